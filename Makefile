@@ -1,0 +1,61 @@
+# The front door. CMake does the work (CMakePresets.json); this file only gives it short names.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 20
+JOBS ?= 2
+
+.PHONY: all help deps test demo bench lint asan tsan fuzz coverage install clean
+
+all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
+	cmake --preset release
+	cmake --build build -j $(JOBS)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages needed to build and test, if any is missing
+	tools/install-deps --test
+
+test: ## install what is missing, build, run every test
+	tools/install-deps --test
+	$(MAKE) all
+	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+demo: ## the paper's experiments, as a report: out/report/index.html
+	tools/install-deps
+	$(MAKE) all
+	build/caucus reproduce --out out/report
+
+bench: all ## measure speed (bench/), against the bare limit where there is one
+	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done
+
+lint: ## warnings as errors (gcc, clang), cppcheck, clang-tidy, shellcheck, house rules
+	tools/install-deps --dev
+	tools/lint
+
+asan: ## tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS)
+	ctest --test-dir build-asan --output-on-failure --no-tests=error -j $(JOBS)
+
+tsan: ## tests under ThreadSanitizer (all but the statistical ones, which have one thread)
+	cmake --preset tsan
+	cmake --build build-tsan -j $(JOBS)
+	ctest --test-dir build-tsan --output-on-failure --no-tests=error -j $(JOBS) -LE stat
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS=20
+	tools/install-deps --dev
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+coverage: ## line coverage of the core, at least 90 %
+	tools/install-deps --dev
+	cmake --preset coverage
+	cmake --build build-coverage -j $(JOBS)
+	tools/coverage build-coverage 90 $(JOBS)
+
+install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
+	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove everything that was built
+	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage build-lint-gcc build-lint-clang out

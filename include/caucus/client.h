@@ -1,0 +1,76 @@
+/* client.h: the client's state machine. Give it losses and announcements, take an expert and reports.
+ * layer: algo
+ *
+ * It opens no socket, reads no clock and allocates only in caucus_client_new(). Losses are rounded to the
+ * plan's grid on the way in; what leaves is made of those integers. Rounds and blocks count from 1.
+ *
+ *     caucus_client_hear(c, &first);                       // the first announcement
+ *     for (;;) {
+ *         play(caucus_client_expert(c));
+ *         caucus_client_observe(c, losses_of_this_round);
+ *         while (caucus_client_report(c, &r)) { send(r); caucus_client_hear(c, receive()); }
+ *     }
+ */
+#ifndef CAUCUS_CLIENT_H
+#define CAUCUS_CLIENT_H
+
+#include <caucus/message.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct caucus_client caucus_client;
+
+/** Gradient of this client's loss of `round` at the mixture x (d values, sum 1), for convex losses. Called only from
+ *  caucus_client_report(), for rounds already played; must give the same answer for the same arguments. */
+typedef void (*caucus_gradient)(void *user, uint32_t round, const double *x, double *ret_gradient);
+
+/** A client of a plan.
+ *  In:      plan   borrowed until caucus_client_free(). index 1..clients. key: this client's own, copied.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (index), CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret)
+    CAUCUS_MUST_CHECK;
+/** Free and wipe. NULL is allowed. */
+CAUCUS_API void caucus_client_free(caucus_client *client);
+
+/** Convex losses only: where gradients come from. */
+CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradient gradient, void *user);
+
+/** Hear an announcement.
+ *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first),
+ *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or asks again for what was answered). */
+CAUCUS_API caucus_status caucus_client_hear(caucus_client *client, const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
+
+/** The expert to play in the coming round (0..d-1). */
+CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);
+
+/** Stoch: the mixture in force, d values that sum to 1, each a ratio of integers divided once. */
+CAUCUS_API void caucus_client_mixture(const caucus_client *client, double *ret);
+
+/** Rounds that can be observed before a report is due (0: a report or an announcement is due; or the run is over). */
+CAUCUS_API uint32_t caucus_client_rounds_left(const caucus_client *client);
+CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds observed so far */
+
+/** Observe `rounds` rounds of losses, row by row (d values each), in the units of the plan's range.
+ *  In:      loss    borrowed for the call; outside the range it is clamped, NaN is the worst loss; both are counted.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (more rounds than caucus_client_rounds_left(); nothing is observed).
+ *  Privacy: none spent; the losses stay in this process until a report is made.
+ *  Cost:    O(rounds*d), no allocation. For convex losses the rows are ignored and may be NULL. */
+CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
+
+/** The report that is due, if any.
+ *  Out:     *ret points into the client until the next call of hear() or observe(); asking again before that gives the same
+ *           bytes: a noisy report is drawn once.
+ *  Returns: true if one is due. */
+CAUCUS_API bool caucus_client_report(caucus_client *client, caucus_report *ret);
+
+/** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
+CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);
+CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* coordinator.h: the coordinator's state machine. Give it reports, take announcements.
+ * layer: algo
+ *
+ * It opens no socket, reads no clock and allocates only in caucus_coordinator_new(). Reports are integers
+ * and sums commute, so the order in which clients arrive changes nothing. When to close a step (everybody
+ * has reported, or a deadline has passed) is the caller's business and must not depend on losses. */
+#ifndef CAUCUS_COORDINATOR_H
+#define CAUCUS_COORDINATOR_H
+
+#include <caucus/message.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct caucus_coordinator caucus_coordinator;
+
+/** A coordinator of a plan.
+ *  In:      plan  borrowed until caucus_coordinator_free(). key: the coordinator's own, copied.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret)
+    CAUCUS_MUST_CHECK;
+/** Free and wipe. NULL is allowed. */
+CAUCUS_API void caucus_coordinator_free(caucus_coordinator *coordinator);
+
+/** The announcement in force; the first one is there from the start. */
+CAUCUS_API const caucus_announcement *caucus_coordinator_announcement(const caucus_coordinator *coordinator);
+
+/** Count one report. Values are clamped to their public range first, so a lying client can do no more than a client
+ *  with the worst or best losses.
+ *  Returns: CAUCUS_OK (counted, or about an earlier expert and rightly ignored), CAUCUS_E_DUPLICATE (counted before),
+ *           CAUCUS_E_ORDER (not what this client has to send now), CAUCUS_E_RANGE (no such client, wrong count or kind).
+ *  Privacy: nothing is released.
+ *  Cost:    O(count), no allocation. */
+CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator, const caucus_report *report) CAUCUS_MUST_CHECK;
+
+/** Clients whose answer to the announcement in force has not come yet. */
+CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordinator);
+
+/** Close the step: decide on what has come, and make the next announcement.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
+ *  Privacy: the release. Its noise is a function of the key and of the step, so a step decided again from the same
+ *           state gives the same answer. */
+CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
+
+/** Selections made so far, and checks made so far (svt). */
+CAUCUS_API uint32_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
+CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* ledger.h: what has been released about one body of data, and what is left.
+ * layer: dp
+ *
+ * Several runs on the same data share one ledger: their epsilons and deltas add. A run reserves its
+ * whole plan before its first release, so the total can never be exceeded however the run goes; each
+ * release is then recorded against the reservation, and one that does not fit is refused
+ * (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps,
+ * rounded up), so that adding many small amounts cannot lose any.
+ * Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents,
+ * not somebody who can rewrite all of it. */
+#ifndef CAUCUS_LEDGER_H
+#define CAUCUS_LEDGER_H
+
+#include <caucus/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAUCUS_HASH_BYTES 32
+#define CAUCUS_RUN_NAME_BYTES 64
+
+typedef struct caucus_ledger caucus_ledger;
+
+typedef enum caucus_entry_kind {
+    CAUCUS_ENTRY_BUDGET = 1, /* the first entry: the total budget */
+    CAUCUS_ENTRY_RUN,        /* a run reserves its plan */
+    CAUCUS_ENTRY_RELEASE     /* something was announced or sent */
+} caucus_entry_kind;
+
+typedef struct caucus_entry {
+    caucus_entry_kind kind;
+    uint32_t run;         /* number of the run, from 1; 0 for BUDGET */
+    uint32_t block;       /* RELEASE: block or phase it belongs to */
+    char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name and trust; RELEASE: "check", "selection", "vote", ...; no spaces at the ends, no control characters */
+    bool seeded;          /* NOT PRIVATE (seeded) */
+    uint64_t choices;     /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
+    uint64_t messages;    /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
+    double delta;         /* likewise, exact in the text form (17 digits) */
+    uint8_t hash[CAUCUS_HASH_BYTES]; /* chain: SHA-256(previous hash | this entry's text) */
+} caucus_entry;
+
+/** A ledger with a total budget. epsilon: above 0 or INFINITY; delta in [0, 1). */
+CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API void caucus_ledger_free(caucus_ledger *ledger);
+
+/** Reserve a plan. Returns: CAUCUS_OK, CAUCUS_E_BUDGET (nothing reserved; the error says what is left). */
+CAUCUS_API caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name, bool seeded,
+                                                uint32_t *ret_run, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Record one release of a run: epsilon actually spent on it (for people and for the stop rule).
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (the run's reservation would be exceeded: do not release), CAUCUS_E_RANGE. */
+CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
+                                               caucus_rational choices, caucus_rational messages, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+
+/** Totals reserved and released, and what is left of the budget (saturating at 0). */
+typedef struct caucus_ledger_totals {
+    double budget_epsilon, budget_delta;
+    double reserved_choices, reserved_messages, reserved_delta;
+    double released_choices, released_messages;
+    double left_epsilon, left_delta;
+    uint32_t runs, releases;
+    bool any_seeded;
+} caucus_ledger_totals;
+CAUCUS_API void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret);
+
+/** Entries in order, for reading and for writing to a file. */
+CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);
+CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index);
+
+/** One entry as one line of text without newline (tab separated, chain hash last), and back. `caucus_ledger_append_line`
+ *  verifies format, chain and budget; the error names the line number it was given.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
+#define CAUCUS_LEDGER_LINE_BYTES 320
+CAUCUS_API caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret, size_t ret_bytes) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,
+                                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

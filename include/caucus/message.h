@@ -1,0 +1,57 @@
+/* message.h: everything that passes between a client and the coordinator.
+ * layer: algo
+ *
+ * The coordinator announces; every client hears the same words. An announcement says what is in force
+ * and what is asked next; a report answers it. A report is an immutable item: counted at most
+ * once, re-sent byte for byte, never merged with another (docs/PRIVACY.md, "Reports on a network that fails"). */
+#ifndef CAUCUS_MESSAGE_H
+#define CAUCUS_MESSAGE_H
+
+#include <caucus/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the coordinator asks for, and what a report holds. */
+typedef enum caucus_ask {
+    CAUCUS_ASK_NOTHING = 0, /* nothing more is wanted: the expert stays in force to the end */
+    CAUCUS_ASK_COST,        /* svt: at the end of the next block, what the expert in force cost in it (1 value) */
+    CAUCUS_ASK_SUMS,        /* svt, hedge: sums of all experts' losses not yet reported, up to `block` (d values) */
+    CAUCUS_ASK_LEAF,        /* stoch: the gradient estimate at leaf `step` of phase `block` (d values) */
+    CAUCUS_ASK_VOTE,        /* stoch, trust nobody: a private vote on phase `block` (1 value) */
+    CAUCUS_ASK_SHORTLIST    /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
+} caucus_ask;
+
+typedef struct caucus_announcement {
+    uint32_t serial;  /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
+    uint32_t expert;  /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
+    uint32_t epoch;   /* svt: number of selections so far; stoch: selections so far in this phase */
+    caucus_ask ask;
+    uint32_t block;   /* the block (svt, hedge) or phase (stoch) that is asked about */
+    uint32_t step;    /* stoch: leaf within the phase, from 0 */
+    uint32_t listed;  /* entries of `list` */
+    uint32_t list[CAUCUS_SHORTLIST];
+} caucus_announcement;
+
+typedef struct caucus_report {
+    uint32_t client; /* 1..m */
+    caucus_ask kind; /* what it answers */
+    uint32_t first;  /* SUMS: first block it covers; otherwise = block */
+    uint32_t block;  /* COST: the block; SUMS: last block it covers; stoch: the phase */
+    uint32_t step;   /* stoch: the leaf; otherwise the epoch the cost belongs to */
+    uint32_t count;  /* number of values */
+    const int64_t *value;
+} caucus_report;
+
+/** Sizes on the wire without transport overhead: a fixed head, 8 bytes per value, 4 per listed expert. */
+#define CAUCUS_HEAD_BYTES 24
+CAUCUS_API uint64_t caucus_report_bytes(const caucus_report *report);
+CAUCUS_API uint64_t caucus_announcement_bytes(const caucus_announcement *announcement);
+/** Numbers a client must read to follow it: the expert, and the shortlist. */
+CAUCUS_API uint64_t caucus_announcement_scalars(const caucus_announcement *announcement);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

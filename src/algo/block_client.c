@@ -1,0 +1,88 @@
+/* block_client.c: the client of svt, hedge and leader: sums of losses, block by block.
+ *
+ * It keeps one vector: the losses not yet reported as a vector. A COST report is the cost of the expert in
+ * force in one block; a SUMS report is that vector, which then starts again at 0. So every loss enters the
+ * coordinator's scores once, and q of the epoch it was played in once.
+ * Unit client-block (docs/PRIVACY.md, "The unit"): the mean of a block is rounded to the grid before it goes
+ * anywhere, so that a whole block of a client moves every sum by at most the grid's range. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/client.h"
+#include "algo/schedule.h"
+#include "num/vector.h"
+
+caucus_status caucus_block_client_new(caucus_client *c)
+{
+    uint32_t d = c->plan->settings.experts;
+    c->sums = calloc(d, sizeof *c->sums);
+    bool block = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    if (block)
+        c->block_sums = calloc(d, sizeof *c->block_sums);
+    c->sums_first = 1;
+    return c->sums && (!block || c->block_sums) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+}
+
+static int64_t rounded_mean(int64_t sum, int64_t n)
+{
+    return (sum + n / 2) / n;
+}
+
+/* The block is over: its rounded mean takes the place of its sum. */
+static void close_mean(caucus_client *c, int64_t rounds)
+{
+    for (uint32_t y = 0; y < c->plan->settings.experts; y++)
+        c->sums[y] += rounded_mean(c->block_sums[y], rounds);
+    c->block_cost = rounded_mean(c->block_cost, rounds);
+    memset(c->block_sums, 0, c->plan->settings.experts * sizeof *c->block_sums);
+}
+
+void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
+{
+    uint32_t d = c->plan->settings.experts;
+    bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING; /* no more reports: only the cost matters */
+    int64_t *into = c->block_sums ? c->block_sums : c->sums;
+    caucus_clips once = {0}; /* the cost is one of the values counted with its row */
+    int64_t cost = 0;
+    for (uint32_t r = 0; r < rounds; r++) {
+        size_t at = (size_t)r * d;
+        if (rows.f32) {
+            cost += caucus_grid_loss(&c->grid, (double)rows.f32[at + c->expert], wanted ? &once : &c->clips);
+            if (wanted)
+                caucus_grid_add_f32(&c->grid, into, rows.f32 + at, d, &c->clips);
+        } else {
+            cost += caucus_grid_loss(&c->grid, rows.f64[at + c->expert], wanted ? &once : &c->clips);
+            if (wanted)
+                caucus_grid_add_f64(&c->grid, into, rows.f64 + at, d, &c->clips);
+        }
+    }
+    c->cost += cost;
+    c->block_cost += cost;
+    c->round += rounds;
+    if (wanted && c->block_sums && caucus_client_rounds_left(c) == 0)
+        close_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
+}
+
+void caucus_block_client_make(caucus_client *c)
+{
+    c->report.step = c->heard.epoch;
+    if (c->heard.ask == CAUCUS_ASK_COST) {
+        c->scalar = c->block_cost;
+        return;
+    }
+    c->report.first = c->sums_first;
+    c->report.count = c->plan->settings.experts;
+    c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
+}
+
+void caucus_block_client_heard(caucus_client *c, const caucus_announcement *before)
+{
+    if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
+        memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
+        c->sums_first = before->block + 1;
+    }
+    /* A new block begins unless the coordinator asks for the vector of the block just reported. */
+    if (!before || c->heard.ask != CAUCUS_ASK_SUMS || before->ask != CAUCUS_ASK_COST)
+        c->block_cost = 0;
+    c->expert = c->heard.expert;
+}

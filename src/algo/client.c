@@ -1,0 +1,233 @@
+/* client.c: what every client machine does: count rounds, hear announcements, know when a report is due.
+ *
+ * A report becomes due when the rounds it speaks of have all been observed. It is made once; asking again
+ * gives the same bytes until the next announcement is heard. */
+#include "algo/client.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/schedule.h"
+
+caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret)
+{
+    assert(plan && key && ret);
+    if (index < 1 || index > plan->settings.clients)
+        return CAUCUS_E_RANGE;
+    caucus_client *c = calloc(1, sizeof *c);
+    if (!c)
+        return CAUCUS_E_MEMORY;
+    c->plan = plan;
+    c->index = index;
+    c->key = *key;
+    c->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
+    caucus_status status = caucus_plan_is_stoch(plan) ? caucus_phase_client_new(c) : caucus_block_client_new(c);
+    if (status != CAUCUS_OK) {
+        caucus_client_free(c);
+        return status;
+    }
+    *ret = c;
+    return CAUCUS_OK;
+}
+
+static void wipe_free(void *memory, size_t bytes)
+{
+    if (memory)
+        sodium_memzero(memory, bytes);
+    free(memory);
+}
+
+void caucus_client_free(caucus_client *c)
+{
+    if (!c)
+        return;
+    size_t row = c->plan->settings.experts * sizeof(int64_t);
+    wipe_free(c->value, row);
+    wipe_free(c->sums, row);
+    wipe_free(c->block_sums, row);
+    wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
+    wipe_free(c->play, sizeof *c->play);
+    free(c->root);
+    free(c->stack);
+    free(c->stack_x);
+    free(c->x);
+    free(c->x_parent);
+    free(c->slope);
+    caucus_weights_free(&c->weights);
+    sodium_memzero(c, sizeof *c);
+    free(c);
+}
+
+void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void *user)
+{
+    c->gradient = gradient;
+    c->gradient_user = user;
+}
+
+/* The round after which the answer to the announcement in force can be given. */
+static uint32_t ready_round(const caucus_client *c)
+{
+    const caucus_settings *s = &c->plan->settings;
+    switch (c->heard.ask) {
+    case CAUCUS_ASK_NOTHING:
+        return s->rounds;
+    case CAUCUS_ASK_COST:
+    case CAUCUS_ASK_SUMS:
+        return caucus_block_end(s, c->heard.block);
+    default: /* stoch: phase p learns from phase p - 1 */
+        return caucus_phase_start(c->heard.block) - 1;
+    }
+}
+
+uint32_t caucus_client_rounds_left(const caucus_client *c)
+{
+    if (!c->started)
+        return 0;
+    uint32_t ready = ready_round(c);
+    return ready > c->round ? ready - c->round : 0;
+}
+
+uint32_t caucus_client_round(const caucus_client *c)
+{
+    return c->round;
+}
+
+uint32_t caucus_client_expert(const caucus_client *c)
+{
+    return c->expert;
+}
+
+int64_t caucus_client_cost(const caucus_client *c)
+{
+    return c->cost;
+}
+
+void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan)
+{
+    *ret_low = c->clips.low;
+    *ret_high = c->clips.high;
+    *ret_nan = c->clips.nan;
+}
+
+/* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
+ * collect fresh noise (docs/PRIVACY.md, "Reports on a network that fails"); blocks and phases therefore only move forward. */
+static bool may_ask(const caucus_client *c, const caucus_announcement *a)
+{
+    const caucus_plan *plan = c->plan;
+    const caucus_announcement *h = &c->heard;
+    if (a->expert >= plan->settings.experts)
+        return false;
+    if (a->ask == CAUCUS_ASK_NOTHING)
+        return true;
+    bool forward = !c->started || a->block > h->block;
+    if (caucus_plan_is_stoch(plan)) {
+        if (a->block < 2 || a->block > plan->stoch.phases)
+            return false;
+        bool votes = plan->settings.trust == CAUCUS_TRUST_NOBODY && (plan->stoch.message == CAUCUS_MESSAGE_VOTE ||
+                                                                   plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
+        bool same = c->started && a->block == h->block;
+        bool next = !c->started ? a->block == 2 : a->block == h->block + 1;
+        switch (a->ask) {
+        case CAUCUS_ASK_LEAF:
+            return !votes && ((next && a->step == 0) || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
+                                                         a->step < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees)));
+        case CAUCUS_ASK_VOTE:
+            return votes && next;
+        case CAUCUS_ASK_SHORTLIST:
+            return plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
+                   a->listed >= 1 && a->listed <= CAUCUS_SHORTLIST;
+        default:
+            return false;
+        }
+    }
+    uint32_t blocks = (uint32_t)(((uint64_t)plan->settings.rounds + plan->settings.interval - 1) / plan->settings.interval);
+    if (a->block < 1 || a->block > blocks)
+        return false;
+    if (a->ask == CAUCUS_ASK_COST)
+        return caucus_plan_is_svt(plan) && forward;
+    return a->ask == CAUCUS_ASK_SUMS && (forward || (h->ask == CAUCUS_ASK_COST && a->block == h->block));
+}
+
+/* A shortlist names different experts of this plan. */
+static bool list_is_sound(const caucus_client *c, const caucus_announcement *a)
+{
+    for (uint32_t i = 0; i < a->listed; i++) {
+        if (a->list[i] >= c->plan->settings.experts)
+            return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (a->list[i] == a->list[j])
+                return false;
+    }
+    return true;
+}
+
+caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
+{
+    uint32_t expected = c->started ? c->heard.serial + 1 : 0;
+    if (a->serial < expected)
+        return CAUCUS_E_DUPLICATE;
+    if (a->serial > expected || (c->started && caucus_client_rounds_left(c) > 0))
+        return CAUCUS_E_ORDER;
+    if (a->listed > CAUCUS_SHORTLIST || !may_ask(c, a) || !list_is_sound(c, a))
+        return CAUCUS_E_FORMAT;
+    /* A report that nobody took is made all the same: what was asked has been used up. */
+    caucus_report due;
+    if (c->started)
+        (void)caucus_client_report(c, &due);
+    caucus_announcement before = c->heard;
+    c->heard = *a;
+    c->made = false;
+    if (caucus_plan_is_stoch(c->plan))
+        caucus_phase_client_heard(c, c->started ? &before : NULL);
+    else
+        caucus_block_client_heard(c, c->started ? &before : NULL);
+    c->started = true;
+    return CAUCUS_OK;
+}
+
+static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
+{
+    if (rounds > caucus_client_rounds_left(c))
+        return CAUCUS_E_ORDER;
+    if (rounds == 0)
+        return CAUCUS_OK;
+    if (caucus_plan_is_stoch(c->plan))
+        caucus_phase_client_observe(c, rows, rounds);
+    else
+        caucus_block_client_observe(c, rows, rounds);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint32_t rounds)
+{
+    return observe(c, (caucus_rows){.f64 = loss}, rounds);
+}
+
+caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint32_t rounds)
+{
+    return observe(c, (caucus_rows){.f32 = loss}, rounds);
+}
+
+bool caucus_client_report(caucus_client *c, caucus_report *ret)
+{
+    if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
+        return false;
+    if (!c->made) {
+        c->report = (caucus_report){.client = c->index,
+                                    .kind = c->heard.ask,
+                                    .first = c->heard.block,
+                                    .block = c->heard.block,
+                                    .step = c->heard.step,
+                                    .count = 1,
+                                    .value = &c->scalar};
+        if (caucus_plan_is_stoch(c->plan))
+            caucus_phase_client_make(c);
+        else
+            caucus_block_client_make(c);
+        c->made = true;
+    }
+    *ret = c->report;
+    return true;
+}

@@ -1,0 +1,77 @@
+/* client.h (internal): what the client machines share.
+ *
+ * A simulation holds a million of these, so each holds only what its plan needs: one vector of d sums where no trees
+ * are walked, and reports point at it rather than at a copy.
+ *
+ * client.c holds what is common: rounds, announcements, when a report is due. A family of algorithms
+ * (blocks: svt, hedge, leader; phases: stoch) fills in three functions. */
+#ifndef CAUCUS_ALGO_CLIENT_H
+#define CAUCUS_ALGO_CLIENT_H
+
+#include <caucus/client.h>
+
+#include "algo/tree.h"
+#include "num/grid.h"
+#include "num/weights.h"
+
+/* A row of losses of either width; exactly one pointer is set. */
+typedef struct caucus_rows {
+    const double *f64;
+    const float *f32;
+} caucus_rows;
+
+struct caucus_client {
+    const caucus_plan *plan;
+    caucus_key key;
+    caucus_grid grid;
+    caucus_clips clips;
+    uint32_t index;
+    uint32_t round;            /* observed so far */
+    caucus_announcement heard; /* in force; serial + 1 is expected next */
+    bool started;              /* heard the first one */
+    bool made;                 /* the report now due has been made: its bytes are frozen */
+    caucus_report report;
+    int64_t scalar;            /* a report of one value */
+    uint32_t expert;           /* to play in the coming round */
+    int64_t cost;              /* of what was played, grid units */
+
+    /* Blocks. */
+    int64_t *sums;        /* [d]: losses not yet reported as a vector */
+    int64_t *block_sums;  /* [d]: unit client-block: losses of the current block, before the mean is rounded */
+    uint32_t sums_first;  /* first block in sums */
+    int64_t block_cost;   /* cost of the expert in force in the current block (in block-mean units after its end) */
+
+    /* Phases. */
+    bool walks;               /* the plan has trees or convex losses: what follows is allocated */
+    int64_t *root;            /* [max(1,T1)][d]: linear losses: sum of each root's slice */
+    int64_t *value;           /* [d]: the leaf's values (a root-only step reports its root in place) */
+    int64_t *stack;           /* [T1 + 1][d]: convex losses: V at each depth of the path */
+    uint64_t *stack_x;        /* [T1 + 1][d]: convex losses: counts of the mixture at each depth */
+    uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
+    caucus_weights weights;   /* the mixture being built, or in force */
+    caucus_leaf leaf;
+    uint32_t phase;           /* the phase in play */
+    bool mixed;               /* more than one expert in the mixture: draw one per round */
+    caucus_stream *play;      /* those draws */
+    uint32_t *scratch;        /* [d]: a vote's working space */
+    caucus_gradient gradient;
+    void *gradient_user;
+    double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */
+};
+
+/* Blocks (block_client.c). */
+caucus_status caucus_block_client_new(caucus_client *c);
+void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
+void caucus_block_client_make(caucus_client *c);
+void caucus_block_client_heard(caucus_client *c, const caucus_announcement *before);
+
+/* Phases (phase_client.c). */
+caucus_status caucus_phase_client_new(caucus_client *c);
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
+void caucus_phase_client_make(caucus_client *c);
+void caucus_phase_client_heard(caucus_client *c, const caucus_announcement *before);
+/* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
+ * increment) in c->value. */
+void caucus_phase_client_convex(caucus_client *c, bool increment);
+
+#endif

@@ -1,0 +1,143 @@
+/* coordinator.c: what every coordinator machine does: announce, count each report once, close a step. */
+#include "algo/coordinator.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/schedule.h"
+#include "num/vector.h"
+
+caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret)
+{
+    assert(plan && key && ret);
+    caucus_coordinator *c = calloc(1, sizeof *c);
+    if (!c)
+        return CAUCUS_E_MEMORY;
+    c->plan = plan;
+    c->key = *key;
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_INITIAL, 0, 0);
+    c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);
+    caucus_stream_wipe(&stream);
+    caucus_status status = caucus_plan_is_stoch(plan) ? caucus_phase_coordinator_new(c)
+                           : caucus_plan_is_svt(plan) ? caucus_svt_coordinator_new(c)
+                                                      : caucus_hedge_coordinator_new(c);
+    if (status != CAUCUS_OK) {
+        caucus_coordinator_free(c);
+        return status;
+    }
+    *ret = c;
+    return CAUCUS_OK;
+}
+
+static void wipe_free(void *memory, size_t bytes)
+{
+    if (memory)
+        sodium_memzero(memory, bytes);
+    free(memory);
+}
+
+void caucus_coordinator_free(caucus_coordinator *c)
+{
+    if (!c)
+        return;
+    size_t row = c->plan->settings.experts * sizeof(int64_t);
+    wipe_free(c->cum, row);
+    wipe_free(c->score, row);
+    wipe_free(c->sum, row);
+    wipe_free(c->past, c->plan->stoch.past * row);
+    free(c->cost_next);
+    free(c->sums_next);
+    free(c->step_done);
+    free(c->stack);
+    free(c->votes);
+    free(c->votes_now);
+    free(c->mean_num);
+    free(c->mean_den);
+    free(c->scratch);
+    sodium_memzero(c, sizeof *c);
+    free(c);
+}
+
+const caucus_announcement *caucus_coordinator_announcement(const caucus_coordinator *c)
+{
+    return &c->now;
+}
+
+uint32_t caucus_coordinator_selections(const caucus_coordinator *c)
+{
+    return c->selections;
+}
+
+uint32_t caucus_coordinator_checks(const caucus_coordinator *c)
+{
+    return c->checks;
+}
+
+uint32_t caucus_coordinator_waiting(const caucus_coordinator *c)
+{
+    return c->now.ask == CAUCUS_ASK_NOTHING ? 0 : c->plan->settings.clients - c->answered;
+}
+
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step)
+{
+    c->now = (caucus_announcement){.serial = c->now.serial + 1,
+                                   .expert = c->now.expert,
+                                   .epoch = c->now.epoch,
+                                   .ask = ask,
+                                   .block = block,
+                                   .step = step};
+    c->answered = 0;
+}
+
+void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
+                               uint32_t index)
+{
+    caucus_stream_open(ret, &c->key, purpose, (uint16_t)phase, index, 0);
+}
+
+caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
+{
+    if (r->client < 1 || r->client > c->plan->settings.clients || !r->value)
+        return CAUCUS_E_RANGE;
+    if (caucus_plan_is_stoch(c->plan))
+        return caucus_phase_coordinator_receive(c, r);
+    if (caucus_plan_is_svt(c->plan))
+        return caucus_svt_coordinator_receive(c, r);
+    return caucus_coordinator_receive_sums(c, r);
+}
+
+caucus_status caucus_coordinator_close(caucus_coordinator *c)
+{
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        return CAUCUS_E_ORDER;
+    if (caucus_plan_is_stoch(c->plan))
+        caucus_phase_coordinator_close(c);
+    else if (caucus_plan_is_svt(c->plan))
+        caucus_svt_coordinator_close(c);
+    else
+        caucus_hedge_coordinator_close(c);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r)
+{
+    const caucus_settings *s = &c->plan->settings;
+    if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
+        return CAUCUS_E_RANGE;
+    uint32_t *next = &c->sums_next[r->client - 1];
+    if (r->block < *next)
+        return CAUCUS_E_DUPLICATE;
+    if (r->first != *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
+        return CAUCUS_E_ORDER;
+    /* The public range of what these blocks can add up to: a loss is at most `grid`, a rounded block mean too. */
+    int64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (int64_t)(r->block - r->first + 1)
+                                                          : (int64_t)caucus_blocks_rounds(s, r->first, r->block);
+    caucus_vector_add_clamped_i64(c->cum, r->value, s->experts, 0, records * c->plan->grid);
+    *next = r->block + 1;
+    if (c->now.ask == CAUCUS_ASK_SUMS && r->block == c->now.block)
+        c->answered++;
+    return CAUCUS_OK;
+}

@@ -1,0 +1,71 @@
+/* coordinator.h (internal): what the coordinator machines share.
+ *
+ * coordinator.c holds what is common: announcements and who has answered. Three families decide:
+ * svt (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and
+ * phase_messages.c for what becomes of messages that are private by themselves). */
+#ifndef CAUCUS_ALGO_COORDINATOR_H
+#define CAUCUS_ALGO_COORDINATOR_H
+
+#include <caucus/coordinator.h>
+
+#include "algo/tree.h"
+
+__extension__ typedef __int128 caucus_i128;
+
+struct caucus_coordinator {
+    const caucus_plan *plan;
+    caucus_key key;
+    caucus_announcement now;
+    uint32_t answered;   /* clients that have answered `now` */
+    uint32_t selections;
+    uint32_t checks;
+
+    /* Blocks. */
+    uint32_t *cost_next;  /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
+    uint32_t *sums_next;  /* [m]: first block not yet in client i's vectors */
+    int64_t *cum;         /* [d]: sums over clients and time */
+    int64_t *score;       /* [d]: what a selection sees */
+    caucus_threshold at;  /* svt */
+
+    /* Phases. */
+    uint32_t *step_done;  /* [m]: serial + 1 of the last announcement client i has answered */
+    int64_t *sum;         /* [d]: reports of the current step, added up */
+    int64_t *stack;       /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
+    int64_t *past;        /* [past][d]: past_phases: sums of earlier phases, newest first */
+    int64_t *votes;       /* [d]: accumulated votes, halved every phase */
+    uint32_t *votes_now;  /* [d]: votes of this phase */
+    caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
+    int64_t *mean_den;    /* [d]: their weight: clients times samples */
+    uint32_t *scratch;    /* [d]: for permute-and-flip */
+    caucus_leaf leaf;
+};
+
+/* Next announcement: copies expert and epoch, clears the rest. */
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step);
+
+/* Open the stream of one decision. */
+void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
+                               uint32_t index);
+
+caucus_status caucus_svt_coordinator_new(caucus_coordinator *c);
+caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r);
+void caucus_svt_coordinator_close(caucus_coordinator *c);
+
+caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
+void caucus_hedge_coordinator_close(caucus_coordinator *c);
+
+/* Vectors of svt, hedge and leader: count report r into cum. */
+caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r);
+
+caucus_status caucus_phase_coordinator_new(caucus_coordinator *c);
+caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r);
+void caucus_phase_coordinator_close(caucus_coordinator *c);
+void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
+
+/* Messages that are private by themselves (phase_messages.c). */
+caucus_status caucus_phase_messages_new(caucus_coordinator *c);
+void caucus_phase_count_votes(caucus_coordinator *c);      /* close a VOTE step: the winner, or a shortlist */
+void caucus_phase_settle_shortlist(caucus_coordinator *c); /* close a SHORTLIST step */
+uint32_t caucus_phase_noisy_winner(caucus_coordinator *c); /* close a LEAF step under trust nobody */
+
+#endif

@@ -1,0 +1,240 @@
+/* phase_client.c: the client of stoch (Fed-DP-OPE-Stoch): learns from one phase, plays in the next.
+ *
+ * Linear losses need no samples in memory: each root's slice is a running sum, and right vertices add exactly 0
+ * because the gradient does not depend on where it is taken. Under trust nobody every loss enters exactly one
+ * message (a vote, a vertex's increment), drawn once. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <caucus/select.h>
+
+#include "algo/client.h"
+#include "algo/schedule.h"
+#include "num/vector.h"
+
+static uint32_t most_trees(const caucus_plan *plan)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+        if (plan->stoch.phase[i].trees > most)
+            most = plan->stoch.phase[i].trees;
+    return most;
+}
+
+caucus_status caucus_phase_client_new(caucus_client *c)
+{
+    const caucus_plan *plan = c->plan;
+    size_t d = plan->settings.experts;
+    size_t trees = most_trees(plan);
+    bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+    bool ok = true;
+    c->phase = 1;
+    c->walks = trees > 0 || !linear;
+    if (linear)
+        ok = (c->root = calloc((trees ? trees : 1) * d, sizeof *c->root)) != NULL;
+    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
+        ok = ok && (c->scratch = calloc(d, sizeof *c->scratch)) != NULL;
+    if (ok && c->walks) {
+        ok = (c->value = calloc(d, sizeof *c->value)) != NULL && (c->play = calloc(1, sizeof *c->play)) != NULL;
+        if (ok && caucus_weights_init(&c->weights, (uint32_t)d) != CAUCUS_OK)
+            ok = false;
+    }
+    if (ok && !linear) {
+        c->stack = calloc((trees + 1) * d, sizeof *c->stack);
+        c->stack_x = calloc((trees + 1) * d, sizeof *c->stack_x);
+        c->x = calloc(d, sizeof *c->x);
+        c->x_parent = calloc(d, sizeof *c->x_parent);
+        c->slope = calloc(d, sizeof *c->slope);
+        ok = c->stack && c->stack_x && c->x && c->x_parent && c->slope;
+    }
+    return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
+}
+
+static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase)
+{
+    return &c->plan->stoch.phase[phase - 2];
+}
+
+/* An expert for one round, from the integer weights: one exact uniform draw. Post-processing of what was announced. */
+static uint32_t draw_expert(caucus_client *c)
+{
+    return caucus_weights_at(&c->weights, caucus_uniform(c->play, caucus_weights_mass(&c->weights)));
+}
+
+/* Add rows of the losses of phase p - 1 to the running sums of the roots that phase p will use. */
+static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, uint32_t rounds)
+{
+    uint32_t d = c->plan->settings.experts;
+    const caucus_stoch_phase *next = plan_phase(c, c->phase + 1);
+    caucus_leaf leaf;
+    caucus_leaf_first(&leaf, next->trees, next->batch);
+    do {
+        if (leaf.depth != 0)
+            continue; /* a right vertex: linear losses add 0 there */
+        int64_t *root = c->root + (size_t)(leaf.tree ? leaf.tree - 1 : 0) * d;
+        uint32_t from = leaf.offset > sample ? leaf.offset : sample;
+        uint32_t end = leaf.offset + leaf.count < sample + rounds ? leaf.offset + leaf.count : sample + rounds;
+        for (uint32_t s = from; s < end; s++) {
+            size_t at = (size_t)(s - sample) * d;
+            if (rows.f32)
+                caucus_grid_add_f32(&c->grid, root, rows.f32 + at, d, &c->clips);
+            else
+                caucus_grid_add_f64(&c->grid, root, rows.f64 + at, d, &c->clips);
+        }
+    } while (caucus_leaf_next(&leaf));
+}
+
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
+{
+    uint32_t d = c->plan->settings.experts;
+    uint32_t sample = c->round + 1 - caucus_phase_start(c->phase);
+    bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+    bool used = linear && c->phase < c->plan->stoch.phases;
+    if (used)
+        add_to_roots(c, sample, rows, rounds);
+    caucus_clips once = {0};
+    for (uint32_t r = 0; linear && r < rounds; r++) {
+        size_t at = (size_t)r * d + c->expert;
+        c->cost += caucus_grid_loss(&c->grid, rows.f32 ? (double)rows.f32[at] : rows.f64[at], used ? &once : &c->clips);
+        if (c->mixed)
+            c->expert = draw_expert(c);
+    }
+    c->round += rounds;
+}
+
+/* Unit client-block: everything of a phase counts as one record, so its mean is what is reported. */
+static void to_mean(int64_t *value, uint32_t d, int64_t n)
+{
+    for (uint32_t y = 0; y < d; y++)
+        value[y] = (value[y] + n / 2) / n;
+}
+
+static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase)
+{
+    caucus_stream stream;
+    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
+    c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->scratch);
+    caucus_stream_wipe(&stream);
+}
+
+/* The sums are not needed again after this answer, so it takes the place of the first of them. */
+static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoch_phase *phase)
+{
+    int64_t sums[CAUCUS_SHORTLIST];
+    for (uint32_t i = 0; i < c->heard.listed; i++)
+        sums[i] = value[c->heard.list[i]];
+    caucus_stream stream;
+    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_SHORTLIST, (uint16_t)c->heard.block, 0, 0);
+    caucus_noise_add(&stream, &phase->shortlist_noise, sums, c->heard.listed);
+    caucus_stream_wipe(&stream);
+    memcpy(value, sums, c->heard.listed * sizeof *sums);
+    c->report.value = value;
+    c->report.count = c->heard.listed;
+}
+
+static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise)
+{
+    caucus_stream stream;
+    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, c->heard.step, 0);
+    caucus_noise_add(&stream, noise, value, c->plan->settings.experts);
+    caucus_stream_wipe(&stream);
+}
+
+/* The leaf's estimate V (or, under trust nobody, the increment of the vertex just entered), before any noise. */
+static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bool increment)
+{
+    uint32_t d = c->plan->settings.experts;
+    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
+        if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
+            caucus_phase_client_convex(c, increment);
+        return c->value;
+    }
+    int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
+    if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)
+        to_mean(root, d, (int64_t)phase->samples);
+    if (!c->walks)
+        return root;
+    if (increment && c->leaf.depth > 0)
+        memset(c->value, 0, d * sizeof *c->value);
+    else
+        memcpy(c->value, root, d * sizeof *c->value);
+    return c->value;
+}
+
+void caucus_phase_client_make(caucus_client *c)
+{
+    const caucus_stoch_phase *phase = plan_phase(c, c->heard.block);
+    caucus_trust trust = c->plan->settings.trust;
+    if (c->heard.ask != CAUCUS_ASK_SHORTLIST) { /* the shortlist follows the vote: same leaf */
+        if (c->heard.step == 0)
+            caucus_leaf_first(&c->leaf, phase->trees, phase->batch);
+        else
+            (void)caucus_leaf_next(&c->leaf);
+        assert(c->leaf.step == c->heard.step);
+    }
+    bool increment = trust == CAUCUS_TRUST_NOBODY && c->heard.ask == CAUCUS_ASK_LEAF;
+    int64_t *value = leaf_value(c, phase, increment);
+    if (c->heard.ask == CAUCUS_ASK_VOTE) {
+        vote(c, value, phase);
+        return;
+    }
+    if (c->heard.ask == CAUCUS_ASK_SHORTLIST) {
+        answer_shortlist(c, value, phase);
+        return;
+    }
+    c->report.value = value;
+    c->report.count = c->plan->settings.experts;
+    if (trust == CAUCUS_TRUST_NOBODY)
+        add_noise(c, value, &phase->vertex_noise[c->leaf.depth]);
+    else if (trust == CAUCUS_TRUST_PAPER_LOCAL)
+        add_noise(c, value, &phase->leaf_noise[c->leaf.tree]);
+}
+
+/* The phase's learning is over: play its result, and start summing for the next. */
+static void begin_phase(caucus_client *c, uint32_t phase)
+{
+    c->phase = phase;
+    if (c->root) {
+        uint32_t trees = most_trees(c->plan);
+        memset(c->root, 0, (trees ? trees : 1) * (size_t)c->plan->settings.experts * sizeof *c->root);
+    }
+    c->mixed = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->weights) > 1;
+    if (c->mixed) {
+        caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)phase, 0, 0);
+        c->expert = draw_expert(c);
+    }
+}
+
+void caucus_phase_client_heard(caucus_client *c, const caucus_announcement *before)
+{
+    c->expert = c->heard.expert;
+    if (!before)
+        return; /* phase 1 plays the initial expert */
+    if (before->ask == CAUCUS_ASK_NOTHING)
+        return;
+    bool chosen = c->heard.ask != CAUCUS_ASK_SHORTLIST; /* a shortlist is not a choice */
+    if (!chosen)
+        return;
+    if (c->walks) {
+        if (before->step == 0)
+            caucus_weights_reset(&c->weights);
+        caucus_weights_push(&c->weights, c->heard.expert);
+    }
+    bool more = c->heard.ask == CAUCUS_ASK_LEAF && c->heard.block == before->block;
+    if (!more)
+        begin_phase(c, before->block);
+}
+
+void caucus_client_mixture(const caucus_client *c, double *ret)
+{
+    uint32_t d = c->plan->settings.experts;
+    uint64_t mass = c->walks ? caucus_weights_mass(&c->weights) : 0;
+    bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
+    for (uint32_t y = 0; y < d; y++) {
+        if (mass > 0)
+            ret[y] = (double)c->weights.count[y] / (double)mass;
+        else
+            ret[y] = middle ? 1.0 / d : y == c->expert ? 1.0 : 0.0;
+    }
+}

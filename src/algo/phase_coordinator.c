@@ -1,0 +1,167 @@
+/* phase_coordinator.c: Fed-DP-OPE-Stoch. Learn from one phase, play in the next, each twice as long.
+ *
+ * Each leaf of a phase's trees is one step: the clients' estimates are added up and one expert is selected; the
+ * clients mix the selected experts with the Frank-Wolfe weights. Linear losses have one leaf and no mixture.
+ * Who adds the noise is the plan's `trust`: the coordinator in its selection, or each client in its messages. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <caucus/select.h>
+
+#include "algo/coordinator.h"
+#include "algo/schedule.h"
+#include "num/vector.h"
+
+static const caucus_stoch_phase *phase_of(const caucus_coordinator *c)
+{
+    return &c->plan->stoch.phase[c->now.block - 2];
+}
+
+static bool by_votes(const caucus_coordinator *c)
+{
+    caucus_message message = c->plan->stoch.message;
+    return c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
+           (message == CAUCUS_MESSAGE_VOTE || message == CAUCUS_MESSAGE_SHORTLIST);
+}
+
+static void ask_phase(caucus_coordinator *c, uint32_t phase)
+{
+    bool more = phase <= c->plan->stoch.phases;
+    caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : by_votes(c) ? CAUCUS_ASK_VOTE : CAUCUS_ASK_LEAF;
+    caucus_coordinator_announce(c, ask, more ? phase : c->plan->stoch.phases, 0);
+    if (more)
+        caucus_leaf_first(&c->leaf, phase_of(c)->trees, phase_of(c)->batch);
+}
+
+caucus_status caucus_phase_coordinator_new(caucus_coordinator *c)
+{
+    const caucus_stoch_plan *plan = &c->plan->stoch;
+    size_t d = c->plan->settings.experts;
+    c->step_done = calloc(c->plan->settings.clients, sizeof *c->step_done);
+    c->sum = calloc(d, sizeof *c->sum);
+    c->score = calloc(d, sizeof *c->score);
+    c->past = calloc((plan->past ? plan->past : 1) * d, sizeof *c->past);
+    c->scratch = calloc(d, sizeof *c->scratch);
+    if (!c->step_done || !c->sum || !c->score || !c->past || !c->scratch)
+        return CAUCUS_E_MEMORY;
+    if (c->plan->settings.trust == CAUCUS_TRUST_NOBODY) {
+        caucus_status status = caucus_phase_messages_new(c);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    ask_phase(c, 2);
+    c->now.serial = 0;
+    return CAUCUS_OK;
+}
+
+/* Public range of one coordinate of a leaf report without noise: gradients at the root, and clamped differences below it. */
+static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi)
+{
+    const caucus_stoch_phase *phase = phase_of(c);
+    int64_t records = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->batch;
+    int64_t lo = c->plan->stoch.gradient_lo * records, hi = c->plan->stoch.gradient_hi * records;
+    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+        for (uint32_t h = 1; h <= c->leaf.tree; h++) { /* 2^h * (b >> h) * C_h per depth of the path */
+            int64_t step = (int64_t)(phase->batch >> h) * ((int64_t)1 << h) * phase->clamp[h];
+            lo -= step;
+            hi += step;
+        }
+    *ret_lo = lo;
+    *ret_hi = hi;
+}
+
+static caucus_status add_values(caucus_coordinator *c, const caucus_report *r)
+{
+    uint32_t d = c->plan->settings.experts;
+    int64_t limit = INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
+    int64_t lo = -limit, hi = limit;
+    if (r->kind == CAUCUS_ASK_VOTE) {
+        if (r->count != 1 || r->value[0] < 0 || r->value[0] >= (int64_t)d)
+            return CAUCUS_E_RANGE;
+        c->votes_now[r->value[0]]++;
+        return CAUCUS_OK;
+    }
+    if (r->count != (r->kind == CAUCUS_ASK_SHORTLIST ? c->now.listed : d))
+        return CAUCUS_E_RANGE;
+    if (c->plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
+        leaf_range(c, &lo, &hi);
+    caucus_vector_add_clamped_i64(c->sum, r->value, r->count, lo, hi);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
+{
+    if (r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
+        return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
+    if (c->step_done[r->client - 1] == c->now.serial + 1)
+        return CAUCUS_E_DUPLICATE;
+    caucus_status status = add_values(c, r);
+    if (status != CAUCUS_OK)
+        return status;
+    c->step_done[r->client - 1] = c->now.serial + 1;
+    c->answered++;
+    return CAUCUS_OK;
+}
+
+/* The score of a phase: its own sums, and with past_phases those of earlier phases at their weights. */
+static const int64_t *weighted_score(caucus_coordinator *c)
+{
+    const caucus_stoch_plan *plan = &c->plan->stoch;
+    size_t d = c->plan->settings.experts;
+    if (plan->past <= 1)
+        return c->sum;
+    memmove(c->past + d, c->past, (plan->past - 1) * d * sizeof *c->past);
+    memcpy(c->past, c->sum, d * sizeof *c->past);
+    for (size_t y = 0; y < d; y++) {
+        int64_t score = 0; /* below 2^62: checked when the plan was made */
+        for (uint32_t a = 0; a < plan->past; a++)
+            score += (int64_t)plan->past_weights[a] * c->past[a * d + y];
+        c->score[y] = score;
+    }
+    return c->score;
+}
+
+static uint32_t choose(caucus_coordinator *c)
+{
+    uint32_t d = c->plan->settings.experts;
+    caucus_rational rate = phase_of(c)->select_rate[c->leaf.tree];
+    const int64_t *score = weighted_score(c);
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.step);
+    uint32_t chosen;
+    if (c->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
+        chosen = caucus_select_min(&stream, score, d);
+    else if (c->plan->stoch.select == CAUCUS_SELECT_NOISY_MIN)
+        chosen = caucus_select_noisy_min(&stream, score, d, rate);
+    else if (c->plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
+        chosen = caucus_select_exponential(&stream, score, d, rate);
+    else
+        chosen = caucus_select_flip(&stream, score, d, rate, c->scratch);
+    caucus_stream_wipe(&stream);
+    return chosen;
+}
+
+void caucus_phase_finish(caucus_coordinator *c)
+{
+    c->now.epoch = 0;
+    ask_phase(c, c->now.block + 1);
+}
+
+void caucus_phase_coordinator_close(caucus_coordinator *c)
+{
+    if (c->now.ask == CAUCUS_ASK_VOTE) {
+        caucus_phase_count_votes(c);
+    } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
+        caucus_phase_settle_shortlist(c);
+    } else {
+        c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c) : choose(c);
+        c->selections++;
+        c->now.epoch++;
+        if (caucus_leaf_next(&c->leaf))
+            caucus_coordinator_announce(c, CAUCUS_ASK_LEAF, c->now.block, c->leaf.step);
+        else
+            caucus_phase_finish(c);
+    }
+    memset(c->sum, 0, c->plan->settings.experts * sizeof *c->sum);
+}

@@ -1,0 +1,180 @@
+/* phase_messages.c: stoch under trust nobody: what becomes of messages that are private by themselves.
+ *
+ * Everything here is post-processing of private messages, so using all of them again in later phases is free
+ * (docs/PRIVACY.md, "Message-private designs"):
+ *  - votes: V <- V/2 + votes; the winner is the expert with the largest V among those voted for in this phase;
+ *  - noisy sums: each phase's mean is weighted by the inverse of its variance, n/(n + c) per unit of its sum, where
+ *    c = 4*variance of the noise/grid^2 is the number of samples whose own spread equals the noise.
+ * All in integers, so that every machine announces the same expert. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/coordinator.h"
+#include "algo/schedule.h"
+
+#define VOTE_UNIT ((int64_t)1 << 20)  /* one vote; twenty halvings before a vote is forgotten */
+#define WEIGHT_UNIT ((uint64_t)1 << 12)
+
+static const caucus_stoch_phase *phase_of(const caucus_coordinator *c)
+{
+    return &c->plan->stoch.phase[c->now.block - 2];
+}
+
+caucus_status caucus_phase_messages_new(caucus_coordinator *c)
+{
+    size_t d = c->plan->settings.experts;
+    uint32_t trees = 0;
+    for (uint32_t i = 0; i + 1 < c->plan->stoch.phases; i++)
+        if (c->plan->stoch.phase[i].trees > trees)
+            trees = c->plan->stoch.phase[i].trees;
+    c->stack = calloc((trees + 1) * d, sizeof *c->stack);
+    c->votes = calloc(d, sizeof *c->votes);
+    c->votes_now = calloc(d, sizeof *c->votes_now);
+    c->mean_num = calloc(d, sizeof *c->mean_num);
+    c->mean_den = calloc(d, sizeof *c->mean_den);
+    return c->stack && c->votes && c->votes_now && c->mean_num && c->mean_den ? CAUCUS_OK : CAUCUS_E_MEMORY;
+}
+
+/* The largest accumulated vote among experts with a vote in this phase; nobody voted: the expert in force stays. */
+static uint32_t most_votes(caucus_coordinator *c)
+{
+    uint32_t d = c->plan->settings.experts, best = c->now.expert, ties = 0;
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_TIE, c->now.block, 0);
+    for (uint32_t y = 0; y < d; y++) {
+        if (c->votes_now[y] == 0)
+            continue;
+        if (ties == 0 || c->votes[y] > c->votes[best]) {
+            best = y;
+            ties = 1;
+        } else if (c->votes[y] == c->votes[best]) { /* the k-th of equals replaces the choice with probability 1/k */
+            ties++;
+            if (caucus_uniform(&stream, ties) == 0)
+                best = y;
+        }
+    }
+    caucus_stream_wipe(&stream);
+    return best;
+}
+
+/* The experts with the most accumulated votes, most first, ties to the lower number; none without a vote, ever. */
+static void fill_shortlist(caucus_coordinator *c)
+{
+    caucus_announcement *a = &c->now;
+    for (uint32_t y = 0; y < c->plan->settings.experts; y++) {
+        if (c->votes[y] == 0)
+            continue;
+        uint32_t at = a->listed;
+        while (at > 0 && c->votes[a->list[at - 1]] < c->votes[y])
+            at--;
+        if (at >= CAUCUS_SHORTLIST)
+            continue;
+        uint32_t last = a->listed < CAUCUS_SHORTLIST ? a->listed++ : CAUCUS_SHORTLIST - 1;
+        memmove(&a->list[at + 1], &a->list[at], (last - at) * sizeof a->list[0]);
+        a->list[at] = y;
+    }
+}
+
+void caucus_phase_count_votes(caucus_coordinator *c)
+{
+    uint32_t d = c->plan->settings.experts;
+    for (uint32_t y = 0; y < d; y++)
+        c->votes[y] = c->votes[y] / 2 + (int64_t)c->votes_now[y] * VOTE_UNIT;
+    uint32_t winner = most_votes(c);
+    memset(c->votes_now, 0, d * sizeof *c->votes_now);
+    if (c->plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST && c->answered > 0) {
+        caucus_coordinator_announce(c, CAUCUS_ASK_SHORTLIST, c->now.block, 0);
+        fill_shortlist(c);
+        return;
+    }
+    c->now.expert = winner;
+    c->selections++;
+    caucus_phase_finish(c);
+}
+
+/* c = 4*variance/grid^2, rounded up, from the noise's rational parameter. The mean square of one coordinate: Laplace
+ * 2/rate^2, K-norm in dimension k (k+1)(k+2)/(3 rate^2), Gaussian its variance. r = 1/(rate*grid) in 2^-10 units. */
+static uint64_t noise_samples(const caucus_coordinator *c, const caucus_noise *noise, uint64_t k)
+{
+    caucus_u128 grid = (caucus_u128)(uint64_t)c->plan->grid;
+    caucus_u128 num = noise->parameter.num, den = noise->parameter.den;
+    if (noise->kind == CAUCUS_NOISE_GAUSSIAN)
+        return (uint64_t)(4 * num / den / grid / grid) + 1;
+    caucus_u128 r = (den << 10) / (num * grid) + 1;
+    caucus_u128 shape = noise->kind == CAUCUS_NOISE_KNORM ? (caucus_u128)(k + 1) * (k + 2) / 3 + 1 : 2;
+    caucus_u128 samples = (4 * shape * r * r >> 20) + 1;
+    return samples < ((caucus_u128)1 << 50) ? (uint64_t)samples : (uint64_t)1 << 50;
+}
+
+/* Weight of a phase's sums, 0..WEIGHT_UNIT: n/(n + c). At least 1, so that the only phase there is always counts. */
+static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint64_t k)
+{
+    uint64_t n = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
+    uint64_t weight = (uint64_t)(((caucus_u128)WEIGHT_UNIT * n) / ((caucus_u128)n + noise_samples(c, noise, k)));
+    return weight ? weight : 1;
+}
+
+/* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
+static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight)
+{
+    uint64_t n = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
+    c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
+    c->mean_den[y] += (int64_t)(weight * n * c->answered);
+}
+
+/* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits. */
+static caucus_i128 mean_of(const caucus_coordinator *c, uint32_t y)
+{
+    return c->mean_num[y] * ((caucus_i128)1 << 16) / c->mean_den[y];
+}
+
+void caucus_phase_settle_shortlist(caucus_coordinator *c)
+{
+    caucus_announcement *a = &c->now;
+    uint32_t best = a->list[0];
+    if (c->answered > 0) {
+        uint64_t weight = phase_weight(c, &phase_of(c)->shortlist_noise, a->listed);
+        for (uint32_t i = 0; i < a->listed; i++)
+            accumulate(c, a->list[i], c->sum[i], weight);
+        for (uint32_t i = 1; i < a->listed; i++) /* ties stay with the one more voted for */
+            if (mean_of(c, a->list[i]) < mean_of(c, best))
+                best = a->list[i];
+    }
+    a->expert = best;
+    c->selections++;
+    caucus_phase_finish(c);
+}
+
+/* Trees: the clients sent the noisy increment of one vertex; add it to its parent's. */
+static const int64_t *leaf_sum(caucus_coordinator *c)
+{
+    size_t d = c->plan->settings.experts;
+    int64_t *top = c->stack + c->leaf.depth * d;
+    for (size_t y = 0; y < d; y++)
+        top[y] = c->sum[y] + (c->leaf.depth ? top[y - d] : 0);
+    for (uint32_t below = c->leaf.depth + 1; below <= c->leaf.tree; below++)
+        memcpy(c->stack + below * d, top, d * sizeof *top);
+    return c->stack + c->leaf.tree * d;
+}
+
+uint32_t caucus_phase_noisy_winner(caucus_coordinator *c)
+{
+    uint32_t d = c->plan->settings.experts, best = 0;
+    if (c->answered == 0)
+        return c->now.expert;
+    if (phase_of(c)->trees > 0 || c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
+        /* Gradients at different mixtures are not samples of one mean: no accumulation. */
+        const int64_t *v = leaf_sum(c);
+        for (uint32_t y = 1; y < d; y++)
+            if (v[y] < v[best])
+                best = y;
+        return best;
+    }
+    uint64_t weight = phase_weight(c, &phase_of(c)->vertex_noise[0], d);
+    for (uint32_t y = 0; y < d; y++)
+        accumulate(c, y, c->sum[y], weight);
+    for (uint32_t y = 1; y < d; y++)
+        if (mean_of(c, y) < mean_of(c, best))
+            best = y;
+    return best;
+}

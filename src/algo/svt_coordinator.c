@@ -1,0 +1,138 @@
+/* svt_coordinator.c: Fed-SVT. Keep the expert in force until it has cost too much, then choose another.
+ *
+ * After each block but the last: q (what the expert has cost all clients since it was chosen) plus fresh noise is
+ * compared with a noisy threshold. If it is above, the exponential mechanism chooses on
+ * score(y) = max(cum(y), m*Lstar), an epoch ends and the next begins with q = 0 and a fresh threshold. Every verdict is
+ * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good.
+ * docs/PRIVACY.md, "Fed-SVT": epsilon = eps_AT + sum of eta_k.
+ *
+ * Protocol two-step: a block's report is one number, vectors are asked for only when a check fires. Protocol paper: a
+ * vector every block. Both see the same q and the same scores, so they announce the same experts. */
+#include <stdlib.h>
+
+#include <caucus/select.h>
+
+#include "algo/coordinator.h"
+#include "algo/schedule.h"
+
+static void open_epoch(caucus_coordinator *c)
+{
+    const caucus_svt_plan *plan = &c->plan->svt;
+    uint32_t k = c->selections;
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
+    caucus_threshold_open(&c->at, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
+    caucus_stream_wipe(&stream);
+}
+
+/* Ask about the block after `block`, if there is still anything to decide from it. */
+static void ask_next(caucus_coordinator *c, uint32_t block)
+{
+    bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
+    bool more = block < c->plan->svt.checks && (c->at.open || vectors);
+    caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
+    caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
+}
+
+caucus_status caucus_svt_coordinator_new(caucus_coordinator *c)
+{
+    size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
+    c->cost_next = calloc(m, sizeof *c->cost_next);
+    c->sums_next = calloc(m, sizeof *c->sums_next);
+    c->cum = calloc(d, sizeof *c->cum);
+    c->score = calloc(d, sizeof *c->score);
+    if (!c->cost_next || !c->sums_next || !c->cum || !c->score)
+        return CAUCUS_E_MEMORY;
+    for (size_t i = 0; i < m; i++)
+        c->cost_next[i] = c->sums_next[i] = 1;
+    if (c->plan->svt.switches > 0)
+        open_epoch(c);
+    ask_next(c, 0);
+    c->now.serial = 0;
+    return CAUCUS_OK;
+}
+
+/* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count; about an
+ * earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order. */
+static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
+{
+    const caucus_settings *s = &c->plan->settings;
+    uint32_t *next = &c->cost_next[r->client - 1];
+    if (r->count != 1)
+        return CAUCUS_E_RANGE;
+    if (r->block < *next)
+        return CAUCUS_E_DUPLICATE;
+    if (r->block > *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
+        return CAUCUS_E_ORDER;
+    int64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)caucus_blocks_rounds(s, r->block, r->block);
+    int64_t most = records * c->plan->grid;
+    int64_t cost = r->value[0] < 0 ? 0 : r->value[0] > most ? most : r->value[0];
+    *next = r->block + 1;
+    if (c->at.open && r->step == c->at.epoch) {
+        caucus_status status = caucus_threshold_add(&c->at, r->step, c->now.expert, cost);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    if (c->now.ask == CAUCUS_ASK_COST && r->block == c->now.block)
+        c->answered++;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
+{
+    if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
+        return receive_cost(c, r);
+    caucus_status status = caucus_coordinator_receive_sums(c, r);
+    if (status == CAUCUS_OK && c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER && c->at.open) {
+        int64_t most = (int64_t)caucus_blocks_rounds(&c->plan->settings, r->first, r->block) * c->plan->grid;
+        int64_t cost = r->value[c->now.expert];
+        cost = cost < 0 ? 0 : cost > most ? most : cost;
+        if (r->first == r->block && r->step == c->at.epoch)
+            status = caucus_threshold_add(&c->at, r->step, c->now.expert, cost);
+    }
+    return status;
+}
+
+static bool check(caucus_coordinator *c)
+{
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_CHECK, 0, c->now.block);
+    bool fired = false;
+    if (caucus_threshold_check(&c->at, &c->plan->svt.check_noise, &stream, &fired) != CAUCUS_OK)
+        abort(); /* only called with an open epoch */
+    caucus_stream_wipe(&stream);
+    c->checks++;
+    return fired;
+}
+
+static void choose(caucus_coordinator *c)
+{
+    const caucus_svt_plan *plan = &c->plan->svt;
+    uint32_t d = c->plan->settings.experts;
+    for (uint32_t y = 0; y < d; y++)
+        c->score[y] = c->cum[y] > plan->score_floor ? c->cum[y] : plan->score_floor;
+    caucus_stream stream;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, 0, c->selections);
+    c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections]);
+    caucus_stream_wipe(&stream);
+    c->selections++;
+    c->now.epoch = c->selections;
+    if (c->selections < plan->switches)
+        open_epoch(c);
+}
+
+void caucus_svt_coordinator_close(caucus_coordinator *c)
+{
+    uint32_t block = c->now.block;
+    bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
+    if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
+        choose(c);
+    } else if (c->at.open && check(c)) {
+        if (two_step) {
+            caucus_coordinator_announce(c, CAUCUS_ASK_SUMS, block, 0);
+            return;
+        }
+        choose(c);
+    }
+    ask_next(c, block);
+}

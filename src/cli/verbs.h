@@ -1,0 +1,23 @@
+/* verbs.h: the verbs of the program `caucus`, one line each.
+ *
+ * To add one: write src/cli/NAME.c with `int caucus_cli_NAME(int argc, char **argv)`, where argv[0] is the
+ * verb, and add its line below. The function prints results to stdout and remarks to stderr, and returns
+ * 0 (done), 1 (failed) or 2 (wrong use or input). Verbs of one group stand together. */
+#ifndef CAUCUS_CLI_VERBS_H
+#define CAUCUS_CLI_VERBS_H
+
+/* X(name, "Group", "one line for the overview") */
+#define CAUCUS_VERB_LIST(X)
+
+typedef struct caucus_verb {
+    const char *name; /* NULL ends the table */
+    const char *group;
+    const char *line;
+    int (*run)(int argc, char **argv);
+} caucus_verb;
+
+#define CAUCUS_VERB_PROTOTYPE(name, group, line) int caucus_cli_##name(int argc, char **argv);
+CAUCUS_VERB_LIST(CAUCUS_VERB_PROTOTYPE)
+#undef CAUCUS_VERB_PROTOTYPE
+
+#endif

@@ -1,0 +1,76 @@
+/* calibrate.h: from settings to the integers of a plan.
+ * layer: dp
+ *
+ * The calibrators compute in double precision and write integers, rounded towards privacy; the
+ * accountant (account.c) then judges those integers without looking at anything computed here. */
+#ifndef DP_CALIBRATE_H
+#define DP_CALIBRATE_H
+
+#include <caucus/plan.h>
+
+/* Calibrators aim this much below what was asked, so that the accountant, which rounds every step up,
+ * never refuses a plan for its own rounding. */
+#define CALIBRATE_SLACK 0x1p-40
+
+/* The largest rate k/2^56 (fewer bits above 64) not above `value`; CAUCUS_E_INFEASIBLE if that is 0 or its
+ * noise could leave 62 bits. The error names `field`. */
+caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+
+/* Public facts about an svt run, in units of the range of one loss (of one block's mean, unit client-block). */
+typedef struct svt_facts {
+    double clients, experts;
+    double checks;     /* M */
+    double block_cost; /* most that one block can cost one client: N, or 1 for means */
+    double lstar;      /* L*, per client */
+    double per_unit;   /* loss units of one unit: hi - lo, times N for means */
+} svt_facts;
+svt_facts calibrate_svt_facts(const caucus_settings *s);
+
+/* Fed-SVT before rounding to integers. */
+typedef struct svt_real {
+    double margin;            /* g */
+    uint32_t switches;        /* kappa */
+    double epsilon_threshold; /* eps_AT */
+    double eta;               /* of every selection (constant eta) */
+    double rho_zcdp;          /* what all selections may spend; 0: accounted purely */
+    double threshold;         /* L */
+    double bound;             /* regret per client in units, with probability 1 - rho */
+} svt_real;
+
+/* checks >= 1. The tight calibration: the plan with the smallest bound, pure or (delta > 0) by zCDP. */
+void calibrate_svt_real(const caucus_settings *s, svt_real *ret);
+
+/* Fill plan->svt, plan->stoch, plan->hedge. plan->settings and plan->grid are set. */
+caucus_status calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. */
+caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+
+/* b_max: the largest root batch with which T1 = trees >= 1 trees fit n = 2^(p-2) samples; 0 if none does. */
+uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees);
+
+/* W_h: how far one sample at depth h moves a coordinate of V, from the clamps of a phase. */
+int64_t calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);
+
+/* Fill the bound of a calibrated plan (docs/PRIVACY.md, "Bounds"). */
+void bounds_svt(caucus_plan *plan);
+void bounds_stoch(caucus_plan *plan);
+void bounds_hedge(caucus_plan *plan);
+
+/* B_p: excess loss per round of a phase in expectation, loss units; NAN if none is proved. */
+double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase);
+
+/* The bound of a whole stoch plan, uncapped; NAN if none is proved. Uses phase->error. */
+double bounds_stoch_total(const caucus_plan *plan);
+
+/* Sums that a wrap could reach (docs/PRIVACY.md, "The grid"): CAUCUS_OK or CAUCUS_E_OVERFLOW. */
+caucus_status plan_limits(const caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/* One plain sentence for people about a guarantee. */
+void plan_note(const caucus_plan *plan, caucus_guarantee *guarantee);
+
+#endif

@@ -1,0 +1,27 @@
+/* calibrate_rate.c: rounding a rate to the pair of integers that a sampler takes.
+ *
+ * A rate is rounded down, which means more noise. Doubles carry 53 bits, so a value computed in a few operations
+ * may be too large by a few parts in 2^53; CALIBRATE_SLACK takes that off first. docs/PRIVACY.md,
+ * "Budgets are rationals". */
+#include "dp/calibrate.h"
+
+#include <math.h>
+
+/* Noise of rate r exceeds 2^61 with probability below 2^-1000 if r >= 693.2/2^61. */
+#define RATE_MIN 0x1p-51
+
+caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error)
+{
+    value *= 1 - CALIBRATE_SLACK;
+    if (!(value >= RATE_MIN))
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, field,
+                           "needs noise so large that 62 bits cannot hold it (rate %.3g per grid step): raise epsilon "
+                           "or use a coarser grid", value);
+    int exponent;
+    (void)frexp(value, &exponent); /* value < 2^exponent */
+    unsigned bits = exponent <= 6 ? 56 : exponent < 62 ? (unsigned)(62 - exponent) : 0;
+    caucus_status status = caucus_rational_floor(value, bits, ret);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, field, "gives the rate %.3g, above 2^62", value);
+    return CAUCUS_OK;
+}

@@ -1,0 +1,311 @@
+/* ledger.c: what has been released about one body of data, and what is left. In memory; callers write the lines.
+ * layer: dp
+ *
+ * The charge of a run is max(epsilon of its choices, epsilon of its messages): a coordinator that sees the messages
+ * sees the choices made from them, so for it the larger of the two is the loss; the public sees the choices alone.
+ * The total is the sum of the charges of all runs; deltas add (basic composition; docs/PRIVACY.md, "Several runs").
+ *
+ * Amounts are integers in steps of 2^-30. A run's releases are summed in steps of 2^-94, each rounded up, and an
+ * entry holds what the sum rounded up to 2^-30 grew by: so rounding costs a run at most one step in all, not one
+ * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
+ * so that a restarted run is not refused the last release of a plan that fits exactly. */
+#include "dp/ledger_text.h"
+
+#include "num/checked.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INFINITE UINT64_MAX
+#define SLACK 64
+#define FINE_BITS 64 /* a step of 2^-30 is 2^64 fine steps of 2^-94 */
+
+typedef struct ledger_run {
+    uint64_t choices, messages; /* reserved */
+    caucus_wide used_choices, used_messages; /* released, fine steps */
+    bool seeded;
+} ledger_run;
+
+struct caucus_ledger {
+    caucus_entry *entry;
+    size_t entries, entries_room;
+    ledger_run *run;
+    size_t runs, runs_room;
+    uint64_t charged; /* sum over runs of max(choices, messages), saturating */
+    double delta;     /* sum over runs */
+};
+
+/* ceil(epsilon*2^30); INFINITY -> INFINITE. */
+static caucus_status steps_of(double epsilon, uint64_t *ret) {
+    if (isinf(epsilon) && epsilon > 0) {
+        *ret = INFINITE;
+        return CAUCUS_OK;
+    }
+    caucus_rational r;
+    caucus_status status = caucus_rational_ceil(epsilon, 30, &r);
+    if (status == CAUCUS_OK)
+        *ret = r.num * (((uint64_t)1 << 30) / r.den);
+    return status;
+}
+
+static double epsilon_of(uint64_t steps) {
+    return steps == INFINITE ? INFINITY : ldexp((double)steps, -30);
+}
+
+/* ceil(a*2^94), if a < 2^32. */
+static bool fine_steps(caucus_rational a, caucus_wide *ret) {
+    if (a.den == 0 || a.num / a.den >= (uint64_t)1 << 32)
+        return false;
+    caucus_wide rest = a.num % a.den;
+    caucus_wide high = (rest << 64) / a.den; /* below 2^64 */
+    rest = (rest << 64) % a.den;
+    caucus_wide low = ((rest << 30) + (a.den - 1)) / a.den;
+    *ret = ((caucus_wide)(a.num / a.den) << 94) + (high << 30) + low;
+    return true;
+}
+
+static caucus_wide coarse(caucus_wide fine) {
+    return (fine >> FINE_BITS) + ((uint64_t)fine != 0);
+}
+
+static bool fits(caucus_wide fine, uint64_t reserved) {
+    return reserved == INFINITE || coarse(fine) <= (caucus_wide)reserved + SLACK;
+}
+
+static uint64_t charge_of(const caucus_entry *e) {
+    return e->choices > e->messages ? e->choices : e->messages;
+}
+
+/* Room for one more of either kind, so that what follows cannot fail half-way. */
+static bool reserve(void **array, size_t *room, size_t used, size_t size) {
+    if (used < *room)
+        return true;
+    size_t wanted = *room == 0 ? 16 : *room * 2;
+    if (wanted > SIZE_MAX / size)
+        return false;
+    void *grown = realloc(*array, wanted * size);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *room = wanted;
+    return true;
+}
+
+static bool make_room(caucus_ledger *ledger) {
+    void *entry = ledger->entry, *run = ledger->run;
+    bool ok = reserve(&entry, &ledger->entries_room, ledger->entries, sizeof *ledger->entry);
+    ledger->entry = entry;
+    ok = ok && reserve(&run, &ledger->runs_room, ledger->runs, sizeof *ledger->run);
+    ledger->run = run;
+    return ok;
+}
+
+static const uint8_t *last_hash(const caucus_ledger *ledger) {
+    static const uint8_t start[CAUCUS_HASH_BYTES] = {0};
+    return ledger->entries == 0 ? start : ledger->entry[ledger->entries - 1].hash;
+}
+
+/* Charge a run. Deltas are doubles: 2^-40 of the budget, relatively, absorbs the rounding of their decimals. */
+static caucus_status apply_run(caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
+    const caucus_entry *budget = &ledger->entry[0];
+    uint64_t charge = charge_of(e);
+    if (e->run != ledger->runs + 1)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "run %u follows run %zu", e->run, ledger->runs);
+    if (budget->choices != INFINITE) {
+        uint64_t left = budget->choices - ledger->charged; /* charged <= budget holds from entry to entry */
+        if (charge > left)
+            return caucus_fail(ret_error, CAUCUS_E_BUDGET, "epsilon", "%.10g asked, %.10g of %.10g left", epsilon_of(charge),
+                               epsilon_of(left), epsilon_of(budget->choices));
+    }
+    if (ledger->delta + e->delta > budget->delta * (1 + 0x1p-40))
+        return caucus_fail(ret_error, CAUCUS_E_BUDGET, "delta", "%.10g asked, %.10g of %.10g left", e->delta,
+                           fmax(0, budget->delta - ledger->delta), budget->delta);
+    ledger->charged = caucus_add_saturating_u64(ledger->charged, charge);
+    ledger->delta += e->delta;
+    ledger->run[ledger->runs++] = (ledger_run){.choices = e->choices, .messages = e->messages, .seeded = e->seeded};
+    return CAUCUS_OK;
+}
+
+/* A release read back: its amounts are whole steps. */
+static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
+    if (e->run < 1 || e->run > ledger->runs || e->seeded != ledger->run[e->run - 1].seeded || e->delta != 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a release that does not belong to its run");
+    ledger_run *run = &ledger->run[e->run - 1];
+    caucus_wide choices, messages;
+    if (!caucus_add_wide(run->used_choices, (caucus_wide)e->choices << FINE_BITS, &choices) || !fits(choices, run->choices) ||
+        !caucus_add_wide(run->used_messages, (caucus_wide)e->messages << FINE_BITS, &messages) || !fits(messages, run->messages))
+        return caucus_fail(ret_error, CAUCUS_E_BUDGET, "ledger", "a release beyond what run %u reserved", e->run);
+    run->used_choices = choices;
+    run->used_messages = messages;
+    return CAUCUS_OK;
+}
+
+static caucus_status apply_budget(const caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
+    if (ledger->entries != 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a second budget");
+    if (e->run != 0 || e->block != 0 || e->choices == 0 || e->messages != 0 || e->seeded ||
+        strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "not a budget this version understands");
+    return CAUCUS_OK;
+}
+
+/* Check an entry against all before it, chain it and append it; on failure nothing has changed. */
+static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error *ret_error) {
+    if (!make_room(ledger))
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status;
+    if (e->kind == CAUCUS_ENTRY_BUDGET)
+        status = apply_budget(ledger, e, ret_error);
+    else if (ledger->entries == 0)
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "no budget comes first");
+    else if (e->kind == CAUCUS_ENTRY_RUN)
+        status = e->block == 0 ? apply_run(ledger, e, ret_error)
+                               : caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a run with a block");
+    else
+        status = apply_release(ledger, e, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_ledger_text_hash(e, last_hash(ledger), e->hash);
+    ledger->entry[ledger->entries++] = *e;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) {
+    caucus_entry budget = {.kind = CAUCUS_ENTRY_BUDGET, .what = CAUCUS_LEDGER_MAGIC, .delta = delta};
+    if (!(epsilon > 0) || steps_of(epsilon, &budget.choices) != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%.10g (accepted: above 0 and below 2^33, or infinite)", epsilon);
+    if (!(delta >= 0 && delta < 1))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", delta);
+    caucus_ledger *ledger = calloc(1, sizeof *ledger);
+    if (ledger == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = append(ledger, &budget, ret_error);
+    if (status != CAUCUS_OK) {
+        caucus_ledger_free(ledger);
+        return status;
+    }
+    *ret = ledger;
+    return CAUCUS_OK;
+}
+
+void caucus_ledger_free(caucus_ledger *ledger) {
+    if (ledger == NULL)
+        return;
+    free(ledger->entry);
+    free(ledger->run);
+    free(ledger);
+}
+
+caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name, bool seeded,
+                                     uint32_t *ret_run, caucus_error *ret_error) {
+    const caucus_guarantee *g = &plan->guarantee;
+    caucus_entry e = {.kind = CAUCUS_ENTRY_RUN, .run = (uint32_t)ledger->runs + 1, .seeded = seeded, .delta = g->delta};
+    if (!caucus_ledger_text_name(name, caucus_trust_word(plan->settings.trust), e.what))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "name", "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "space at either end)", name, CAUCUS_LEDGER_NAME_MAX);
+    double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages; /* NAN: the coordinator is trusted with them */
+    if (steps_of(g->epsilon_choices, &e.choices) != CAUCUS_OK || steps_of(messages, &e.messages) != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%.10g for choices, %.10g for messages (accepted: 0 or above, "
+                           "below 2^33, or infinite)", g->epsilon_choices, messages);
+    if (!(g->delta >= 0 && g->delta < 1))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", g->delta);
+    caucus_status status = append(ledger, &e, ret_error);
+    if (status == CAUCUS_OK)
+        *ret_run = e.run;
+    return status;
+}
+
+caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
+                                    caucus_rational choices, caucus_rational messages, caucus_error *ret_error) {
+    if (run < 1 || run > ledger->runs)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "run", "%u (accepted: 1 to %zu)", run, ledger->runs);
+    ledger_run before = ledger->run[run - 1], after = before;
+    caucus_entry e = {.kind = CAUCUS_ENTRY_RELEASE, .run = run, .block = block, .seeded = before.seeded};
+    if (!caucus_ledger_text_name(what, NULL, e.what))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "what", "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "space at either end)", what, CAUCUS_RUN_NAME_BYTES - 1);
+    caucus_wide fine_choices, fine_messages;
+    if (!fine_steps(choices, &fine_choices) || !fine_steps(messages, &fine_messages))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "release", "an amount of 2^32 or more");
+    if (!caucus_add_wide(before.used_choices, fine_choices, &after.used_choices) || !fits(after.used_choices, before.choices) ||
+        !caucus_add_wide(before.used_messages, fine_messages, &after.used_messages) || !fits(after.used_messages, before.messages))
+        return caucus_fail(ret_error, CAUCUS_E_BUDGET, "release", "'%s' would exceed what run %u reserved: %.10g for choices, "
+                           "%.10g for messages", e.what, run, epsilon_of(before.choices), epsilon_of(before.messages));
+    e.choices = (uint64_t)(coarse(after.used_choices) - coarse(before.used_choices));
+    e.messages = (uint64_t)(coarse(after.used_messages) - coarse(before.used_messages));
+    /* The entry's whole steps are checked from the rounded sums, then the exact sums are kept. */
+    ledger->run[run - 1].used_choices = coarse(before.used_choices) << FINE_BITS;
+    ledger->run[run - 1].used_messages = coarse(before.used_messages) << FINE_BITS;
+    caucus_status status = append(ledger, &e, ret_error);
+    ledger->run[run - 1] = status == CAUCUS_OK ? after : before;
+    return status;
+}
+
+void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) {
+    const caucus_entry *budget = &ledger->entry[0];
+    uint64_t sums[4] = {0}; /* reserved choices, messages; released choices, messages */
+    *ret = (caucus_ledger_totals){.budget_epsilon = epsilon_of(budget->choices), .budget_delta = budget->delta};
+    for (size_t i = 1; i < ledger->entries; i++) {
+        const caucus_entry *e = &ledger->entry[i];
+        size_t at = e->kind == CAUCUS_ENTRY_RUN ? 0 : 2;
+        sums[at] = caucus_add_saturating_u64(sums[at], e->choices);
+        sums[at + 1] = caucus_add_saturating_u64(sums[at + 1], e->messages);
+        ret->any_seeded = ret->any_seeded || e->seeded;
+        ret->releases += e->kind == CAUCUS_ENTRY_RELEASE;
+    }
+    ret->reserved_choices = epsilon_of(sums[0]);
+    ret->reserved_messages = epsilon_of(sums[1]);
+    ret->released_choices = epsilon_of(sums[2]);
+    ret->released_messages = epsilon_of(sums[3]);
+    ret->reserved_delta = ledger->delta;
+    ret->left_epsilon = budget->choices == INFINITE ? INFINITY : epsilon_of(budget->choices - ledger->charged);
+    ret->left_delta = fmax(0, budget->delta - ledger->delta);
+    ret->runs = (uint32_t)ledger->runs;
+}
+
+size_t caucus_ledger_count(const caucus_ledger *ledger) {
+    return ledger->entries;
+}
+
+const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index) {
+    return index < ledger->entries ? &ledger->entry[index] : NULL;
+}
+
+caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret, size_t ret_bytes) {
+    if (index >= ledger->entries)
+        return CAUCUS_E_RANGE;
+    return caucus_ledger_text_line(&ledger->entry[index], ret, ret_bytes);
+}
+
+caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number, caucus_error *ret_error) {
+    caucus_entry e;
+    const char *wrong = caucus_ledger_text_parse(line, &e);
+    if (wrong != NULL)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "line %zu: %s", line_number, wrong);
+    caucus_ledger *fresh = NULL;
+    if (*ledger == NULL) {
+        fresh = calloc(1, sizeof *fresh);
+        if (fresh == NULL)
+            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    caucus_ledger *target = fresh != NULL ? fresh : *ledger;
+    uint8_t hash[CAUCUS_HASH_BYTES];
+    caucus_ledger_text_hash(&e, last_hash(target), hash);
+    caucus_status status;
+    if (memcmp(hash, e.hash, sizeof hash) != 0) {
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "line %zu does not continue the one before: altered, torn, "
+                             "missing or out of order", line_number);
+    } else {
+        caucus_error why = {0};
+        status = append(target, &e, &why);
+        if (status != CAUCUS_OK)
+            (void)caucus_fail(ret_error, status, why.field, "line %zu: %.180s", line_number, why.text);
+    }
+    if (status == CAUCUS_OK)
+        *ledger = target;
+    else
+        caucus_ledger_free(fresh);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* ledger_text.c: one ledger entry as one line of text, and back (ledger_text.h has the format).
+ * layer: dp */
+#include "dp/ledger_text.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS 9
+
+static const char *const kind_words[] = {"?", "budget", "run", "release"};
+
+/* Control characters, the two-byte ones of UTF-8 (U+0080 to U+009F) included, could forge lines or move a terminal. */
+static bool is_name(const char *text, size_t length) {
+    if (length == 0 || length >= CAUCUS_RUN_NAME_BYTES || text[0] == ' ' || text[length - 1] == ' ')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i], next = i + 1 < length ? (unsigned char)text[i + 1] : 0;
+        if (c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0))
+            return false;
+    }
+    return true;
+}
+
+bool caucus_ledger_text_name(const char *name, const char *suffix, char *ret) {
+    size_t length = name != NULL ? strnlen(name, CAUCUS_RUN_NAME_BYTES) : 0;
+    if (!is_name(name, length) || (suffix != NULL && length > CAUCUS_LEDGER_NAME_MAX))
+        return false;
+    (void)snprintf(ret, CAUCUS_RUN_NAME_BYTES, "%s%s%s", name, suffix != NULL ? " " : "", suffix != NULL ? suffix : "");
+    return is_name(ret, strnlen(ret, CAUCUS_RUN_NAME_BYTES));
+}
+
+static void amount_text(uint64_t amount, char *ret, size_t bytes) {
+    if (amount == UINT64_MAX)
+        (void)snprintf(ret, bytes, "infinite");
+    else
+        (void)snprintf(ret, bytes, "%llu", (unsigned long long)amount);
+}
+
+/* Shortest digits that read back equal: "25e-8". printf's radix character is skipped, so no locale shows. */
+static void delta_text(double delta, char *ret, size_t bytes) {
+    if (delta == 0) {
+        (void)snprintf(ret, bytes, "0");
+        return;
+    }
+    for (int precision = 0; precision <= 16; precision++) {
+        char printed[64], digits[32];
+        (void)snprintf(printed, sizeof printed, "%.*e", precision, delta);
+        size_t used = 0;
+        const char *c = printed;
+        for (; *c != '\0' && *c != 'e'; c++)
+            if (*c >= '0' && *c <= '9' && used < sizeof digits - 1)
+                digits[used++] = *c;
+        digits[used] = '\0';
+        long exponent = *c == 'e' ? strtol(c + 1, NULL, 10) : 0;
+        (void)snprintf(ret, bytes, "%.20se%ld", digits, exponent - precision);
+        if (strtod(ret, NULL) == delta)
+            return;
+    }
+}
+
+/* The line up to the tab before the hash. Returns its length; 0 if it does not fit. */
+static size_t body(const caucus_entry *e, char *ret, size_t bytes) {
+    char choices[24], messages[24], delta[40];
+    amount_text(e->choices, choices, sizeof choices);
+    amount_text(e->messages, messages, sizeof messages);
+    delta_text(e->delta, delta, sizeof delta);
+    int length = snprintf(ret, bytes, "%s\t%lu\t%lu\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
+                          (unsigned long)e->block, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
+    return length > 0 && (size_t)length < bytes ? (size_t)length : 0;
+}
+
+caucus_status caucus_ledger_text_line(const caucus_entry *entry, char *ret, size_t ret_bytes) {
+    const size_t hex = 2 * CAUCUS_HASH_BYTES + 1; /* with the final 0 */
+    char text[CAUCUS_LEDGER_LINE_BYTES];
+    size_t length = body(entry, text, sizeof text);
+    if (length == 0 || length + 1 + hex > ret_bytes)
+        return CAUCUS_E_RANGE;
+    memcpy(ret, text, length);
+    ret[length] = '\t';
+    sodium_bin2hex(ret + length + 1, hex, entry->hash, sizeof entry->hash);
+    return CAUCUS_OK;
+}
+
+void caucus_ledger_text_hash(const caucus_entry *entry, const uint8_t *previous, uint8_t *ret) {
+    char text[CAUCUS_LEDGER_LINE_BYTES];
+    size_t length = body(entry, text, sizeof text);
+    crypto_hash_sha256_state state;
+    crypto_hash_sha256_init(&state);
+    crypto_hash_sha256_update(&state, previous, CAUCUS_HASH_BYTES);
+    crypto_hash_sha256_update(&state, (const unsigned char *)text, length);
+    crypto_hash_sha256_final(&state, ret);
+}
+
+/* Digits only, no sign, no overflow. */
+static bool parse_whole(const char *text, uint64_t most, uint64_t *ret) {
+    uint64_t value = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (value > (most - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *ret = value;
+    return true;
+}
+
+static bool parse_amount(const char *text, uint64_t *ret) {
+    if (strcmp(text, "infinite") == 0) {
+        *ret = UINT64_MAX;
+        return true;
+    }
+    return parse_whole(text, UINT64_MAX - 1, ret);
+}
+
+static bool parse_delta(const char *text, double *ret) {
+    if (text[0] < '0' || text[0] > '9' || strspn(text, "0123456789e-") != strlen(text))
+        return false;
+    char *end;
+    double value = strtod(text, &end);
+    if (*end != '\0' || !(value >= 0 && value < 1))
+        return false;
+    *ret = value;
+    return true;
+}
+
+static bool parse_hash(const char *text, uint8_t *ret) {
+    size_t bytes;
+    return strlen(text) == 2 * CAUCUS_HASH_BYTES &&
+           sodium_hex2bin(ret, CAUCUS_HASH_BYTES, text, 2 * CAUCUS_HASH_BYTES, NULL, &bytes, NULL) == 0 &&
+           bytes == CAUCUS_HASH_BYTES;
+}
+
+/* Cut at the tabs, in place. Returns the number of fields, FIELDS + 1 if there are more. */
+static size_t split(char *text, char **field) {
+    size_t count = 0;
+    for (;;) {
+        if (count == FIELDS)
+            return FIELDS + 1;
+        field[count++] = text;
+        char *tab = strchr(text, '\t');
+        if (tab == NULL)
+            return count;
+        *tab = '\0';
+        text = tab + 1;
+    }
+}
+
+static const char *parse_fields(char **field, caucus_entry *ret) {
+    uint64_t run, block;
+    *ret = (caucus_entry){0};
+    for (int kind = CAUCUS_ENTRY_BUDGET; kind <= CAUCUS_ENTRY_RELEASE; kind++)
+        if (strcmp(field[0], kind_words[kind]) == 0)
+            ret->kind = (caucus_entry_kind)kind;
+    if ((int)ret->kind == 0)
+        return "field 1 is not budget, run or release";
+    if (!parse_whole(field[1], UINT32_MAX, &run) || !parse_whole(field[2], UINT32_MAX, &block))
+        return "fields 2 and 3 are not numbers of a run and a block";
+    ret->run = (uint32_t)run;
+    ret->block = (uint32_t)block;
+    if (!is_name(field[3], strlen(field[3])))
+        return "field 4 is not a name";
+    memcpy(ret->what, field[3], strlen(field[3]) + 1);
+    ret->seeded = strcmp(field[4], "seeded") == 0;
+    if (!ret->seeded && strcmp(field[4], "private") != 0)
+        return "field 5 is not private or seeded";
+    if (!parse_amount(field[5], &ret->choices) || !parse_amount(field[6], &ret->messages))
+        return "fields 6 and 7 are not amounts";
+    if (!parse_delta(field[7], &ret->delta))
+        return "field 8 is not a delta";
+    return parse_hash(field[8], ret->hash) ? NULL : "field 9 is not a SHA-256 hash: torn or altered";
+}
+
+const char *caucus_ledger_text_parse(const char *line, caucus_entry *ret) {
+    char text[CAUCUS_LEDGER_LINE_BYTES], again[CAUCUS_LEDGER_LINE_BYTES];
+    char *field[FIELDS];
+    size_t length = strnlen(line, sizeof text);
+    if (length == sizeof text)
+        return "longer than any entry";
+    memcpy(text, line, length + 1);
+    size_t count = split(text, field);
+    if (count != FIELDS)
+        return count < FIELDS ? "fewer than nine fields: torn or altered" : "more than nine fields";
+    const char *wrong = parse_fields(field, ret);
+    if (wrong != NULL)
+        return wrong;
+    if (caucus_ledger_text_line(ret, again, sizeof again) != CAUCUS_OK || strcmp(line, again) != 0)
+        return "not written the way entries are written";
+    return NULL;
+}

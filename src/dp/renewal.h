@@ -1,0 +1,13 @@
+/* renewal.h: how often Fed-SVT has to switch at most.
+ * layer: dp */
+#ifndef DP_RENEWAL_H
+#define DP_RENEWAL_H
+
+#include <stdint.h>
+
+/* The smallest k with P(V_1 + ... + V_{k+1} <= ln d) <= rho, V ~ Exp(1) cut to [0, margin/2].
+ * d >= 2, 0 < rho < 1, margin >= RENEWAL_MARGIN_MIN. Never below the true value (rounded to be conservative). */
+#define RENEWAL_MARGIN_MIN 0.25
+uint32_t renewal_switches(uint32_t d, double rho, double margin);
+
+#endif

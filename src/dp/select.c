@@ -1,0 +1,157 @@
+/* select.c: choose one of d experts from integer scores, privately.
+ * layer: dp
+ *
+ * Both mechanisms flip coins of probability e^(-rate*(score-min)) exactly, so that no normaliser, no
+ * power and no floating point is needed (docs/PRIVACY.md, "Selections"):
+ *   exponential mechanism   draw n uniformly until a coin accepts: P(n) ~ e^(-rate*score[n]);
+ *   permute-and-flip        the same without replacement; the minimiser accepts for certain, so it ends.
+ * The laws beside them are for tests and audits only. */
+#include <caucus/select.h>
+
+#include "num/checked.h"
+#include "num/vector.h"
+
+#include <assert.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+
+/* True with probability e^(-rate*(score-smallest)). The difference is exact in 64 unsigned bits whatever the
+ * signs, and its product with rate.num in 128. */
+static bool accept(caucus_stream *stream, int64_t score, int64_t smallest, caucus_rational rate) {
+    uint64_t gap = (uint64_t)score - (uint64_t)smallest;
+    return gap == 0 || caucus_bernoulli_exp(stream, (caucus_u128)gap * rate.num, rate.den);
+}
+
+uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
+    assert(d >= 1 && rate.den >= 1);
+    int64_t smallest = caucus_vector_min_i64(score, d);
+    for (;;) {
+        uint32_t n = (uint32_t)caucus_uniform(stream, d);
+        if (accept(stream, score[n], smallest, rate))
+            return n;
+    }
+}
+
+/* Fisher-Yates, one step per visit: the part of scratch[] not yet visited is always a set of distinct experts.
+ * Filling it costs less than finding the minimum, which reads twice as many bytes. */
+uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
+                            uint32_t *scratch) {
+    assert(d >= 1 && rate.den >= 1);
+    int64_t smallest = caucus_vector_min_i64(score, d);
+    for (uint32_t i = 0; i < d; i++)
+        scratch[i] = i;
+    for (uint32_t left = d; left > 1; left--) {
+        uint32_t i = (uint32_t)caucus_uniform(stream, left);
+        uint32_t n = scratch[i];
+        if (accept(stream, score[n], smallest, rate))
+            return n;
+        scratch[i] = scratch[left - 1];
+    }
+    return scratch[0]; /* everybody else declined, so this is the one minimiser, which never does */
+}
+
+#define BATCH 256
+
+uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
+    assert(d >= 1 && rate.num >= 1);
+    int64_t noise[BATCH];
+    uint32_t best = 0, ties = 0;
+    caucus_wide_signed least = 0; /* wide: score and noise may each use 63 bits */
+    for (uint32_t start = 0; start < d; start += BATCH) {
+        uint32_t part = d - start < BATCH ? d - start : BATCH;
+        caucus_laplace_fill(stream, rate, noise, part);
+        for (uint32_t i = 0; i < part; i++) {
+            caucus_wide_signed value = (caucus_wide_signed)score[start + i] + noise[i];
+            if (ties == 0 || value < least) {
+                least = value;
+                best = start + i;
+                ties = 1;
+            } else if (value == least && caucus_uniform(stream, ++ties) == 0) {
+                best = start + i; /* the k-th of k equals is kept with probability 1/k: uniform in the end */
+            }
+        }
+    }
+    sodium_memzero(noise, sizeof noise);
+    return best;
+}
+
+uint32_t caucus_select_min(caucus_stream *stream, const int64_t *score, uint32_t d) {
+    assert(d >= 1);
+    int64_t smallest = caucus_vector_min_i64(score, d);
+    uint32_t ties = 0;
+    for (uint32_t n = 0; n < d; n++)
+        ties += score[n] == smallest;
+    uint64_t skip = ties > 1 ? caucus_uniform(stream, ties) : 0;
+    for (uint32_t n = 0;; n++)
+        if (score[n] == smallest && skip-- == 0)
+            return n;
+}
+
+/* ret[n] = e^(-rate*(score[n]-min)). */
+static void acceptance(const int64_t *score, uint32_t d, caucus_rational rate, long double *ret) {
+    int64_t smallest = caucus_vector_min_i64(score, d);
+    for (uint32_t n = 0; n < d; n++) {
+        uint64_t gap = (uint64_t)score[n] - (uint64_t)smallest;
+        ret[n] = expl(-(long double)gap * (long double)rate.num / (long double)rate.den);
+    }
+}
+
+void caucus_select_exponential_law(const int64_t *score, uint32_t d, caucus_rational rate, long double *ret) {
+    assert(d >= 1 && rate.den >= 1);
+    acceptance(score, d, rate, ret);
+    long double total = 0;
+    for (uint32_t n = 0; n < d; n++)
+        total += ret[n];
+    for (uint32_t n = 0; n < d; n++)
+        ret[n] /= total;
+}
+
+/* Node and weight number i of the Gauss-Legendre rule of an order on [0, 1], by Newton's method. */
+static void legendre(unsigned order, unsigned i, long double *ret_node, long double *ret_weight) {
+    const long double pi = 3.14159265358979323846264338327950288L;
+    long double x = cosl(pi * ((long double)i + 0.75L) / ((long double)order + 0.5L)), slope = 1;
+    for (int round = 0; round < 100; round++) {
+        long double p = 1, before = 0;
+        for (unsigned k = 1; k <= order; k++) {
+            long double next = ((2 * (long double)k - 1) * x * p - ((long double)k - 1) * before) / (long double)k;
+            before = p;
+            p = next;
+        }
+        slope = (long double)order * (x * p - before) / (x * x - 1);
+        long double step = p / slope;
+        x -= step;
+        if (fabsl(step) < 1e-18L)
+            break;
+    }
+    *ret_node = (1 - x) / 2;
+    *ret_weight = 1 / ((1 - x * x) * slope * slope);
+}
+
+/* P(x) = w_x * integral over t in [0,1] of prod_(y != x) (1 - w_y t): give every expert a uniform arrival time t;
+ * x wins if it accepts and everybody who came before declined. The integrand has degree d-1, for which a rule of
+ * order d/2 is exact (weights are positive: nothing cancels); beyond d = 1024 the order grows like sqrt(d), enough
+ * for e^(-dt), the steepest integrand there is. */
+void caucus_select_flip_law(const int64_t *score, uint32_t d, caucus_rational rate, long double *ret) {
+    assert(d >= 1 && rate.den >= 1);
+    long double *w = malloc(d * sizeof *w);
+    for (uint32_t n = 0; n < d; n++)
+        ret[n] = w != NULL ? 0 : (long double)NAN;
+    if (w == NULL)
+        return;
+    acceptance(score, d, rate, w);
+    unsigned exact = d / 2 + 1, enough = 384 + 4 * (unsigned)sqrt((double)d);
+    unsigned order = exact < enough ? exact : enough;
+    for (unsigned i = 0; i < order; i++) {
+        long double t, weight;
+        legendre(order, i, &t, &weight);
+        long double product = weight;
+        for (uint32_t n = 0; n < d; n++)
+            product *= 1 - w[n] * t;
+        for (uint32_t n = 0; n < d; n++)
+            ret[n] += product / (1 - w[n] * t);
+    }
+    for (uint32_t n = 0; n < d; n++)
+        ret[n] *= w[n];
+    free(w);
+}

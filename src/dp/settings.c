@@ -1,0 +1,283 @@
+/* settings.c: the words people write, the defaults, and what can be refused without calibrating.
+ * layer: dp
+ *
+ * Every refusal is one line that names the field, its value and what is accepted. */
+#include <caucus/settings.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct choice {
+    const char *word, *help;
+} choice;
+
+/* "what (accepted: a, b, c)" with the words of a list. */
+static caucus_status refuse_word(const char *field, const char *what, const choice *list, size_t count,
+                                 caucus_error *ret_error) {
+    char words[160] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof words; i++)
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i == 0 ? "" : ", ", list[i].word);
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, field, "%s (accepted: %s)", what, words);
+}
+
+static caucus_status parse_word(const char *field, const char *word, const choice *list, size_t count, size_t *ret,
+                                caucus_error *ret_error) {
+    for (size_t i = 0; word != NULL && i < count; i++) {
+        if (strcmp(word, list[i].word) == 0) {
+            *ret = i;
+            return CAUCUS_OK;
+        }
+    }
+    char quoted[36];
+    (void)snprintf(quoted, sizeof quoted, "'%.32s'", word != NULL ? word : "");
+    return refuse_word(field, quoted, list, count, ret_error);
+}
+
+#define CHOICE(name, word, help) {word, help},
+#define CHOICE_FUNCTIONS(type, LIST)                                                                         \
+    static const choice type##_choices[] = {LIST(CHOICE)};                                                   \
+    static const size_t type##_count = sizeof type##_choices / sizeof type##_choices[0];                     \
+    const char *caucus_##type##_word(caucus_##type value) {                                                  \
+        return (size_t)value < type##_count ? type##_choices[value].word : "?";                              \
+    }                                                                                                        \
+    const char *caucus_##type##_help(caucus_##type value) {                                                  \
+        return (size_t)value < type##_count ? type##_choices[value].help : "?";                              \
+    }                                                                                                        \
+    caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) {     \
+        size_t index = 0;                                                                                    \
+        caucus_status status = parse_word(#type, word, type##_choices, type##_count, &index, ret_error);     \
+        if (status == CAUCUS_OK)                                                                             \
+            *ret = (caucus_##type)index;                                                                     \
+        return status;                                                                                       \
+    }                                                                                                        \
+    static caucus_status check_##type(caucus_##type value, caucus_error *ret_error) {                        \
+        if ((size_t)value < type##_count)                                                                    \
+            return CAUCUS_OK;                                                                                \
+        return refuse_word(#type, "missing", type##_choices, type##_count, ret_error);                       \
+    }
+
+CHOICE_FUNCTIONS(algorithm, CAUCUS_ALGORITHM_LIST)
+CHOICE_FUNCTIONS(trust, CAUCUS_TRUST_LIST)
+CHOICE_FUNCTIONS(calibration, CAUCUS_CALIBRATION_LIST)
+CHOICE_FUNCTIONS(protocol, CAUCUS_PROTOCOL_LIST)
+CHOICE_FUNCTIONS(unit, CAUCUS_UNIT_LIST)
+CHOICE_FUNCTIONS(select, CAUCUS_SELECT_LIST)
+CHOICE_FUNCTIONS(message, CAUCUS_MESSAGE_LIST)
+CHOICE_FUNCTIONS(losses, CAUCUS_LOSSES_LIST)
+
+void caucus_settings_init(caucus_settings *ret) {
+    *ret = (caucus_settings){
+        .algorithm = CAUCUS_ALGORITHM_SVT,
+        .trust = CAUCUS_TRUST_COUNT, /* nobody is trusted by default, and nobody is distrusted: it must be said */
+        .calibration = CAUCUS_CALIBRATION_TIGHT,
+        .protocol = CAUCUS_PROTOCOL_TWO_STEP,
+        .unit = CAUCUS_UNIT_EVENT,
+        .select = CAUCUS_SELECT_AUTO,
+        .message = CAUCUS_MESSAGE_AUTO,
+        .losses = CAUCUS_LOSSES_LINEAR,
+        .clients = 10,
+        .experts = 100,
+        .rounds = 512,
+        .interval = 1,
+        .epsilon = 1,
+        .delta = 0,
+        .rho = 0.05,
+        .lstar = 0,
+        .lo = 0,
+        .hi = 1,
+        .trees = CAUCUS_TREES_AUTO,
+        .lipschitz = 1,
+        .smoothness = 0,
+    };
+}
+
+static bool is_svt(const caucus_settings *s) {
+    return s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+}
+
+static bool is_stoch(const caucus_settings *s) {
+    return s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+}
+
+static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
+    caucus_status status = check_algorithm(s->algorithm, e);
+    if (status == CAUCUS_OK)
+        status = check_trust(s->trust, e);
+    if (status == CAUCUS_OK)
+        status = check_calibration(s->calibration, e);
+    if (status == CAUCUS_OK)
+        status = check_protocol(s->protocol, e);
+    if (status == CAUCUS_OK)
+        status = check_unit(s->unit, e);
+    if (status == CAUCUS_OK)
+        status = check_select(s->select, e);
+    if (status == CAUCUS_OK)
+        status = check_message(s->message, e);
+    if (status == CAUCUS_OK)
+        status = check_losses(s->losses, e);
+    return status;
+}
+
+static caucus_status whole(const char *field, uint32_t value, uint32_t least, uint32_t most, caucus_error *e) {
+    if (value >= least && value <= most)
+        return CAUCUS_OK;
+    return caucus_fail(e, CAUCUS_E_RANGE, field, "%u (accepted: %u to %u)", value, least, most);
+}
+
+static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
+    caucus_status status = whole("clients", s->clients, 1, 1u << 24, e);
+    if (status == CAUCUS_OK)
+        status = whole("experts", s->experts, 2, 1u << 20, e);
+    if (status == CAUCUS_OK)
+        status = whole("rounds", s->rounds, 1, 1u << 30, e);
+    if (status == CAUCUS_OK)
+        status = whole("interval", s->interval, 1, 1u << 30, e);
+    if (status == CAUCUS_OK && s->grid > 1u << 20)
+        status = caucus_fail(e, CAUCUS_E_RANGE, "grid", "%u (accepted: 1 to %u, or 0 to choose)", s->grid, 1u << 20);
+    if (status == CAUCUS_OK && (s->trees < CAUCUS_TREES_AUTO || s->trees > CAUCUS_TREES_MAX))
+        status = caucus_fail(e, CAUCUS_E_RANGE, "trees", "%d (accepted: 0 to %d, or auto)", s->trees, CAUCUS_TREES_MAX);
+    return status;
+}
+
+/* Written so that NaN fails each condition. */
+static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
+    if (!(s->epsilon > 0 && (s->epsilon <= 1000 || isinf(s->epsilon))))
+        return caucus_fail(e, CAUCUS_E_RANGE, "epsilon", "%.10g (accepted: above 0, at most 1000; or infinite)", s->epsilon);
+    if (!(s->delta >= 0 && s->delta < 0.1))
+        return caucus_fail(e, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 for pure privacy, or above 0 and below 0.1)",
+                           s->delta);
+    if (!(s->rho > 0 && s->rho <= 0.5))
+        return caucus_fail(e, CAUCUS_E_RANGE, "rho", "%.10g (accepted: above 0, at most 0.5)", s->rho);
+    if (!isfinite(s->lo))
+        return caucus_fail(e, CAUCUS_E_RANGE, "lo", "%.10g (accepted: a finite number)", s->lo);
+    if (!isfinite(s->hi) || !(s->hi > s->lo))
+        return caucus_fail(e, CAUCUS_E_RANGE, "hi", "%.10g (accepted: a finite number above lo, which is %.10g)", s->hi, s->lo);
+    double width = s->hi - s->lo;
+    if (!(width >= 1e-200 && width <= 1e200)) /* so that G/(hi-lo) and sums in loss units stay finite */
+        return caucus_fail(e, CAUCUS_E_RANGE, "hi", "hi - lo is %.10g (accepted: 1e-200 to 1e200)", width);
+    if (!(s->lstar >= 0 && s->lstar <= s->rounds * width))
+        return caucus_fail(e, CAUCUS_E_RANGE, "lstar", "%.10g (accepted: 0 to rounds*(hi-lo) = %.10g)", s->lstar,
+                           s->rounds * width);
+    if (!(s->lipschitz > 0) || !isfinite(s->lipschitz))
+        return caucus_fail(e, CAUCUS_E_RANGE, "lipschitz", "%.10g (accepted: finite, above 0)", s->lipschitz);
+    if (!(s->smoothness >= 0) || !isfinite(s->smoothness))
+        return caucus_fail(e, CAUCUS_E_RANGE, "smoothness", "%.10g (accepted: finite, 0 or above)", s->smoothness);
+    return CAUCUS_OK;
+}
+
+/* Which algorithm can do what is asked of trust, calibration and budget. */
+static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
+    const char *algorithm = caucus_algorithm_word(s->algorithm);
+    if (s->trust != CAUCUS_TRUST_COORDINATOR && !is_stoch(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust", "%s with %s, whose messages are sums in clear "
+                           "(accepted: coordinator; or algorithm stoch, limited-updates)", caucus_trust_word(s->trust), algorithm);
+    if (s->trust == CAUCUS_TRUST_PAPER_LOCAL && s->calibration != CAUCUS_CALIBRATION_PAPER)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust", "paper-local is for reproducing the paper "
+                           "(accepted with calibration paper; for messages that are private use trust nobody)");
+    if (s->trust == CAUCUS_TRUST_NOBODY && s->calibration == CAUCUS_CALIBRATION_PAPER)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration", "paper with trust nobody: the paper has no message-private "
+                           "calibration; use trust paper-local or calibration tight");
+    if (s->algorithm == CAUCUS_ALGORITHM_HEDGE && s->calibration == CAUCUS_CALIBRATION_PAPER)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration", "paper with hedge, which is not in the paper (accepted: tight)");
+    if (isinf(s->epsilon) && (is_svt(s) || is_stoch(s)))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "epsilon", "infinite with %s (accepted: above 0, at most 1000; "
+                           "without privacy use algorithm hedge or leader)", algorithm);
+    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->algorithm == CAUCUS_ALGORITHM_HEDGE)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit", "client-block with hedge (accepted: event; or algorithm svt, "
+                           "sparse-vector, stoch, limited-updates)");
+    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->trees > 0)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with unit client-block, where a client's block enters one "
+                           "selection (accepted: 0 or auto)", s->trees);
+    return CAUCUS_OK;
+}
+
+/* Options that belong to one algorithm or one trust model: given elsewhere they would be ignored, so they are refused. */
+static caucus_status check_mechanisms(const caucus_settings *s, caucus_error *e) {
+    if (s->select != CAUCUS_SELECT_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "select", "%s (accepted: auto; others only for stoch and limited-updates "
+                           "with trust coordinator)", caucus_select_word(s->select));
+    if (s->message != CAUCUS_MESSAGE_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_NOBODY))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "message", "%s (accepted: auto; others only for stoch and limited-updates "
+                           "with trust nobody)", caucus_message_word(s->message));
+    if (s->message == CAUCUS_MESSAGE_GAUSS && !(s->delta > 0))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "delta", "0 with message gauss, which is never purely private "
+                           "(accepted: above 0, below 0.1; 1e-6 is usual)");
+    if ((s->message == CAUCUS_MESSAGE_VOTE || s->message == CAUCUS_MESSAGE_SHORTLIST) && s->trees > 0)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with message %s, which sends no sums to build trees from "
+                           "(accepted: 0 or auto; or message knorm, laplace-d, gauss)", s->trees, caucus_message_word(s->message));
+    if (s->trees > 0 && !is_stoch(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with %s (accepted: auto; trees are for stoch and "
+                           "limited-updates)", s->trees, caucus_algorithm_word(s->algorithm));
+    return CAUCUS_OK;
+}
+
+static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
+    const char *algorithm = caucus_algorithm_word(s->algorithm);
+    if (s->protocol == CAUCUS_PROTOCOL_PAPER && !is_svt(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "protocol", "paper with %s (accepted: two-step; the choice exists for svt "
+                           "and sparse-vector)", algorithm);
+    if (s->interval > 1 && is_stoch(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval", "%u with %s, which reports once per phase (accepted: 1)",
+                           s->interval, algorithm);
+    if (s->lstar > 0 && !is_svt(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar", "%.10g with %s (accepted: 0; only svt and sparse-vector use it)",
+                           s->lstar, algorithm);
+    if (s->front_load && (!is_svt(s) || s->calibration == CAUCUS_CALIBRATION_PAPER))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load", "true (accepted only for svt and sparse-vector with "
+                           "calibration tight)");
+    if (s->losses == CAUCUS_LOSSES_CONVEX && !is_stoch(s))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses", "convex with %s (accepted: linear; or algorithm stoch, "
+                           "limited-updates)", algorithm);
+    if (s->losses == CAUCUS_LOSSES_LINEAR && s->smoothness > 0)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "smoothness", "%.10g with linear losses, whose gradient never changes "
+                           "(accepted: 0; or losses convex)", s->smoothness);
+    if (s->losses == CAUCUS_LOSSES_LINEAR && s->lipschitz != 1)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lipschitz", "%.10g with linear losses (accepted: 1; give their range as "
+                           "lo and hi, or use losses convex)", s->lipschitz);
+    if (s->past_phases && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR || s->losses != CAUCUS_LOSSES_LINEAR ||
+                           s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "past-phases", "true (accepted only for stoch and limited-updates with trust "
+                           "coordinator, linear losses, no trees, calibration tight)");
+    return CAUCUS_OK;
+}
+
+/* Every sum is below m*T*G; grid 0 may still become 2^16. */
+static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
+    uint64_t grid = s->grid != 0 ? s->grid : 1u << 16;
+    uint64_t records = (uint64_t)s->clients * s->rounds; /* at most 2^54 */
+    if (records < (((uint64_t)1 << 62) + grid - 1) / grid)
+        return CAUCUS_OK;
+    return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds", "%u rounds of %u clients on a grid of %llu steps "
+                       "(accepted: clients * rounds * grid below 2^62)", s->rounds, s->clients, (unsigned long long)grid);
+}
+
+caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) {
+    caucus_settings s = *settings;
+    caucus_status status = check_choices(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_sizes(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_reals(&s, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (s.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR || s.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
+        s.clients = 1;
+    if (s.algorithm == CAUCUS_ALGORITHM_LEADER) { /* a reference without privacy: nothing about privacy applies to it */
+        s.epsilon = INFINITY;
+        s.delta = 0;
+        s.unit = CAUCUS_UNIT_EVENT;
+        s.calibration = CAUCUS_CALIBRATION_TIGHT;
+    }
+    status = check_privacy(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_mechanisms(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_options(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_sums(&s, ret_error);
+    if (status == CAUCUS_OK)
+        *settings = s;
+    return status;
+}

@@ -1,0 +1,100 @@
+/* checked.h: integer arithmetic that says when it does not fit.
+ * layer: num
+ *
+ * The checked functions return true and write the result if it fits, and return false and write
+ * nothing otherwise. Saturating sums stop at +-2^62, the room every plan leaves (docs/PRIVACY.md,
+ * "Integers after the boundary"). */
+#ifndef CAUCUS_NUM_CHECKED_H
+#define CAUCUS_NUM_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 caucus_wide;
+__extension__ typedef __int128 caucus_wide_signed;
+
+/** Sums, scores and noise stay within +-2^62, so that any two of them can be added. */
+#define CAUCUS_SUM_MAX ((int64_t)1 << 62)
+
+static inline bool caucus_add_u64(uint64_t a, uint64_t b, uint64_t *ret) {
+    uint64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return false;
+    *ret = sum;
+    return true;
+}
+
+static inline bool caucus_mul_u64(uint64_t a, uint64_t b, uint64_t *ret) {
+    uint64_t product;
+    if (__builtin_mul_overflow(a, b, &product))
+        return false;
+    *ret = product;
+    return true;
+}
+
+static inline bool caucus_add_i64(int64_t a, int64_t b, int64_t *ret) {
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return false;
+    *ret = sum;
+    return true;
+}
+
+static inline bool caucus_mul_i64(int64_t a, int64_t b, int64_t *ret) {
+    int64_t product;
+    if (__builtin_mul_overflow(a, b, &product))
+        return false;
+    *ret = product;
+    return true;
+}
+
+static inline bool caucus_add_wide(caucus_wide a, caucus_wide b, caucus_wide *ret) {
+    caucus_wide sum = a + b;
+    if (sum < a)
+        return false;
+    *ret = sum;
+    return true;
+}
+
+static inline bool caucus_mul_wide(caucus_wide a, caucus_wide b, caucus_wide *ret) {
+    if (a != 0 && b > ~(caucus_wide)0 / a)
+        return false;
+    *ret = a * b;
+    return true;
+}
+
+/** floor(a*b/c) and ceil(a*b/c) with a 128-bit product, c >= 1. */
+static inline bool caucus_mul_div_floor(uint64_t a, uint64_t b, uint64_t c, uint64_t *ret) {
+    caucus_wide quotient = (caucus_wide)a * b / c;
+    if (quotient > UINT64_MAX)
+        return false;
+    *ret = (uint64_t)quotient;
+    return true;
+}
+
+static inline bool caucus_mul_div_ceil(uint64_t a, uint64_t b, uint64_t c, uint64_t *ret) {
+    caucus_wide product = (caucus_wide)a * b;
+    caucus_wide quotient = product / c + (product % c != 0);
+    if (quotient > UINT64_MAX)
+        return false;
+    *ret = (uint64_t)quotient;
+    return true;
+}
+
+/** a+b, held within +-2^62. */
+static inline int64_t caucus_add_saturating(int64_t a, int64_t b) {
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? -CAUCUS_SUM_MAX : CAUCUS_SUM_MAX;
+    if (sum > CAUCUS_SUM_MAX)
+        return CAUCUS_SUM_MAX;
+    return sum < -CAUCUS_SUM_MAX ? -CAUCUS_SUM_MAX : sum;
+}
+
+/** a+b, held at UINT64_MAX. */
+static inline uint64_t caucus_add_saturating_u64(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* grid.h: from a loss to an integer, once, at the client's boundary.
+ * layer: num
+ *
+ * A loss in [lo, hi] becomes round((loss-lo) * G/(hi-lo)) in 0..G, halves to even. This maps each record
+ * by itself, so it costs nothing in epsilon; it costs at most T/(2G) of regret per client. Whatever is
+ * outside the public range is moved to its border: only the clamp bounds what one record can do, never a
+ * promise about the data. NaN counts as the worst value. How often that happened is counted for the
+ * owner of the data and never sent. docs/PRIVACY.md, "Loss range" and "The client's boundary". */
+#ifndef CAUCUS_NUM_GRID_H
+#define CAUCUS_NUM_GRID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `lo` -> 0, `hi` -> steps. lo < hi, both and G/(hi-lo) finite; steps in 1..2^20. */
+typedef struct caucus_grid {
+    double lo, hi;
+    int64_t steps;
+} caucus_grid;
+
+/* Values that were moved: below, above, not a number. */
+typedef struct caucus_clips {
+    uint64_t low, high, nan;
+} caucus_clips;
+
+#define CAUCUS_GRID_MAX ((int64_t)1 << 20)
+
+/** One loss. Returns: 0..steps. */
+int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips);
+
+/** One gradient coordinate, |g| <= alpha expected: round(g/alpha * G) in -G..G. NaN -> +G, the worst direction.
+ *  alpha finite, above 0. lo and hi play no part. */
+int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips);
+
+/** A row of n losses: ret[i] = caucus_grid_loss(loss[i]). Same bits as the scalar function, any alignment. */
+void caucus_grid_quantise_f32(const caucus_grid *grid, int32_t *ret, const float *loss, size_t n, caucus_clips *clips);
+void caucus_grid_quantise_f64(const caucus_grid *grid, int32_t *ret, const double *loss, size_t n, caucus_clips *clips);
+
+/** The same, added to acc[] in one pass: the simulator's inner loop. */
+void caucus_grid_add_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
+void caucus_grid_add_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
+
+/** The plain loops over caucus_grid_loss that the four above are tested against. */
+void caucus_grid_quantise_f32_ref(const caucus_grid *grid, int32_t *ret, const float *loss, size_t n, caucus_clips *clips);
+void caucus_grid_quantise_f64_ref(const caucus_grid *grid, int32_t *ret, const double *loss, size_t n, caucus_clips *clips);
+void caucus_grid_add_f32_ref(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
+void caucus_grid_add_f64_ref(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
+
+#endif

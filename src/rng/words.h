@@ -1,0 +1,24 @@
+/* words.h: the next word of a stream, inline, for the samplers.
+ * layer: rng
+ *
+ * caucus_stream_next() is the same thing behind a function call. */
+#ifndef CAUCUS_RNG_WORDS_H
+#define CAUCUS_RNG_WORDS_H
+
+#include <caucus/rng.h>
+
+/** Make libsodium choose its fastest code for this machine, once per process; safe from any thread.
+ *  Returns: false if the system's random source cannot be opened. */
+bool caucus_rng_ready(void);
+
+/** Fill the empty buffer with the next words of the key stream. Aborts when all 2^32 blocks are used up. */
+void caucus_stream_refill(caucus_stream *stream);
+
+static inline uint64_t caucus_word(caucus_stream *stream) {
+    if (__builtin_expect(stream->next == stream->filled, 0)) {
+        caucus_stream_refill(stream);
+    }
+    return stream->word[stream->next++];
+}
+
+#endif

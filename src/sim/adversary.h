@@ -1,0 +1,124 @@
+/* adversary.h: where the losses of a simulation come from.
+ * layer: sim
+ *
+ * An adversary is a function (trial, client, round) -> d losses, fixed before the run: it sees neither the
+ * algorithm nor what was played (oblivious). It is random access, so any thread may ask for any rows in any
+ * order and every algorithm meets the very same losses: a row depends only on the settings below and on
+ * (trial, client, round). Losses are simulated data, never noise of a mechanism: they come from a fast
+ * statistical generator (fast_random.h), not from a cryptographic stream.
+ *
+ *   gaussian       per expert mean, variance ~ U(0,1), once per trial; losses N(mean, variance) clamped to [0,1]
+ *   bernoulli      per expert mean ~ U(0.3, 0.7), once per trial; losses 0 or 1
+ *   realizable     losses U[0,1); one hidden expert always has loss 0 (the paper's Fed-SVT experiment)
+ *   halving        experts in a hidden random order; in each of ceil(log2 d) equal blocks the worse half of those
+ *                  still good turns bad (loss 1); no loss after the last block
+ *   creeping       experts in a hidden random order turn bad one by one, evenly over the rounds
+ *   cross-entropy  y = softmax of Gaussians as above; expert n predicts (1-s)e_n + s/d, s = 0.1; its loss is
+ *                  min(CE, C)/C, C = ln(d/s) (the paper's Fed-DP-OPE-Stoch experiment). With `convex`, a function
+ *                  of the mixture x: CE(y, (1-s)x + s/d)/C, equal to the former at every vertex
+ *   lower-bound-realizable  Theorem 3: no loss until the last floor(ln d/(2 epsilon)) elements in time-major
+ *                  order, where all experts but a hidden one have loss 1
+ *   lower-bound-oblivious   Theorem 2, non-private part: Bernoulli(1/2), the same for all clients
+ *   movielens      loss of genre g for user u: max(0, r(u,g*) - r(u,g)) with r the mean rating, 0 if none;
+ *                  every (client, round) is another user, permuted per trial
+ *   losses         a NumPy file, clients x rounds x experts, the same in every trial */
+#ifndef CAUCUS_SIM_ADVERSARY_H
+#define CAUCUS_SIM_ADVERSARY_H
+
+#include <caucus/settings.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(NAME, "word", "one line for help") */
+#define CAUCUS_ADVERSARY_LIST(X)                                                                              \
+    X(GAUSSIAN, "gaussian", "normal losses; each expert has its own mean and variance")                       \
+    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean in 0.3 to 0.7")                    \
+    X(REALIZABLE, "realizable", "uniform losses; one hidden expert never errs")                               \
+    X(HALVING, "halving", "again and again half of the experts still good turn bad")                          \
+    X(CREEPING, "creeping", "experts turn bad one by one in a hidden order")                                  \
+    X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")       \
+    X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)") \
+    X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")     \
+    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K; needs its directory")                \
+    X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
+#define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
+CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
+
+/* Genre setting: compute g* from the ratings themselves, the paper's way. Neighbouring data sets then differ in
+ * every loss (docs/PRIVACY.md, "Loss range"), so a front end should warn. */
+#define CAUCUS_GENRE_FROM_DATA "from-data"
+#define CAUCUS_GENRE_DEFAULT "Drama"
+
+typedef struct caucus_adversary_settings {
+    caucus_adversary_kind kind;
+    uint64_t seed;      /* ignored by `losses` */
+    uint32_t clients;   /* m, at least 1. movielens, losses: 0 = as many as the data has (movielens: 10) */
+    uint32_t experts;   /* d, at least 2. movielens, losses: 0 = as many as the data has */
+    uint32_t rounds;    /* T, at least 1. movielens, losses: 0 = as many as the data has */
+    double epsilon;     /* lower-bound-realizable only: above 0 */
+    const char *data;   /* movielens: directory in ml-1m or ml-100k format */
+    const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
+    const char *losses; /* losses: path of the .npy file */
+    bool convex;        /* cross-entropy only: losses are used through value and gradient */
+} caucus_adversary_settings;
+
+/* Immutable after opening; any number of threads may use one. */
+typedef struct caucus_adversary caucus_adversary;
+/* The constants of one trial (means, permutation, hidden expert); immutable too. */
+typedef struct caucus_adversary_trial caucus_adversary_trial;
+
+/** Check the settings and load the data, once.
+ *  In:      settings   borrowed for the call.
+ *  Out:     *ret       release with caucus_adversary_free; written only on success.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE (lower-bound-realizable: says what is feasible),
+ *           CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line and what is expected), CAUCUS_E_MEMORY. */
+caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret,
+                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_adversary_free(caucus_adversary *adversary);
+
+/** Clients, experts and rounds after opening (zeros resolved). Any pointer may be NULL. */
+void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
+                            uint32_t *ret_rounds);
+
+/** The public range of a loss: 0,1; movielens 0,5 (0 stands for "no rating"). For `losses`, 0,1 too: what the file
+ *  really holds is for its owner to know and to state. */
+void caucus_adversary_range(const caucus_adversary *adversary, double *ret_lo, double *ret_hi);
+
+/** The name of expert n, from 0 (movielens: its genre), or NULL if experts have no names. */
+const char *caucus_adversary_expert_name(const caucus_adversary *adversary, uint32_t expert);
+
+/** movielens: g*, as an expert number from 0; UINT32_MAX for other adversaries. */
+uint32_t caucus_adversary_best_genre(const caucus_adversary *adversary);
+
+/** Whether losses are doubles at their source (a float64 file): then use fill64, or they are rounded twice. */
+bool caucus_adversary_is_wide(const caucus_adversary *adversary);
+
+/** Draw the constants of a trial.
+ *  In:      trial  any number; the same number gives the same trial. adversary must outlive *ret.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY.
+ *  Cost:    O(d) time and memory; movielens: O(users). */
+caucus_status caucus_adversary_trial_open(const caucus_adversary *adversary, uint32_t trial,
+                                          caucus_adversary_trial **ret) CAUCUS_MUST_CHECK;
+void caucus_adversary_trial_free(caucus_adversary_trial *trial);
+
+/** Losses of one client in rounds first .. first+count-1.
+ *  In:      client  1 .. m; first from 0, first + count <= T (assert).
+ *  Out:     ret     [count][d], row-major.
+ *  Cost:    O(count*d), no allocation; longer runs of rounds are cheaper per loss. Thread-safe. */
+void caucus_adversary_fill(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count, float *ret);
+/** The same as doubles: exact for float64 files, else the float's value. */
+void caucus_adversary_fill64(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count, double *ret);
+
+/** Convex losses (cross-entropy with `convex` set, assert): value and gradient at the mixture x.
+ *  In:      round from 0; x  d weights that sum to 1.
+ *  Out:     ret  d partial derivatives, before any clamp.
+ *  Cost:    O(d), no allocation. Thread-safe. */
+double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x);
+void caucus_adversary_gradient(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x,
+                               double *ret);
+
+/** Public clamps for convex losses, for settings.lipschitz and settings.smoothness (see convex.h for the choice).
+ *  Privacy never depends on their being true: gradients are clamped to them. */
+void caucus_adversary_smoothness(const caucus_adversary *adversary, double *ret_alpha, double *ret_beta);
+
+#endif

@@ -1,0 +1,36 @@
+/* npy.h: losses from a NumPy file, read where they lie.
+ * layer: sim
+ *
+ * Format (numpy.lib.format): "\x93NUMPY", version 1.0, 2.0 or 3.0, header length (2 bytes little-endian in 1.0, else 4),
+ * a Python dictionary literal with 'descr', 'fortran_order' and 'shape', then the values. Accepted: '<f4' or '<f8',
+ * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it. */
+#ifndef CAUCUS_SIM_NPY_H
+#define CAUCUS_SIM_NPY_H
+
+#include "sim/mapped_file.h"
+
+#include <stdbool.h>
+
+typedef struct caucus_npy {
+    uint32_t clients, rounds, experts;
+    bool wide;             /* float64 rather than float32 */
+    const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
+    caucus_mapped file;    /* zero if parsed from memory */
+} caucus_npy;
+
+/** Parse a whole file in memory.
+ *  In:      name   what errors call it; bytes stay borrowed by *ret.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the error's text begins with the name). No allocation.
+ *  Checked: every length against size, the shape for zeros and overflow, and that the values fill the file exactly. */
+caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
+                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Map and parse a file. Returns: as caucus_npy_parse, and CAUCUS_E_IO. */
+caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_npy_close(caucus_npy *npy);
+
+/** Values of rounds first .. first+count-1 of a client (from 0), as floats (float64: rounded) or doubles (exact). */
+void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret);
+void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret);
+
+#endif

@@ -1,0 +1,49 @@
+/* run.h: many trials of one plan against one adversary, on all cores.
+ * layer: sim
+ *
+ * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any number
+ * of threads. */
+#ifndef CAUCUS_SIM_RUN_H
+#define CAUCUS_SIM_RUN_H
+
+#include "sim/trial.h"
+
+typedef struct caucus_run {
+    caucus_settings settings;              /* of the algorithm; `clients` as asked (the baselines play client 1) */
+    caucus_adversary_settings adversary;   /* seed, data, ...: its clients, experts, rounds follow `settings` */
+    uint32_t trials;
+    uint64_t seed;                         /* noise and losses */
+    uint32_t threads;                      /* 0 = all cores */
+    /* Progress, from any thread but never two at once; may be NULL. */
+    void (*progress)(void *user, uint32_t done, uint32_t trials);
+    void *progress_user;
+    const volatile int *stop;              /* set from a signal handler to end early; NULL = never */
+} caucus_run;
+
+typedef struct caucus_run_result {
+    caucus_plan *plan;
+    caucus_trial_result *trial; /* [trials]; only the first `done` are complete */
+    uint32_t trials;            /* asked for */
+    uint32_t done;              /* complete: trials 0 .. done-1 (fewer than asked only if stopped) */
+    double seconds;             /* wall clock */
+} caucus_run_result;
+
+/** Plan, open the adversary, play.
+ *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names the field.
+ *  The `adversary` argument may share an already opened one (NULL = open here). */
+caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+void caucus_run_result_free(caucus_run_result *result);
+
+/* Summary over the complete trials. */
+typedef struct caucus_summary {
+    double mean, std, min, max; /* std with n - 1; 0 for one trial */
+} caucus_summary;
+caucus_summary caucus_run_regret(const caucus_run_result *result);
+caucus_summary caucus_run_switches(const caucus_run_result *result);
+/* Means over trials of a traffic field: which = offsetof(caucus_trial_result, scalars_up) and the like. */
+double caucus_run_mean_u64(const caucus_run_result *result, size_t field_offset);
+/* Mean and standard deviation of the regret curve at point k. */
+caucus_summary caucus_run_curve(const caucus_run_result *result, uint32_t k);
+
+#endif

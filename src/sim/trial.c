@@ -1,0 +1,267 @@
+/* trial.c: plays one trial. See trial.h. */
+#include "sim/trial.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/grid.h"
+#include "num/vector.h"
+#include "sim/convex_trial.h"
+
+/* Losses made at once: small enough to stay in the second-level cache, long enough to make them at full speed. */
+#define BUFFER_FLOATS ((size_t)1 << 16)
+
+typedef struct trial {
+    const caucus_plan *plan;
+    const caucus_adversary_trial *losses;
+    bool wide;                /* losses are doubles at their source */
+    uint32_t m, d, rounds;
+    caucus_coordinator *coordinator;
+    caucus_client **client;   /* [m] */
+    caucus_convex *convex;    /* convex losses only */
+    float *rows;              /* [m or 1][ahead][d] */
+    double *rows64;           /* the same for wide losses */
+    bool all;                 /* the buffer holds every client's next rows, else one client's at a time */
+    uint32_t ahead;           /* rounds that fit */
+    uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
+    int64_t *totals;          /* [d]: every loss of every client, grid units */
+    caucus_grid grid;
+    caucus_clips ignored;     /* the totals' clips: the clients count their own */
+    caucus_trial_result *result;
+    caucus_trial_watch watch;
+    void *user;
+} trial;
+
+uint32_t caucus_curve_round(uint32_t rounds, uint32_t k)
+{
+    return (uint32_t)(((uint64_t)rounds * (k + 1) + CAUCUS_CURVE_POINTS - 1) / CAUCUS_CURVE_POINTS);
+}
+
+static void close_trial(trial *t)
+{
+    for (uint32_t i = 0; t->client && i < t->m; i++)
+        caucus_client_free(t->client[i]);
+    free(t->client);
+    caucus_coordinator_free(t->coordinator);
+    caucus_convex_free(t->convex);
+    free(t->rows);
+    free(t->rows64);
+    free(t->totals);
+}
+
+static caucus_status open_clients(trial *t, const caucus_key *run)
+{
+    caucus_key key;
+    caucus_key_derive(run, 0, &key);
+    caucus_status status = caucus_coordinator_new(t->plan, &key, &t->coordinator);
+    t->client = calloc(t->m, sizeof *t->client);
+    if (status == CAUCUS_OK && !t->client)
+        status = CAUCUS_E_MEMORY;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < t->m; i++) {
+        caucus_key_derive(run, i + 1, &key);
+        status = caucus_client_new(t->plan, i + 1, &key, &t->client[i]);
+        if (status == CAUCUS_OK && t->convex)
+            caucus_convex_attach(t->convex, t->client[i], i + 1);
+    }
+    caucus_key_wipe(&key);
+    return status;
+}
+
+static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
+{
+    caucus_key seeded, run;
+    caucus_key_from_seed(seed, &seeded);
+    caucus_key_derive(&seeded, number, &run);
+    t->totals = calloc(t->d, sizeof *t->totals);
+    size_t row_all = (size_t)t->m * t->d;
+    t->all = row_all <= BUFFER_FLOATS;
+    size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
+    t->ahead = ahead == 0 ? 1 : ahead > t->rounds ? t->rounds : (uint32_t)ahead;
+    size_t cells = (t->all ? row_all : t->d) * (size_t)t->ahead;
+    if (t->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+        t->convex = caucus_convex_new(t->losses, t->m, t->d);
+    else if (t->wide)
+        t->rows64 = malloc(cells * sizeof *t->rows64);
+    else
+        t->rows = malloc(cells * sizeof *t->rows);
+    if (!t->totals || !(t->rows || t->rows64 || t->convex))
+        return CAUCUS_E_MEMORY;
+    return open_clients(t, &run);
+}
+
+/* Make rows first .. first+count-1 of client i at place `at` of the buffer, and add them to the totals. */
+static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at)
+{
+    size_t cells = (size_t)count * t->d;
+    if (t->wide) {
+        caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
+        for (size_t c = 0; c < cells; c += t->d)
+            caucus_grid_add_f64(&t->grid, t->totals, t->rows64 + at + c, t->d, &t->ignored);
+    } else {
+        caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
+        for (size_t c = 0; c < cells; c += t->d)
+            caucus_grid_add_f32(&t->grid, t->totals, t->rows + at + c, t->d, &t->ignored);
+    }
+}
+
+static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds)
+{
+    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
+                                   : caucus_client_observe_f32(t->client[i], t->rows + at, rounds);
+    if (status != CAUCUS_OK)
+        abort(); /* all clients move in step */
+}
+
+/* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the buffer's end. */
+static void play_rounds(trial *t, uint32_t first, uint32_t count)
+{
+    if (!t->all) {
+        for (uint32_t i = 0; i < t->m; i++)
+            for (uint32_t done = 0; done < count;) {
+                uint32_t step = count - done < t->ahead ? count - done : t->ahead;
+                make_rows(t, i, first + done, step, 0);
+                observe(t, i, 0, step);
+                done += step;
+            }
+        return;
+    }
+    for (uint32_t i = 0; i < t->m; i++)
+        observe(t, i, ((size_t)i * t->made_count + (first - t->made_first)) * t->d, count);
+}
+
+/* Make the next rounds of all clients, no further than `end` (a point of the curve: totals must match the rounds played). */
+static void make_ahead(trial *t, uint32_t first, uint32_t end)
+{
+    t->made_first = first;
+    t->made_count = end - first < t->ahead ? end - first : t->ahead;
+    for (uint32_t i = 0; i < t->m; i++)
+        make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
+}
+
+static double regret_so_far(const trial *t)
+{
+    if (t->convex)
+        return caucus_convex_regret(t->convex);
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < t->m; i++)
+        cost += caucus_client_cost(t->client[i]);
+    int64_t best = caucus_vector_min_i64(t->totals, t->d);
+    double unit = (t->plan->settings.hi - t->plan->settings.lo) / (double)t->plan->grid;
+    return (double)(cost - best) * unit / (double)t->m;
+}
+
+static void announce(trial *t, uint32_t round)
+{
+    caucus_trial_result *r = t->result;
+    const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
+    r->scalars_down += caucus_announcement_scalars(a) * t->m;
+    r->bytes_down += caucus_announcement_bytes(a) * t->m;
+    for (uint32_t i = 0; i < t->m; i++)
+        if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
+            abort(); /* simulated messages arrive in order */
+    if (t->watch)
+        t->watch(t->user, round, a);
+}
+
+/* Is this announcement the decision that ends a block or phase, rather than a request in the middle of one? */
+static bool decides(const trial *t)
+{
+    const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
+    return caucus_client_rounds_left(t->client[0]) > 0 || a->ask == CAUCUS_ASK_NOTHING;
+}
+
+/* All reports that are due, and the coordinator's answers, until rounds can be played again. */
+static void talk(trial *t, uint32_t round, uint32_t *expert)
+{
+    caucus_report report;
+    while (caucus_client_report(t->client[0], &report)) {
+        for (uint32_t i = 0; i < t->m; i++) {
+            if (!caucus_client_report(t->client[i], &report) || caucus_coordinator_receive(t->coordinator, &report) != CAUCUS_OK)
+                abort(); /* simulated clients all report, once each */
+            t->result->scalars_up += report.count;
+            t->result->bytes_up += caucus_report_bytes(&report);
+        }
+        if (caucus_coordinator_close(t->coordinator) != CAUCUS_OK)
+            abort();
+        announce(t, round);
+        if (decides(t)) {
+            uint32_t now = caucus_coordinator_announcement(t->coordinator)->expert;
+            t->result->switches += now != *expert;
+            *expert = now;
+            t->result->digest = (t->result->digest ^ (now + 1)) * 0x100000001b3u; /* FNV-1a: order matters */
+        }
+    }
+}
+
+static caucus_status play(trial *t, const volatile int *stop)
+{
+    announce(t, 0);
+    uint32_t expert = caucus_coordinator_announcement(t->coordinator)->expert;
+    t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
+    uint32_t round = 0, point = 0;
+    while (round < t->rounds) {
+        if (stop && *stop)
+            return CAUCUS_E_ORDER;
+        uint32_t until = caucus_curve_round(t->rounds, point);
+        while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */
+            until = caucus_curve_round(t->rounds, ++point);
+        uint32_t count = caucus_client_rounds_left(t->client[0]);
+        if (count > until - round)
+            count = until - round;
+        if (t->convex) {
+            caucus_convex_play(t->convex, t->client, round, count);
+        } else {
+            if (t->all && round >= t->made_first + t->made_count)
+                make_ahead(t, round, until);
+            if (t->all && count > t->made_first + t->made_count - round)
+                count = t->made_first + t->made_count - round;
+            play_rounds(t, round, count);
+        }
+        round += count;
+        if (round == until) {
+            double regret = regret_so_far(t);
+            for (; point < CAUCUS_CURVE_POINTS && caucus_curve_round(t->rounds, point) == round; point++)
+                t->result->curve[point] = regret;
+        }
+        talk(t, round, &expert);
+    }
+    t->result->regret = regret_so_far(t);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, uint32_t number,
+                                const volatile int *stop, caucus_trial_watch watch, void *user, caucus_trial_result *ret)
+{
+    caucus_adversary_trial *losses = NULL;
+    caucus_status status = caucus_adversary_trial_open(adversary, number, &losses);
+    if (status != CAUCUS_OK)
+        return status;
+    memset(ret, 0, sizeof *ret);
+    trial t = {.plan = plan,
+               .losses = losses,
+               .wide = caucus_adversary_is_wide(adversary),
+               .m = plan->settings.clients,
+               .d = plan->settings.experts,
+               .rounds = plan->settings.rounds,
+               .grid = {.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid},
+               .result = ret,
+               .watch = watch,
+               .user = user};
+    status = open_trial(&t, seed, number);
+    if (status == CAUCUS_OK)
+        status = play(&t, stop);
+    if (status == CAUCUS_OK) {
+        ret->selections = caucus_coordinator_selections(t.coordinator);
+        for (uint32_t i = 0; i < t.m; i++) {
+            uint64_t low, high, nan;
+            caucus_client_clips(t.client[i], &low, &high, &nan);
+            ret->clipped += low + high + nan;
+            ret->nan += nan;
+        }
+    }
+    close_trial(&t);
+    caucus_adversary_trial_free(losses);
+    return status;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# What a user of the library does: install it, compile a program with pkg-config alone, run it. Once
+# against the shared library, once fully static; both must print the same, expected lines.
+set -euo pipefail
+: "${CAUCUS_BUILD:?build directory}" "${CAUCUS_SOURCE:?source directory}"
+cc=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "not ok: $*"; exit 1; }
+
+cmake --install "$CAUCUS_BUILD" --prefix "$work/first" >"$work/log" || { cat "$work/log"; fail "cmake --install"; }
+mv "$work/first" "$work/moved" # the pkg-config file must not depend on where it was installed
+prefix=$work/moved
+pc=$(find "$prefix" -name caucus.pc)
+[ -n "$pc" ] || fail "caucus.pc is not installed"
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+version=$(cat "$CAUCUS_SOURCE/VERSION")
+[ "$(pkg-config --modversion caucus)" = "$version" ] || fail "pkg-config gives another version than $version"
+libdir=$(pkg-config --variable=libdir caucus)
+[ "$(readlink -f "$libdir/libcaucus.so")" = "$(readlink -f "$libdir/libcaucus.so.$version")" ] || fail "libcaucus.so -> libcaucus.so.$version"
+[ -f "$libdir/libcaucus.so.${version%%.*}" ] || fail "the soname link is missing"
+"$prefix/bin/caucus" --version | grep -qx "caucus $version" || fail "the installed program does not run"
+[ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
+(cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do
+    [ -f "$prefix/include/$header" ] || fail "$header is not installed"
+done
+
+# Each public header can be included first and alone.
+for header in "$prefix"/include/caucus/*.h; do
+    printf '#include <caucus/%s>\nint main(void) { return 0; }\n' "$(basename "$header")" >"$work/one.c"
+    # shellcheck disable=SC2046
+    "$cc" -std=gnu11 -Wall -Wextra -Wundef -Werror -fsyntax-only $(pkg-config --cflags caucus) "$work/one.c" || fail "$header alone"
+done
+
+cp "$CAUCUS_SOURCE/examples/pick_privately.c" "$work/"
+cd "$work"
+# shellcheck disable=SC2046
+"$cc" -std=gnu11 -Wall -Wextra -Werror -o shared pick_privately.c $(pkg-config --cflags --libs caucus)
+# shellcheck disable=SC2046
+"$cc" -std=gnu11 -static -o static pick_privately.c $(pkg-config --cflags --libs --static caucus)
+LD_LIBRARY_PATH=$libdir ldd shared | grep -q "$libdir/libcaucus.so.${version%%.*}" || fail "the shared program uses another library"
+if ldd static 2>/dev/null | grep -q caucus; then fail "the static program needs libcaucus.so"; fi
+LD_LIBRARY_PATH=$libdir ./shared --seed 7 >shared.txt
+./static --seed 7 >static.txt
+diff -u shared.txt static.txt || fail "shared and static differ"
+cat shared.txt
+for pattern in '^scores ' '^picked: expert [0-4] \(.+\)$' '^ledger: released 1 of 1, left 0$' \
+    '^a second pick is refused: the privacy budget is exhausted' '^NOT PRIVATE \(seeded\)'; do
+    grep -qE "$pattern" shared.txt || fail "the example does not print a line like: $pattern"
+done
+LD_LIBRARY_PATH=$libdir ./shared >private.txt # a real run: key from the operating system
+if grep -q 'NOT PRIVATE' private.txt; then fail "an unseeded run calls itself seeded"; fi
+code=0
+LD_LIBRARY_PATH=$libdir ./shared --seed nonsense >/dev/null 2>&1 || code=$?
+[ "$code" -eq 2 ] || fail "wrong use must exit with 2, not $code"
+
+# Only what carries CAUCUS_API is exported.
+if nm -D --defined-only "$libdir/libcaucus.so" | awk '$2 ~ /[A-Z]/ { print $3 }' | grep -v '^caucus_'; then
+    fail "the shared library exports the names above"
+fi
+echo "ok"

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
+# earlier layer, and the core uses libc, libm and libsodium only. First the check is checked itself, on
+# small trees that break each rule.
+set -euo pipefail
+source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+
+# check_tree DIR: prints one line per violation, then "N includes". Returns 1 if there was a violation.
+check_tree() {
+    (cd "$1" && find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | awk '
+        BEGIN {
+            n = split("num rng dp algo wire store net sim cli", order, " ")
+            for (i = 1; i <= n; i++) rank[order[i]] = i
+            core = rank["algo"]
+            m = split("assert errno fenv float inttypes limits math stdalign stdarg stdatomic stdbool stddef " \
+                      "stdint stdio stdlib string sodium", names, " ")
+            for (i = 1; i <= m; i++) allowed[names[i] ".h"] = 1
+        }
+        function bad(text) { print file ":" line_number ": " text; failed = 1 }
+        # A public header names its layer within its first lines.
+        function header_layer(path,    text, count, found) {
+            if (path in known) return known[path]
+            found = ""
+            for (count = 0; count < 5 && (getline text < path) > 0; count++)
+                if (text ~ /^ \* layer: [a-z]+/) { split(text, word, /[ ]+/); found = word[4] }
+            close(path)
+            return known[path] = found
+        }
+        function target_layer(name, quoted,    part) {
+            if (!quoted) return name ~ /^caucus\// ? header_layer("include/" name) : "-"
+            if (name !~ /^[a-z]+\/[^\/]+\.(h|inc)$/) return ""
+            split(name, part, "/")
+            return part[1]
+        }
+        function check_line(text,    name, quoted, layer) {
+            if (text !~ /^[ \t]*#[ \t]*include/) return
+            includes++
+            quoted = text ~ /include[ \t]*"/
+            if (!match(text, /["<][^">]+[">]/)) { bad("an include that cannot be read: " text); return }
+            name = substr(text, RSTART + 1, RLENGTH - 2)
+            layer = target_layer(name, quoted)
+            if (layer == "-") {
+                if (rank[own] <= core && !(name in allowed))
+                    bad("layer " own " is part of the core and may not use <" name ">")
+            } else if (!(layer in rank))
+                bad(quoted ? "\"" name "\": write \"layer/file.h\"" : "<" name "> names no known layer")
+            else if (rank[layer] > rank[own])
+                bad("layer " own " includes " name " of the later layer " layer)
+            else if (quoted && file ~ /^include\//)
+                bad("a public header includes the internal " name)
+        }
+        {
+            file = $0; line_number = 0
+            if (file ~ /^include\//) own = header_layer(file)
+            else { split(file, part, "/"); own = part[2] }
+            if (!(own in rank)) { bad("no known layer (\"" own "\")"); next }
+            while ((getline text < file) > 0) { line_number++; check_line(text) }
+            close(file)
+        }
+        END { print includes + 0 " includes"; exit failed + 0 }')
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# catches NAME PATH TEXT EXPECTED: a tree whose only fault is PATH must be refused for the EXPECTED reason.
+catches() {
+    local name=$1 path=$2 text=$3 expected=$4 out code=0
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/include/caucus" "$work/tree/src/num" "$work/tree/src/dp" "$work/tree/src/sim"
+    printf '/* a.h: x\n * layer: num */\n#include <stdint.h>\n' >"$work/tree/include/caucus/a.h"
+    printf '/* z.h: x\n * layer: algo */\n' >"$work/tree/include/caucus/z.h"
+    printf '#include <caucus/z.h>\n#include <pthread.h>\n#include "dp/b.h"\n' >"$work/tree/src/sim/s.c"
+    if ! out=$(check_tree "$work/tree"); then
+        echo "self-test: the faultless tree was refused: $out"
+        exit 1
+    fi
+    printf '%b' "$text" >"$work/tree/$path"
+    out=$(check_tree "$work/tree") || code=$?
+    if [ "$code" -eq 0 ] || ! grep -qF "$expected" <<<"$out"; then
+        echo "self-test: not caught: $name (got: $out)"
+        exit 1
+    fi
+    echo "caught: $name"
+}
+
+catches "an internal include upwards" src/num/bad.c '#include "dp/b.h"\n' 'later layer dp'
+catches "a public include upwards" src/dp/bad.c '  #  include <caucus/z.h>\n' 'later layer algo'
+catches "a system header in the core" src/dp/bad.c '#include <pthread.h>\n' 'may not use <pthread.h>'
+catches "an include without its layer" src/dp/bad.c '#include "b.h"\n' 'write "layer/file.h"'
+catches "a public header without a layer" include/caucus/bad.h '/* bad.h */\n' 'no known layer'
+catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\n#include "num/n.h"\n' 'includes the internal'
+catches "a folder that is no layer" src/dp/../num/../bad.c '#include <stdint.h>\n' 'no known layer'
+catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
+
+check_tree "$source_dir"
