@@ -1,7 +1,8 @@
 /* ledger.h: what has been released about one body of data, and what is left.
  * layer: dp
  *
- * Several runs on the same data share one ledger: their epsilons and deltas add. A run reserves its
+ * Several runs on the same data share one ledger: their epsilons and deltas add, a run counting with the larger of
+ * its epsilons for choices and for messages. A run reserves its
  * whole plan before its first release, so the total can never be exceeded however the run goes; each
  * release is then recorded against the reservation, and one that does not fit is refused
  * (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps,
@@ -36,7 +37,7 @@ typedef struct caucus_entry {
     bool seeded;          /* NOT PRIVATE (seeded) */
     uint64_t choices;     /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
     uint64_t messages;    /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
-    double delta;         /* likewise, exact in the text form (17 digits) */
+    double delta;         /* likewise, exact in the text form; 0 for RELEASE */
     uint8_t hash[CAUCUS_HASH_BYTES]; /* chain: SHA-256(previous hash | this entry's text) */
 } caucus_entry;
 

@@ -115,8 +115,9 @@ typedef struct caucus_settings {
 /** The defaults above. */
 CAUCUS_API void caucus_settings_init(caucus_settings *ret);
 
-/** Check ranges and contradictions that need no calibration. Baselines get clients = 1 silently.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE; the error names the field. */
+/** Check ranges and contradictions that need no calibration. Baselines get clients = 1 silently, leader epsilon =
+ *  INFINITY, delta = 0, unit event, calibration tight (it has no privacy to ask about). Unchanged on failure.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW; the error names the field. */
 CAUCUS_API caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus

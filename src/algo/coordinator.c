@@ -122,6 +122,13 @@ caucus_status caucus_coordinator_close(caucus_coordinator *c)
     return CAUCUS_OK;
 }
 
+int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last)
+{
+    const caucus_settings *s = &c->plan->settings;
+    uint32_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
+    return (int64_t)records * c->plan->grid;
+}
+
 caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r)
 {
     const caucus_settings *s = &c->plan->settings;
@@ -132,10 +139,7 @@ caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucu
         return CAUCUS_E_DUPLICATE;
     if (r->first != *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
-    /* The public range of what these blocks can add up to: a loss is at most `grid`, a rounded block mean too. */
-    int64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (int64_t)(r->block - r->first + 1)
-                                                          : (int64_t)caucus_blocks_rounds(s, r->first, r->block);
-    caucus_vector_add_clamped_i64(c->cum, r->value, s->experts, 0, records * c->plan->grid);
+    caucus_vector_add_clamped_i64(c->cum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
     *next = r->block + 1;
     if (c->now.ask == CAUCUS_ASK_SUMS && r->block == c->now.block)
         c->answered++;

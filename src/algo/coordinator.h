@@ -54,6 +54,10 @@ void caucus_svt_coordinator_close(caucus_coordinator *c);
 caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
 void caucus_hedge_coordinator_close(caucus_coordinator *c);
 
+/* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`; with
+ * unit client-block so is a block. Reports are clamped to it. */
+int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last);
+
 /* Vectors of svt, hedge and leader: count report r into cum. */
 caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r);
 

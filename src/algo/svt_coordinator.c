@@ -13,7 +13,6 @@
 #include <caucus/select.h>
 
 #include "algo/coordinator.h"
-#include "algo/schedule.h"
 
 static void open_epoch(caucus_coordinator *c)
 {
@@ -52,11 +51,21 @@ caucus_status caucus_svt_coordinator_new(caucus_coordinator *c)
     return CAUCUS_OK;
 }
 
+/* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
+static void add_cost(caucus_coordinator *c, const caucus_report *r, int64_t cost)
+{
+    if (!c->at.open || r->step != c->at.epoch)
+        return;
+    int64_t most = caucus_coordinator_most(c, r->block, r->block);
+    cost = cost < 0 ? 0 : cost > most ? most : cost;
+    if (caucus_threshold_add(&c->at, r->step, c->now.expert, cost) != CAUCUS_OK)
+        abort(); /* the epoch is open and the expert is its own */
+}
+
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count; about an
  * earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order. */
 static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
 {
-    const caucus_settings *s = &c->plan->settings;
     uint32_t *next = &c->cost_next[r->client - 1];
     if (r->count != 1)
         return CAUCUS_E_RANGE;
@@ -64,15 +73,8 @@ static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
         return CAUCUS_E_DUPLICATE;
     if (r->block > *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
-    int64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)caucus_blocks_rounds(s, r->block, r->block);
-    int64_t most = records * c->plan->grid;
-    int64_t cost = r->value[0] < 0 ? 0 : r->value[0] > most ? most : r->value[0];
     *next = r->block + 1;
-    if (c->at.open && r->step == c->at.epoch) {
-        caucus_status status = caucus_threshold_add(&c->at, r->step, c->now.expert, cost);
-        if (status != CAUCUS_OK)
-            return status;
-    }
+    add_cost(c, r, r->value[0]);
     if (c->now.ask == CAUCUS_ASK_COST && r->block == c->now.block)
         c->answered++;
     return CAUCUS_OK;
@@ -83,13 +85,8 @@ caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus
     if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
         return receive_cost(c, r);
     caucus_status status = caucus_coordinator_receive_sums(c, r);
-    if (status == CAUCUS_OK && c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER && c->at.open) {
-        int64_t most = (int64_t)caucus_blocks_rounds(&c->plan->settings, r->first, r->block) * c->plan->grid;
-        int64_t cost = r->value[c->now.expert];
-        cost = cost < 0 ? 0 : cost > most ? most : cost;
-        if (r->first == r->block && r->step == c->at.epoch)
-            status = caucus_threshold_add(&c->at, r->step, c->now.expert, cost);
-    }
+    if (status == CAUCUS_OK && c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER && r->first == r->block)
+        add_cost(c, r, r->value[c->now.expert]);
     return status;
 }
 

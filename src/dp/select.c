@@ -8,6 +8,7 @@
  * The laws beside them are for tests and audits only. */
 #include <caucus/select.h>
 
+#include "dp/exponential_draw.h"
 #include "num/checked.h"
 #include "num/vector.h"
 
@@ -16,19 +17,30 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+/* The coins of one selection. */
+typedef struct coins {
+    int64_t smallest;
+    uint64_t num;
+    caucus_divisor den;
+} coins;
+
+static coins coins_of(const int64_t *score, uint32_t d, caucus_rational rate) {
+    assert(d >= 1 && rate.den >= 1);
+    return (coins){caucus_vector_min_i64(score, d), rate.num, caucus_divisor_prepare(rate.den)};
+}
+
 /* True with probability e^(-rate*(score-smallest)). The difference is exact in 64 unsigned bits whatever the
  * signs, and its product with rate.num in 128. */
-static bool accept(caucus_stream *stream, int64_t score, int64_t smallest, caucus_rational rate) {
-    uint64_t gap = (uint64_t)score - (uint64_t)smallest;
-    return gap == 0 || caucus_bernoulli_exp(stream, (caucus_u128)gap * rate.num, rate.den);
+static bool accept(caucus_stream *stream, const coins *c, int64_t score) {
+    uint64_t gap = (uint64_t)score - (uint64_t)c->smallest;
+    return gap == 0 || caucus_exp_coin(stream, (caucus_u128)gap * c->num, &c->den);
 }
 
 uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
-    assert(d >= 1 && rate.den >= 1);
-    int64_t smallest = caucus_vector_min_i64(score, d);
+    coins c = coins_of(score, d, rate);
     for (;;) {
         uint32_t n = (uint32_t)caucus_uniform(stream, d);
-        if (accept(stream, score[n], smallest, rate))
+        if (accept(stream, &c, score[n]))
             return n;
     }
 }
@@ -37,14 +49,13 @@ uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, 
  * Filling it costs less than finding the minimum, which reads twice as many bytes. */
 uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
                             uint32_t *scratch) {
-    assert(d >= 1 && rate.den >= 1);
-    int64_t smallest = caucus_vector_min_i64(score, d);
+    coins c = coins_of(score, d, rate);
     for (uint32_t i = 0; i < d; i++)
         scratch[i] = i;
     for (uint32_t left = d; left > 1; left--) {
         uint32_t i = (uint32_t)caucus_uniform(stream, left);
         uint32_t n = scratch[i];
-        if (accept(stream, score[n], smallest, rate))
+        if (accept(stream, &c, score[n]))
             return n;
         scratch[i] = scratch[left - 1];
     }

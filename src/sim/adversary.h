@@ -52,9 +52,9 @@ CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 typedef struct caucus_adversary_settings {
     caucus_adversary_kind kind;
     uint64_t seed;      /* ignored by `losses` */
-    uint32_t clients;   /* m, at least 1. movielens, losses: 0 = as many as the data has (movielens: 10) */
-    uint32_t experts;   /* d, at least 2. movielens, losses: 0 = as many as the data has */
-    uint32_t rounds;    /* T, at least 1. movielens, losses: 0 = as many as the data has */
+    uint32_t clients;   /* m, 1 .. 2^24. movielens: 0 = 10; losses: 0 = as many as the file has, fewer = its first ones */
+    uint32_t experts;   /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
+    uint32_t rounds;    /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;     /* lower-bound-realizable only: above 0 */
     const char *data;   /* movielens: directory in ml-1m or ml-100k format */
     const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */

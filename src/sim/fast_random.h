@@ -47,7 +47,7 @@ void caucus_fast_permutation(caucus_fast_key key, uint32_t n, uint32_t *ret);
 void caucus_fast_uniform(caucus_fast_key key, uint64_t first, size_t count, float *ret);
 /* 1 with probability threshold[k]/2^32, else 0, for the k-th of them. */
 void caucus_fast_bernoulli(caucus_fast_key key, uint64_t first, size_t count, const uint32_t *threshold, float *ret);
-/* Standard normal (Box-Muller), up to 6.66 in absolute value, relative error of a draw below 2^-20. */
+/* Standard normal (Box-Muller), up to 6.66 in absolute value, computed within 2^-20 of its uniforms' exact image. */
 void caucus_fast_normal(caucus_fast_key key, uint64_t first, size_t count, float *ret);
 /* mean[k] + deviation[k]*normal, clamped to [0,1]; count <= CAUCUS_FAST_RUN. */
 void caucus_fast_normal_clamped(caucus_fast_key key, uint64_t first, size_t count, const float *mean,
@@ -58,6 +58,9 @@ void caucus_fast_lognormal(caucus_fast_key key, uint64_t first, size_t count, co
 
 /** value[0] + ... + value[count-1] as doubles, in an order that does not depend on the machine. */
 double caucus_fast_sum(const float *value, size_t count);
+
+/** value[k] = max(0, 1 - weight*value[k]). */
+void caucus_fast_complement(float weight, size_t count, float *value);
 
 /* The variants this machine can run, for tests and benchmarks: every one gives the same bits. */
 typedef struct caucus_fast_kernels caucus_fast_kernels;

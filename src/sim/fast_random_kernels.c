@@ -7,7 +7,8 @@
  * fused multiply-adds is off.
  *
  * Normals are Box-Muller: (r cos t, r sin t) with r^2 = -2 ln v. The uniform v = (k + 1/2)/2^31, k of 31 bits, is
- * exact towards 0, where the tail is made: |z| reaches sqrt(2 ln 2^32) = 6.66. The polynomials are minimax fits
+ * exact towards 0, where the tail is made: |z| reaches sqrt(2 ln 2^32) = 6.66; towards 1 it is rounded to a float, which
+ * moves the law of r by less than 2^-25. The polynomials are minimax fits
  * (Remez), with the largest error over the interval, before float rounding:
  *      -2 ln(1+x)/x         degree 8 on [sqrt(1/2)-1, sqrt(2)-1]   relative 2.6e-8
  *      sin(pi x)/x in x^2   degree 4 on [0, 1/4]                   relative 5.3e-9
@@ -25,8 +26,7 @@
 
 #define BODY static inline __attribute__((always_inline))
 
-BODY uint32_t mix(uint32_t c, caucus_fast_words key)
-{
+BODY uint32_t mix(uint32_t c, caucus_fast_words key) {
     c ^= key.a;
     c ^= c >> 17;
     c *= 0xed5ad4bbU;
@@ -39,36 +39,31 @@ BODY uint32_t mix(uint32_t c, caucus_fast_words key)
     return c;
 }
 
-BODY float as_float(uint32_t bits)
-{
+BODY float as_float(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-BODY uint32_t as_bits(float value)
-{
+BODY uint32_t as_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-BODY void uniform_body(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret)
-{
+BODY void uniform_body(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret) {
     for (size_t k = 0; k < count; k++)
         ret[k] = (float)(int32_t)(mix(first + (uint32_t)k, key) >> 8) * 0x1p-24f;
 }
 
 BODY void bernoulli_body(caucus_fast_words key, uint32_t first, size_t count, const uint32_t *restrict threshold,
-                         float *restrict ret)
-{
+                         float *restrict ret) {
     for (size_t k = 0; k < count; k++)
         ret[k] = (float)(int32_t)(mix(first + (uint32_t)k, key) < threshold[k]);
 }
 
 /* -2 ln((k + 1/2)/2^31). The argument is split into 2^e * m, m in [sqrt(1/2), sqrt(2)), on its bits. */
-BODY float minus_two_log(uint32_t draw)
-{
+BODY float minus_two_log(uint32_t draw) {
     uint32_t bits = as_bits((float)(int32_t)(draw >> 1) + 0.5f);
     int32_t exponent = (int32_t)(bits - 0x3f3504f3U) >> 23;
     float x = as_float(bits - ((uint32_t)exponent << 23)) - 1.0f;
@@ -87,8 +82,7 @@ BODY float minus_two_log(uint32_t draw)
 /* sqrt(x), x = 0 or above 1e-30, within 2 units in the last place: Newton steps for 1/sqrt(x) from a guess made on the
  * bits of x, the last one for the root itself. Written out because a call of sqrtf, which may set errno, keeps both
  * compilers from vectorising the loop around it. */
-BODY float root(float x)
-{
+BODY float root(float x) {
     float y = as_float(0x5f375a86U - (as_bits(x) >> 1));
     float half = 0.5f * x;
     y = y * (1.5f - half * y * y);
@@ -99,8 +93,7 @@ BODY float root(float x)
 
 /* The angle is pi*t, t in (-1/2, 1/2) from 24 bits; a spare bit says on which side of the vertical axis it lies. */
 BODY void normal_body(caucus_fast_words radius, caucus_fast_words angle, uint32_t first, size_t blocks,
-                      float *restrict ret)
-{
+                      float *restrict ret) {
     for (size_t block = 0; block < blocks; block++) {
         uint32_t pair = first + (uint32_t)block * CAUCUS_FAST_PAIRS;
         float *restrict out = ret + block * CAUCUS_FAST_BLOCK;
@@ -127,8 +120,7 @@ BODY void normal_body(caucus_fast_words radius, caucus_fast_words angle, uint32_
 }
 
 BODY void clamp_body(const float *restrict normal, size_t count, const float *restrict mean,
-                     const float *restrict deviation, float *restrict ret)
-{
+                     const float *restrict deviation, float *restrict ret) {
     for (size_t k = 0; k < count; k++) {
         float value = mean[k] + deviation[k] * normal[k];
         value = value > 0.0f ? value : 0.0f;
@@ -139,8 +131,7 @@ BODY void clamp_body(const float *restrict normal, size_t count, const float *re
 /* e^x = 2^n e^r, n the whole number nearest x/ln 2 (found by adding 1.5*2^23, which pushes the fraction out of the
  * significand), r = x - n ln 2 with ln 2 in two parts so that n*upper part is exact. */
 BODY void exponential_body(const float *restrict normal, size_t count, const float *restrict mean,
-                           const float *restrict deviation, float *restrict ret)
-{
+                           const float *restrict deviation, float *restrict ret) {
     for (size_t k = 0; k < count; k++) {
         float x = mean[k] + deviation[k] * normal[k];
         float shifted = x * 0x1.715476p+0f + 0x1.8p+23f;
@@ -157,8 +148,14 @@ BODY void exponential_body(const float *restrict normal, size_t count, const flo
     }
 }
 
-BODY double sum_body(const float *restrict value, size_t count)
-{
+BODY void complement_body(float weight, size_t count, float *restrict value) {
+    for (size_t k = 0; k < count; k++) {
+        float left = 1.0f - weight * value[k];
+        value[k] = left > 0.0f ? left : 0.0f;
+    }
+}
+
+BODY double sum_body(const float *restrict value, size_t count) {
     double lane[16] = {0};
     size_t k = 0;
     for (; k + 16 <= count; k += 16)
@@ -172,39 +169,36 @@ BODY double sum_body(const float *restrict value, size_t count)
     return lane[0];
 }
 
-/* One variant: the six bodies under a target attribute, and the table that names them. */
+/* One variant: the bodies under a target attribute, and the table that names them. */
 #define VARIANT(suffix, text, target)                                                                                 \
-    target static void uniform_##suffix(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret)     \
-    {                                                                                                                 \
+    target static void uniform_##suffix(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret) {   \
         uniform_body(key, first, count, ret);                                                                         \
     }                                                                                                                 \
     target static void bernoulli_##suffix(caucus_fast_words key, uint32_t first, size_t count,                        \
-                                          const uint32_t *restrict threshold, float *restrict ret)                    \
-    {                                                                                                                 \
+                                          const uint32_t *restrict threshold, float *restrict ret) {                  \
         bernoulli_body(key, first, count, threshold, ret);                                                            \
     }                                                                                                                 \
     target static void normal_##suffix(caucus_fast_words radius, caucus_fast_words angle, uint32_t first,             \
-                                       size_t blocks, float *restrict ret)                                            \
-    {                                                                                                                 \
+                                       size_t blocks, float *restrict ret) {                                          \
         normal_body(radius, angle, first, blocks, ret);                                                               \
     }                                                                                                                 \
     target static void clamp_##suffix(const float *restrict normal, size_t count, const float *restrict mean,         \
-                                      const float *restrict deviation, float *restrict ret)                           \
-    {                                                                                                                 \
+                                      const float *restrict deviation, float *restrict ret) {                         \
         clamp_body(normal, count, mean, deviation, ret);                                                              \
     }                                                                                                                 \
     target static void exponential_##suffix(const float *restrict normal, size_t count, const float *restrict mean,   \
-                                            const float *restrict deviation, float *restrict ret)                     \
-    {                                                                                                                 \
+                                            const float *restrict deviation, float *restrict ret) {                   \
         exponential_body(normal, count, mean, deviation, ret);                                                        \
     }                                                                                                                 \
-    target static double sum_##suffix(const float *restrict value, size_t count)                                      \
-    {                                                                                                                 \
+    target static void complement_##suffix(float weight, size_t count, float *restrict value) {                       \
+        complement_body(weight, count, value);                                                                        \
+    }                                                                                                                 \
+    target static double sum_##suffix(const float *restrict value, size_t count) {                                    \
         return sum_body(value, count);                                                                                \
     }                                                                                                                 \
-    static const caucus_fast_kernels variant_##suffix = {text,           uniform_##suffix, bernoulli_##suffix,        \
-                                                         normal_##suffix, clamp_##suffix,  exponential_##suffix,      \
-                                                         sum_##suffix};
+    static const caucus_fast_kernels variant_##suffix = {                                                             \
+        text,           uniform_##suffix,     bernoulli_##suffix,  normal_##suffix,                                   \
+        clamp_##suffix, exponential_##suffix, complement_##suffix, sum_##suffix};
 
 VARIANT(portable, "portable", )
 
@@ -213,21 +207,19 @@ VARIANT(avx2, "avx2", __attribute__((target("avx2"))))
 VARIANT(avx512, "avx512", __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2"))))
 #endif
 
-const caucus_fast_kernels *caucus_fast_variant(size_t index)
-{
+const caucus_fast_kernels *caucus_fast_variant(size_t index) {
     if (index == 0)
         return &variant_portable;
 #if defined(__x86_64__) && defined(__GNUC__)
     if (index == 1 && __builtin_cpu_supports("avx2"))
         return &variant_avx2;
-    if (index == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (index == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &variant_avx512;
 #endif
     return NULL;
 }
 
-const char *caucus_fast_variant_name(const caucus_fast_kernels *kernels)
-{
+const char *caucus_fast_variant_name(const caucus_fast_kernels *kernels) {
     return kernels->name;
 }

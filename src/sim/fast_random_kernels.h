@@ -27,6 +27,7 @@ struct caucus_fast_kernels {
                   float *restrict ret);
     void (*exponential)(const float *restrict normal, size_t count, const float *restrict mean,
                         const float *restrict deviation, float *restrict ret);
+    void (*complement)(float weight, size_t count, float *restrict value);
     double (*sum)(const float *restrict value, size_t count);
 };
 

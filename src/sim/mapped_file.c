@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *caucus_path_tail(const char *path)
-{
+const char *caucus_path_tail(const char *path) {
     const size_t most = 80;
     size_t length = strlen(path);
     if (length <= most)
@@ -20,8 +19,7 @@ const char *caucus_path_tail(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : tail;
 }
 
-caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_error *ret_error)
-{
+caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_error *ret_error) {
     const char *shown = caucus_path_tail(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not blocked by a pipe somebody passed by mistake */
     if (fd < 0)
@@ -46,8 +44,7 @@ caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_er
     return status;
 }
 
-void caucus_mapped_close(caucus_mapped *file)
-{
+void caucus_mapped_close(caucus_mapped *file) {
     if (file->map != NULL)
         munmap(file->map, file->size);
     *file = (caucus_mapped){NULL, 0, NULL};

@@ -12,15 +12,13 @@
 #include <sys/stat.h>
 
 /* Whether directory/name is there at all. */
-static bool has_file(const char *directory, const char *name)
-{
+static bool has_file(const char *directory, const char *name) {
     char path[CAUCUS_PATH_BYTES];
     struct stat info;
     return caucus_path_join(directory, name, path) && stat(path, &info) == 0;
 }
 
-static caucus_status read_tables(const char *directory, caucus_ratings *tables, caucus_error *ret_error)
-{
+static caucus_status read_tables(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     caucus_status status;
     if (has_file(directory, "ratings.dat")) {
         if ((status = caucus_read_movies_dat(directory, tables, ret_error)) != CAUCUS_OK)
@@ -40,8 +38,7 @@ static caucus_status read_tables(const char *directory, caucus_ratings *tables, 
 }
 
 /* Mean ratings of the users that rated anything. */
-static caucus_status close_up(const caucus_ratings *tables, caucus_movielens *ret)
-{
+static caucus_status close_up(const caucus_ratings *tables, caucus_movielens *ret) {
     size_t genres = tables->genres;
     for (size_t user = 0; user < tables->users; user++)
         ret->users += tables->rated[user] != 0;
@@ -64,8 +61,7 @@ static caucus_status close_up(const caucus_ratings *tables, caucus_movielens *re
     return CAUCUS_OK;
 }
 
-caucus_status caucus_movielens_read(const char *directory, caucus_movielens **ret, caucus_error *ret_error)
-{
+caucus_status caucus_movielens_read(const char *directory, caucus_movielens **ret, caucus_error *ret_error) {
     caucus_movielens *data = calloc(1, sizeof *data);
     caucus_ratings *tables = calloc(1, sizeof *tables);
     caucus_status status = CAUCUS_E_MEMORY;
@@ -85,16 +81,14 @@ caucus_status caucus_movielens_read(const char *directory, caucus_movielens **re
     return status;
 }
 
-void caucus_movielens_free(caucus_movielens *data)
-{
+void caucus_movielens_free(caucus_movielens *data) {
     if (data == NULL)
         return;
     free(data->mean);
     free(data);
 }
 
-caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret, caucus_error *ret_error)
-{
+caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret, caucus_error *ret_error) {
     for (uint32_t g = 0; g < data->genres; g++)
         if (strcmp(data->name[g], name) == 0) {
             *ret = g;
@@ -107,8 +101,7 @@ caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *n
     return caucus_fail(ret_error, CAUCUS_E_RANGE, "genre", "'%.24s' (accepted: %s)", name, known);
 }
 
-uint32_t caucus_movielens_best(const caucus_movielens *data)
-{
+uint32_t caucus_movielens_best(const caucus_movielens *data) {
     double total[CAUCUS_GENRES_MAX] = {0};
     for (size_t user = 0; user < data->users; user++)
         for (size_t g = 0; g < data->genres; g++)
@@ -120,8 +113,7 @@ uint32_t caucus_movielens_best(const caucus_movielens *data)
     return best;
 }
 
-void caucus_movielens_losses(const caucus_movielens *data, uint32_t best, uint32_t user, float *ret)
-{
+void caucus_movielens_losses(const caucus_movielens *data, uint32_t best, uint32_t user, float *ret) {
     const float *mean = data->mean + (size_t)user * data->genres;
     for (uint32_t g = 0; g < data->genres; g++)
         ret[g] = mean[best] > mean[g] ? mean[best] - mean[g] : 0.0f;

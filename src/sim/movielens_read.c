@@ -25,16 +25,14 @@ typedef struct reader {
     caucus_error *error;
 } reader;
 
-bool caucus_path_join(const char *directory, const char *name, char ret[CAUCUS_PATH_BYTES])
-{
+bool caucus_path_join(const char *directory, const char *name, char ret[CAUCUS_PATH_BYTES]) {
     size_t length = strlen(directory);
     const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
     int written = snprintf(ret, CAUCUS_PATH_BYTES, "%s%s%s", directory, slash, name);
     return written > 0 && (size_t)written < CAUCUS_PATH_BYTES;
 }
 
-void caucus_ratings_free(caucus_ratings *tables)
-{
+void caucus_ratings_free(caucus_ratings *tables) {
     if (tables == NULL)
         return;
     free(tables->film);
@@ -44,8 +42,7 @@ void caucus_ratings_free(caucus_ratings *tables)
     free(tables);
 }
 
-static caucus_status reader_open(reader *in, const char *directory, const char *name, const char *expected, caucus_error *ret_error)
-{
+static caucus_status reader_open(reader *in, const char *directory, const char *name, const char *expected, caucus_error *ret_error) {
     memset(&in->file, 0, sizeof in->file);
     if (!caucus_path_join(directory, name, in->path))
         return caucus_fail(ret_error, CAUCUS_E_IO, "data", "the path is longer than %u bytes", CAUCUS_PATH_BYTES);
@@ -59,8 +56,7 @@ static caucus_status reader_open(reader *in, const char *directory, const char *
 }
 
 /* The next line that is not empty. */
-static bool reader_line(reader *in)
-{
+static bool reader_line(reader *in) {
     const char *end = (const char *)in->file.bytes + in->file.size;
     while (in->next < end) {
         in->number++;
@@ -77,15 +73,13 @@ static bool reader_line(reader *in)
 }
 
 /* The line itself is user data: only its place is shown. */
-static caucus_status malformed(const reader *in, const char *what)
-{
+static caucus_status malformed(const reader *in, const char *what) {
     return caucus_fail(in->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — expected %s", caucus_path_tail(in->path), in->number,
                        what, in->expected);
 }
 
 /* A number of at most NUMBER_MAX, from 1, at *at. */
-static inline bool take_number(const char **at, const char *stop, uint32_t *ret)
-{
+static inline bool take_number(const char **at, const char *stop, uint32_t *ret) {
     const char *p = *at;
     uint32_t value = 0;
     for (; p < stop && (unsigned)(*p - '0') < 10u && value <= NUMBER_MAX; p++)
@@ -96,8 +90,7 @@ static inline bool take_number(const char **at, const char *stop, uint32_t *ret)
     return good;
 }
 
-static inline bool take_separator(const char **at, const char *stop, const char *separator, size_t length)
-{
+static inline bool take_separator(const char **at, const char *stop, const char *separator, size_t length) {
     if ((size_t)(stop - *at) < length || memcmp(*at, separator, length) != 0)
         return false;
     *at += length;
@@ -105,14 +98,12 @@ static inline bool take_separator(const char **at, const char *stop, const char 
 }
 
 /* A table's new size when `number` does not fit: at least doubles, so that growing costs O(size) in total. */
-static size_t grown(uint32_t number)
-{
+static size_t grown(uint32_t number) {
     size_t size = (size_t)number * 2 + 1024;
     return size <= NUMBER_MAX ? size : NUMBER_MAX + 1u;
 }
 
-static caucus_status room_for_film(caucus_ratings *tables, uint32_t film)
-{
+static caucus_status room_for_film(caucus_ratings *tables, uint32_t film) {
     if (film < tables->films)
         return CAUCUS_OK;
     size_t wanted = grown(film);
@@ -130,8 +121,7 @@ static caucus_status room_for_film(caucus_ratings *tables, uint32_t film)
     return CAUCUS_OK;
 }
 
-static caucus_status room_for_user(caucus_ratings *tables, uint32_t user)
-{
+static caucus_status room_for_user(caucus_ratings *tables, uint32_t user) {
     if (user < tables->users)
         return CAUCUS_OK;
     size_t wanted = grown(user);
@@ -149,8 +139,7 @@ static caucus_status room_for_user(caucus_ratings *tables, uint32_t user)
     return CAUCUS_OK;
 }
 
-static bool is_no_genre(const char *text, size_t length)
-{
+static bool is_no_genre(const char *text, size_t length) {
     for (size_t i = 0; i < sizeof no_genre / sizeof no_genre[0]; i++)
         if (strlen(no_genre[i]) == length && memcmp(no_genre[i], text, length) == 0)
             return true;
@@ -158,8 +147,7 @@ static bool is_no_genre(const char *text, size_t length)
 }
 
 /* The genre of a name, added if new; -1 if it is not a fit name or there are too many. */
-static int genre_named(caucus_ratings *tables, const char *text, size_t length)
-{
+static int genre_named(caucus_ratings *tables, const char *text, size_t length) {
     if (length == 0 || length >= CAUCUS_GENRE_BYTES)
         return -1;
     for (uint32_t g = 0; g < tables->genres; g++)
@@ -176,8 +164,7 @@ static int genre_named(caucus_ratings *tables, const char *text, size_t length)
 }
 
 /* Genre|Genre|... up to stop, as bits. */
-static bool take_genres(caucus_ratings *tables, const char *at, const char *stop, uint64_t *ret)
-{
+static bool take_genres(caucus_ratings *tables, const char *at, const char *stop, uint64_t *ret) {
     *ret = 0;
     for (;;) {
         const char *bar = memchr(at, '|', (size_t)(stop - at));
@@ -195,8 +182,7 @@ static bool take_genres(caucus_ratings *tables, const char *at, const char *stop
 }
 
 /* Genres were numbered as they came; renumber them by name, so that the order of films does not matter. */
-static void sort_genres(caucus_ratings *tables)
-{
+static void sort_genres(caucus_ratings *tables) {
     unsigned rank[CAUCUS_GENRES_MAX] = {0};
     char sorted[CAUCUS_GENRES_MAX][CAUCUS_GENRE_BYTES] = {{0}};
     for (uint32_t g = 0; g < tables->genres; g++) {
@@ -213,8 +199,7 @@ static void sort_genres(caucus_ratings *tables)
     }
 }
 
-static caucus_status add_film(const reader *in, caucus_ratings *tables, uint32_t film, uint64_t bits)
-{
+static caucus_status add_film(const reader *in, caucus_ratings *tables, uint32_t film, uint64_t bits) {
     if (room_for_film(tables, film) != CAUCUS_OK)
         return CAUCUS_E_MEMORY;
     if (tables->known[film])
@@ -224,8 +209,7 @@ static caucus_status add_film(const reader *in, caucus_ratings *tables, uint32_t
     return CAUCUS_OK;
 }
 
-caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tables, caucus_error *ret_error)
-{
+caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     reader in;
     caucus_status status = reader_open(&in, directory, "movies.dat", "MovieID::Title::Genre|Genre", ret_error);
     while (status == CAUCUS_OK && reader_line(&in)) {
@@ -253,8 +237,7 @@ caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tabl
     return status;
 }
 
-caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables, caucus_error *ret_error)
-{
+caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     reader in;
     caucus_status status = reader_open(&in, directory, "u.genre", "name|number, numbers from 0 in order", ret_error);
     while (status == CAUCUS_OK && reader_line(&in)) {
@@ -280,8 +263,7 @@ caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables,
 }
 
 /* The flags are the last `columns` fields, one character each: "|0|1|0". */
-caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, caucus_error *ret_error)
-{
+caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     reader in;
     caucus_status status = reader_open(&in, directory, "u.item", "id|title|date|date|address|one 0 or 1 per genre", ret_error);
     while (status == CAUCUS_OK && reader_line(&in)) {
@@ -306,8 +288,7 @@ caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, 
 }
 
 /* One rating into the tallies of its film's genres. */
-static inline caucus_status add_rating(const reader *in, caucus_ratings *tables, uint32_t user, uint32_t film, uint32_t rating)
-{
+static inline caucus_status add_rating(const reader *in, caucus_ratings *tables, uint32_t user, uint32_t film, uint32_t rating) {
     if (film >= tables->films || !tables->known[film])
         return malformed(in, "a film that is not listed");
     if (room_for_user(tables, user) != CAUCUS_OK)
@@ -324,8 +305,7 @@ static inline caucus_status add_rating(const reader *in, caucus_ratings *tables,
 }
 
 caucus_status caucus_read_ratings(const char *directory, const char *file, const char *separator, caucus_ratings *tables,
-                                  caucus_error *ret_error)
-{
+                                  caucus_error *ret_error) {
     if (tables->genres < 2)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "data", "%s lists films in %u genres — at least two are needed",
                            caucus_path_tail(directory), tables->genres);

@@ -31,15 +31,13 @@ typedef struct cursor {
     const char *at, *end;
 } cursor;
 
-static void skip_blanks(cursor *text)
-{
+static void skip_blanks(cursor *text) {
     while (text->at < text->end && (*text->at == ' ' || *text->at == '\t' || *text->at == '\n' || *text->at == '\r'))
         text->at++;
 }
 
 /* Take one character if it comes next, after blanks. */
-static bool take(cursor *text, char wanted)
-{
+static bool take(cursor *text, char wanted) {
     skip_blanks(text);
     if (text->at == text->end || *text->at != wanted)
         return false;
@@ -47,8 +45,7 @@ static bool take(cursor *text, char wanted)
     return true;
 }
 
-static bool take_word(cursor *text, const char *word)
-{
+static bool take_word(cursor *text, const char *word) {
     skip_blanks(text);
     size_t length = strlen(word);
     if ((size_t)(text->end - text->at) < length || memcmp(text->at, word, length) != 0)
@@ -58,8 +55,7 @@ static bool take_word(cursor *text, const char *word)
 }
 
 /* 'text' or "text" of printable ASCII without escapes, shorter than bytes. */
-static bool take_string(cursor *text, char *ret, size_t bytes)
-{
+static bool take_string(cursor *text, char *ret, size_t bytes) {
     skip_blanks(text);
     if (text->at == text->end || (*text->at != '\'' && *text->at != '"'))
         return false;
@@ -75,8 +71,7 @@ static bool take_string(cursor *text, char *ret, size_t bytes)
 }
 
 /* A whole number below 2^64; Python 2 wrote 10L. */
-static bool take_number(cursor *text, uint64_t *ret)
-{
+static bool take_number(cursor *text, uint64_t *ret) {
     skip_blanks(text);
     const char *begin = text->at;
     uint64_t value = 0;
@@ -92,8 +87,7 @@ static bool take_number(cursor *text, uint64_t *ret)
 }
 
 /* (), (3,), (3, 4), (3, 4,) */
-static bool take_shape(cursor *text, header *ret)
-{
+static bool take_shape(cursor *text, header *ret) {
     if (!take(text, '('))
         return false;
     for (ret->dimensions = 0; !take(text, ')'); ret->dimensions++) {
@@ -107,8 +101,7 @@ static bool take_shape(cursor *text, header *ret)
     return true;
 }
 
-static bool take_entry(cursor *text, header *ret)
-{
+static bool take_entry(cursor *text, header *ret) {
     char key[24];
     if (!take_string(text, key, sizeof key) || !take(text, ':'))
         return false;
@@ -123,8 +116,7 @@ static bool take_entry(cursor *text, header *ret)
     return false;
 }
 
-static bool take_dictionary(cursor *text, header *ret)
-{
+static bool take_dictionary(cursor *text, header *ret) {
     if (!take(text, '{'))
         return false;
     while (!take(text, '}')) {
@@ -141,8 +133,7 @@ static bool take_dictionary(cursor *text, header *ret)
 }
 
 /* "(10, 512)" as Python writes it. */
-static void shape_text(const header *head, char *ret, size_t bytes)
-{
+static void shape_text(const header *head, char *ret, size_t bytes) {
     size_t used = (size_t)snprintf(ret, bytes, "(");
     for (unsigned i = 0; i < head->dimensions && used < bytes; i++)
         used += (size_t)snprintf(ret + used, bytes - used, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)head->shape[i]);
@@ -150,8 +141,7 @@ static void shape_text(const header *head, char *ret, size_t bytes)
         snprintf(ret + used, bytes - used, head->dimensions == 1 ? ",)" : ")");
 }
 
-static caucus_status check_type(const char *name, const header *head, bool *ret_wide, caucus_error *ret_error)
-{
+static caucus_status check_type(const char *name, const header *head, bool *ret_wide, caucus_error *ret_error) {
     const char *descr = head->descr;
     if (descr[0] == '>')
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: values are big-endian ('%s') — save losses.astype('<f4')", name, descr);
@@ -165,8 +155,7 @@ static caucus_status check_type(const char *name, const header *head, bool *ret_
 }
 
 /* The shape must be three sizes that fit, and the values must fill the rest of the file exactly. */
-static caucus_status check_shape(const char *name, const header *head, bool wide, size_t available, caucus_error *ret_error)
-{
+static caucus_status check_shape(const char *name, const header *head, bool wide, size_t available, caucus_error *ret_error) {
     char shape[64];
     shape_text(head, shape, sizeof shape);
     uint64_t bytes = wide ? 8 : 4;
@@ -189,8 +178,7 @@ static caucus_status check_shape(const char *name, const header *head, bool wide
 
 /* Where the dictionary begins and how long it is. */
 static caucus_status find_header(const char *name, const uint8_t *bytes, size_t size, size_t *ret_begin, size_t *ret_length,
-                                 caucus_error *ret_error)
-{
+                                 caucus_error *ret_error) {
     if (size < MAGIC_BYTES + 4 || memcmp(bytes, "\x93NUMPY", MAGIC_BYTES) != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: not a NumPy file — expected one written by np.save", name);
     unsigned major = bytes[MAGIC_BYTES], minor = bytes[MAGIC_BYTES + 1];
@@ -211,9 +199,8 @@ static caucus_status find_header(const char *name, const uint8_t *bytes, size_t 
     return CAUCUS_OK;
 }
 
-caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret, caucus_error *ret_error)
-{
-    size_t begin, length;
+caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret, caucus_error *ret_error) {
+    size_t begin = 0, length = 0;
     caucus_status status = find_header(name, bytes, size, &begin, &length, ret_error);
     if (status != CAUCUS_OK)
         return status;
@@ -222,7 +209,7 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
     if (!take_dictionary(&text, &head))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                            "%s: header not understood — expected {'descr': '<f4', 'fortran_order': False, 'shape': (10, 512, 100)}", name);
-    bool wide;
+    bool wide = false;
     if ((status = check_type(name, &head, &wide, ret_error)) != CAUCUS_OK)
         return status;
     if ((status = check_shape(name, &head, wide, size - begin - length, ret_error)) != CAUCUS_OK)
@@ -235,8 +222,7 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
     return CAUCUS_OK;
 }
 
-caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error)
-{
+caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) {
     caucus_mapped file;
     caucus_status status = caucus_mapped_open(path, &file, ret_error);
     if (status != CAUCUS_OK)
@@ -249,19 +235,16 @@ caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *r
     return status;
 }
 
-void caucus_npy_close(caucus_npy *npy)
-{
+void caucus_npy_close(caucus_npy *npy) {
     caucus_mapped_close(&npy->file);
 }
 
 /* Where the wanted rows begin; the product fits because the file holds it. */
-static const uint8_t *rows_at(const caucus_npy *npy, uint32_t client, uint32_t first)
-{
+static const uint8_t *rows_at(const caucus_npy *npy, uint32_t client, uint32_t first) {
     return npy->values + ((size_t)client * npy->rounds + first) * npy->experts * (npy->wide ? 8u : 4u);
 }
 
-void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret)
-{
+void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret) {
     const uint8_t *from = rows_at(npy, client, first);
     size_t values = (size_t)count * npy->experts;
     if (!npy->wide) {
@@ -275,8 +258,7 @@ void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uin
     }
 }
 
-void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret)
-{
+void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret) {
     const uint8_t *from = rows_at(npy, client, first);
     size_t values = (size_t)count * npy->experts;
     if (npy->wide) {

@@ -64,6 +64,7 @@ static void scalar_draws(digest *state, caucus_stream *s, caucus_rational rate) 
 
 static void vector_draws(digest *state, caucus_stream *s, caucus_rational rate) {
     int64_t value[WIDTH];
+    size_t cube = rate.den / rate.num < WIDTH ? 2 : WIDTH; /* the K-norm draw accepts about e^(-rate*d/2) of its tries */
     caucus_rational variance = caucus_rational_make(rate.den, rate.num);
     caucus_geometric_fill(s, rate, value, WIDTH);
     put_values(state, "geometric", value, WIDTH);
@@ -71,10 +72,10 @@ static void vector_draws(digest *state, caucus_stream *s, caucus_rational rate) 
     put_values(state, "laplace", value, WIDTH);
     caucus_gaussian_fill(s, variance, value, WIDTH);
     put_values(state, "gaussian", value, WIDTH);
-    caucus_knorm(s, rate, value, WIDTH);
-    put_values(state, "knorm", value, WIDTH);
-    caucus_knorm_fill(s, rate, value, WIDTH);
-    put_values(state, "knorm-fill", value, WIDTH);
+    caucus_knorm(s, rate, value, cube);
+    put_values(state, "knorm", value, cube);
+    caucus_knorm_fill(s, rate, value, cube);
+    put_values(state, "knorm-fill", value, cube);
 }
 
 static void uniform_draws(digest *state, caucus_stream *s) {

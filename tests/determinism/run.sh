@@ -21,7 +21,7 @@ for compiler in gcc clang; do
             "${core[@]}" tests/determinism/digest.c "${sodium[@]}" -lm
         for threads in 1 8; do
             result=$program.$threads
-            if ! "$program" "$threads" >"$result"; then
+            if ! timeout 100 "$program" "$threads" >"$result"; then
                 echo "not ok: $compiler $level, $threads threads: the program failed"
                 failures=$((failures + 1))
                 continue

@@ -1,0 +1,166 @@
+/* bounds_stoch.c: the expected regret of Fed-DP-OPE-Stoch, before a run.
+ *
+ * Per phase, with n samples of each of m clients (loss units; R = width of a gradient coordinate):
+ *     B_p = statistical + selection + smoothness.
+ * Statistical: R sqrt(ln d/(2 m n)) for a fixed gradient (Hoeffding, a maximum over d), and for convex losses
+ * 2 sqrt(2 ln(2d) (R^2/4 + 16 beta^2)/(m b)). Smoothness: 2 beta (T1 = 0) or 8 beta/(2^(T1+1) - 1), from the Frank-Wolfe recursion
+ * h <= 2/(K(K+1)) sum_k k (2e + a_k) + 8 beta/(K+1). Selection: a = E[score of the chosen - best]/(m b):
+ *     exponential ln d/rate; permute-and-flip (H_d - 1)/rate; noise on every coordinate inf_u [ln d + ln E e^(uZ)]/u.
+ * Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised loss:
+ *     E <= R + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)).
+ * Votes have no bound of this kind. docs/PRIVACY.md, "Bounds". */
+#include "dp/calibrate.h"
+
+#include "dp/bounds_noise.h"
+#include "dp/message_weight.h"
+
+#include <math.h>
+
+/* Loss units of one grid step of a gradient. */
+static double step_of(const caucus_plan *plan)
+{
+    const caucus_settings *s = &plan->settings;
+    const double unit = s->losses == CAUCUS_LOSSES_LINEAR ? s->hi - s->lo : s->lipschitz;
+    return unit / (double)plan->grid;
+}
+
+static double width_of(const caucus_plan *plan)
+{
+    return (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo) * step_of(plan);
+}
+
+/* How many records of a client enter its V: its losses, or one mean. */
+static double records_of(const caucus_plan *plan, double samples)
+{
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : samples;
+}
+
+/* E[score of the chosen - best] in units of 1/rate. */
+static double selection_factor(const caucus_plan *plan)
+{
+    const double d = plan->settings.experts;
+    if (plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
+        return log(d);
+    if (plan->stoch.select == CAUCUS_SELECT_NOISY_MIN) {
+        const caucus_noise unit = {CAUCUS_NOISE_LAPLACE, {1, 1}};
+        return bounds_noise_max(log(d), d, &(noise_term){.noise = &unit, .factor = 1, .copies = 1}, 1, 0);
+    }
+    double harmonic = 0;
+    for (uint32_t n = plan->settings.experts; n >= 2; n--)
+        harmonic += 1.0 / n;
+    return harmonic;
+}
+
+/* Error of the selections of tree j in grid steps of summed V (trust coordinator, paper-local) or of its noisy
+ * increments (trust nobody: at most one vertex of every depth on the path). */
+static double leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double factor)
+{
+    const caucus_settings *s = &plan->settings;
+    if (s->trust == CAUCUS_TRUST_COORDINATOR)
+        return factor / caucus_rational_double(phase->select_rate[j]);
+    const double d = s->experts;
+    noise_term terms[CAUCUS_TREES_MAX + 1];
+    uint32_t count = 0;
+    if (s->trust == CAUCUS_TRUST_PAPER_LOCAL)
+        terms[count++] = (noise_term){&phase->leaf_noise[j], 1, s->clients};
+    else
+        for (uint32_t h = 0; h <= j; h++)
+            terms[count++] = (noise_term){&phase->vertex_noise[h], 1, s->clients};
+    return bounds_noise_max(log(d), d, terms, count, 0);
+}
+
+/* The mean over a phase's selections, with the Frank-Wolfe weights k. */
+static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase)
+{
+    const double factor = plan->settings.trust == CAUCUS_TRUST_COORDINATOR ? selection_factor(plan) : 0;
+    if (phase->trees == 0)
+        return leaf_error(plan, phase, 0, factor);
+    double sum = 0, mass = 0;
+    for (uint32_t j = 1; j <= phase->trees; j++) {
+        const double first = ldexp(1, (int)j) - 1, last = ldexp(2, (int)j) - 2; /* leaves first..last of all */
+        const double weight = (first + last) / 2 * (last - first + 1);
+        sum += weight * leaf_error(plan, phase, j, factor);
+        mass += weight;
+    }
+    return sum / mass;
+}
+
+/* Linear losses, one selection from the sums of this phase and, with weights w_a, of earlier ones. */
+static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase)
+{
+    const caucus_stoch_plan *stoch = &plan->stoch;
+    const double m = plan->settings.clients, log_d = log((double)plan->settings.experts);
+    double mass = 0, spread = 0;
+    for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++)
+        mass += (double)stoch->past_weights[a] * records_of(plan, phase->samples >> a);
+    for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++) {
+        const double share = (double)stoch->past_weights[a] * records_of(plan, phase->samples >> a) / mass;
+        spread += share * share / (phase->samples >> a);
+    }
+    const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * mass);
+    return width_of(plan) * sqrt(log_d * spread / (2 * m)) + selection;
+}
+
+/* The same for noisy sums, which the coordinator averages over phases: noise and sampling error in one exponential
+ * moment, with the integer weights that are really used. */
+static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase *phase)
+{
+    const double m = plan->settings.clients, d = plan->settings.experts;
+    const uint32_t last = (uint32_t)(phase - plan->stoch.phase);
+    noise_term terms[32];
+    double mass = 0, variance = 0;
+    for (uint32_t i = 0; i <= last; i++) {
+        const caucus_stoch_phase *q = &plan->stoch.phase[i];
+        const double records = records_of(plan, q->samples);
+        const double weight = (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
+        terms[i] = (noise_term){&q->vertex_noise[0], weight, m};
+        mass += weight * records;
+        variance += weight * weight * records * records / q->samples; /* of means: records = 1 */
+    }
+    const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
+    const double error = bounds_noise_max(log(d), d, terms, last + 1, m * variance * width * width / 4);
+    return error * step_of(plan) / (m * mass);
+}
+
+double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase)
+{
+    const caucus_settings *s = &plan->settings;
+    const double m = s->clients, d = s->experts, b = phase->batch;
+    const double width = width_of(plan), beta = s->smoothness;
+    const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
+    if (s->trust == CAUCUS_TRUST_NOBODY && votes)
+        return NAN;
+    if (s->losses == CAUCUS_LOSSES_LINEAR && phase->trees == 0)
+        return s->trust == CAUCUS_TRUST_NOBODY ? linear_messages(plan, phase) : linear_root(plan, phase);
+    const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * b);
+    if (s->losses == CAUCUS_LOSSES_LINEAR || (beta <= 0 && phase->trees == 0))
+        return width * sqrt(log(d) / (2 * m * b)) + selection;
+    const double e = sqrt(2 * log(2 * d) * (width * width / 4 + 16 * beta * beta) / (m * b));
+    return 2 * e + selection + (phase->trees ? 8 * beta / (ldexp(2, (int)phase->trees) - 1) : 2 * beta);
+}
+
+double bounds_stoch_total(const caucus_plan *plan)
+{
+    const caucus_settings *s = &plan->settings;
+    const double width = width_of(plan), m = s->clients;
+    double total = width, trees = 0;
+    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++) {
+        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+        if (isnan(phase->error))
+            return NAN;
+        total += phase->length * fmin(width, phase->error);
+        trees = fmax(trees, phase->trees);
+    }
+    total += width * sqrt(s->rounds * log((double)s->experts) / (2 * m));
+    /* Rounding moves a gradient by half a step, a difference by a whole one, and an excess by twice that. */
+    return total + s->rounds * step_of(plan) * (1 + 2 * trees);
+}
+
+void bounds_stoch(caucus_plan *plan)
+{
+    const double all = plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
+    const double total = bounds_stoch_total(plan);
+    plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;
+    plan->bound_uncapped = isnan(total) ? all : total;
+    plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+}

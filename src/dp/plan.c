@@ -1,0 +1,78 @@
+/* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
+#include "dp/calibrate.h"
+
+#include <stdlib.h>
+
+#define GRID_FINE (1 << 20)
+#define GRID_COARSE (1 << 16)
+
+void caucus_plan_free(caucus_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->svt.threshold);
+    free(plan->svt.select_rate);
+    free(plan->stoch.phase);
+    free(plan);
+}
+
+static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error)
+{
+    caucus_status status = plan_limits(plan, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    switch (plan->settings.algorithm) {
+    case CAUCUS_ALGORITHM_SVT:
+    case CAUCUS_ALGORITHM_SPARSE_VECTOR:
+        status = calibrate_svt(plan, ret_error);
+        if (status == CAUCUS_OK)
+            bounds_svt(plan);
+        break;
+    case CAUCUS_ALGORITHM_STOCH:
+    case CAUCUS_ALGORITHM_LIMITED_UPDATES:
+        status = calibrate_stoch(plan, ret_error);
+        if (status == CAUCUS_OK)
+            bounds_stoch(plan);
+        break;
+    default:
+        status = calibrate_hedge(plan, ret_error);
+        if (status == CAUCUS_OK)
+            bounds_hedge(plan);
+        break;
+    }
+    return status;
+}
+
+/* One plan on one grid. */
+static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus_plan **ret_plan, caucus_error *ret_error)
+{
+    caucus_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "a plan");
+    plan->settings = *settings;
+    plan->settings.grid = grid;
+    plan->grid = grid;
+    caucus_status status = calibrate(plan, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_plan_account(plan, &plan->guarantee, ret_error);
+    if (status == CAUCUS_OK)
+        *ret_plan = plan;
+    else
+        caucus_plan_free(plan);
+    return status;
+}
+
+caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error)
+{
+    caucus_settings checked = *settings;
+    caucus_status status = caucus_settings_check(&checked, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (checked.grid != 0)
+        return make(&checked, checked.grid, ret_plan, ret_error);
+    status = make(&checked, GRID_FINE, ret_plan, ret_error);
+    /* Sums, rates and variances all shrink with the grid: what does not fit the fine one may fit the coarse one. */
+    if (status == CAUCUS_E_OVERFLOW || status == CAUCUS_E_INFEASIBLE)
+        status = make(&checked, GRID_COARSE, ret_plan, ret_error);
+    return status;
+}

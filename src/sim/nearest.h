@@ -1,0 +1,13 @@
+/* nearest.h: what somebody probably meant to type.
+ * layer: sim */
+#ifndef CAUCUS_SIM_NEAREST_H
+#define CAUCUS_SIM_NEAREST_H
+
+#include <stddef.h>
+
+/** The candidate nearest to `word` in edits (insert, drop, replace, swap neighbours), or NULL if more than a third of
+ *  its letters would be wrong.
+ *  In:      candidate(user, i) for i = 0, 1, ...; NULL ends the list. */
+const char *caucus_nearest(const char *word, const char *(*candidate)(const void *user, size_t i), const void *user);
+
+#endif

@@ -1,0 +1,112 @@
+/* scenario.c: the fields of a scenario, set by flags, and the lines that refuse them. See scenario.h. */
+#include "sim/scenario.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { one = 0, many = 1 };
+const caucus_field_info caucus_fields[CAUCUS_FIELD_COUNT] = {
+#define FIELD(name, word, list, argument, fallback, help) {word, list, argument, fallback, help},
+    CAUCUS_FIELD_LIST(FIELD)
+#undef FIELD
+};
+
+void caucus_scenario_init(caucus_scenario *ret) {
+    memset(ret, 0, sizeof *ret);
+}
+
+static void clear(caucus_values *values) {
+    for (size_t i = 0; i < values->count; i++)
+        free(values->text[i]);
+    free(values->text);
+    memset(values, 0, sizeof *values);
+}
+
+void caucus_scenario_free(caucus_scenario *scenario) {
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
+        clear(&scenario->field[i]);
+    free(scenario->file);
+    memset(scenario, 0, sizeof *scenario);
+}
+
+caucus_field caucus_field_find(const char *name) {
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
+        if (strcmp(caucus_fields[i].name, name) == 0)
+            return (caucus_field)i;
+    return CAUCUS_FIELD_COUNT;
+}
+
+/* Names of the library's settings that people write differently. */
+static caucus_field field_of_setting(const char *name) {
+    if (strcmp(name, "lo") == 0 || strcmp(name, "hi") == 0)
+        return CAUCUS_FIELD_RANGE;
+    if (strcmp(name, "lipschitz") == 0 || strcmp(name, "smoothness") == 0)
+        return CAUCUS_FIELD_TREES;
+    return caucus_field_find(name);
+}
+
+caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
+                                       caucus_complaint *ret) {
+    caucus_field field = field_of_setting(error->field);
+    ret->placed = false;
+    if (error->field[0] == '\0') { /* the text names a file itself */
+        ret->placed = true;
+        (void)snprintf(ret->line, sizeof ret->line, "%s", error->text);
+    } else if (field == CAUCUS_FIELD_COUNT) {
+        (void)snprintf(ret->line, sizeof ret->line, "%s: %s", error->field, error->text);
+    } else if (scenario->field[field].count != 0 && scenario->field[field].line != 0) {
+        ret->placed = true;
+        (void)snprintf(ret->line, sizeof ret->line, "%.200s:%u: %s: %s", scenario->file, scenario->field[field].line,
+                       caucus_fields[field].name, error->text);
+    } else {
+        (void)snprintf(ret->line, sizeof ret->line, "--%s %s", caucus_fields[field].name, error->text);
+    }
+    return status;
+}
+
+static caucus_status refuse_flag(caucus_field field, const char *what, caucus_complaint *ret) {
+    ret->placed = false;
+    (void)snprintf(ret->line, sizeof ret->line, "--%s: %s", caucus_fields[field].name, what);
+    return CAUCUS_E_FORMAT;
+}
+
+/* Cut at commas; an empty piece is refused by the caller. */
+static bool split(const char *text, bool at_commas, caucus_values *ret) {
+    size_t pieces = 1;
+    for (const char *c = text; at_commas && *c != '\0'; c++)
+        pieces += *c == ',';
+    ret->text = calloc(pieces, sizeof *ret->text);
+    if (ret->text == NULL)
+        return false;
+    for (const char *start = text; ret->count < pieces;) {
+        size_t length = at_commas ? strcspn(start, ",") : strlen(start);
+        char *copy = strndup(start, length);
+        if (copy == NULL)
+            return false;
+        ret->text[ret->count++] = copy;
+        start += length + 1;
+    }
+    return true;
+}
+
+caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text, caucus_complaint *ret) {
+    caucus_values *values = &scenario->field[field], fresh = {0};
+    if (values->count != 0 && values->line == 0)
+        return refuse_flag(field, "given twice", ret);
+    if (!split(text, caucus_fields[field].many, &fresh)) {
+        clear(&fresh);
+        ret->placed = false;
+        (void)snprintf(ret->line, sizeof ret->line, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return CAUCUS_E_MEMORY;
+    }
+    for (size_t i = 0; i < fresh.count; i++)
+        if (fresh.text[i][0] == '\0') {
+            clear(&fresh);
+            return refuse_flag(field, "an empty value", ret);
+        }
+    clear(values);
+    *values = fresh;
+    return CAUCUS_OK;
+}

@@ -1,0 +1,319 @@
+/* scenario_yaml.c: scenario files.
+ *
+ * A file is one mapping from field names to a scalar or a list of scalars:
+ *
+ *     algorithm: [svt, sparse-vector]
+ *     epsilon: 10
+ *     trust: coordinator
+ *
+ * It is read twice. libyaml's events give what libcyaml does not tell: the line of each field, and whether its value is a
+ * scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
+ * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded as
+ * text: a number is converted where its field's meaning is known (scenario_resolve.c). */
+#include "sim/mapped_file.h"
+#include "sim/nearest.h"
+#include "sim/scenario.h"
+
+#include <cyaml/cyaml.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+/* Values of one list; more than the runs allowed cannot be meant. */
+#define LIST_MAX CAUCUS_SCENARIO_RUNS
+
+typedef struct scan {
+    yaml_parser_t parser;
+    const char *name;
+    caucus_complaint *complaint;
+    unsigned line[CAUCUS_FIELD_COUNT]; /* 0: not in the file */
+    bool list[CAUCUS_FIELD_COUNT];
+} scan;
+
+static caucus_status refuse(scan *s, size_t line, const char *format, ...) CAUCUS_PRINTF(3, 4);
+static caucus_status refuse(scan *s, size_t line, const char *format, ...) {
+    char text[320];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    s->complaint->placed = true;
+    if (line == 0)
+        (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s: %s", s->name, text);
+    else
+        (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s:%zu: %s", s->name, line, text);
+    return CAUCUS_E_FORMAT;
+}
+
+static caucus_status refuse_syntax(scan *s) {
+    size_t line = s->parser.problem_mark.line + 1;
+    if (s->parser.error == YAML_MEMORY_ERROR) {
+        (void)refuse(s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return CAUCUS_E_MEMORY;
+    }
+    if (s->parser.error == YAML_READER_ERROR)
+        return refuse(s, 0, "not a text file in UTF-8 — %s at byte %zu", s->parser.problem, s->parser.problem_offset);
+    return refuse(s, line, "not YAML — %s", s->parser.problem != NULL ? s->parser.problem : "unreadable");
+}
+
+static caucus_status next(scan *s, yaml_event_t *event) {
+    return yaml_parser_parse(&s->parser, event) ? CAUCUS_OK : refuse_syntax(s);
+}
+
+static const char *field_name(const void *user, size_t i) {
+    (void)user;
+    return i < CAUCUS_FIELD_COUNT ? caucus_fields[i].name : NULL;
+}
+
+/* A scalar's text is safe to show and to hand on: no NUL inside, which would cut it short. */
+static bool whole_text(const yaml_event_t *event) {
+    return strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
+}
+
+static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_field *ret) {
+    size_t line = event->start_mark.line + 1;
+    if (event->type != YAML_SCALAR_EVENT || !whole_text(event))
+        return refuse(s, line, "expected a field's name, for example 'algorithm: svt'");
+    const char *key = (const char *)event->data.scalar.value;
+    caucus_field field = caucus_field_find(key);
+    if (field == CAUCUS_FIELD_COUNT) {
+        const char *meant = caucus_nearest(key, field_name, NULL);
+        if (meant != NULL)
+            return refuse(s, line, "unknown field '%.60s' — did you mean '%s'?", key, meant);
+        return refuse(s, line, "unknown field '%.60s' — the fields are the flags of 'caucus simulate --help'", key);
+    }
+    if (s->line[field] != 0)
+        return refuse(s, line, "%s: given twice, first in line %u", key, s->line[field]);
+    s->line[field] = (unsigned)line;
+    *ret = field;
+    return CAUCUS_OK;
+}
+
+static caucus_status scan_scalar(scan *s, caucus_field field, const yaml_event_t *event) {
+    size_t line = event->start_mark.line + 1;
+    const char *name = caucus_fields[field].name;
+    if (event->type == YAML_ALIAS_EVENT)
+        return refuse(s, line, "%s: an alias — write the value itself", name);
+    if (event->type != YAML_SCALAR_EVENT)
+        return refuse(s, line, "%s: nested too deep — expected a value%s", name, caucus_fields[field].many ? " or a list of values" : "");
+    if (event->data.scalar.anchor != NULL)
+        return refuse(s, line, "%s: an anchor — write the value itself", name);
+    if (event->data.scalar.length == 0)
+        return refuse(s, line, "%s: no value", name);
+    if (!whole_text(event))
+        return refuse(s, line, "%s: a zero byte inside", name);
+    return CAUCUS_OK;
+}
+
+static caucus_status scan_list(scan *s, caucus_field field, size_t line) {
+    const char *name = caucus_fields[field].name;
+    /* A range is a pair, so a list is its natural form; other single fields take one value. */
+    if (!caucus_fields[field].many && field != CAUCUS_FIELD_RANGE && field != CAUCUS_FIELD_BUDGET)
+        return refuse(s, line, "%s: a list — this field takes one value", name);
+    s->list[field] = true;
+    for (size_t count = 0;; count++) {
+        yaml_event_t event;
+        caucus_status status = next(s, &event);
+        if (status != CAUCUS_OK)
+            return status;
+        bool end = event.type == YAML_SEQUENCE_END_EVENT;
+        if (end && count == 0)
+            status = refuse(s, line, "%s: an empty list", name);
+        else if (!end && count == LIST_MAX)
+            status = refuse(s, line, "%s: more than %d values", name, LIST_MAX);
+        else if (!end)
+            status = scan_scalar(s, field, &event);
+        yaml_event_delete(&event);
+        if (status != CAUCUS_OK || end)
+            return status;
+    }
+}
+
+/* One field after another until the mapping ends. */
+static caucus_status scan_mapping(scan *s) {
+    for (;;) {
+        yaml_event_t event;
+        caucus_field field = CAUCUS_FIELD_COUNT;
+        caucus_status status = next(s, &event);
+        if (status != CAUCUS_OK)
+            return status;
+        bool end = event.type == YAML_MAPPING_END_EVENT;
+        if (!end)
+            status = scan_key(s, &event, &field);
+        yaml_event_delete(&event);
+        if (status != CAUCUS_OK || end)
+            return status;
+        status = next(s, &event);
+        if (status != CAUCUS_OK)
+            return status;
+        bool list = event.type == YAML_SEQUENCE_START_EVENT;
+        size_t line = event.start_mark.line + 1;
+        if (list && event.data.sequence_start.anchor != NULL)
+            status = refuse(s, line, "%s: an anchor — write the value itself", caucus_fields[field].name);
+        else if (!list)
+            status = scan_scalar(s, field, &event);
+        yaml_event_delete(&event);
+        if (status == CAUCUS_OK && list)
+            status = scan_list(s, field, line);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+}
+
+static caucus_status scan_document(scan *s) {
+    static const char empty[] = "empty — expected fields, for example 'algorithm: svt' and 'trust: coordinator'";
+    bool mapped = false;
+    for (;;) {
+        yaml_event_t event;
+        caucus_status status = next(s, &event);
+        if (status != CAUCUS_OK)
+            return status;
+        yaml_event_type_t type = event.type;
+        size_t line = event.start_mark.line + 1;
+        bool null = type == YAML_SCALAR_EVENT && event.data.scalar.length == 0;
+        yaml_event_delete(&event);
+        if (type == YAML_STREAM_END_EVENT)
+            return mapped ? CAUCUS_OK : refuse(s, 0, empty);
+        if (type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_END_EVENT)
+            continue;
+        if (type == YAML_DOCUMENT_START_EVENT) {
+            if (mapped)
+                return refuse(s, line, "a second document — a scenario is one");
+            continue;
+        }
+        if (null)
+            return refuse(s, 0, empty);
+        if (type != YAML_MAPPING_START_EVENT)
+            return refuse(s, line, "expected fields, for example 'algorithm: svt'");
+        mapped = true;
+        status = scan_mapping(s);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+}
+
+/* What libcyaml fills: a field is loaded as a scalar or as a list, as the scan found it. */
+typedef struct loaded {
+    char *scalar[CAUCUS_FIELD_COUNT];
+    char **list[CAUCUS_FIELD_COUNT];
+    unsigned count[CAUCUS_FIELD_COUNT];
+} loaded;
+
+static const cyaml_schema_value_t text_value = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CAUCUS_SCENARIO_BYTES),
+};
+
+static void make_schema(const scan *s, cyaml_schema_field_t *ret) {
+    size_t used = 0;
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) {
+        if (s->line[i] == 0)
+            continue;
+        cyaml_schema_field_t *f = &ret[used++];
+        f->key = caucus_fields[i].name;
+        if (s->list[i]) {
+            f->data_offset = (uint32_t)(offsetof(loaded, list) + i * sizeof(char **));
+            f->count_offset = (uint32_t)(offsetof(loaded, count) + i * sizeof(unsigned));
+            f->count_size = sizeof(unsigned);
+            f->value.type = CYAML_SEQUENCE;
+            f->value.flags = CYAML_FLAG_POINTER;
+            f->value.data_size = sizeof(char *);
+            f->value.sequence.entry = &text_value;
+            f->value.sequence.min = 1;
+            f->value.sequence.max = LIST_MAX;
+        } else {
+            f->data_offset = (uint32_t)(offsetof(loaded, scalar) + i * sizeof(char *));
+            f->value = text_value;
+        }
+    }
+}
+
+/* libcyaml's own words are not shown: the scan has refused what a person can get wrong. */
+static void silent(cyaml_log_t level, void *context, const char *format, va_list arguments) {
+    (void)level;
+    (void)context;
+    (void)format;
+    (void)arguments;
+}
+
+/* "0", "1" -> "0,1": what the flag would say. Takes the list. */
+static char *join(char **text, size_t count) {
+    size_t bytes = 1;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(text[i]) + 1;
+    char *joined = malloc(bytes);
+    size_t used = 0;
+    for (size_t i = 0; joined != NULL && i < count; i++)
+        used += (size_t)snprintf(joined + used, bytes - used, "%s%s", i == 0 ? "" : ",", text[i]);
+    return joined;
+}
+
+/* Copy what was loaded to the fields that no flag has set. */
+static bool take(caucus_scenario *scenario, const scan *s, const loaded *l) {
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) {
+        caucus_values *values = &scenario->field[i];
+        if (s->line[i] == 0 || values->count != 0)
+            continue;
+        bool separate = s->list[i] && caucus_fields[i].many;
+        size_t count = separate ? l->count[i] : 1;
+        values->text = calloc(count, sizeof *values->text);
+        values->line = s->line[i];
+        if (values->text == NULL)
+            return false;
+        while (values->count < count) {
+            char *copy = separate     ? strdup(l->list[i][values->count])
+                         : s->list[i] ? join(l->list[i], l->count[i])
+                                      : strdup(l->scalar[i]);
+            if (copy == NULL)
+                return false;
+            values->text[values->count++] = copy;
+        }
+    }
+    return true;
+}
+
+static caucus_status load_values(caucus_scenario *scenario, scan *s, const uint8_t *bytes, size_t size) {
+    cyaml_schema_field_t fields[CAUCUS_FIELD_COUNT + 1] = {{0}};
+    make_schema(s, fields);
+    const cyaml_schema_value_t top = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, loaded, fields)};
+    const cyaml_config_t config = {.log_fn = silent, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
+    loaded *l = NULL;
+    cyaml_err_t error = cyaml_load_data(bytes, size, &config, &top, (cyaml_data_t **)&l, NULL);
+    if (error != CYAML_OK)
+        return refuse(s, 0, "%s", cyaml_strerror(error));
+    bool taken = take(scenario, s, l);
+    (void)cyaml_free(&config, &top, l, 0);
+    if (taken)
+        return CAUCUS_OK;
+    (void)refuse(s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    return CAUCUS_E_MEMORY;
+}
+
+caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name, const uint8_t *bytes, size_t size,
+                                    caucus_complaint *ret) {
+    scan s = {.name = name, .complaint = ret};
+    if (size > CAUCUS_SCENARIO_BYTES)
+        return refuse(&s, 0, "%zu bytes — a scenario has at most %zu", size, CAUCUS_SCENARIO_BYTES);
+    free(scenario->file);
+    scenario->file = strdup(name);
+    if (scenario->file == NULL || !yaml_parser_initialize(&s.parser)) {
+        (void)refuse(&s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return CAUCUS_E_MEMORY;
+    }
+    yaml_parser_set_input_string(&s.parser, bytes, size);
+    caucus_status status = scan_document(&s);
+    yaml_parser_delete(&s.parser);
+    return status == CAUCUS_OK ? load_values(scenario, &s, bytes, size) : status;
+}
+
+caucus_status caucus_scenario_load(caucus_scenario *scenario, const char *path, caucus_complaint *ret) {
+    caucus_mapped file;
+    caucus_error error = {0};
+    caucus_status status = caucus_mapped_open(path, &file, &error);
+    if (status != CAUCUS_OK)
+        return caucus_scenario_complain(scenario, status, &error, ret);
+    status = caucus_scenario_parse(scenario, path, file.bytes, file.size, ret);
+    caucus_mapped_close(&file);
+    return status;
+}
