@@ -75,8 +75,7 @@ static void only_losses(void *argument)
         for (uint32_t t = 0; t < rounds; t += chunk) {
             uint32_t count = rounds - t < chunk ? rounds - t : chunk;
             caucus_adversary_fill(trial, i, t, count, rows);
-            for (uint32_t r = 0; r < count; r++)
-                caucus_grid_add_f32(&grid, sums, rows + (size_t)r * d, d, &clips);
+            caucus_grid_add_rows_f32(&grid, sums, rows, d, count, &clips);
         }
     s->sink += (double)sums[0];
     free(rows);

@@ -8,7 +8,7 @@
  *     for (;;) {
  *         play(caucus_client_expert(c));
  *         caucus_client_observe(c, losses_of_this_round);
- *         while (caucus_client_report(c, &r)) { send(r); caucus_client_hear(c, receive()); }
+ *         while ((r = caucus_client_report(c))) { send(r); caucus_client_hear(c, receive()); }
  *     }
  */
 #ifndef CAUCUS_CLIENT_H
@@ -60,11 +60,10 @@ CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds 
 CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
 
-/** The report that is due, if any.
- *  Out:     *ret points into the client until the next call of hear() or observe(); asking again before that gives the same
- *           bytes: a noisy report is drawn once.
- *  Returns: true if one is due. */
-CAUCUS_API bool caucus_client_report(caucus_client *client, caucus_report *ret);
+/** The report that is due, NULL if none is.
+ *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking again before
+ *           that gives the same bytes: a noisy report is drawn once. */
+CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
 
 /** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);

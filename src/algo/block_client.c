@@ -10,7 +10,6 @@
 
 #include "algo/client.h"
 #include "algo/schedule.h"
-#include "num/vector.h"
 
 caucus_status caucus_block_client_new(caucus_client *c)
 {
@@ -40,21 +39,16 @@ static void close_mean(caucus_client *c, int64_t rounds)
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
 {
     uint32_t d = c->plan->settings.experts;
-    bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING; /* no more reports: only the cost matters */
+    bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
     int64_t *into = c->block_sums ? c->block_sums : c->sums;
-    caucus_clips once = {0}; /* the cost is one of the values counted with its row */
     int64_t cost = 0;
-    for (uint32_t r = 0; r < rounds; r++) {
-        size_t at = (size_t)r * d;
-        if (rows.f32) {
-            cost += caucus_grid_loss(&c->grid, (double)rows.f32[at + c->expert], wanted ? &once : &c->clips);
-            if (wanted)
-                caucus_grid_add_f32(&c->grid, into, rows.f32 + at, d, &c->clips);
-        } else {
-            cost += caucus_grid_loss(&c->grid, rows.f64[at + c->expert], wanted ? &once : &c->clips);
-            if (wanted)
-                caucus_grid_add_f64(&c->grid, into, rows.f64 + at, d, &c->clips);
-        }
+    if (wanted) { /* the expert in force is one of those added up: its cost is what its sum grew by */
+        int64_t before = into[c->expert];
+        caucus_rows_add(c, into, rows, rounds);
+        cost = into[c->expert] - before;
+    } else { /* no more reports: only the cost matters */
+        for (uint32_t r = 0; r < rounds; r++)
+            cost += caucus_rows_loss(c, rows, (size_t)r * d + c->expert);
     }
     c->cost += cost;
     c->block_cost += cost;

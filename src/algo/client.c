@@ -142,7 +142,7 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a)
             return false;
         }
     }
-    uint32_t blocks = (uint32_t)(((uint64_t)plan->settings.rounds + plan->settings.interval - 1) / plan->settings.interval);
+    uint32_t blocks = caucus_plan_is_svt(plan) ? plan->svt.blocks : plan->hedge.blocks;
     if (a->block < 1 || a->block > blocks)
         return false;
     if (a->ask == CAUCUS_ASK_COST)
@@ -173,9 +173,8 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     if (a->listed > CAUCUS_SHORTLIST || !may_ask(c, a) || !list_is_sound(c, a))
         return CAUCUS_E_FORMAT;
     /* A report that nobody took is made all the same: what was asked has been used up. */
-    caucus_report due;
     if (c->started)
-        (void)caucus_client_report(c, &due);
+        (void)caucus_client_report(c);
     caucus_announcement before = c->heard;
     c->heard = *a;
     c->made = false;
@@ -185,6 +184,19 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
         caucus_block_client_heard(c, c->started ? &before : NULL);
     c->started = true;
     return CAUCUS_OK;
+}
+
+void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds)
+{
+    if (rows.f32)
+        caucus_grid_add_rows_f32(&c->grid, acc, rows.f32, c->plan->settings.experts, rounds, &c->clips);
+    else
+        caucus_grid_add_rows_f64(&c->grid, acc, rows.f64, c->plan->settings.experts, rounds, &c->clips);
+}
+
+int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell)
+{
+    return caucus_grid_loss(&c->grid, rows.f32 ? (double)rows.f32[cell] : rows.f64[cell], &c->clips);
 }
 
 static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
@@ -210,24 +222,22 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
 }
 
-bool caucus_client_report(caucus_client *c, caucus_report *ret)
+const caucus_report *caucus_client_report(caucus_client *c)
 {
     if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
-        return false;
+        return NULL;
     if (!c->made) {
-        c->report = (caucus_report){.client = c->index,
-                                    .kind = c->heard.ask,
-                                    .first = c->heard.block,
-                                    .block = c->heard.block,
-                                    .step = c->heard.step,
-                                    .count = 1,
-                                    .value = &c->scalar};
+        c->report.client = c->index;
+        c->report.kind = c->heard.ask;
+        c->report.first = c->report.block = c->heard.block;
+        c->report.step = c->heard.step;
+        c->report.count = 1;
+        c->report.value = &c->scalar;
         if (caucus_plan_is_stoch(c->plan))
             caucus_phase_client_make(c);
         else
             caucus_block_client_make(c);
         c->made = true;
     }
-    *ret = c->report;
-    return true;
+    return &c->report;
 }

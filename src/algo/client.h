@@ -59,6 +59,10 @@ struct caucus_client {
     double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */
 };
 
+/* Add rows to acc[d], and the value of one cell, both on the grid and with clips counted (client.c). */
+void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds);
+int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
+
 /* Blocks (block_client.c). */
 caucus_status caucus_block_client_new(caucus_client *c);
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);

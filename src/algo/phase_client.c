@@ -62,6 +62,12 @@ static uint32_t draw_expert(caucus_client *c)
     return caucus_weights_at(&c->weights, caucus_uniform(c->play, caucus_weights_mass(&c->weights)));
 }
 
+static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint32_t row)
+{
+    size_t cells = (size_t)row * c->plan->settings.experts;
+    return (caucus_rows){.f64 = rows.f64 ? rows.f64 + cells : NULL, .f32 = rows.f32 ? rows.f32 + cells : NULL};
+}
+
 /* Add rows of the losses of phase p - 1 to the running sums of the roots that phase p will use. */
 static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, uint32_t rounds)
 {
@@ -75,30 +81,31 @@ static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, ui
         int64_t *root = c->root + (size_t)(leaf.tree ? leaf.tree - 1 : 0) * d;
         uint32_t from = leaf.offset > sample ? leaf.offset : sample;
         uint32_t end = leaf.offset + leaf.count < sample + rounds ? leaf.offset + leaf.count : sample + rounds;
-        for (uint32_t s = from; s < end; s++) {
-            size_t at = (size_t)(s - sample) * d;
-            if (rows.f32)
-                caucus_grid_add_f32(&c->grid, root, rows.f32 + at, d, &c->clips);
-            else
-                caucus_grid_add_f64(&c->grid, root, rows.f64 + at, d, &c->clips);
-        }
+        if (from < end)
+            caucus_rows_add(c, root, rows_from(c, rows, from - sample), end - from);
     } while (caucus_leaf_next(&leaf));
 }
 
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
 {
-    uint32_t d = c->plan->settings.experts;
-    uint32_t sample = c->round + 1 - caucus_phase_start(c->phase);
+    size_t d = c->plan->settings.experts;
     bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
-    if (used)
-        add_to_roots(c, sample, rows, rounds);
-    caucus_clips once = {0};
-    for (uint32_t r = 0; linear && r < rounds; r++) {
-        size_t at = (size_t)r * d + c->expert;
-        c->cost += caucus_grid_loss(&c->grid, rows.f32 ? (double)rows.f32[at] : rows.f64[at], used ? &once : &c->clips);
-        if (c->mixed)
-            c->expert = draw_expert(c);
+    if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
+        int64_t before = c->root[c->expert];
+        caucus_rows_add(c, c->root, rows, rounds);
+        c->cost += c->root[c->expert] - before;
+    } else if (linear) {
+        if (used)
+            add_to_roots(c, c->round + 1 - caucus_phase_start(c->phase), rows, rounds);
+        caucus_clips clips = c->clips; /* of the sums; the cost is one of the values counted there */
+        for (uint32_t r = 0; r < rounds; r++) {
+            c->cost += caucus_rows_loss(c, rows, r * d + c->expert);
+            if (c->mixed)
+                c->expert = draw_expert(c);
+        }
+        if (used)
+            c->clips = clips;
     }
     c->round += rounds;
 }

@@ -45,6 +45,8 @@ static double selection_factor(const caucus_plan *plan)
         const caucus_noise unit = {CAUCUS_NOISE_LAPLACE, {1, 1}};
         return bounds_noise_max(log(d), d, &(noise_term){.noise = &unit, .factor = 1, .copies = 1}, 1, 0);
     }
+    if (d > 1000) /* H_d <= ln d + Euler's constant + 1/(2d), closely */
+        return log(d) + 0.57721566490153287 + 1 / (2 * d) - 1;
     double harmonic = 0;
     for (uint32_t n = plan->settings.experts; n >= 2; n--)
         harmonic += 1.0 / n;
@@ -152,8 +154,10 @@ double bounds_stoch_total(const caucus_plan *plan)
         trees = fmax(trees, phase->trees);
     }
     total += width * sqrt(s->rounds * log((double)s->experts) / (2 * m));
-    /* Rounding moves a gradient by half a step, a difference by a whole one, and an excess by twice that. */
-    return total + s->rounds * step_of(plan) * (1 + 2 * trees);
+    /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and an
+     * excess by twice that; averages over phases are kept to 2^-16 of a step. */
+    const double means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
+    return total + s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
 }
 
 void bounds_stoch(caucus_plan *plan)

@@ -7,9 +7,9 @@
  * One sample at depth h moves a coordinate of V by at most W_h (W_0 = R, W_h = 2^(h+1) C_h, C_h the clamp on gradient
  * differences) and meets 2^(j-h) selections, each of which costs 2*rate*W_h. A sample is in one vertex of one
  * tree of one phase, so costs do not add over trees or phases:
- *     rate_j = epsilon / (2 max_h 2^(j-h) W_h)                                  pure
- *     rate_j = sqrt(rho/(4c)) / max_h 2^((j-h)/2) W_h, c = 1/8 (exponential), 1/2 (others)     zCDP
- * whichever is larger. With past_phases a sample of age a enters with weight w_a, and the sums run over ages.
+ *     pure: 2^(j-h) 2 rate W_h <= epsilon;    zCDP: 2^(j-h) c (2 rate W_h)^2 <= rho(epsilon, delta),
+ * c = 1/8 (exponential) or 1/2 (others). Each depth needs only one of the two, so rate_j is the smallest over h of the
+ * larger. With past_phases a sample of age a enters with weight w_a, and the sums run over ages.
  * T1 is chosen per phase from public numbers only, by the bound. docs/PRIVACY.md, "Selections", "Trees". */
 #include "dp/calibrate.h"
 
@@ -96,16 +96,16 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
                                           : ldexp(4, (int)j);
         return s->epsilon / (scale * (double)plan->grid);
     }
-    double worst = 0, worst_square = 0, weights, squares;
-    for (uint32_t h = 0; h <= j; h++) {
-        const double w = (double)calibrate_sensitivity(plan, phase, h);
-        worst = fmax(worst, ldexp(w, (int)(j - h)));
-        worst_square = fmax(worst_square, ldexp(w * w, (int)(j - h)));
-    }
+    double weights, squares, least = INFINITY;
     past_sums(&plan->stoch, &weights, &squares);
-    const double pure = s->epsilon / (2 * worst * weights);
     const double c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
-    return fmax(pure, sqrt(rho / (4 * c * worst_square * squares)));
+    for (uint32_t h = 0; h <= j; h++) {
+        const double w = (double)calibrate_sensitivity(plan, phase, h), leaves = ldexp(1, (int)(j - h));
+        const double pure = s->epsilon / (2 * leaves * w * weights);
+        if (w > 0)
+            least = fmin(least, fmax(pure, sqrt(rho / (4 * c * leaves * squares)) / w));
+    }
+    return least;
 }
 
 /* Calibrate one phase with T1 = trees (known to fit). */

@@ -131,11 +131,12 @@ static caucus_status units_up(double value, int64_t *ret, caucus_error *ret_erro
     return CAUCUS_OK;
 }
 
-/* m*L* in grid units. Rounding each loss to the grid can add half a step to it, T times; not if L* is 0,
- * since a loss at the bottom of the range is on the grid. */
+/* m*L* in grid units. Rounding each loss to the grid can add half a step to it, T times, and rounding the mean of a
+ * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. */
 static caucus_status score_floor(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error)
 {
-    const double rounding = f->lstar > 0 ? (f->checks + 1) * f->block_cost / 2 : 0;
+    const double each = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->block_cost / 2;
+    const double rounding = f->lstar > 0 ? (f->checks + 1) * each : 0;
     return units_up(f->clients * (f->lstar * (double)plan->grid + rounding), &plan->svt.score_floor, ret_error);
 }
 

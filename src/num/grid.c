@@ -15,7 +15,8 @@
 
 static double grid_scale(const caucus_grid *grid) {
     assert(grid->steps >= 1 && grid->steps <= CAUCUS_GRID_MAX && grid->lo < grid->hi);
-    return (double)grid->steps / (grid->hi - grid->lo);
+    double width = grid->hi - grid->lo;
+    return width == 1 ? (double)grid->steps : (double)grid->steps / width; /* a division per row would show */
 }
 
 /* Clamped before it is rounded: the bounds are integers, so the order does not matter, and llrint stays in range. */
@@ -48,18 +49,21 @@ typedef struct row {
     double lo, scale, steps;
 } row;
 
-/* The integer nearest to x, 0 <= x <= 2^20, and whether `loss` had to be moved. */
+/* The integer nearest to x, 0 <= x <= 2^20, and whether `loss` had to be moved (or was -0, which the counter then lets
+ * pass). In this order the two choices are one minimum and one maximum instruction, and NaN ends at the top. */
 #define STEP(type, int_type, magic_value, scaled, ret_moved, ret_step) \
     do {                                                               \
         const type magic = magic_value, top = (type)r->steps;          \
         type x = scaled;                                               \
-        type within = x <= 0 ? 0 : x;                                  \
-        within = within < top ? within : top; /* NaN -> top */         \
-        ret_moved |= within != x;                                      \
+        type within = x < top ? x : top;                               \
+        within = within > 0 ? within : 0;                              \
         type shifted = within + magic;                                 \
-        int_type bits, zero;                                           \
+        int_type x_bits, within_bits, bits, zero;                      \
+        memcpy(&x_bits, &x, sizeof x_bits);                            \
+        memcpy(&within_bits, &within, sizeof within_bits);             \
         memcpy(&bits, &shifted, sizeof bits);                          \
         memcpy(&zero, &magic, sizeof zero);                            \
+        ret_moved |= x_bits ^ within_bits;                             \
         ret_step = bits - zero;                                        \
     } while (0)
 
@@ -67,11 +71,11 @@ typedef struct row {
 #define STEP_UNIT(moved, step) STEP(float, int32_t, 0x1.8p23f, loss[i] * (float)r->steps, moved, step)
 
 /* One kernel per input type and use; returns whether any loss was moved. `restrict`: rows and sums never overlap. */
-#define GRID_KERNEL(name, in_type, out_type, op, step_type, flag_type, STEP_KIND)                                 \
+#define GRID_KERNEL(name, in_type, out_type, op, step_type, STEP_KIND)                                 \
     CAUCUS_CLONES static bool name(const row *r, out_type *restrict out, const in_type *restrict loss, size_t n) { \
         const double lo = r->lo, scale = r->scale;                                                                \
         (void)lo, (void)scale;                                                                                    \
-        flag_type moved = 0;                                                                                      \
+        step_type moved = 0;                                                                                      \
         for (size_t i = 0; i < n; i++) {                                                                          \
             step_type step;                                                                                       \
             STEP_KIND(moved, step);                                                                               \
@@ -80,12 +84,12 @@ typedef struct row {
         return moved != 0;                                                                                        \
     }
 
-GRID_KERNEL(add_f64, double, int64_t, +=, int64_t, uint64_t, STEP_WIDE)
-GRID_KERNEL(add_f32, float, int64_t, +=, int64_t, uint64_t, STEP_WIDE)
-GRID_KERNEL(add_unit_f32, float, int64_t, +=, int32_t, uint32_t, STEP_UNIT)
-GRID_KERNEL(put_f64, double, int32_t, =, int64_t, uint64_t, STEP_WIDE)
-GRID_KERNEL(put_f32, float, int32_t, =, int64_t, uint64_t, STEP_WIDE)
-GRID_KERNEL(put_unit_f32, float, int32_t, =, int32_t, uint32_t, STEP_UNIT)
+GRID_KERNEL(add_f64, double, int64_t, +=, int64_t, STEP_WIDE)
+GRID_KERNEL(add_f32, float, int64_t, +=, int64_t, STEP_WIDE)
+GRID_KERNEL(add_unit_f32, float, int64_t, +=, int32_t, STEP_UNIT)
+GRID_KERNEL(put_f64, double, int32_t, =, int64_t, STEP_WIDE)
+GRID_KERNEL(put_f32, float, int32_t, =, int64_t, STEP_WIDE)
+GRID_KERNEL(put_unit_f32, float, int32_t, =, int32_t, STEP_UNIT)
 
 /* Which clips there were: a second pass, over the rows that had any. Branch-free, so that it costs the same for one
  * clip and for many. */
@@ -126,6 +130,50 @@ GRID_ROW(caucus_grid_add_f64, double, int64_t, add_f64, count_f64)
 GRID_ROW(caucus_grid_add_f32, float, int64_t, (single_is_exact(grid) ? add_unit_f32 : add_f32), count_f32)
 GRID_ROW(caucus_grid_quantise_f64, double, int32_t, put_f64, count_f64)
 GRID_ROW(caucus_grid_quantise_f32, float, int32_t, (single_is_exact(grid) ? put_unit_f32 : put_f32), count_f32)
+
+/* Many rows of single precision: sums of a tile of columns stay in 32 bits, in the first-level cache, until they are
+ * flushed. 2^20 * ROWS_AT_ONCE < 2^31. */
+#define TILE 256
+#define ROWS_AT_ONCE 2047
+
+CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const float *restrict rows, size_t stride, size_t width,
+                                   size_t count) {
+    int32_t sum[TILE] = {0}, moved = 0;
+    for (size_t t = 0; t < count; t++) {
+        const float *restrict loss = rows + t * stride;
+        for (size_t i = 0; i < width; i++) {
+            int32_t step;
+            STEP_UNIT(moved, step);
+            sum[i] += step;
+        }
+    }
+    for (size_t i = 0; i < width; i++)
+        acc[i] += sum[i];
+    return moved != 0;
+}
+
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count, caucus_clips *clips) {
+    if (count < 2 || !single_is_exact(grid)) {
+        for (size_t t = 0; t < count; t++)
+            caucus_grid_add_f32(grid, acc, loss + t * d, d, clips);
+        return;
+    }
+    row r = grid_row(grid);
+    for (size_t first = 0; first < count; first += ROWS_AT_ONCE) {
+        size_t rows = count - first < ROWS_AT_ONCE ? count - first : ROWS_AT_ONCE;
+        const float *from = loss + first * d;
+        bool moved = false;
+        for (size_t at = 0; at < d; at += TILE)
+            moved |= add_tile(&r, acc + at, from + at, d, d - at < TILE ? d - at : TILE, rows);
+        if (moved)
+            count_f32(&r, from, rows * d, clips);
+    }
+}
+
+void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count, caucus_clips *clips) {
+    for (size_t t = 0; t < count; t++)
+        caucus_grid_add_f64(grid, acc, loss + t * d, d, clips);
+}
 
 #define GRID_REFERENCE(name, in_type, out_type, op)                                                           \
     void name(const caucus_grid *grid, out_type *out, const in_type *loss, size_t n, caucus_clips *clips) {   \

@@ -40,6 +40,10 @@ void caucus_grid_quantise_f64(const caucus_grid *grid, int32_t *ret, const doubl
 void caucus_grid_add_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_add_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
 
+/** `count` rows of d losses, row by row, added to acc[d]: the sum of the calls above, cheaper where rows are many. */
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count, caucus_clips *clips);
+void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count, caucus_clips *clips);
+
 /** The plain loops over caucus_grid_loss that the four above are tested against. */
 void caucus_grid_quantise_f32_ref(const caucus_grid *grid, int32_t *ret, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_quantise_f64_ref(const caucus_grid *grid, int32_t *ret, const double *loss, size_t n, caucus_clips *clips);

@@ -64,14 +64,18 @@ static caucus_status check_lower_bound(caucus_adversary *adversary, double epsil
     if (!(epsilon > 0) || isinf(epsilon))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%g (accepted by lower-bound-realizable: above 0)", epsilon);
     double log_experts = log((double)adversary->experts), elements = floor(log_experts / (2 * epsilon));
-    if (elements < 1)
+    if (elements < 1) {
+        char more[48] = "";
+        if (exp(2 * epsilon) <= EXPERTS_MAX)
+            snprintf(more, sizeof more, ", or at least %.0f experts", ceil(exp(2 * epsilon)));
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
-                           "%g leaves lower-bound-realizable no loss with %u experts — feasible: at most ln(%u)/2 = %.4g, or at least %.0f experts",
-                           epsilon, adversary->experts, adversary->experts, floor(log_experts / 2 * 1e4) / 1e4, ceil(exp(2 * epsilon)));
+                           "%g leaves lower-bound-realizable no loss with %u experts — feasible: at most ln(%u)/2 = %.4f%s", epsilon,
+                           adversary->experts, adversary->experts, floor(log_experts / 2 * 1e4) / 1e4, more);
+    }
     double available = (double)adversary->clients * (double)adversary->rounds;
     if (elements > available)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
-                           "%g asks for %.0f losses, clients × rounds is %.0f — feasible: at least ln(%u)/(2 × %.0f) = %.4g", epsilon,
+                           "%g asks for %.0f losses, clients × rounds is %.0f — feasible: at least ln(%u)/(2 × %.0f) = %.4f", epsilon,
                            elements, available, adversary->experts, available, ceil(log_experts / (2 * available) * 1e4) / 1e4);
     adversary->elements = (uint64_t)elements;
     return CAUCUS_OK;

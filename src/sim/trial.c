@@ -94,15 +94,12 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
 /* Make rows first .. first+count-1 of client i at place `at` of the buffer, and add them to the totals. */
 static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at)
 {
-    size_t cells = (size_t)count * t->d;
     if (t->wide) {
         caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
-        for (size_t c = 0; c < cells; c += t->d)
-            caucus_grid_add_f64(&t->grid, t->totals, t->rows64 + at + c, t->d, &t->ignored);
+        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->ignored);
     } else {
         caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
-        for (size_t c = 0; c < cells; c += t->d)
-            caucus_grid_add_f32(&t->grid, t->totals, t->rows + at + c, t->d, &t->ignored);
+        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->ignored);
     }
 }
 
@@ -175,13 +172,13 @@ static bool decides(const trial *t)
 /* All reports that are due, and the coordinator's answers, until rounds can be played again. */
 static void talk(trial *t, uint32_t round, uint32_t *expert)
 {
-    caucus_report report;
-    while (caucus_client_report(t->client[0], &report)) {
+    while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
-            if (!caucus_client_report(t->client[i], &report) || caucus_coordinator_receive(t->coordinator, &report) != CAUCUS_OK)
+            const caucus_report *report = caucus_client_report(t->client[i]);
+            if (!report || caucus_coordinator_receive(t->coordinator, report) != CAUCUS_OK)
                 abort(); /* simulated clients all report, once each */
-            t->result->scalars_up += report.count;
-            t->result->bytes_up += caucus_report_bytes(&report);
+            t->result->scalars_up += report->count;
+            t->result->bytes_up += caucus_report_bytes(report);
         }
         if (caucus_coordinator_close(t->coordinator) != CAUCUS_OK)
             abort();

@@ -45,7 +45,7 @@ LD_LIBRARY_PATH=$libdir ./shared --seed 7 >shared.txt
 ./static --seed 7 >static.txt
 diff -u shared.txt static.txt || fail "shared and static differ"
 cat shared.txt
-for pattern in '^scores ' '^picked: expert [0-4] \(.+\)$' '^ledger: released 1 of 1, left 0$' \
+for pattern in '^scores ' '^picked: expert [0-4] \(.+\), permute-and-flip, epsilon 1$' '^ledger: released 1 of 1, left 0$' \
     '^a second pick is refused: the privacy budget is exhausted' '^NOT PRIVATE \(seeded\)'; do
     grep -qE "$pattern" shared.txt || fail "the example does not print a line like: $pattern"
 done

@@ -75,8 +75,8 @@ static inline long double exact_not_above(const caucus_noise *noise, int64_t y) 
  * the verdicts fired[i]. All factors are log-concave in the threshold's noise z with kinks at 0 and q[i] - threshold,
  * and beyond the outermost kinks the summand falls at least like e^(-rate*|z|): going 50/rate further leaves a
  * relative tail below 1e-20. */
-static inline long double exact_checks(const caucus_noise *threshold_noise, const caucus_noise *check_noise, int64_t threshold,
-                                       const int64_t *q, const bool *fired, size_t n) {
+static inline long double exact_checks(const caucus_noise *threshold_noise, const caucus_noise *check_noise,
+                                       int64_t threshold, const int64_t *q, const bool *fired, size_t n) {
     int64_t from = 0, to = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t kink = q[i] - threshold;
@@ -103,8 +103,8 @@ static inline long double exact_checks(const caucus_noise *threshold_noise, cons
 }
 
 /* One epoch as it should be: nothing fires before the last check, which fires or not. */
-static inline long double exact_epoch(const caucus_noise *threshold_noise, const caucus_noise *check_noise, int64_t threshold,
-                                      const int64_t *q, size_t n, bool last) {
+static inline long double exact_epoch(const caucus_noise *threshold_noise, const caucus_noise *check_noise,
+                                      int64_t threshold, const int64_t *q, size_t n, bool last) {
     bool fired[64] = {false};
     assert_true(n <= 64);
     if (n > 0) {
@@ -163,7 +163,8 @@ static inline void exact_noisy_min_law(const int64_t *score, uint32_t d, caucus_
 }
 
 /* Law of a selection of either kind a plan can hold. */
-static inline void exact_select_law(caucus_select select, const int64_t *score, uint32_t d, caucus_rational rate, long double *ret) {
+static inline void exact_select_law(caucus_select select, const int64_t *score, uint32_t d, caucus_rational rate,
+                                    long double *ret) {
     switch (select) {
     case CAUCUS_SELECT_FLIP:
         caucus_select_flip_law(score, d, rate, ret);
@@ -244,7 +245,8 @@ static inline caucus_plan *exact_plan(const caucus_settings *settings) {
 }
 
 /* Two experts on a grid of two steps: the smallest world in which everything can happen. */
-static inline void exact_settings(caucus_settings *ret, caucus_algorithm algorithm, caucus_trust trust, double epsilon) {
+static inline void exact_settings(caucus_settings *ret, caucus_algorithm algorithm, caucus_trust trust,
+                                  double epsilon) {
     caucus_settings_init(ret);
     ret->algorithm = algorithm;
     ret->trust = trust;
@@ -254,7 +256,8 @@ static inline void exact_settings(caucus_settings *ret, caucus_algorithm algorit
     ret->grid = 2;
 }
 
-/* Report and assert a measured epsilon: never above the claim, and not far below it either, or the test has no power. */
+/* Report and assert a measured epsilon: never above the claim, and not far below it either, or the test has no power.
+ */
 static inline void exact_assert(const char *what, long double measured, long double claim, long double power) {
     printf("  %-58s measured %.6Lf of %.6Lf\n", what, measured, claim);
     if (!(measured <= claim + EXACT_SLACK)) {
@@ -269,7 +272,8 @@ static inline void exact_assert(const char *what, long double measured, long dou
 static inline void exact_assert_broken(const char *what, long double measured, long double claim, long double factor) {
     printf("  %-58s measured %.6Lf for %.6Lf (broken, as it should be)\n", what, measured, claim);
     if (!(measured >= factor * claim)) {
-        fail_msg("%s: %.6Lf does not exceed %.3Lf times the claimed %.6Lf: the control was not caught", what, measured, factor, claim);
+        fail_msg("%s: %.6Lf does not exceed %.3Lf times the claimed %.6Lf: the control was not caught", what, measured,
+                 factor, claim);
     }
 }
 

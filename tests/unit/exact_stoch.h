@@ -1,11 +1,12 @@
-/* exact_stoch.h: the exact law of one phase of Fed-DP-OPE-Stoch for two experts (test_exact_stoch.c, test_exact_renyi.c).
+/* exact_stoch.h: the exact law of one phase of Fed-DP-OPE-Stoch for two experts (test_exact_stoch.c,
+ * test_exact_renyi.c).
  *
  * A transcript is the expert selected at each leaf. Selections depend on scores only through the gap V(1) - V(0),
  * so a leaf's law is a table by gap. Each leaf enters one vertex with data (algo/tree.h, the walk the product itself
- * uses), hence vertices are numbered by leaf: the vertex adds 2^depth times the sum of its samples' gaps. A sample's gap
- * is in [-R, R] at a root and, being a clamped difference of gradients, in [-2C, 2C] elsewhere.
- * Gradients may depend on x, that is on the selections so far, in any way at all; but the ratio P(w)/P'(w) of one
- * transcript w only sees the gradients along w, so fixed gaps per vertex lose nothing. */
+ * uses), hence vertices are numbered by leaf: the vertex adds 2^depth times the sum of its samples' gaps. A sample's
+ * gap is in [-R, R] at a root and, being a clamped difference of gradients, in [-2C, 2C] elsewhere. Gradients may
+ * depend on x, that is on the selections so far, in any way at all; but the ratio P(w)/P'(w) of one transcript w only
+ * sees the gradients along w, so fixed gaps per vertex lose nothing. */
 #ifndef CAUCUS_TESTS_EXACT_STOCH_H
 #define CAUCUS_TESTS_EXACT_STOCH_H
 
@@ -117,7 +118,8 @@ static inline uint64_t exact_stoch_pairs(const exact_stoch *world, stoch_visit *
     return pairs;
 }
 
-static inline void stoch_visit_ratio(const exact_stoch *world, const long double *a, const long double *b, void *context) {
+static inline void stoch_visit_ratio(const exact_stoch *world, const long double *a, const long double *b,
+                                     void *context) {
     for (uint32_t t = 0; t < world->transcripts; t++) {
         exact_raise(context, fabsl(a[t] - b[t]));
     }

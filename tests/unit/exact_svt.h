@@ -3,8 +3,8 @@
  * The law depends on the losses only through the block sums S_n(0), S_n(1), each in 0..top. A transcript is the first
  * expert and, for every check, "keep" or "fired, expert y chosen": the two-step protocol shows both. It factorises
  * into epochs (above-threshold with one noisy threshold each) and selections, so all of it is closed forms.
- * One replaced loss moves both sums of one block by at most `move`, anything else stays: exact_svt_pairs() visits all such
- * pairs of block-sum sequences. */
+ * One replaced loss moves both sums of one block by at most `move`, anything else stays: exact_svt_pairs() visits all
+ * such pairs of block-sum sequences. */
 #ifndef CAUCUS_TESTS_EXACT_SVT_H
 #define CAUCUS_TESTS_EXACT_SVT_H
 
@@ -55,7 +55,8 @@ static inline void exact_svt_from_plan(exact_svt *ret, const caucus_plan *plan) 
     ret->move = plan->grid;
 }
 
-/* Symbols of transcript number t: the first expert, then one symbol per check. False if it holds more than kappa switches. */
+/* Symbols of transcript number t: the first expert, then one symbol per check. False if it holds more than kappa
+ * switches. */
 static inline bool svt_transcript(const exact_svt *svt, uint32_t t, uint32_t *first, uint32_t *symbol) {
     uint32_t fired = 0;
     *first = t % 2;
@@ -130,7 +131,8 @@ static inline long double svt_log_select(const exact_svt *svt, uint32_t k, const
 }
 
 /* ln P of one transcript under one sequence of block sums. */
-static inline long double svt_log_probability(const exact_svt *svt, int64_t sum[][2], uint32_t first, const uint32_t *symbol) {
+static inline long double svt_log_probability(const exact_svt *svt, int64_t sum[][2], uint32_t first,
+                                              const uint32_t *symbol) {
     long double lp = -logl(2);
     int64_t cum[2] = {0, 0}, cost[SVT_CHECKS_MAX];
     uint32_t k = 0, x = first, length = 0;
@@ -182,7 +184,8 @@ static inline void exact_svt_free(exact_svt *svt) {
     free(svt->law);
 }
 
-/* Call `visit` with the laws (ln P) of every pair of neighbouring sequences, each unordered pair once; returns how many. */
+/* Call `visit` with the laws (ln P) of every pair of neighbouring sequences, each unordered pair once; returns how
+ * many. */
 typedef void svt_visit(const exact_svt *svt, const long double *a, const long double *b, void *context);
 static inline uint64_t exact_svt_pairs(const exact_svt *svt, svt_visit *visit, void *context) {
     uint32_t base = (uint32_t)svt->top + 1;
@@ -198,7 +201,8 @@ static inline uint64_t exact_svt_pairs(const exact_svt *svt, svt_visit *visit, v
                 if (other <= s || llabs((long long)a) > svt->move || llabs((long long)b) > svt->move) {
                     continue;
                 }
-                visit(svt, svt->law + (size_t)s * svt->transcripts, svt->law + (size_t)other * svt->transcripts, context);
+                visit(svt, svt->law + (size_t)s * svt->transcripts, svt->law + (size_t)other * svt->transcripts,
+                      context);
                 pairs++;
             }
         }

@@ -61,13 +61,13 @@ static inline void federation_close(federation *f)
 
 static inline void federation_talk(federation *f)
 {
-    caucus_report report;
-    while (caucus_client_report(f->client[0], &report)) {
+    while (caucus_client_report(f->client[0])) {
         for (uint32_t i = 0; i < f->m; i++) {
-            assert_true(caucus_client_report(f->client[i], &report));
-            assert_int_equal(caucus_coordinator_receive(f->coordinator, &report), CAUCUS_OK);
-            assert_int_equal(caucus_coordinator_receive(f->coordinator, &report), CAUCUS_E_DUPLICATE);
-            f->scalars_up += report.count;
+            const caucus_report *report = caucus_client_report(f->client[i]);
+            assert_non_null(report);
+            assert_int_equal(caucus_coordinator_receive(f->coordinator, report), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_receive(f->coordinator, report), CAUCUS_E_DUPLICATE);
+            f->scalars_up += report->count;
         }
         assert_int_equal(caucus_coordinator_waiting(f->coordinator), 0);
         assert_int_equal(caucus_coordinator_close(f->coordinator), CAUCUS_OK);

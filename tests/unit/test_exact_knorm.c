@@ -2,8 +2,9 @@
  *
  * P(z) ~ e^(-rate*||z||): moving the message by s, ||s|| <= W, costs rate*W, whatever the dimension. The law is
  * rebuilt from the sampler's own layers, a radius r of weight (2r+1)^d e^(-rate*r) (caucus_knorm_log_weight) and then
- * a uniform point of the cube of radius r, so that a wrong weight would show; normalisation, ratio on all z of a box and all moves,
- * and the draws themselves are checked. Control: independent Laplace noise of the same rate costs d times as much. */
+ * a uniform point of the cube of radius r, so that a wrong weight would show; normalisation, ratio on all z of a box
+ * and all moves, and the draws themselves are checked. Control: independent Laplace noise of the same rate costs d
+ * times as much. */
 #include "exact.h"
 
 #define RADIUS_MAX 4000
@@ -21,7 +22,8 @@ static void layered_law(size_t d, caucus_rational rate, radial *ret) {
         norm += expl((long double)caucus_knorm_log_weight(r, rate, d));
     }
     for (int64_t r = RADIUS_MAX; r >= 0; r--) {
-        long double side = (long double)(2 * r + 1), shell = powl(side, (long double)d) - (r > 0 ? powl(side - 2, (long double)d) : 0);
+        long double side = (long double)(2 * r + 1),
+                    shell = powl(side, (long double)d) - (r > 0 ? powl(side - 2, (long double)d) : 0);
         above += expl((long double)caucus_knorm_log_weight(r, rate, d)) * powl(side, -(long double)d) / norm;
         sum += shell * above;
         if (r < 64) {
@@ -88,7 +90,8 @@ static void test_layers_give_the_closed_form(void **state) {
         long double norm = 0;
         layered_law(d, rate, &law);
         for (int64_t r = 0; r <= RADIUS_MAX; r++) {
-            long double side = (long double)(2 * r + 1), shell = powl(side, (long double)d) - (r > 0 ? powl(side - 2, (long double)d) : 0);
+            long double side = (long double)(2 * r + 1),
+                        shell = powl(side, (long double)d) - (r > 0 ? powl(side - 2, (long double)d) : 0);
             norm += shell * expl(-exact_rate(rate) * (long double)r);
         }
         for (int64_t r = 0; r < 64; r++) {
@@ -98,7 +101,8 @@ static void test_layers_give_the_closed_form(void **state) {
     }
 }
 
-/* Draws against the law: every z of [-4,4]^2 is a cell, the rest is one more (n = 2e5, false-alarm rate 1e-6, seed fixed). */
+/* Draws against the law: every z of [-4,4]^2 is a cell, the rest is one more (n = 2e5, false-alarm rate 1e-6, seed
+ * fixed). */
 static void test_draws_follow_the_law(void **state) {
     (void)state;
     const uint64_t seed = 7200, n = 200000;
@@ -124,7 +128,8 @@ static void test_draws_follow_the_law(void **state) {
             count[norm_inf(z, 2) <= 4 ? (size_t)((z[0] + 4) + 9 * (z[1] + 4)) : 81]++;
         }
         double p = exact_chi2(count, cell, 82, n);
-        printf("  %s: p = %.4f (seed %llu)\n", bulk ? "caucus_knorm_fill" : "caucus_knorm", p, (unsigned long long)seed);
+        printf("  %s: p = %.4f (seed %llu)\n", bulk ? "caucus_knorm_fill" : "caucus_knorm", p,
+               (unsigned long long)seed);
         assert_true(p > EXACT_P_VALUE);
     }
 }

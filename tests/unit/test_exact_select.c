@@ -60,17 +60,15 @@ static long double worst_in_box(caucus_select select, uint32_t d, uint32_t box, 
 
 static void test_all_vectors_all_moves(void **state) {
     (void)state;
-    static const struct {
-        uint64_t num, den;
-    } rates[] = {{1, 2}, {2, 1}, {1, 20}};
+    static const struct { uint64_t num, den; } rates[] = {{1, 2}, {2, 1}, {1, 20}};
     for (uint32_t s = 0; s < 3; s++) {
         for (uint32_t d = 2; d <= (selects[s] == CAUCUS_SELECT_NOISY_MIN ? 3u : 4u); d++) {
             for (int64_t move = 1; move <= 2; move++) {
                 for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
                     caucus_rational rate = caucus_rational_make(rates[r].num, rates[r].den);
                     char what[80];
-                    snprintf(what, sizeof what, "%s, d=%u, W=%d, rate %.2Lf, all of a box", caucus_select_word(selects[s]), d, (int)move,
-                             exact_rate(rate));
+                    snprintf(what, sizeof what, "%s, d=%u, W=%d, rate %.2Lf, all of a box",
+                             caucus_select_word(selects[s]), d, (int)move, exact_rate(rate));
                     exact_assert(what, worst_in_box(selects[s], d, d == 4 ? BOX - 1 : BOX, move, rate),
                                  2 * exact_rate(rate) * (long double)move, 0.5L);
                 }
@@ -79,8 +77,8 @@ static void test_all_vectors_all_moves(void **state) {
     }
 }
 
-/* Two scores a wide gap apart, moving towards each other: the loser's probability moves by 2*rate*W in the log. Noisy-min
- * comes close only slowly (its tail is e^-x (2+x)/4). */
+/* Two scores a wide gap apart, moving towards each other: the loser's probability moves by 2*rate*W in the log.
+ * Noisy-min comes close only slowly (its tail is e^-x (2+x)/4). */
 static void test_bound_is_reached(void **state) {
     (void)state;
     static const long double power_wanted[3] = {0.9999L, 0.9999L, 0.99L};
@@ -95,8 +93,8 @@ static void test_bound_is_reached(void **state) {
 }
 
 /* Permute-and-flip by its definition: visit in every order, take n with probability e^(-rate*(score - min)). */
-static void flip_by_orders(const int64_t *score, uint32_t d, caucus_rational rate, const uint32_t *order, uint32_t fixed,
-                           long double weight, long double *ret) {
+static void flip_by_orders(const int64_t *score, uint32_t d, caucus_rational rate, const uint32_t *order,
+                           uint32_t fixed, long double weight, long double *ret) {
     int64_t low = score[0];
     for (uint32_t n = 1; n < d; n++) {
         low = score[n] < low ? score[n] : low;
@@ -195,12 +193,9 @@ static void test_control_range_not_scaled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_vectors_all_moves),
-        cmocka_unit_test(test_bound_is_reached),
-        cmocka_unit_test(test_flip_law_is_its_definition),
-        cmocka_unit_test(test_draws_follow_the_laws),
-        cmocka_unit_test(test_control_paper_noisy_min_scale),
-        cmocka_unit_test(test_control_range_not_scaled),
+        cmocka_unit_test(test_all_vectors_all_moves),         cmocka_unit_test(test_bound_is_reached),
+        cmocka_unit_test(test_flip_law_is_its_definition),    cmocka_unit_test(test_draws_follow_the_laws),
+        cmocka_unit_test(test_control_paper_noisy_min_scale), cmocka_unit_test(test_control_range_not_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
 /* test_exact_stoch.c: the selections of Fed-DP-OPE-Stoch, exactly (docs/PRIVACY.md, "Selections" and "Trees").
  *
  * Every transcript of a phase with 0, 1 or 2 trees, every vertex in which a sample may sit, every pair of values it may
- * have, other samples at their extremes; rates and clamps from caucus_plan_make. Claim: the plan's epsilon. Controls: the
- * paper's noisy-min scale where gradients are not smooth (the accountant must say so, and the search must find it), and
- * samples used in two vertices. */
+ * have, other samples at their extremes; rates and clamps from caucus_plan_make. Claim: the plan's epsilon. Controls:
+ * the paper's noisy-min scale where gradients are not smooth (the accountant must say so, and the search must find it),
+ * and samples used in two vertices. */
 #include "exact_stoch.h"
 
-static caucus_plan *tree_plan(int trees, double smoothness, caucus_select select, caucus_calibration calibration, double epsilon, uint32_t clients) {
+static caucus_plan *tree_plan(int trees, double smoothness, caucus_select select, caucus_calibration calibration,
+                              double epsilon, uint32_t clients) {
     caucus_settings s;
     exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, epsilon);
     s.losses = CAUCUS_LOSSES_CONVEX;
@@ -30,7 +31,8 @@ static void test_tree_plans(void **state) {
                 exact_stoch world;
                 exact_stoch_build(&world, plan, exact_stoch_phase(plan, (uint32_t)trees));
                 char what[80];
-                snprintf(what, sizeof what, "%d trees, smoothness %.1f, %s", trees, smoothness[b], caucus_select_word(selects[s]));
+                snprintf(what, sizeof what, "%d trees, smoothness %.1f, %s", trees, smoothness[b],
+                         caucus_select_word(selects[s]));
                 assert_true(plan->guarantee.epsilon_choices <= 4);
                 exact_assert(what, exact_stoch_epsilon(&world), (long double)plan->guarantee.epsilon_choices,
                              selects[s] == CAUCUS_SELECT_FLIP ? 0.9L : 0.5L);
@@ -48,7 +50,8 @@ static void test_control_paper_scale_at_right_vertex(void **state) {
     exact_stoch world;
     exact_stoch_build(&world, plan, exact_stoch_phase(plan, 1));
     long double measured = exact_stoch_epsilon(&world);
-    exact_assert("paper's scale, against what the accountant says", measured, (long double)plan->guarantee.epsilon_choices, 0.5L);
+    exact_assert("paper's scale, against what the accountant says", measured,
+                 (long double)plan->guarantee.epsilon_choices, 0.5L);
     exact_assert_broken("paper's scale, against what the paper says", measured, 8, 1.3L);
     exact_stoch_free(&world);
     caucus_plan_free(plan);
@@ -69,7 +72,8 @@ static void test_control_sample_in_two_vertices(void **state) {
                 for (uint32_t k = 0; k < world.leaves; k++) {
                     here[k] = there[k] = world.leaf[k].depth == 0 ? world.others[k] : 0;
                 }
-                int64_t dv = signs & 1 ? world.sample[v] : -world.sample[v], dw = signs & 2 ? world.sample[w] : -world.sample[w];
+                int64_t dv = signs & 1 ? world.sample[v] : -world.sample[v],
+                        dw = signs & 2 ? world.sample[w] : -world.sample[w];
                 here[v] += dv;
                 here[w] += dw;
                 there[v] -= dv;
@@ -95,14 +99,16 @@ static long double linear_epsilon(const caucus_plan *plan) {
     int64_t span[3], g[3];
     for (uint32_t p = 0; p < 3; p++) {
         assert_int_equal(stoch->phase[p].trees, 0);
-        span[p] = grid * (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)stoch->phase[p].samples) * plan->settings.clients;
+        span[p] = grid * (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)stoch->phase[p].samples) *
+                  plan->settings.clients;
     }
     for (g[0] = -span[0]; g[0] <= span[0]; g[0]++) {
         for (g[1] = -span[1]; g[1] <= span[1]; g[1]++) {
             for (g[2] = -span[2]; g[2] <= span[2]; g[2]++) {
                 for (uint32_t star = 0; star < 3; star++) {
                     for (int64_t move = 1; move <= 2 * grid && g[star] + move <= span[star]; move++) {
-                        long double total = 0; /* selections are independent given the data: the worst transcript is the sum */
+                        long double total =
+                            0; /* selections are independent given the data: the worst transcript is the sum */
                         for (uint32_t p = 0; p < 3; p++) {
                             int64_t gap = 0, moved = 0;
                             for (uint32_t age = 0; age <= p && age < stoch->past; age++) {
@@ -130,22 +136,33 @@ static long double linear_epsilon(const caucus_plan *plan) {
 
 static void test_linear_plans(void **state) {
     (void)state;
-    static const caucus_select selects[2] = {CAUCUS_SELECT_FLIP, CAUCUS_SELECT_EXPONENTIAL};
-    for (int past = 0; past < 2; past++) {
-        for (size_t i = 0; i < 2; i++) {
-            caucus_settings s;
-            exact_settings(&s, i == 0 && !past ? CAUCUS_ALGORITHM_LIMITED_UPDATES : CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 6);
-            s.rounds = 8;
-            s.select = selects[i];
-            s.past_phases = past;
-            caucus_plan *plan = exact_plan(&s);
-            char what[80];
-            snprintf(what, sizeof what, "%s, linear, %s, %u phases in a score", caucus_algorithm_word(s.algorithm), caucus_select_word(selects[i]),
-                     plan->stoch.past);
-            assert_true(plan->guarantee.epsilon_choices <= 6);
-            exact_assert(what, linear_epsilon(plan), (long double)plan->guarantee.epsilon_choices, past ? 0.5L : 0.95L);
-            caucus_plan_free(plan);
-        }
+    static const struct {
+        caucus_algorithm algorithm;
+        caucus_select select;
+        caucus_unit unit;
+        bool past;
+        long double power;
+    } asked[] = {
+        {CAUCUS_ALGORITHM_LIMITED_UPDATES, CAUCUS_SELECT_FLIP, CAUCUS_UNIT_EVENT, false, 0.95L},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_SELECT_EXPONENTIAL, CAUCUS_UNIT_EVENT, false, 0.95L},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_SELECT_FLIP, CAUCUS_UNIT_CLIENT_BLOCK, false, 0.4L},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_SELECT_FLIP, CAUCUS_UNIT_EVENT, true, 0.8L},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_SELECT_NOISY_MIN, CAUCUS_UNIT_EVENT, true, 0.5L},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        caucus_settings s;
+        exact_settings(&s, asked[i].algorithm, CAUCUS_TRUST_COORDINATOR, 6);
+        s.rounds = 8;
+        s.select = asked[i].select;
+        s.unit = asked[i].unit;
+        s.past_phases = asked[i].past;
+        caucus_plan *plan = exact_plan(&s);
+        char what[100];
+        snprintf(what, sizeof what, "%s, linear, %s, %s, %u in a score", caucus_algorithm_word(s.algorithm),
+                 caucus_select_word(s.select), caucus_unit_word(s.unit), plan->stoch.past);
+        assert_true(plan->guarantee.epsilon_choices <= 6);
+        exact_assert(what, linear_epsilon(plan), (long double)plan->guarantee.epsilon_choices, asked[i].power);
+        caucus_plan_free(plan);
     }
 }
 

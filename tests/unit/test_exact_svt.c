@@ -21,15 +21,23 @@ typedef struct plan_case {
 
 static const plan_case cases[] = {
     {"tight, m=2 T=4", 2, 4, 1, 1, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"tight, m=2 T=4, epsilon 10", 2, 4, 1, 10, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"tight, m=2 T=4, L*=0.5", 2, 4, 1, 2, 0.5, 0.5, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"tight, m=1 T=5, epsilon 4", 1, 5, 1, 4, 0.05, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"tight, m=1 T=8 N=2", 1, 8, 2, 2, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"tight, m=2 T=6 N=2", 2, 6, 2, 2, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"front-load, m=2 T=4", 2, 4, 1, 4, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, true, CAUCUS_ALGORITHM_SVT},
-    {"client-block, m=2 T=8 N=2", 2, 8, 2, 4, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_CLIENT_BLOCK, false, CAUCUS_ALGORITHM_SVT},
+    {"tight, m=2 T=4, epsilon 10", 2, 4, 1, 10, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SVT},
+    {"tight, m=2 T=4, L*=0.5", 2, 4, 1, 2, 0.5, 0.5, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SVT},
+    {"tight, m=1 T=5, epsilon 4", 1, 5, 1, 4, 0.05, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SVT},
+    {"tight, m=1 T=8 N=2", 1, 8, 2, 2, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SVT},
+    {"tight, m=2 T=6 N=2", 2, 6, 2, 2, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SVT},
+    {"front-load, m=2 T=4", 2, 4, 1, 4, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, true,
+     CAUCUS_ALGORITHM_SVT},
+    {"client-block, m=2 T=8 N=2", 2, 8, 2, 4, 0.5, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_CLIENT_BLOCK, false,
+     CAUCUS_ALGORITHM_SVT},
     {"paper, m=2 T=4", 2, 4, 1, 4, 0.05, 0, CAUCUS_CALIBRATION_PAPER, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SVT},
-    {"sparse-vector, T=5", 1, 5, 1, 4, 0.05, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false, CAUCUS_ALGORITHM_SPARSE_VECTOR},
+    {"sparse-vector, T=5", 1, 5, 1, 4, 0.05, 0, CAUCUS_CALIBRATION_TIGHT, CAUCUS_UNIT_EVENT, false,
+     CAUCUS_ALGORITHM_SPARSE_VECTOR},
 };
 
 static caucus_plan *case_plan(const plan_case *c) {
@@ -46,7 +54,8 @@ static caucus_plan *case_plan(const plan_case *c) {
     return exact_plan(&s);
 }
 
-/* What a plan really spends here: with fewer checks than selections allowed, the rest of its budget cannot be reached. */
+/* What a plan really spends here: with fewer checks than selections allowed, the rest of its budget cannot be reached.
+ */
 static long double reachable(const exact_svt *svt) {
     long double at = fmaxl(exact_rate(svt->threshold_noise.parameter), exact_rate(svt->check_noise.parameter)), sum = 0;
     for (uint32_t k = 0; k < svt->switches; k++) {
@@ -130,7 +139,13 @@ static void answer(caucus_coordinator *c, int64_t sum[][2], uint32_t *sent) {
     const caucus_announcement a = *caucus_coordinator_announcement(c);
     for (uint32_t client = 1; client <= 2; client++) {
         int64_t value[2] = {0, 0};
-        caucus_report r = {.client = client, .kind = a.ask, .first = a.block, .block = a.block, .step = a.epoch, .count = 1, .value = value};
+        caucus_report r = {.client = client,
+                           .kind = a.ask,
+                           .first = a.block,
+                           .block = a.block,
+                           .step = a.epoch,
+                           .count = 1,
+                           .value = value};
         if (a.ask == CAUCUS_ASK_COST) {
             value[0] = share(client, sum[a.block - 1][a.expert]);
         } else {
@@ -148,7 +163,8 @@ static void answer(caucus_coordinator *c, int64_t sum[][2], uint32_t *sent) {
 }
 
 /* One run of the coordinator's state machine on given block sums; returns the transcript's number. */
-static uint32_t run_coordinator(const exact_svt *svt, const caucus_plan *plan, int64_t sum[][2], const caucus_key *key) {
+static uint32_t run_coordinator(const exact_svt *svt, const caucus_plan *plan, int64_t sum[][2],
+                                const caucus_key *key) {
     caucus_coordinator *c = NULL;
     uint32_t symbol[SVT_CHECKS_MAX], sent[2] = {0, 0}, before = 0;
     assert_int_equal(caucus_coordinator_new(plan, key, &c), CAUCUS_OK);
@@ -198,8 +214,8 @@ static void test_coordinator_follows_the_law(void **state) {
             count[run_coordinator(&svt, &plan, sum, &key)]++;
         }
         double p = exact_chi2(count, law, svt.transcripts, n);
-        printf("  %s, %s: p = %.4f (seed %llu)\n", caucus_protocol_word(plan.settings.protocol), round & 1 ? "laplace" : "geometric", p,
-               (unsigned long long)seed);
+        printf("  %s, %s: p = %.4f (seed %llu)\n", caucus_protocol_word(plan.settings.protocol),
+               round & 1 ? "laplace" : "geometric", p, (unsigned long long)seed);
         assert_true(p > EXACT_P_VALUE);
         exact_svt_free(&svt);
     }

@@ -29,7 +29,8 @@ static void small(exact_svt *svt) {
 #define CLAIM 2.0L
 
 /* ln P of a transcript under the given rules. `leaked`: the forgotten first verdict, if there is one. */
-static long double log_probability(const exact_svt *svt, const rules *r, int64_t data[][2], uint32_t first, const uint32_t *symbol, bool leaked) {
+static long double log_probability(const exact_svt *svt, const rules *r, int64_t data[][2], uint32_t first,
+                                   const uint32_t *symbol, bool leaked) {
     long double lp = -logl(2);
     int64_t cum[2] = {0, 0}, q[SVT_CHECKS_MAX + 1], cost = 0;
     bool fired[SVT_CHECKS_MAX + 1];
@@ -62,7 +63,12 @@ static long double log_probability(const exact_svt *svt, const rules *r, int64_t
             n = 0;
         }
     }
-    return n == 0 ? lp : lp + logl(exact_checks(&svt->threshold_noise, &svt->check_noise, svt->threshold[r->keep_theta ? 0 : k < svt->switches ? k : 0], q, fired, n));
+    return n == 0 ? lp
+                  : lp + logl(exact_checks(&svt->threshold_noise, &svt->check_noise,
+                                           svt->threshold[r->keep_theta       ? 0
+                                                          : k < svt->switches ? k
+                                                                              : 0],
+                                           q, fired, n));
 }
 
 /* All laws under the given rules, in the place of exact_svt_build. */
@@ -178,10 +184,10 @@ static void test_range_not_scaled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_rules_kept),        cmocka_unit_test(test_q_not_restarted),
+        cmocka_unit_test(test_all_rules_kept),          cmocka_unit_test(test_q_not_restarted),
         cmocka_unit_test(test_threshold_not_refreshed), cmocka_unit_test(test_verdict_drawn_twice),
-        cmocka_unit_test(test_threshold_drawn_again), cmocka_unit_test(test_report_counted_twice),
-        cmocka_unit_test(test_no_query_noise),        cmocka_unit_test(test_range_not_scaled),
+        cmocka_unit_test(test_threshold_drawn_again),   cmocka_unit_test(test_report_counted_twice),
+        cmocka_unit_test(test_no_query_noise),          cmocka_unit_test(test_range_not_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

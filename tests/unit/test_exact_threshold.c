@@ -11,9 +11,7 @@
 static const caucus_noise_kind kinds[2] = {CAUCUS_NOISE_GEOMETRIC, CAUCUS_NOISE_LAPLACE};
 
 /* Rates in per cent of 1/grid, so that W*rate is rates/100. */
-static const struct {
-    uint64_t threshold, check;
-} rates[] = {{100, 100}, {100, 50}, {50, 100}, {200, 30}, {30, 200}};
+static const struct { uint64_t threshold, check; } rates[] = {{100, 100}, {100, 50}, {50, 100}, {200, 30}, {30, 200}};
 
 static uint64_t mix(uint64_t *state) { /* splitmix64: repeatable test inputs, nothing private */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -89,7 +87,9 @@ static void test_random_paths(void **state) {
     static const int64_t grids[3] = {1, 3, 10};
     for (size_t pair = 0; pair < 4; pair++) {
         for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
-            long double worst = 0, claim = (long double)(rates[r].threshold > rates[r].check ? rates[r].threshold : rates[r].check) / 100;
+            long double worst = 0, claim = (long double)(rates[r].threshold > rates[r].check ? rates[r].threshold
+                                                                                             : rates[r].check) /
+                                           100;
             for (size_t g = 0; g < 3; g++) {
                 int64_t grid = grids[g];
                 caucus_noise t = {kinds[pair & 1], caucus_rational_make(rates[r].threshold, 100 * (uint64_t)grid)};
@@ -105,16 +105,18 @@ static void test_random_paths(void **state) {
             }
             char what[80];
             snprintf(what, sizeof what, "epoch, %s/%s, W*rates %.2f/%.2f", pair & 1 ? "laplace" : "geometric",
-                     pair >> 1 ? "laplace" : "geometric", (double)rates[r].threshold / 100, (double)rates[r].check / 100);
+                     pair >> 1 ? "laplace" : "geometric", (double)rates[r].threshold / 100,
+                     (double)rates[r].check / 100);
             exact_assert(what, worst, claim, 0.3L);
         }
     }
 }
 
 /* P(n checks at the same q stay silent, then one at q + shift fires if `fires`). Many silent checks just below the
- * threshold drive all surviving mass of its noise upwards, where either side's ratio is that of its own exponential tail.
- * F^n by log1p, so n may be huge. */
-static long double silent(const caucus_noise *t, const caucus_noise *c, int64_t need, int64_t shift, long double n, bool fires) {
+ * threshold drive all surviving mass of its noise upwards, where either side's ratio is that of its own exponential
+ * tail. F^n by log1p, so n may be huge. */
+static long double silent(const caucus_noise *t, const caucus_noise *c, int64_t need, int64_t shift, long double n,
+                          bool fires) {
     long double slow = fminl(exact_rate(t->parameter), exact_rate(c->parameter));
     int64_t reach = (int64_t)ceill((50 + 2 * logl(n)) / slow) + 2;
     long double sum = 0;
@@ -134,7 +136,8 @@ static void test_bound_is_reached(void **state) {
         for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
             caucus_noise t = {kinds[pair & 1], caucus_rational_make(rates[r].threshold, 100 * (uint64_t)grid)};
             caucus_noise c = {kinds[pair >> 1], caucus_rational_make(rates[r].check, 100 * (uint64_t)grid)};
-            long double by_t = (long double)rates[r].threshold / 100, by_c = (long double)rates[r].check / 100, n = 1e40L;
+            long double by_t = (long double)rates[r].threshold / 100, by_c = (long double)rates[r].check / 100,
+                        n = 1e40L;
             /* t* is the firing check; t* is before all of the silent ones. */
             long double fire = exact_ratio(silent(&t, &c, need, 0, n, true), silent(&t, &c, need, grid, n, true));
             long double keep = exact_ratio(silent(&t, &c, need, 0, n, false), silent(&t, &c, need - grid, 0, n, false));

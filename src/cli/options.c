@@ -1,0 +1,91 @@
+/* options.c: see options.h. */
+#include "cli/options.h"
+
+#include "sim/nearest.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *name_at(const void *user, size_t i) {
+    const caucus_option *options = user;
+    return options[i].name; /* NULL at the end of the table */
+}
+
+static int refuse_unknown(const char *verb, const caucus_option *options, const char *word) {
+    char name[64];
+    size_t length = strcspn(word, "=");
+    const char *meant = NULL;
+    if (length < sizeof name) {
+        memcpy(name, word, length);
+        name[length] = '\0';
+        meant = caucus_nearest(name + strspn(name, "-"), name_at, options);
+    }
+    if (meant != NULL)
+        fprintf(stderr, "caucus %s: unknown option '%.*s' — did you mean '--%s'?\n", verb, (int)length, word, meant);
+    else
+        fprintf(stderr, "caucus %s: unknown option '%.*s' — 'caucus %s --help' lists what there is\n", verb, (int)length, word, verb);
+    return CAUCUS_EXIT_USAGE;
+}
+
+/* The option a word names exactly, or SIZE_MAX. */
+static size_t find(const caucus_option *options, const char *word) {
+    size_t length = strcspn(word, "=");
+    for (size_t i = 0; options[i].name != NULL; i++)
+        if (strlen(options[i].name) == length && strncmp(options[i].name, word, length) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static bool asks_help(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv, caucus_option_taker take, void *user) {
+    if (asks_help(argc, argv))
+        return CAUCUS_OPTIONS_HELP;
+    bool ended = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value;
+        int code = 0;
+        if (ended || word[0] != '-' || word[1] == '\0') {
+            code = take(user, SIZE_MAX, word);
+        } else if (strcmp(word, "--") == 0) {
+            ended = true;
+        } else {
+            size_t at = word[1] == '-' ? find(options, word + 2) : SIZE_MAX;
+            if (at == SIZE_MAX)
+                return refuse_unknown(verb, options, word);
+            const char *equals = strchr(word, '=');
+            if (equals != NULL) {
+                value = equals + 1;
+            } else if (options[at].argument == NULL) {
+                value = "true";
+            } else if (i + 1 < argc) {
+                value = argv[++i];
+            } else {
+                fprintf(stderr, "caucus %s: --%s: no value — write --%s %s\n", verb, options[at].name, options[at].name, options[at].argument);
+                return CAUCUS_EXIT_USAGE;
+            }
+            code = take(user, at, value);
+        }
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+void caucus_options_help(const caucus_option *options, size_t first, size_t count) {
+    for (size_t i = first; i < first + count && options[i].name != NULL; i++) {
+        const caucus_option *o = &options[i];
+        char left[48];
+        (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument != NULL ? " " : "", o->argument != NULL ? o->argument : "");
+        printf("  %-22s %s", left, o->help);
+        if (o->fallback != NULL && o->argument != NULL)
+            printf(" (%s)", o->fallback);
+        putchar('\n');
+    }
+}

@@ -1,0 +1,24 @@
+/* progress.h: a bar on standard error, for people who wait.
+ * layer: cli
+ *
+ * Drawn only on a terminal, and only once something has taken half a second. */
+#ifndef CAUCUS_CLI_PROGRESS_H
+#define CAUCUS_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct caucus_progress {
+    const char *label; /* borrowed */
+    int label_width;   /* columns kept for it, so that bars stand under each other */
+    double start, drawn;
+    bool terminal, shown;
+} caucus_progress;
+
+void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width);
+/** Fits caucus_run.progress: user is the caucus_progress. */
+void caucus_progress_update(void *user, uint32_t done, uint32_t total);
+/** End the bar's line, if one was drawn. */
+void caucus_progress_end(caucus_progress *progress);
+
+#endif

@@ -1,0 +1,221 @@
+/* ledger_file.c: ledgers on disk. See ledger_file.h. */
+#include "sim/ledger_file.h"
+
+#include "sim/mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static caucus_status fail_io(const char *path, const char *doing, caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s", caucus_path_tail(path), doing, strerror(errno));
+}
+
+/* One line of the file, its newline removed; length as read, so that a zero byte inside shows. */
+static caucus_status take_line(const char *path, char *line, size_t length, size_t number, caucus_ledger **ledger,
+                               caucus_error *ret_error) {
+    if (line[length - 1] != '\n')
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s:%zu: the last line is torn (a write was cut short) — remove that line to go on", caucus_path_tail(path), number);
+    line[--length] = '\0';
+    if (strlen(line) != length)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%zu: a zero byte", caucus_path_tail(path), number);
+    caucus_error why = {0};
+    caucus_status status = caucus_ledger_append_line(ledger, line, number, &why);
+    if (status == CAUCUS_OK)
+        return CAUCUS_OK;
+    /* The text begins with "line N"; here the place says it already. */
+    const char *text = why.text;
+    char prefix[32];
+    int skip = snprintf(prefix, sizeof prefix, "line %zu", number);
+    if (skip > 0 && strncmp(text, prefix, (size_t)skip) == 0)
+        text += (size_t)skip;
+    text += strspn(text, ": ");
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%zu: %s", caucus_path_tail(path), number, text);
+}
+
+static caucus_status read_lines(const char *path, FILE *in, caucus_ledger **ret, caucus_error *ret_error) {
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    caucus_ledger *ledger = NULL;
+    caucus_status status = CAUCUS_OK;
+    ssize_t length = 0;
+    while (status == CAUCUS_OK && (length = getline(&line, &room, in)) > 0)
+        status = take_line(path, line, (size_t)length, ++number, &ledger, ret_error);
+    if (status == CAUCUS_OK && ferror(in))
+        status = fail_io(path, "", ret_error);
+    if (status == CAUCUS_OK && ledger == NULL)
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: empty — a ledger begins with its budget; remove the file to begin one",
+                             caucus_path_tail(path));
+    free(line);
+    if (status == CAUCUS_OK)
+        *ret = ledger;
+    else
+        caucus_ledger_free(ledger);
+    return status;
+}
+
+/* Read from an open descriptor, which stays open and locked. */
+static caucus_status read_fd(const char *path, int fd, caucus_ledger **ret, caucus_error *ret_error) {
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fail_io(path, "", ret_error);
+    if (!S_ISREG(info.st_mode))
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a regular file", caucus_path_tail(path));
+    int copy = dup(fd);
+    FILE *in = copy >= 0 ? fdopen(copy, "r") : NULL;
+    if (in == NULL) {
+        if (copy >= 0)
+            close(copy);
+        return fail_io(path, "", ret_error);
+    }
+    caucus_status status = read_lines(path, in, ret, ret_error);
+    fclose(in);
+    return status;
+}
+
+static caucus_status lock(const char *path, int fd, int how, caucus_error *ret_error) {
+    if (flock(fd, how | LOCK_NB) == 0)
+        return CAUCUS_OK;
+    if (errno == EWOULDBLOCK)
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: in use by another process — wait until it is done", caucus_path_tail(path));
+    return fail_io(path, "locking: ", ret_error);
+}
+
+caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail_io(path, "", ret_error);
+    caucus_status status = lock(path, fd, LOCK_SH, ret_error);
+    if (status == CAUCUS_OK)
+        status = read_fd(path, fd, ret, ret_error);
+    close(fd);
+    return status;
+}
+
+static caucus_status open_old(caucus_ledger_file *file, caucus_error *ret_error) {
+    caucus_status status = lock(file->path, file->fd, LOCK_EX, ret_error);
+    if (status == CAUCUS_OK)
+        status = read_fd(file->path, file->fd, &file->ledger, ret_error);
+    if (status == CAUCUS_OK)
+        file->written = caucus_ledger_count(file->ledger);
+    return status;
+}
+
+static caucus_status check_budget(const caucus_ledger_file *file, double epsilon, double delta, caucus_error *ret_error) {
+    caucus_ledger_totals totals;
+    caucus_ledger_total(file->ledger, &totals);
+    bool same = isinf(epsilon) ? isinf(totals.budget_epsilon) : fabs(totals.budget_epsilon - epsilon) <= 0x1p-30;
+    if (same && totals.budget_delta == delta)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "budget", "%.10g,%.10g: %s has %.10g,%.10g — a ledger keeps its budget; leave the "
+                       "setting out", epsilon, delta, caucus_path_tail(file->path), totals.budget_epsilon, totals.budget_delta);
+}
+
+caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match, caucus_ledger_file *ret,
+                                      caucus_error *ret_error) {
+    caucus_ledger_file file = {.path = strdup(path), .fd = -1};
+    caucus_status status = CAUCUS_OK;
+    if (file.path == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    file.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+    if (file.fd >= 0) {
+        status = open_old(&file, ret_error);
+        if (status == CAUCUS_OK && must_match)
+            status = check_budget(&file, epsilon, delta, ret_error);
+    } else if (errno == ENOENT) {
+        status = caucus_ledger_new(epsilon, delta, &file.ledger, ret_error);
+    } else {
+        status = fail_io(path, "", ret_error);
+    }
+    if (status == CAUCUS_OK)
+        *ret = file;
+    else
+        caucus_ledger_file_close(&file);
+    return status;
+}
+
+/* The new file itself must survive a crash, not only its bytes. */
+static bool sync_directory(const char *path) {
+    char *copy = strdup(path);
+    int fd = copy != NULL ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    free(copy);
+    return good;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t put = write(fd, bytes, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/* Lines of the entries first .. count-1, as one text. */
+static char *make_text(const caucus_ledger *ledger, size_t first, size_t count, size_t *ret_size) {
+    char *text = malloc((count - first) * CAUCUS_LEDGER_LINE_BYTES + 1);
+    size_t used = 0;
+    for (size_t i = first; text != NULL && i < count; i++) {
+        if (caucus_ledger_line(ledger, i, text + used, CAUCUS_LEDGER_LINE_BYTES) != CAUCUS_OK)
+            abort(); /* the buffer has the size the ledger promises to fit */
+        used += strlen(text + used);
+        text[used++] = '\n';
+    }
+    *ret_size = used;
+    return text;
+}
+
+caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *ret_error) {
+    size_t count = caucus_ledger_count(file->ledger), size = 0;
+    if (file->written == count)
+        return CAUCUS_OK;
+    bool fresh = file->fd < 0;
+    if (fresh) {
+        file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+        if (file->fd < 0)
+            return fail_io(file->path, "creating: ", ret_error);
+    }
+    caucus_status status = fresh ? lock(file->path, file->fd, LOCK_EX, ret_error) : CAUCUS_OK;
+    char *text = make_text(file->ledger, file->written, count, &size);
+    off_t before = lseek(file->fd, 0, SEEK_END);
+    if (status == CAUCUS_OK && text == NULL)
+        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (status == CAUCUS_OK && (before < 0 || !write_all(file->fd, text, size) || fsync(file->fd) != 0 ||
+                                (fresh && !sync_directory(file->path)))) {
+        status = fail_io(file->path, "writing: ", ret_error);
+        if (before >= 0 && ftruncate(file->fd, before) != 0)
+            status = fail_io(file->path, "cutting back a write that failed: ", ret_error);
+    }
+    free(text);
+    if (status == CAUCUS_OK) {
+        file->written = count;
+    } else if (fresh) {
+        (void)unlink(file->path);
+        close(file->fd);
+        file->fd = -1;
+    }
+    return status;
+}
+
+void caucus_ledger_file_close(caucus_ledger_file *file) {
+    caucus_ledger_free(file->ledger);
+    free(file->path);
+    if (file->fd >= 0)
+        close(file->fd);
+    *file = (caucus_ledger_file){.fd = -1};
+}

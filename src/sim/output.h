@@ -1,0 +1,39 @@
+/* output.h: results of runs as a table for people, as JSON and as CSV.
+ * layer: sim
+ *
+ * Everything but `seconds` is a function of the settings: the same bytes for any number of threads. Numbers are the
+ * shortest decimal that reads back as the same double. */
+#ifndef CAUCUS_SIM_OUTPUT_H
+#define CAUCUS_SIM_OUTPUT_H
+
+#include "sim/run.h"
+
+#include <stdio.h>
+
+/* Runs with their results, in order; the caller owns both. */
+typedef struct caucus_outcome {
+    const caucus_run *run;
+    const caucus_run_result *result; /* only results of runs that were begun */
+    size_t count;
+} caucus_outcome;
+
+/** Shortest round-trip decimal: 15, 16 or 17 digits. NaN and infinities print as `other`. */
+void caucus_print_number(FILE *out, double value, const char *other);
+
+/** A JSON array, one object per run (README, "JSON"). NaN and infinite are null. A run that was stopped has "done" below
+ *  "trials", and only its complete trials are counted. */
+void caucus_output_json(FILE *out, const caucus_outcome *outcome);
+
+/** One line per run and trial; infinite epsilon is "inf". */
+void caucus_output_trials(FILE *out, const caucus_outcome *outcome);
+
+/** Mean and standard deviation of the regret so far, CAUCUS_CURVE_POINTS lines per run. */
+void caucus_output_curves(FILE *out, const caucus_outcome *outcome);
+
+/** The table for people, with its remarks. */
+void caucus_output_table(FILE *out, const caucus_outcome *outcome);
+
+/** What a reader of any format must know: lines like "42 losses were not a number ...", each ended, or nothing. */
+void caucus_output_remarks(FILE *out, const caucus_outcome *outcome);
+
+#endif

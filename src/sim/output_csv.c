@@ -1,0 +1,51 @@
+/* output_csv.c: results as CSV, for spreadsheets and plots. See output.h. No field holds a comma or a quote. */
+#include "sim/output.h"
+
+#include <inttypes.h>
+
+#define SETTINGS_HEAD "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,adversary,seed"
+
+static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
+    const caucus_settings *s = &outcome->result[i].plan->settings;
+    fprintf(out, "%zu,%s,%u,%u,%u,%u,", i + 1, caucus_algorithm_word(s->algorithm), s->clients, s->experts, s->rounds, s->interval);
+    caucus_print_number(out, s->epsilon, "inf");
+    fputc(',', out);
+    caucus_print_number(out, s->delta, "nan");
+    fprintf(out, ",%s,%s,%s,%s,%s,%" PRIu64 ",", caucus_trust_word(s->trust), caucus_calibration_word(s->calibration),
+            caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
+            caucus_adversary_kind_word(outcome->run[i].adversary.kind), outcome->run[i].seed);
+}
+
+void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
+    fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan\n", out);
+    for (size_t i = 0; i < outcome->count; i++)
+        for (uint32_t k = 0; k < outcome->result[i].done; k++) {
+            const caucus_trial_result *t = &outcome->result[i].trial[k];
+            settings(out, outcome, i);
+            fprintf(out, "%u,", k + 1);
+            caucus_print_number(out, t->regret, "nan");
+            fprintf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", t->switches,
+                    t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan);
+        }
+}
+
+void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {
+    fputs(SETTINGS_HEAD ",trials,round,regret_mean,regret_std\n", out);
+    for (size_t i = 0; i < outcome->count; i++) {
+        const caucus_run_result *result = &outcome->result[i];
+        uint32_t last = 0; /* fewer rounds than points: a round appears once */
+        for (uint32_t k = 0; result->done > 0 && k < CAUCUS_CURVE_POINTS; k++) {
+            uint32_t round = caucus_curve_round(result->plan->settings.rounds, k);
+            if (round == last)
+                continue;
+            last = round;
+            caucus_summary point = caucus_run_curve(result, k);
+            settings(out, outcome, i);
+            fprintf(out, "%u,%u,", result->done, round);
+            caucus_print_number(out, point.mean, "nan");
+            fputc(',', out);
+            caucus_print_number(out, point.std, "nan");
+            fputc('\n', out);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+/* output_table.c: results as a table for people, and the remarks that go with any format. See output.h.
+ *
+ * Columns that are the same in every row are left out, except those everybody looks for. */
+#include "sim/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_BYTES 48
+
+typedef struct row {
+    const caucus_run *run;
+    const caucus_run_result *result;
+    const caucus_settings *settings;
+} row;
+
+typedef void (*cell_writer)(const row *r, char *ret);
+static void cell(char *ret, const char *format, ...) CAUCUS_PRINTF(2, 3);
+static void cell(char *ret, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(ret, CELL_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+/* Three significant digits below 100, whole numbers above: what a spread lets one read. */
+static void amount(char *ret, size_t bytes, double value) {
+    double size = fabs(value);
+    int decimals = size >= 99.95 ? 0 : size >= 0.95 ? 1 : size >= 0.095 ? 2 : size > 0 ? 3 : 0;
+    (void)snprintf(ret, bytes, "%.*f", decimals, value);
+}
+
+static void write_algorithm(const row *r, char *ret) { cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm)); }
+static void write_adversary(const row *r, char *ret) { cell(ret, "%s", caucus_adversary_kind_word(r->run->adversary.kind)); }
+static void write_clients(const row *r, char *ret) { cell(ret, "%u", r->settings->clients); }
+static void write_experts(const row *r, char *ret) { cell(ret, "%u", r->settings->experts); }
+static void write_rounds(const row *r, char *ret) { cell(ret, "%u", r->settings->rounds); }
+static void write_interval(const row *r, char *ret) { cell(ret, "%u", r->settings->interval); }
+static void write_delta(const row *r, char *ret) { cell(ret, "%.6g", r->settings->delta); }
+static void write_trust(const row *r, char *ret) { cell(ret, "%s", caucus_trust_word(r->settings->trust)); }
+static void write_calibration(const row *r, char *ret) { cell(ret, "%s", caucus_calibration_word(r->settings->calibration)); }
+static void write_protocol(const row *r, char *ret) { cell(ret, "%s", caucus_protocol_word(r->settings->protocol)); }
+static void write_unit(const row *r, char *ret) { cell(ret, "%s", caucus_unit_word(r->settings->unit)); }
+static void write_select(const row *r, char *ret) { cell(ret, "%s", caucus_select_word(r->settings->select)); }
+static void write_message(const row *r, char *ret) { cell(ret, "%s", caucus_message_word(r->settings->message)); }
+static void write_trees(const row *r, char *ret) {
+    if (r->run->settings.trees == CAUCUS_TREES_AUTO)
+        cell(ret, "auto");
+    else
+        cell(ret, "%d", r->run->settings.trees);
+}
+
+static void write_regret(const row *r, char *ret) {
+    caucus_summary s = caucus_run_regret(r->result);
+    char mean[24], spread[24];
+    if (r->result->done == 0) {
+        cell(ret, "no trial done");
+        return;
+    }
+    amount(mean, sizeof mean, s.mean);
+    amount(spread, sizeof spread, s.std);
+    cell(ret, "%s ± %s", mean, spread);
+}
+
+static bool vacuous(const row *r) {
+    return r->result->plan->bound_uncapped > r->result->plan->bound;
+}
+
+static void write_bound(const row *r, char *ret) {
+    const caucus_plan *plan = r->result->plan;
+    char value[24];
+    amount(value, sizeof value, plan->bound);
+    if (plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound))
+        cell(ret, "none");
+    else
+        cell(ret, "%s%s%s", value, plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "", vacuous(r) ? " (vacuous)" : "");
+}
+
+static void write_switches(const row *r, char *ret) { amount(ret, CELL_BYTES, caucus_run_switches(r->result).mean); }
+
+static void write_scalars(const row *r, char *ret) {
+    double total = caucus_run_mean_u64(r->result, offsetof(caucus_trial_result, scalars_up));
+    cell(ret, "%.0f", total / r->settings->clients);
+}
+
+static void write_privacy(char *ret, double epsilon, double delta) {
+    if (isnan(epsilon))
+        cell(ret, "trusted");
+    else if (isinf(epsilon))
+        cell(ret, "not private");
+    else if (delta > 0)
+        cell(ret, "%.4g, delta %.3g", epsilon, delta);
+    else
+        cell(ret, "%.4g", epsilon);
+}
+
+static void write_choices(const row *r, char *ret) {
+    write_privacy(ret, r->result->plan->guarantee.epsilon_choices, r->result->plan->guarantee.delta);
+}
+
+static void write_messages(const row *r, char *ret) {
+    write_privacy(ret, r->result->plan->guarantee.epsilon_messages, r->result->plan->guarantee.delta);
+}
+
+typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES } shown;
+static const struct column {
+    const char *head;
+    cell_writer write;
+    shown when;
+} columns[] = {
+    {"algorithm", write_algorithm, ALWAYS},
+    {"adversary", write_adversary, IF_SEVERAL},
+    {"trust", write_trust, IF_SEVERAL},
+    {"calibration", write_calibration, IF_SEVERAL},
+    {"protocol", write_protocol, IF_SEVERAL},
+    {"unit", write_unit, IF_SEVERAL},
+    {"select", write_select, IF_SEVERAL},
+    {"message", write_message, IF_SEVERAL},
+    {"trees", write_trees, IF_SEVERAL},
+    {"delta", write_delta, IF_SEVERAL},
+    {"d", write_experts, IF_SEVERAL},
+    {"T", write_rounds, IF_SEVERAL},
+    {"interval", write_interval, IF_SEVERAL},
+    {"m", write_clients, ALWAYS},
+    {"regret per client", write_regret, ALWAYS},
+    {"proven ≤", write_bound, ALWAYS},
+    {"switches", write_switches, ALWAYS},
+    {"scalars/client", write_scalars, ALWAYS},
+    {"epsilon (choices)", write_choices, ALWAYS},
+    {"epsilon (messages)", write_messages, IF_MESSAGES},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* Columns a text takes on a screen: bytes that do not continue a character. */
+static int width(const char *text) {
+    int count = 0;
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+static row row_of(const caucus_outcome *outcome, size_t i) {
+    return (row){&outcome->run[i], &outcome->result[i], &outcome->result[i].plan->settings};
+}
+
+static bool is_shown(const caucus_outcome *outcome, const struct column *column) {
+    char first[CELL_BYTES], other[CELL_BYTES];
+    if (column->when == ALWAYS)
+        return true;
+    for (size_t i = 0; i < outcome->count; i++) {
+        row r = row_of(outcome, i);
+        column->write(&r, i == 0 ? first : other);
+        if (column->when == IF_MESSAGES && !isnan(r.result->plan->guarantee.epsilon_messages))
+            return true;
+        if (column->when == IF_SEVERAL && i > 0 && strcmp(first, other) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_cell(FILE *out, const char *text, int wide, bool left) {
+    int pad = wide - width(text);
+    fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
+}
+
+static void print_grid(FILE *out, const caucus_outcome *outcome) {
+    bool show[COLUMNS];
+    int wide[COLUMNS];
+    char text[CELL_BYTES];
+    for (size_t c = 0; c < COLUMNS; c++) {
+        show[c] = is_shown(outcome, &columns[c]);
+        wide[c] = width(columns[c].head);
+        for (size_t i = 0; show[c] && i < outcome->count; i++) {
+            row r = row_of(outcome, i);
+            columns[c].write(&r, text);
+            wide[c] = width(text) > wide[c] ? width(text) : wide[c];
+        }
+    }
+    for (size_t line = 0; line <= outcome->count; line++) {
+        bool first = true;
+        for (size_t c = 0; c < COLUMNS; c++) {
+            if (!show[c])
+                continue;
+            if (line > 0) {
+                row r = row_of(outcome, line - 1);
+                columns[c].write(&r, text);
+            }
+            fputs(first ? "  " : "   ", out);
+            print_cell(out, line == 0 ? columns[c].head : text, wide[c], first);
+            first = false;
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_footer(FILE *out, const caucus_outcome *outcome) {
+    bool probable = false, mean = false, empty = false, convex = false, one_range = true;
+    const caucus_settings *first = &outcome->result[0].plan->settings;
+    for (size_t i = 0; i < outcome->count; i++) {
+        row r = row_of(outcome, i);
+        caucus_bound_kind kind = r.result->plan->bound_kind;
+        probable = probable || kind == CAUCUS_BOUND_PROBABILITY;
+        mean = mean || kind == CAUCUS_BOUND_EXPECTATION;
+        empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
+        convex = convex || r.settings->losses == CAUCUS_LOSSES_CONVEX;
+        one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
+    }
+    fprintf(out, "\n  NOT PRIVATE (seeded): seed %" PRIu64 ". Regret against the best expert in hindsight", outcome->run[0].seed);
+    if (one_range)
+        fprintf(out, ", losses in [%.6g,%.6g]", first->lo, first->hi);
+    fputs(".\n", out);
+    if (probable)
+        fprintf(out, "  Bounds hold with probability %.6g %%%s\n", 100 * (1 - first->rho), mean ? ", those with * on average." : ".");
+    else if (mean)
+        fputs("  Bounds with * hold on average.\n", out);
+    if (empty)
+        fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n", out);
+    if (convex)
+        fputs("  Losses are a convex function of the mixture.\n", out);
+}
+
+void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
+    if (outcome->count == 0)
+        return;
+    print_grid(out, outcome);
+    print_footer(out, outcome);
+}
+
+void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
+    uint64_t clipped = 0, nan = 0, most = 0;
+    for (size_t i = 0; i < outcome->count; i++)
+        for (uint32_t k = 0; k < outcome->result[i].done; k++) {
+            const caucus_trial_result *t = &outcome->result[i].trial[k];
+            clipped += t->clipped - t->nan;
+            nan += t->nan;
+            most = t->nan > most ? t->nan : most;
+        }
+    if (nan > 0)
+        fprintf(out, "  %" PRIu64 " losses were not a number (at most %" PRIu64 " in one trial) and counted as the worst loss.\n", nan, most);
+    if (clipped > 0)
+        fprintf(out, "  %" PRIu64 " losses (or gradients) were outside their range and were moved to its end.\n", clipped);
+}

@@ -1,0 +1,147 @@
+/* report.h: the paper's experiments, run again, judged, and written as one HTML page with figures and CSV files.
+ * layer: sim
+ *
+ *   report_experiments.c  the experiments of the figures, as data, and their runs
+ *   report_scaling.c      Table 1 measured: slopes over small sweeps, lower-bound adversaries
+ *   report_claims.c       what must hold, with the measured figure
+ *   report_figures.c      curves to gnuplot scripts; report_gnuplot.c runs gnuplot
+ *   report_csv.c          the numbers beside the figures
+ *   report_page.c         the page; report_folder.c puts a finished folder in place at once
+ *
+ * In code a report is a `study`: a caucus_report is a message of a client (caucus/message.h).
+ * Everything but the timings is a function of the seed and the options. */
+#ifndef CAUCUS_SIM_REPORT_H
+#define CAUCUS_SIM_REPORT_H
+
+#include "sim/report_text.h"
+#include "sim/run.h"
+
+/* X(NAME, "word", "one line"): the sections, numbered from 1 in this order. */
+#define CAUCUS_SECTION_LIST(X)                                                                            \
+    X(STOCH, "stoch", "Figure 1: Fed-DP-OPE-Stoch against Limited Updates")                               \
+    X(SVT, "svt", "Figure 2: Fed-SVT against Sparse-Vector")                                              \
+    X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                              \
+    X(SCALING, "scaling", "Table 1: how regret and traffic grow; the lower bounds")
+#define CAUCUS_ENUM_SECTION(name, word, help) CAUCUS_SECTION_##name,
+CAUCUS_CHOICE_ENUM(section, SECTION, CAUCUS_SECTION_LIST)
+
+typedef struct caucus_study_options {
+    bool quick;                       /* fewer trials and seeds */
+    bool only[CAUCUS_SECTION_COUNT];  /* which sections; at least one */
+    uint64_t seed;
+    const char *data;                 /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
+    uint32_t threads;                 /* 0 = all cores */
+    /* Progress, from any thread but never two at once; may be NULL. `step` is what is being run. */
+    void (*progress)(void *user, const char *step, uint32_t done, uint32_t total);
+    void *progress_user;
+    const volatile int *stop;         /* set to end early; NULL = never */
+} caucus_study_options;
+
+/* How a curve is drawn: a colour and a dash type of report_figures.c. */
+typedef enum caucus_stroke {
+    CAUCUS_STROKE_HIDDEN, /* in the tables only */
+    CAUCUS_STROKE_FIRST,
+    CAUCUS_STROKE_SECOND,
+    CAUCUS_STROKE_THIRD,
+    CAUCUS_STROKE_RIVAL,
+    CAUCUS_STROKE_GREY_FIRST, /* the paper's constants */
+    CAUCUS_STROKE_GREY_SECOND,
+    CAUCUS_STROKE_GREY_THIRD,
+    CAUCUS_STROKE_GREY_RIVAL,
+    CAUCUS_STROKE_COUNT
+} caucus_stroke;
+
+/* One algorithm of a figure. */
+typedef struct caucus_series_spec {
+    const char *key;   /* in CSV files */
+    const char *label; /* for people */
+    caucus_algorithm algorithm;
+    caucus_trust trust;
+    caucus_calibration calibration;
+    caucus_protocol protocol;
+    uint32_t interval;
+    caucus_stroke stroke;
+    bool small; /* also drawn for the other seeds */
+} caucus_series_spec;
+
+typedef struct caucus_figure_spec {
+    caucus_section section;
+    const char *file; /* name of its CSV files */
+    caucus_adversary_kind adversary;
+    uint32_t clients, experts, rounds;
+    double epsilon;
+    uint32_t trials, quick_trials;
+    uint32_t seeds, quick_seeds;   /* other seeds */
+    uint32_t seed_trials, quick_seed_trials;
+    const caucus_series_spec *series; /* ends with key NULL */
+} caucus_figure_spec;
+
+typedef struct caucus_series {
+    const caucus_series_spec *spec;
+    uint64_t seed;
+    caucus_run_result run;
+} caucus_series;
+
+typedef struct caucus_figure {
+    const caucus_figure_spec *spec; /* NULL if not run */
+    caucus_series *series;          /* as in spec */
+    uint32_t count;
+    caucus_series *small;           /* [seeds][small_count] */
+    uint32_t seeds, small_count;
+    char missing[320];              /* why it could not be run ("" = it was) */
+    double seconds;
+} caucus_figure;
+
+/* Table 1: one row is a least-squares slope of ln(value) in ln(variable). */
+#define CAUCUS_SWEEP_POINTS 7
+typedef struct caucus_sweep {
+    const struct caucus_sweep_spec *spec;
+    uint32_t points;
+    double x[CAUCUS_SWEEP_POINTS];
+    caucus_summary regret[CAUCUS_SWEEP_POINTS]; /* per client */
+    double scalars[CAUCUS_SWEEP_POINTS];        /* sent by all clients, mean over trials */
+    uint32_t trials;
+    double slope, slope_error; /* of the measured quantity, one standard error of the fit */
+} caucus_sweep;
+
+typedef struct caucus_scaling {
+    caucus_sweep *sweep;
+    uint32_t count;
+    double seconds;
+} caucus_scaling;
+
+/* One line of "what holds". */
+typedef struct caucus_claim {
+    caucus_section section;
+    char text[160];     /* what should hold */
+    char measured[160]; /* what was found, with its spread */
+    bool holds;
+} caucus_claim;
+#define CAUCUS_CLAIMS_MAX 16
+
+typedef struct caucus_study {
+    caucus_study_options options;
+    caucus_figure figure[CAUCUS_SECTION_COUNT]; /* of STOCH, SVT, MOVIELENS */
+    caucus_scaling scaling;
+    caucus_claim claim[CAUCUS_CLAIMS_MAX];
+    uint32_t claims;
+    uint32_t runs, trials; /* in all */
+    double seconds;        /* wall clock */
+} caucus_study;
+
+/** Run the experiments and judge them.
+ *  Out:     *ret  release with caucus_study_free, also after a failure.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped), and what plans, adversaries and data files say.
+ *           A data set that is nowhere to be found is no failure: its figure says how to get it. One that was named is. */
+caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_study_free(caucus_study *report);
+
+/** Whether a report can be written to `folder` at all: gnuplot is there, the folder is new, empty or an older report.
+ *  Cheap: to be asked before hours of work. Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */
+caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Draw and write index.html, CSV files and SVG files. The folder appears, or is replaced, at once and only when complete.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+caucus_status caucus_study_write(const caucus_study *report, const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,260 @@
+/* report_experiments.c: the paper's experiments as data, and their runs. See report.h.
+ * layer: sim
+ *
+ * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
+ * reproduced in shape only. rho = 0.05 here. Losses: report_page.c says for each figure what they are. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/report_parts.h"
+
+#define COORDINATOR CAUCUS_TRUST_COORDINATOR
+#define TIGHT CAUCUS_CALIBRATION_TIGHT
+#define PAPER CAUCUS_CALIBRATION_PAPER
+#define TWO_STEP CAUCUS_PROTOCOL_TWO_STEP
+#define STROKE(name) CAUCUS_STROKE_##name
+
+static const caucus_series_spec stoch_series[] = {
+    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true},
+    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1, STROKE(THIRD), false},
+    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true},
+    {"stoch-paper", "stoch, paper's constants", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false},
+    {"limited-updates-paper", "limited-updates, paper's constants", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false},
+    {"stoch-paper-local", "stoch, the paper's local noise", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
+
+#define SVT_SERIES                                                                                                                       \
+    {"svt-1", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true},                                 \
+        {"svt-30", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true},                         \
+        {"svt-50", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true},                          \
+        {"sparse-vector", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true},        \
+        {"svt-1-paper", "svt, N = 1, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false}, \
+        {"svt-30-paper", "svt, N = 30, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false}, \
+        {"svt-50-paper", "svt, N = 50, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false}, \
+        {"sparse-vector-paper", "sparse-vector, paper's constants", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false}
+
+static const caucus_series_spec svt_series[] = {
+    SVT_SERIES,
+    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1, STROKE(HIDDEN), false},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
+static const caucus_series_spec movielens_series[] = {SVT_SERIES, {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
+
+const caucus_figure_spec caucus_figure_specs[3] = {
+    {CAUCUS_SECTION_STOCH, "figure1", CAUCUS_ADVERSARY_GAUSSIAN, 10, 100, 16384, 10, 100, 12, 6, 2, 8, 3, stoch_series},
+    {CAUCUS_SECTION_SVT, "figure2", CAUCUS_ADVERSARY_REALIZABLE, 10, 100, 512, 10, 200, 100, 6, 6, 20, 10, svt_series},
+    {CAUCUS_SECTION_MOVIELENS, "movielens", CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 10, 10, 0, 0, 0, 0, movielens_series}};
+
+#define SECTION_ENTRY(name, word, help) {word, help},
+static const struct {
+    const char *word, *help;
+} sections[] = {CAUCUS_SECTION_LIST(SECTION_ENTRY)};
+
+const char *caucus_section_word(caucus_section value) {
+    return (unsigned)value < CAUCUS_SECTION_COUNT ? sections[value].word : "?";
+}
+
+const char *caucus_section_help(caucus_section value) {
+    return (unsigned)value < CAUCUS_SECTION_COUNT ? sections[value].help : "?";
+}
+
+/* A number from 1 is a section too. */
+caucus_status caucus_section_parse(const char *word, caucus_section *ret, caucus_error *ret_error) {
+    for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++) {
+        const char number[2] = {(char)('1' + i), '\0'};
+        if (strcmp(word, sections[i].word) == 0 || strcmp(word, number) == 0) {
+            *ret = (caucus_section)i;
+            return CAUCUS_OK;
+        }
+    }
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "only", "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling)", word);
+}
+
+typedef struct stepper {
+    const caucus_study_options *options;
+    const char *step;
+} stepper;
+
+static void forward(void *user, uint32_t done, uint32_t trials) {
+    const stepper *s = user;
+    s->options->progress(s->options->progress_user, s->step, done, trials);
+}
+
+caucus_status caucus_study_play(caucus_study *report, const char *step, caucus_run *run, const caucus_adversary *shared,
+                                 caucus_run_result *ret, caucus_error *ret_error) {
+    stepper s = {&report->options, step};
+    run->threads = report->options.threads;
+    run->stop = report->options.stop;
+    run->progress = report->options.progress ? forward : NULL;
+    run->progress_user = &s;
+    caucus_status status = caucus_run_play(run, shared, ret, ret_error);
+    if (status == CAUCUS_OK && ret->done < ret->trials) {
+        caucus_run_result_free(ret);
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped");
+    }
+    if (status == CAUCUS_OK) {
+        report->runs++;
+        report->trials += ret->done;
+    }
+    return status;
+}
+
+static caucus_status play_series(caucus_study *report, const caucus_figure_spec *spec, const caucus_adversary *shared, uint32_t trials,
+                                 caucus_series *series, caucus_error *ret_error) {
+    const caucus_series_spec *s = series->spec;
+    caucus_run run = {.trials = trials, .seed = series->seed, .adversary = {.kind = spec->adversary}};
+    caucus_settings_init(&run.settings);
+    run.settings.algorithm = s->algorithm;
+    run.settings.trust = s->trust;
+    run.settings.calibration = s->calibration;
+    run.settings.protocol = s->protocol;
+    run.settings.interval = s->interval;
+    run.settings.clients = spec->clients;
+    run.settings.experts = spec->experts;
+    run.settings.rounds = spec->rounds;
+    run.settings.epsilon = spec->epsilon;
+    if (shared)
+        caucus_adversary_range(shared, &run.settings.lo, &run.settings.hi);
+    return caucus_study_play(report, s->key, &run, shared, &series->run, ret_error);
+}
+
+/* MovieLens: where it is, or NULL. */
+static const char *find_data(const char *named) {
+    static const char *const places[] = {"data/ml-1m", "../shared/data/ml-1m"};
+    if (named)
+        return named;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char file[64];
+        (void)snprintf(file, sizeof file, "%s/ratings.dat", places[i]);
+        if (access(file, R_OK) == 0)
+            return places[i];
+    }
+    return NULL;
+}
+
+/* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is not there. */
+static caucus_status open_losses(const caucus_study *report, const caucus_figure_spec *spec, uint64_t seed, caucus_figure *figure,
+                                 caucus_adversary **ret, caucus_error *ret_error) {
+    caucus_adversary_settings a = {.kind = spec->adversary,
+                                   .seed = seed,
+                                   .clients = spec->clients,
+                                   .experts = spec->experts,
+                                   .rounds = spec->rounds,
+                                   .epsilon = spec->epsilon};
+    if (spec->adversary == CAUCUS_ADVERSARY_MOVIELENS) {
+        a.data = find_data(report->options.data);
+        if (!a.data) {
+            (void)snprintf(figure->missing, sizeof figure->missing,
+                           "MovieLens-1M is not here. Get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ "
+                           "(its licence forbids passing it on, so it is not part of this program), unpack it to data/ml-1m, or say "
+                           "where it is with --data DIR.");
+            return CAUCUS_OK;
+        }
+    }
+    return caucus_adversary_open(&a, ret, ret_error);
+}
+
+static caucus_status run_main(caucus_study *report, caucus_figure *figure, caucus_error *ret_error) {
+    const caucus_figure_spec *spec = figure->spec;
+    caucus_adversary *losses = NULL;
+    caucus_status status = open_losses(report, spec, report->options.seed, figure, &losses, ret_error);
+    if (status != CAUCUS_OK || !losses)
+        return status;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++) {
+        figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = report->options.seed};
+        status = play_series(report, spec, losses, report->options.quick ? spec->quick_trials : spec->trials, &figure->series[i], ret_error);
+    }
+    caucus_adversary_free(losses);
+    return status;
+}
+
+static caucus_status run_seeds(caucus_study *report, caucus_figure *figure, caucus_error *ret_error) {
+    const caucus_figure_spec *spec = figure->spec;
+    uint32_t trials = report->options.quick ? spec->quick_seed_trials : spec->seed_trials;
+    caucus_status status = CAUCUS_OK;
+    for (uint32_t s = 0; status == CAUCUS_OK && s < figure->seeds; s++) {
+        caucus_series *at = figure->small + (size_t)s * figure->small_count;
+        caucus_adversary *losses = NULL;
+        uint64_t seed = report->options.seed + s + 1;
+        status = open_losses(report, spec, seed, figure, &losses, ret_error);
+        for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++)
+            if (spec->series[i].small) {
+                *at = (caucus_series){.spec = &spec->series[i], .seed = seed};
+                status = play_series(report, spec, losses, trials, at++, ret_error);
+            }
+        caucus_adversary_free(losses);
+    }
+    return status;
+}
+
+static double now_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+caucus_status caucus_study_figure_run(caucus_study *report, caucus_section section, caucus_error *ret_error) {
+    caucus_figure *figure = &report->figure[section];
+    const caucus_figure_spec *spec = &caucus_figure_specs[section];
+    double start = now_seconds();
+    figure->spec = spec;
+    figure->seeds = report->options.quick ? spec->quick_seeds : spec->seeds;
+    for (const caucus_series_spec *s = spec->series; s->key; s++) {
+        figure->count++;
+        figure->small_count += s->small;
+    }
+    figure->series = calloc(figure->count, sizeof *figure->series);
+    figure->small = calloc((size_t)figure->seeds * figure->small_count + 1, sizeof *figure->small);
+    if (!figure->series || !figure->small)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "no memory for a report");
+    caucus_status status = run_main(report, figure, ret_error);
+    if (status == CAUCUS_OK && !figure->missing[0])
+        status = run_seeds(report, figure, ret_error);
+    figure->seconds = now_seconds() - start;
+    return status;
+}
+
+caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) {
+    *ret = (caucus_study){.options = *options};
+    double start = now_seconds();
+    caucus_status status = CAUCUS_OK;
+    for (unsigned s = CAUCUS_SECTION_STOCH; status == CAUCUS_OK && s <= CAUCUS_SECTION_MOVIELENS; s++)
+        if (options->only[s])
+            status = caucus_study_figure_run(ret, (caucus_section)s, ret_error);
+    if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
+        status = caucus_study_scaling_run(ret, ret_error);
+    ret->seconds = now_seconds() - start;
+    if (status == CAUCUS_OK)
+        caucus_study_judge(ret);
+    return status;
+}
+
+void caucus_study_free(caucus_study *report) {
+    for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++) {
+        caucus_figure *figure = &report->figure[s];
+        for (uint32_t i = 0; figure->series && i < figure->count; i++)
+            caucus_run_result_free(&figure->series[i].run);
+        for (uint32_t i = 0; figure->small && i < figure->seeds * figure->small_count; i++)
+            caucus_run_result_free(&figure->small[i].run);
+        free(figure->series);
+        free(figure->small);
+    }
+    free(report->scaling.sweep);
+    *report = (caucus_study){0};
+}
+
+const caucus_series *caucus_study_series(const caucus_study *report, caucus_section section, const char *key) {
+    const caucus_figure *figure = &report->figure[section];
+    for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++)
+        if (strcmp(figure->series[i].spec->key, key) == 0)
+            return &figure->series[i];
+    return NULL;
+}
+
+double caucus_study_mean(const caucus_study *report, caucus_section section, const char *key) {
+    const caucus_series *series = caucus_study_series(report, section, key);
+    return series ? caucus_run_regret(&series->run).mean : NAN;
+}

@@ -1,0 +1,107 @@
+/* report_parts.h: what the parts of a report know of each other. See report.h.
+ * layer: sim */
+#ifndef CAUCUS_SIM_REPORT_PARTS_H
+#define CAUCUS_SIM_REPORT_PARTS_H
+
+#include "sim/report.h"
+
+/* What a sweep measures and varies. */
+typedef enum caucus_sweep_value { CAUCUS_SWEEP_REGRET, CAUCUS_SWEEP_SCALARS } caucus_sweep_value;
+typedef enum caucus_sweep_variable {
+    CAUCUS_SWEEP_CLIENTS,
+    CAUCUS_SWEEP_EPSILON,
+    CAUCUS_SWEEP_ROUNDS,
+    CAUCUS_SWEEP_EXPERTS,
+    CAUCUS_SWEEP_INTERVAL,
+    CAUCUS_SWEEP_PHASES /* T again, with log2 T on the axis: for costs that grow with log T */
+} caucus_sweep_variable;
+
+typedef struct caucus_sweep_spec {
+    const char *key;    /* in CSV files */
+    const char *label;  /* the algorithm, for people */
+    const char *theory; /* the rate a theorem gives, in words */
+    double slope;       /* the same as a slope; NAN = none is proved */
+    caucus_sweep_value value;
+    caucus_sweep_variable variable;
+    caucus_algorithm algorithm;
+    caucus_protocol protocol;
+    caucus_adversary_kind adversary;
+    uint32_t clients, experts, rounds, interval;
+    double epsilon, delta;
+    double x[CAUCUS_SWEEP_POINTS]; /* values of the variable; 0 ends them */
+    uint32_t trials, quick_trials;
+    caucus_stroke stroke; /* in the figure of regret against clients; HIDDEN = not in it */
+} caucus_sweep_spec;
+
+/* The figures' experiments: three, in the order of the sections. */
+extern const caucus_figure_spec caucus_figure_specs[3];
+
+/** Run one run of a report: fills threads, progress and stop from the options. `step` is shown as progress. */
+caucus_status caucus_study_play(caucus_study *report, const char *step, caucus_run *run, const caucus_adversary *shared,
+                                 caucus_run_result *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_study_figure_run(caucus_study *report, caucus_section section, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_study_scaling_run(caucus_study *report, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two points). */
+void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error);
+
+/** Fill report->claim from the runs. */
+void caucus_study_judge(caucus_study *report);
+
+/** The series of a key, NULL if it was not run. */
+const caucus_series *caucus_study_series(const caucus_study *report, caucus_section section, const char *key);
+double caucus_study_mean(const caucus_study *report, caucus_section section, const char *key);
+
+/** Share of runs with regret at most the plan's bound. */
+double caucus_study_within(const caucus_run_result *run);
+
+/** Run gnuplot on a script that writes SVG to its standard output.
+ *  In:      id     made part of every id in the picture, so that several can stand in one page.
+ *           title  the picture's text alternative, title and longer description.
+ *  Out:     appended to ret: an <svg> element, ready for HTML. */
+caucus_status caucus_gnuplot_svg(const caucus_text *script, const char *id, const char *title, const char *description,
+                                 caucus_text *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Whether gnuplot can be run. */
+caucus_status caucus_gnuplot_check(caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Scripts of the pictures. */
+void caucus_study_draw_figure(const caucus_figure *figure, caucus_text *ret_script);
+void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_text *ret_script);
+void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_script);
+
+/** CSV files. */
+void caucus_study_csv_curves(const caucus_figure *figure, caucus_text *ret);
+void caucus_study_csv_trials(const caucus_figure *figure, caucus_text *ret);
+void caucus_study_csv_seeds(const caucus_figure *figure, caucus_text *ret);
+void caucus_study_csv_scaling(const caucus_scaling *scaling, caucus_text *ret);
+
+/** The page. Pictures are already drawn: figure, then its small ones; scaling last. */
+typedef struct caucus_pictures {
+    caucus_text figure[CAUCUS_SECTION_COUNT];
+    caucus_text small[CAUCUS_SECTION_COUNT]; /* all small multiples of a figure, one after the other */
+} caucus_pictures;
+void caucus_study_page(const caucus_study *report, const caucus_pictures *pictures, caucus_text *ret);
+
+/** What a figure says, from its numbers: a title and a text alternative. */
+void caucus_study_title(const caucus_study *report, caucus_section section, caucus_text *ret);
+void caucus_study_alternative(const caucus_study *report, caucus_section section, caucus_text *ret);
+const char *caucus_sweep_variable_text(caucus_sweep_variable variable);
+
+/* A folder under construction: written beside its final place. */
+typedef struct caucus_folder {
+    char final[3072];
+    char building[3200];
+} caucus_folder;
+caucus_status caucus_folder_check(const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_folder_begin(const char *path, caucus_folder *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+/** Put it in place, replacing what was there. After a failure, or instead: caucus_folder_drop removes what was built. */
+caucus_status caucus_folder_finish(const caucus_folder *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_folder_drop(const caucus_folder *folder);
+
+/* docs/PAPER.md, embedded by cmake/embed.cmake. */
+extern const char caucus_paper_md[];
+extern const unsigned long caucus_paper_md_length;
+
+#endif

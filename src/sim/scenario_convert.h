@@ -1,0 +1,27 @@
+/* scenario_convert.h: one text of one field into a value; a refusal says where it was written and what is accepted.
+ * layer: sim */
+#ifndef CAUCUS_SIM_SCENARIO_CONVERT_H
+#define CAUCUS_SIM_SCENARIO_CONVERT_H
+
+#include "sim/scenario.h"
+
+/* One text of a scenario on its way to a value. */
+typedef struct caucus_text {
+    const caucus_scenario *scenario;
+    caucus_field field;
+    const char *text;
+    caucus_complaint *complaint;
+} caucus_text;
+
+/** "scenario.yaml:7: epsilon: 0 — must be ..." or "--epsilon 0: must be ...". Returns: CAUCUS_E_RANGE. */
+caucus_status caucus_text_refuse(const caucus_text *t, const char *format, ...) CAUCUS_PRINTF(2, 3);
+
+caucus_status caucus_text_whole(const caucus_text *t, uint64_t least, uint64_t most, uint64_t *ret) CAUCUS_MUST_CHECK;
+/** A number; NaN is refused, "infinite" (inf, infinity) is taken if allowed. */
+caucus_status caucus_text_real(const caucus_text *t, bool infinite, double *ret) CAUCUS_MUST_CHECK;
+/** Above 0, or infinite; the refusal says how to write that. */
+caucus_status caucus_text_epsilon(const caucus_text *t, double *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_first, double *ret_second) CAUCUS_MUST_CHECK;
+caucus_status caucus_text_switch(const caucus_text *t, bool *ret) CAUCUS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,355 @@
+/* scenario_resolve.c: from fields to runs that have been checked. See scenario.h.
+ *
+ * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
+ * a hundred combinations is refused at once, and nothing has been written by then. */
+#include "sim/scenario_convert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct resolver {
+    const caucus_scenario *scenario;
+    caucus_prepared out;
+    caucus_complaint *complaint;
+} resolver;
+
+static bool given(const resolver *r, caucus_field field) {
+    return r->scenario->field[field].count != 0;
+}
+
+/* Value number `i` of a field, or its default. */
+static caucus_text text_of(const resolver *r, caucus_field field, size_t i) {
+    const caucus_values *values = &r->scenario->field[field];
+    const char *text = values->count != 0 ? values->text[i] : caucus_fields[field].fallback;
+    return (caucus_text){r->scenario, field, text, r->complaint};
+}
+
+static caucus_status complain(const resolver *r, caucus_status status, const caucus_error *error) {
+    return caucus_scenario_complain(r->scenario, status, error, r->complaint);
+}
+
+static caucus_status refuse_missing(const resolver *r, caucus_field field, const char *why) {
+    r->complaint->placed = r->scenario->file != NULL;
+    (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s%s%s is missing: %s",
+                   r->complaint->placed ? r->scenario->file : "", r->complaint->placed ? ": " : "--", caucus_fields[field].name, why);
+    return CAUCUS_E_RANGE;
+}
+
+/* Words: the library's parser lists what is accepted. */
+#define WORD(type, field, target)                                                     \
+    do {                                                                              \
+        caucus_error word_error = {0};                                                \
+        caucus_text word_text = text_of(r, field, at[field]);                         \
+        caucus_status word_status = caucus_##type##_parse(word_text.text, target, &word_error); \
+        if (word_status != CAUCUS_OK)                                                 \
+            return complain(r, word_status, &word_error);                             \
+    } while (0)
+
+static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind *kind) {
+    WORD(algorithm, CAUCUS_FIELD_ALGORITHM, &s->algorithm);
+    WORD(trust, CAUCUS_FIELD_TRUST, &s->trust);
+    WORD(calibration, CAUCUS_FIELD_CALIBRATION, &s->calibration);
+    WORD(protocol, CAUCUS_FIELD_PROTOCOL, &s->protocol);
+    WORD(unit, CAUCUS_FIELD_UNIT, &s->unit);
+    WORD(select, CAUCUS_FIELD_SELECT, &s->select);
+    WORD(message, CAUCUS_FIELD_MESSAGE, &s->message);
+    /* Data says where losses come from, unless the adversary is named too. */
+    if (!given(r, CAUCUS_FIELD_ADVERSARY) && given(r, CAUCUS_FIELD_LOSSES))
+        *kind = CAUCUS_ADVERSARY_LOSSES;
+    else if (!given(r, CAUCUS_FIELD_ADVERSARY) && given(r, CAUCUS_FIELD_DATA))
+        *kind = CAUCUS_ADVERSARY_MOVIELENS;
+    else
+        WORD(adversary_kind, CAUCUS_FIELD_ADVERSARY, kind);
+    return CAUCUS_OK;
+}
+
+static caucus_status read_whole(resolver *r, caucus_field field, const size_t *at, uint32_t least, uint32_t most, uint32_t *ret) {
+    caucus_text t = text_of(r, field, at[field]);
+    uint64_t value = 0;
+    caucus_status status = caucus_text_whole(&t, least, most, &value);
+    if (status == CAUCUS_OK)
+        *ret = (uint32_t)value;
+    return status;
+}
+
+static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings *s) {
+    caucus_text t;
+    caucus_status status = read_whole(r, CAUCUS_FIELD_CLIENTS, at, 1, 1u << 24, &s->clients);
+    if (status == CAUCUS_OK)
+        status = read_whole(r, CAUCUS_FIELD_EXPERTS, at, 2, 1u << 20, &s->experts);
+    if (status == CAUCUS_OK)
+        status = read_whole(r, CAUCUS_FIELD_ROUNDS, at, 1, 1u << 30, &s->rounds);
+    if (status == CAUCUS_OK)
+        status = read_whole(r, CAUCUS_FIELD_INTERVAL, at, 1, 1u << 30, &s->interval);
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_EPSILON, at[CAUCUS_FIELD_EPSILON]);
+        status = caucus_text_epsilon(&t, &s->epsilon);
+    }
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_DELTA, at[CAUCUS_FIELD_DELTA]);
+        status = caucus_text_real(&t, false, &s->delta);
+    }
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_RHO, 0);
+        status = caucus_text_real(&t, false, &s->rho);
+    }
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_LSTAR, 0);
+        status = caucus_text_real(&t, false, &s->lstar);
+    }
+    return status;
+}
+
+static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind kind) {
+    caucus_text t = text_of(r, CAUCUS_FIELD_TREES, at[CAUCUS_FIELD_TREES]);
+    uint64_t trees = 0;
+    if (strcmp(t.text, "auto") == 0)
+        s->trees = CAUCUS_TREES_AUTO;
+    else if (caucus_text_whole(&t, 0, CAUCUS_TREES_MAX, &trees) == CAUCUS_OK)
+        s->trees = (int)trees;
+    else
+        return caucus_text_refuse(&t, "must be 0 to %d, or auto", CAUCUS_TREES_MAX);
+    bool phases = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+    /* The paper's experiment: whoever speaks of trees wants the loss as a function of the mixture. */
+    if (given(r, CAUCUS_FIELD_TREES) && kind == CAUCUS_ADVERSARY_CROSS_ENTROPY && phases)
+        s->losses = CAUCUS_LOSSES_CONVEX;
+    return CAUCUS_OK;
+}
+
+static caucus_status read_rest(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind kind) {
+    caucus_text t = text_of(r, CAUCUS_FIELD_FRONT_LOAD, 0);
+    caucus_status status = caucus_text_switch(&t, &s->front_load);
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_PAST_PHASES, 0);
+        status = caucus_text_switch(&t, &s->past_phases);
+    }
+    if (status == CAUCUS_OK && given(r, CAUCUS_FIELD_RANGE)) {
+        t = text_of(r, CAUCUS_FIELD_RANGE, 0);
+        status = caucus_text_pair(&t, false, &s->lo, &s->hi);
+        if (status == CAUCUS_OK && !(s->lo < s->hi))
+            status = caucus_text_refuse(&t, "must be a lower and a higher number, for example 0,1");
+    }
+    return status == CAUCUS_OK ? read_trees(r, at, s, kind) : status;
+}
+
+/* A source that goes with another adversary would be ignored, so it is refused. */
+static caucus_status check_source(const resolver *r, caucus_field field, caucus_adversary_kind kind, caucus_adversary_kind wanted) {
+    if (!given(r, field) || kind == wanted)
+        return CAUCUS_OK;
+    caucus_text t = text_of(r, field, 0);
+    return caucus_text_refuse(&t, "not used by adversary %s, only by %s", caucus_adversary_kind_word(kind),
+                              caucus_adversary_kind_word(wanted));
+}
+
+static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucus_adversary_kind kind, caucus_run *run) {
+    caucus_status status = check_source(r, CAUCUS_FIELD_LOSSES, kind, CAUCUS_ADVERSARY_LOSSES);
+    if (status == CAUCUS_OK)
+        status = check_source(r, CAUCUS_FIELD_DATA, kind, CAUCUS_ADVERSARY_MOVIELENS);
+    if (status == CAUCUS_OK)
+        status = check_source(r, CAUCUS_FIELD_GENRE, kind, CAUCUS_ADVERSARY_MOVIELENS);
+    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_MOVIELENS && !given(r, CAUCUS_FIELD_DATA))
+        status = refuse_missing(r, CAUCUS_FIELD_DATA, "the directory of MovieLens 1M or 100K");
+    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES))
+        status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy file, clients x rounds x experts");
+    /* Data has a shape of its own: what was not asked for is taken from it. */
+    bool data = kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES;
+    run->adversary = (caucus_adversary_settings){
+        .kind = kind,
+        .seed = run->seed,
+        .clients = data && !given(r, CAUCUS_FIELD_CLIENTS) ? 0 : s->clients,
+        .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) ? 0 : s->experts,
+        .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : s->rounds,
+        .epsilon = s->epsilon,
+        .convex = s->losses == CAUCUS_LOSSES_CONVEX,
+    };
+    if (given(r, CAUCUS_FIELD_DATA))
+        run->adversary.data = text_of(r, CAUCUS_FIELD_DATA, 0).text;
+    if (given(r, CAUCUS_FIELD_GENRE))
+        run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
+    if (given(r, CAUCUS_FIELD_LOSSES))
+        run->adversary.losses = text_of(r, CAUCUS_FIELD_LOSSES, 0).text;
+    r->out.genre_from_data = r->out.genre_from_data ||
+                             (run->adversary.genre != NULL && strcmp(run->adversary.genre, CAUCUS_GENRE_FROM_DATA) == 0);
+    return status;
+}
+
+static bool same_adversary(const caucus_adversary_settings *a, const caucus_adversary_settings *b) {
+    return a->kind == b->kind && a->clients == b->clients && a->experts == b->experts && a->rounds == b->rounds &&
+           a->convex == b->convex && (a->kind != CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE || a->epsilon == b->epsilon);
+}
+
+/* Open the adversary of run `n`, or share an earlier run's. `asked` keeps the settings as asked, zeros and all. */
+static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_settings *asked) {
+    caucus_run *run = &r->out.run[n];
+    asked[n] = run->adversary;
+    for (size_t i = 0; i < n && r->out.adversary[n] == NULL; i++)
+        if (same_adversary(&asked[i], &asked[n]))
+            r->out.adversary[n] = r->out.adversary[i];
+    if (r->out.adversary[n] == NULL) {
+        caucus_error error = {0};
+        caucus_status status = caucus_adversary_open(&run->adversary, &r->out.adversary[n], &error);
+        if (status != CAUCUS_OK)
+            return complain(r, status, &error);
+    }
+    const caucus_adversary *adversary = r->out.adversary[n];
+    caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, &run->settings.rounds);
+    caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
+    if (!given(r, CAUCUS_FIELD_RANGE))
+        caucus_adversary_range(adversary, &run->settings.lo, &run->settings.hi);
+    if (run->adversary.convex)
+        caucus_adversary_smoothness(adversary, &run->settings.lipschitz, &run->settings.smoothness);
+    return CAUCUS_OK;
+}
+
+/* Run number `n`, from the values picked by `at`. */
+static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const caucus_run *common, caucus_adversary_settings *asked) {
+    caucus_run *run = &r->out.run[n];
+    caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
+    *run = *common;
+    caucus_settings_init(&run->settings);
+    caucus_status status = read_words(r, at, &run->settings, &kind);
+    if (status == CAUCUS_OK)
+        status = read_numbers(r, at, &run->settings);
+    if (status == CAUCUS_OK)
+        status = read_rest(r, at, &run->settings, kind);
+    if (status == CAUCUS_OK)
+        status = read_adversary(r, &run->settings, kind, run);
+    if (status != CAUCUS_OK)
+        return status;
+    status = open_adversary(r, n, asked);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_error error = {0};
+    status = caucus_plan_make(&run->settings, &r->out.plan[n], &error);
+    return status == CAUCUS_OK ? CAUCUS_OK : complain(r, status, &error);
+}
+
+static caucus_status read_common(resolver *r, caucus_run *ret) {
+    uint64_t trials = 0, threads = 0;
+    caucus_text t = text_of(r, CAUCUS_FIELD_TRIALS, 0);
+    caucus_status status = caucus_text_whole(&t, 1, CAUCUS_TRIALS_MAX, &trials);
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_SEED, 0);
+        status = caucus_text_whole(&t, 0, UINT64_MAX, &ret->seed);
+    }
+    t = text_of(r, CAUCUS_FIELD_THREADS, 0);
+    if (status == CAUCUS_OK && strcmp(t.text, "all") != 0)
+        if (caucus_text_whole(&t, 1, 1024, &threads) != CAUCUS_OK)
+            status = caucus_text_refuse(&t, "must be 1 to 1024, or all");
+    ret->trials = (uint32_t)trials;
+    ret->threads = (uint32_t)threads;
+    return status;
+}
+
+static caucus_status read_front_end(resolver *r) {
+    static const char *const formats[] = {"table", "json", "csv"};
+    caucus_text t = text_of(r, CAUCUS_FIELD_FORMAT, 0);
+    size_t format = 0;
+    while (format < 3 && strcmp(t.text, formats[format]) != 0)
+        format++;
+    if (format == 3)
+        return caucus_text_refuse(&t, "must be table, json or csv");
+    r->out.format = (caucus_format)format;
+    r->out.out = text_of(r, CAUCUS_FIELD_OUT, 0).text;
+    r->out.ledger = text_of(r, CAUCUS_FIELD_LEDGER, 0).text;
+    r->out.has_budget = given(r, CAUCUS_FIELD_BUDGET);
+    if (!r->out.has_budget)
+        return CAUCUS_OK;
+    t = text_of(r, CAUCUS_FIELD_BUDGET, 0);
+    if (r->out.ledger == NULL)
+        return caucus_text_refuse(&t, "a budget belongs to a ledger: give ledger too");
+    caucus_status status = caucus_text_pair(&t, true, &r->out.budget_epsilon, &r->out.budget_delta);
+    if (status == CAUCUS_OK && !(r->out.budget_epsilon > 0 && r->out.budget_delta >= 0 && r->out.budget_delta < 1))
+        status = caucus_text_refuse(&t, "must have epsilon above 0, and delta from 0 to below 1");
+    return status;
+}
+
+/* How many combinations; and the next one, the last field fastest. */
+static caucus_status count_runs(resolver *r, size_t *ret) {
+    size_t runs = 1;
+    for (size_t f = 0; f < CAUCUS_FIELD_COUNT; f++) {
+        size_t values = r->scenario->field[f].count;
+        if (!caucus_fields[f].many || values == 0)
+            continue;
+        runs *= values; /* both at most 10,000 */
+        if (values > CAUCUS_SCENARIO_RUNS || runs > CAUCUS_SCENARIO_RUNS) {
+            caucus_text t = text_of(r, (caucus_field)f, 0);
+            return caucus_text_refuse(&t, "with its other values this makes more than %d runs", CAUCUS_SCENARIO_RUNS);
+        }
+    }
+    *ret = runs;
+    return CAUCUS_OK;
+}
+
+static void step(const resolver *r, size_t *at) {
+    for (size_t f = CAUCUS_FIELD_COUNT; f-- > 0;) {
+        if (!caucus_fields[f].many || r->scenario->field[f].count < 2)
+            continue;
+        if (++at[f] < r->scenario->field[f].count)
+            return;
+        at[f] = 0;
+    }
+}
+
+static caucus_status prepare_all(resolver *r, const caucus_run *common, size_t runs) {
+    caucus_status status = CAUCUS_OK;
+    size_t at[CAUCUS_FIELD_COUNT] = {0};
+    caucus_adversary_settings *asked = calloc(runs, sizeof *asked);
+    r->out.run = calloc(runs, sizeof *r->out.run);
+    r->out.plan = calloc(runs, sizeof *r->out.plan);
+    r->out.adversary = calloc(runs, sizeof(caucus_adversary *));
+    if (asked == NULL || r->out.run == NULL || r->out.plan == NULL || r->out.adversary == NULL) {
+        caucus_error error = {.field = "trials"};
+        (void)snprintf(error.text, sizeof error.text, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        status = complain(r, CAUCUS_E_MEMORY, &error);
+        goto out;
+    }
+    for (size_t n = 0; status == CAUCUS_OK && n < runs; n++) {
+        r->out.count = n + 1;
+        status = prepare_run(r, n, at, common, asked);
+        step(r, at);
+    }
+out:
+    free(asked);
+    return status;
+}
+
+caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret, caucus_complaint *ret_complaint) {
+    resolver r = {.scenario = scenario, .complaint = ret_complaint};
+    caucus_run common = {0};
+    size_t runs = 0;
+    caucus_status status = CAUCUS_OK;
+    if (!given(&r, CAUCUS_FIELD_TRUST))
+        status = refuse_missing(&r, CAUCUS_FIELD_TRUST,
+                                "whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper");
+    if (status == CAUCUS_OK)
+        status = read_common(&r, &common);
+    if (status == CAUCUS_OK)
+        status = read_front_end(&r);
+    if (status == CAUCUS_OK)
+        status = count_runs(&r, &runs);
+    if (status == CAUCUS_OK)
+        status = prepare_all(&r, &common, runs);
+    if (status == CAUCUS_OK)
+        *ret = r.out;
+    else
+        caucus_prepared_free(&r.out);
+    return status;
+}
+
+void caucus_prepared_free(caucus_prepared *prepared) {
+    for (size_t i = 0; i < prepared->count; i++) {
+        bool shared = false; /* with an earlier run, which has freed it */
+        for (size_t j = 0; j < i && !shared; j++)
+            shared = prepared->adversary[j] == prepared->adversary[i];
+        if (!shared)
+            caucus_adversary_free(prepared->adversary[i]);
+        caucus_plan_free(prepared->plan[i]);
+    }
+    free(prepared->run);
+    free(prepared->plan);
+    free(prepared->adversary);
+    memset(prepared, 0, sizeof *prepared);
+}

@@ -1,0 +1,371 @@
+/* The ledger: amounts add up exactly, nothing goes beyond a budget, and an altered or torn file is noticed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <caucus/ledger.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const caucus_rational none = {0, 1};
+
+static caucus_plan plan_of(double choices, double messages, double delta) {
+    caucus_plan plan = {0};
+    caucus_settings_init(&plan.settings);
+    plan.settings.trust = isnan(messages) ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY;
+    plan.guarantee = (caucus_guarantee){.epsilon_choices = choices, .epsilon_messages = messages, .delta = delta};
+    return plan;
+}
+
+static caucus_ledger *ledger_of(double epsilon, double delta) {
+    caucus_ledger *ledger = NULL;
+    caucus_error e;
+    assert_int_equal(caucus_ledger_new(epsilon, delta, &ledger, &e), CAUCUS_OK);
+    assert_non_null(ledger);
+    return ledger;
+}
+
+static caucus_status open_run(caucus_ledger *ledger, double choices, double messages, double delta, uint32_t *ret) {
+    caucus_plan plan = plan_of(choices, messages, delta);
+    return caucus_ledger_open_run(ledger, &plan, "trial", false, ret, NULL);
+}
+
+static caucus_ledger_totals totals(const caucus_ledger *ledger) {
+    caucus_ledger_totals t;
+    caucus_ledger_total(ledger, &t);
+    return t;
+}
+
+static void a_budget_has_a_range(void **state) {
+    (void)state;
+    const double bad_epsilon[] = {0, -1, (double)NAN, -INFINITY, 1e12}, bad_delta[] = {-1e-9, 1, (double)NAN, INFINITY};
+    caucus_ledger *ledger = NULL;
+    caucus_error e;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(caucus_ledger_new(bad_epsilon[i], 0, &ledger, &e), CAUCUS_E_RANGE);
+        assert_string_equal(e.field, "epsilon");
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(caucus_ledger_new(1, bad_delta[i], &ledger, &e), CAUCUS_E_RANGE);
+        assert_string_equal(e.field, "delta");
+    }
+    assert_null(ledger);
+    caucus_ledger_free(NULL);
+}
+
+static void runs_share_the_budget(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(4, 1e-6);
+    uint32_t run = 0;
+    assert_int_equal(open_run(ledger, 1, (double)NAN, 5e-7, &run), CAUCUS_OK);
+    assert_int_equal(run, 1);
+    assert_int_equal(open_run(ledger, 0.5, 2, 0, &run), CAUCUS_OK); /* charged 2, the larger */
+    assert_int_equal(run, 2);
+    caucus_ledger_totals t = totals(ledger);
+    assert_true(t.left_epsilon == 1 && t.left_delta == 5e-7 && t.runs == 2 && t.releases == 0 && !t.any_seeded);
+    assert_true(t.reserved_choices == 1.5 && t.reserved_messages == 2 && t.budget_epsilon == 4);
+    caucus_plan big = plan_of(1.0000001, (double)NAN, 0);
+    caucus_error e;
+    assert_int_equal(caucus_ledger_open_run(ledger, &big, "big", false, &run, &e), CAUCUS_E_BUDGET);
+    assert_string_equal(e.field, "epsilon");
+    assert_non_null(strstr(e.text, "1 of 4 left"));
+    assert_int_equal(open_run(ledger, 0.5, (double)NAN, 6e-7, &run), CAUCUS_E_BUDGET); /* delta */
+    assert_int_equal(run, 2);
+    assert_int_equal(caucus_ledger_count(ledger), 3);
+    assert_int_equal(open_run(ledger, 1, (double)NAN, 5e-7, &run), CAUCUS_OK);
+    assert_int_equal(run, 3);
+    t = totals(ledger);
+    assert_true(t.left_epsilon == 0 && t.left_delta == 0);
+    assert_int_equal(open_run(ledger, 0x1p-40, (double)NAN, 0, &run), CAUCUS_E_BUDGET); /* rounded up, never lost */
+    assert_int_equal(open_run(ledger, 0, (double)NAN, 0, &run), CAUCUS_OK); /* no check, nothing spent */
+    caucus_ledger_free(ledger);
+}
+
+/* Ten runs of 1e-7 have a delta of 1e-6 although their doubles do not add up to it. */
+static void decimal_deltas_add_up(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(10, 1e-6);
+    uint32_t run;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(open_run(ledger, 1, (double)NAN, 1e-7, &run), CAUCUS_OK);
+    assert_int_equal(open_run(ledger, 0, (double)NAN, 1e-12, &run), CAUCUS_E_BUDGET);
+    caucus_ledger_free(ledger);
+}
+
+static void infinite_needs_an_infinite_budget(void **state) {
+    (void)state;
+    uint32_t run = 0;
+    caucus_ledger *ledger = ledger_of(100, 0);
+    assert_int_equal(open_run(ledger, INFINITY, (double)NAN, 0, &run), CAUCUS_E_BUDGET);
+    assert_int_equal(open_run(ledger, 1, INFINITY, 0, &run), CAUCUS_E_BUDGET);
+    assert_int_equal(open_run(ledger, (double)NAN, (double)NAN, 0, &run), CAUCUS_E_RANGE);
+    assert_int_equal(open_run(ledger, -1, (double)NAN, 0, &run), CAUCUS_E_RANGE);
+    assert_int_equal(open_run(ledger, 1, (double)NAN, (double)NAN, &run), CAUCUS_E_RANGE);
+    caucus_ledger_free(ledger);
+    ledger = ledger_of(INFINITY, 0);
+    assert_int_equal(open_run(ledger, INFINITY, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(open_run(ledger, 5, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "selection", (caucus_rational){1u << 31, 1}, none, NULL), CAUCUS_OK);
+    caucus_ledger_totals t = totals(ledger);
+    assert_true(isinf(t.reserved_choices) && isinf(t.left_epsilon) && isinf(t.budget_epsilon));
+    assert_true(t.released_choices == 0x1p31);
+    char line[CAUCUS_LEDGER_LINE_BYTES];
+    assert_int_equal(caucus_ledger_line(ledger, 1, line, sizeof line), CAUCUS_OK);
+    assert_non_null(strstr(line, "\tinfinite\t0\t0\t"));
+    caucus_ledger_free(ledger);
+}
+
+static void releases_stay_within_their_run(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(10, 0);
+    uint32_t run, other;
+    caucus_error e;
+    assert_int_equal(open_run(ledger, 1, 0.5, 0, &run), CAUCUS_OK);
+    assert_int_equal(open_run(ledger, 5, (double)NAN, 0, &other), CAUCUS_OK);
+    /* Three thirds are one: rounding is paid once, one step of 2^-30, not three times. */
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 3}, none, &e), CAUCUS_OK);
+    assert_true(totals(ledger).released_choices == 1 + 0x1p-30);
+    size_t count = caucus_ledger_count(ledger);
+    assert_int_equal(caucus_ledger_release(ledger, run, 3, "selection", (caucus_rational){1, 1000}, none, &e), CAUCUS_E_BUDGET);
+    assert_string_equal(e.field, "release");
+    assert_int_equal(caucus_ledger_release(ledger, run, 3, "vote", none, (caucus_rational){501, 1000}, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_count(ledger), count); /* nothing recorded */
+    assert_int_equal(caucus_ledger_release(ledger, run, 3, "vote", none, (caucus_rational){1, 2}, &e), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, run, 4, "check", none, none, &e), CAUCUS_OK); /* a check that costs nothing */
+    assert_int_equal(caucus_ledger_release(ledger, other, 0, "selection", (caucus_rational){5, 1}, none, &e), CAUCUS_OK);
+    assert_true(totals(ledger).releases == 6 && totals(ledger).released_messages == 0.5);
+    assert_int_equal(caucus_ledger_release(ledger, 0, 0, "x", none, none, &e), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_release(ledger, 3, 0, "x", none, none, &e), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "x", (caucus_rational){UINT64_MAX, 1}, none, &e), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "x", (caucus_rational){1, 0}, none, &e), CAUCUS_E_RANGE);
+    caucus_ledger_free(ledger);
+}
+
+/* Many tiny amounts are not lost: at 2^-36 each, a run of 2^-20 ends after 2^16 of them (and the slack of 64 steps of 2^-30). */
+static void small_amounts_are_not_lost(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(1, 0);
+    uint32_t run, done = 0;
+    assert_int_equal(open_run(ledger, 0x1p-20, (double)NAN, 0, &run), CAUCUS_OK);
+    while (done < 1u << 21 &&
+           caucus_ledger_release(ledger, run, done, "c", (caucus_rational){1, (uint64_t)1 << 36}, none, NULL) == CAUCUS_OK)
+        done++;
+    assert_int_equal(done, (1024 + 64) << 6);
+    assert_true(totals(ledger).released_choices == (1024 + 64) * 0x1p-30);
+    caucus_ledger_free(ledger);
+}
+
+static void names_are_checked(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(10, 0);
+    caucus_plan plan = plan_of(0.5, (double)NAN, 0);
+    uint32_t run = 0;
+    char longest[80];
+    memset(longest, 'n', sizeof longest);
+    longest[51] = '\0';
+    const char *bad[] = {"", " a", "a ", "a\tb", "a\nb", "a\x7f", "a\xc2\x85", NULL};
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(caucus_ledger_open_run(ledger, &plan, bad[i], false, &run, NULL), CAUCUS_E_RANGE);
+        assert_int_equal(caucus_ledger_count(ledger), 1);
+    }
+    assert_int_equal(caucus_ledger_open_run(ledger, &plan, longest, false, &run, NULL), CAUCUS_OK);
+    longest[51] = 'n';
+    longest[52] = '\0';
+    assert_int_equal(caucus_ledger_open_run(ledger, &plan, longest, false, &run, NULL), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_open_run(ledger, &plan, "K\xc3\xb6ln 2", true, &run, NULL), CAUCUS_OK);
+    assert_string_equal(caucus_ledger_entry(ledger, 2)->what, "K\xc3\xb6ln 2 coordinator");
+    assert_true(totals(ledger).any_seeded && caucus_ledger_entry(ledger, 2)->seeded);
+    assert_int_equal(caucus_ledger_release(ledger, 2, 0, "bad\n", none, none, NULL), CAUCUS_E_RANGE);
+    assert_null(caucus_ledger_entry(ledger, 3));
+    caucus_ledger_free(ledger);
+}
+
+#define LINES 8
+typedef char line_text[CAUCUS_LEDGER_LINE_BYTES];
+
+/* A small history with every kind of entry. */
+static caucus_ledger *history(line_text *ret) {
+    caucus_ledger *ledger = ledger_of(7.25, 3e-6);
+    uint32_t run;
+    caucus_plan seeded = plan_of(2, 1.5, 1.0 / 3 * 1e-6);
+    assert_int_equal(open_run(ledger, 1, (double)NAN, 1e-6, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "check", (caucus_rational){1, 7}, none, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_open_run(ledger, &seeded, "dry run", true, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 2, 3, "vote", none, (caucus_rational){3, 2}, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 4000000000u, "selection", (caucus_rational){6, 7}, none, NULL), CAUCUS_OK);
+    assert_int_equal(open_run(ledger, 0, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(open_run(ledger, 4.25, (double)NAN, 5e-324, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_count(ledger), LINES);
+    for (size_t i = 0; i < LINES; i++)
+        assert_int_equal(caucus_ledger_line(ledger, i, ret[i], sizeof ret[i]), CAUCUS_OK);
+    return ledger;
+}
+
+static void lines_round_trip(void **state) {
+    (void)state;
+    line_text lines[LINES], again;
+    caucus_ledger *a = history(lines), *b = NULL;
+    caucus_error e;
+    for (size_t i = 0; i < LINES; i++)
+        assert_int_equal(caucus_ledger_append_line(&b, lines[i], i + 1, &e), CAUCUS_OK);
+    for (size_t i = 0; i < LINES; i++) {
+        assert_int_equal(caucus_ledger_line(b, i, again, sizeof again), CAUCUS_OK);
+        assert_string_equal(again, lines[i]);
+    }
+    caucus_ledger_totals x = totals(a), y = totals(b);
+    assert_true(x.left_epsilon == y.left_epsilon && x.reserved_delta == y.reserved_delta && x.released_choices == y.released_choices &&
+                x.released_messages == y.released_messages && x.runs == y.runs && x.releases == y.releases && y.any_seeded);
+    /* Both go on in the same way. */
+    assert_int_equal(caucus_ledger_release(a, 2, 9, "vote", (caucus_rational){2, 1}, none, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(b, 2, 9, "vote", (caucus_rational){2, 1}, none, NULL), CAUCUS_OK);
+    assert_memory_equal(caucus_ledger_entry(a, LINES)->hash, caucus_ledger_entry(b, LINES)->hash, CAUCUS_HASH_BYTES);
+    assert_int_equal(caucus_ledger_line(a, LINES + 1, again, sizeof again), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_line(a, 0, again, strlen(lines[0])), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_line(a, 0, again, strlen(lines[0]) + 1), CAUCUS_OK);
+    caucus_ledger_free(a);
+    caucus_ledger_free(b);
+}
+
+/* The first `count` lines, the last of them replaced. */
+static caucus_status read_back(line_text *lines, size_t count, const char *last, caucus_error *e) {
+    caucus_ledger *ledger = NULL;
+    caucus_status status = CAUCUS_OK;
+    for (size_t i = 0; i < count && status == CAUCUS_OK; i++)
+        status = caucus_ledger_append_line(&ledger, i + 1 == count ? last : lines[i], i + 1, e);
+    caucus_ledger_free(ledger);
+    return status;
+}
+
+static void every_altered_byte_is_noticed(void **state) {
+    (void)state;
+    line_text lines[LINES], bad;
+    caucus_ledger_free(history(lines));
+    int tried = 0;
+    for (size_t i = 0; i < LINES; i++)
+        for (size_t at = 0; lines[i][at] != '\0'; at++)
+            for (int flip = 1; flip < 256; flip <<= 1) {
+                memcpy(bad, lines[i], sizeof bad);
+                bad[at] = (char)(bad[at] ^ flip);
+                caucus_error e = {"", ""};
+                assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
+                char number[32];
+                snprintf(number, sizeof number, "line %zu", i + 1);
+                assert_non_null(strstr(e.text, number));
+                tried++;
+            }
+    assert_true(tried > 5000);
+}
+
+static void torn_missing_and_swapped_lines_are_noticed(void **state) {
+    (void)state;
+    line_text lines[LINES], bad;
+    caucus_ledger_free(history(lines));
+    caucus_error e;
+    for (size_t i = 0; i < LINES; i++) {
+        for (size_t length = 0; length < strlen(lines[i]); length++) {
+            memcpy(bad, lines[i], sizeof bad);
+            bad[length] = '\0';
+            assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
+        }
+        snprintf(bad, sizeof bad, "%.300s\n", lines[i]);
+        assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
+        snprintf(bad, sizeof bad, "%.300s\t", lines[i]);
+        assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
+        for (size_t j = 0; j < LINES; j++)
+            if (j != i)
+                assert_int_equal(read_back(lines, i + 1, lines[j], &e), CAUCUS_E_FORMAT);
+    }
+}
+
+/* Lines with a correct chain hash but contents no ledger would write: made by chaining them here. */
+static void hostile_lines_are_refused(void **state) {
+    (void)state;
+    char big[4000];
+    memset(big, '1', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    caucus_ledger *ledger = NULL;
+    caucus_error e;
+    const char *bad[] = {"",
+                         "\t\t\t\t\t\t\t\t",
+                         "budget",
+                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\tzz",
+                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\tnan\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t1\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t0\t0\tcaucus ledger 1\tprivate\t18446744073709551615\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t4294967296\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t+0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t00\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t0\t0\tcaucus ledger 1\tmaybe\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         "grant\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+                         big};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(caucus_ledger_append_line(&ledger, bad[i], 17, &e), CAUCUS_E_FORMAT);
+        assert_null(ledger);
+        assert_non_null(strstr(e.text, "line 17"));
+    }
+}
+
+/* A chain that is right in itself cannot smuggle a run past the budget: a line of a richer ledger does not fit. */
+static void a_run_line_must_fit_the_budget(void **state) {
+    (void)state;
+    caucus_ledger *rich = ledger_of(8, 0), *again = NULL;
+    uint32_t run;
+    line_text line, altered;
+    assert_int_equal(open_run(rich, 8, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_line(rich, 0, line, sizeof line), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_append_line(&again, line, 1, NULL), CAUCUS_OK);
+    assert_int_equal(open_run(again, 5, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_line(rich, 1, altered, sizeof altered), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_append_line(&again, altered, 2, NULL), CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_ledger_append_line(&again, line, 2, NULL), CAUCUS_E_FORMAT); /* a second budget */
+    assert_int_equal(caucus_ledger_count(again), 2);
+    caucus_ledger_free(rich);
+    caucus_ledger_free(again);
+}
+
+/* A run that is read back after every release still gets its last one: the slack absorbs the rounding. */
+static void restarts_do_not_eat_the_budget(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(1, 0);
+    uint32_t run;
+    assert_int_equal(open_run(ledger, 1, (double)NAN, 0, &run), CAUCUS_OK);
+    for (uint32_t i = 0; i < 30; i++) {
+        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 30}, none, NULL), CAUCUS_OK);
+        caucus_ledger *next = NULL;
+        for (size_t k = 0; k < caucus_ledger_count(ledger); k++) {
+            line_text line;
+            assert_int_equal(caucus_ledger_line(ledger, k, line, sizeof line), CAUCUS_OK);
+            assert_int_equal(caucus_ledger_append_line(&next, line, k + 1, NULL), CAUCUS_OK);
+        }
+        caucus_ledger_free(ledger);
+        ledger = next;
+    }
+    assert_int_equal(caucus_ledger_release(ledger, run, 31, "selection", (caucus_rational){1, 30}, none, NULL), CAUCUS_E_BUDGET);
+    caucus_ledger_free(ledger);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_budget_has_a_range),
+        cmocka_unit_test(runs_share_the_budget),
+        cmocka_unit_test(decimal_deltas_add_up),
+        cmocka_unit_test(infinite_needs_an_infinite_budget),
+        cmocka_unit_test(releases_stay_within_their_run),
+        cmocka_unit_test(small_amounts_are_not_lost),
+        cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(lines_round_trip),
+        cmocka_unit_test(every_altered_byte_is_noticed),
+        cmocka_unit_test(torn_missing_and_swapped_lines_are_noticed),
+        cmocka_unit_test(hostile_lines_are_refused),
+        cmocka_unit_test(a_run_line_must_fit_the_budget),
+        cmocka_unit_test(restarts_do_not_eat_the_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
