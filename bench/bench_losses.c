@@ -2,9 +2,10 @@
  *
  *   bench_losses [--json] [--movielens DIRECTORY]
  *
- * Times are the best of 200 runs of 65536 losses, in nanoseconds per loss. NumPy is timed the same way, before and after
- * ours, and its better time counts: on a busy machine a slow NumPy would flatter the ratio. The goal for a Gaussian loss is at most 0.15 of NumPy
- * (Generator(PCG64).standard_normal, run by /usr/bin/python3), for a uniform draw 0.3 ns. */
+ * Times are the best of 200 runs of 65536 losses, in nanoseconds per loss. NumPy is timed the same way, before and
+ * after ours, and its better time counts: on a busy machine a slow NumPy would flatter the ratio. The goal for a
+ * Gaussian loss is at most 0.15 of NumPy (Generator(PCG64).standard_normal, run by /usr/bin/python3), for a uniform
+ * draw 0.3 ns. */
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
 #include "sim/movielens.h"

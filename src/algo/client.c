@@ -99,6 +99,11 @@ uint32_t caucus_client_expert(const caucus_client *c)
     return c->expert;
 }
 
+const int64_t *caucus_client_unreported(const caucus_client *c)
+{
+    return c->block_sums ? NULL : c->sums;
+}
+
 int64_t caucus_client_cost(const caucus_client *c)
 {
     return c->cost;

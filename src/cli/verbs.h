@@ -7,7 +7,8 @@
 #define CAUCUS_CLI_VERBS_H
 
 /* X(name, "Group", "one line for the overview") */
-#define CAUCUS_VERB_LIST(X)
+#define CAUCUS_VERB_LIST(X) \
+    X(simulate, "Research", "any algorithm against any adversary or your own losses")
 
 typedef struct caucus_verb {
     const char *name; /* NULL ends the table */

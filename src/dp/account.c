@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-double account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee)
-{
+double account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee) {
     const double pure = account_double(loss->pure);
     if (pure <= s->epsilon || !(s->delta > 0))
         return pure;
@@ -25,21 +24,21 @@ double account_epsilon(const caucus_settings *s, const account_loss *loss, caucu
     return mixed;
 }
 
-static bool threshold_noise(const caucus_noise *noise)
-{
-    return (noise->kind == CAUCUS_NOISE_GEOMETRIC || noise->kind == CAUCUS_NOISE_LAPLACE) && account_usable(noise->parameter);
+static bool threshold_noise(const caucus_noise *noise) {
+    return (noise->kind == CAUCUS_NOISE_GEOMETRIC || noise->kind == CAUCUS_NOISE_LAPLACE) &&
+           account_usable(noise->parameter);
 }
 
-caucus_status account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error)
-{
+caucus_status account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u checks, the settings %u", svt->checks,
-                           (s->rounds - 1) / s->interval);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u checks, the settings %u",
+                           svt->checks, (s->rounds - 1) / s->interval);
     if (svt->switches == 0)
         return CAUCUS_OK; /* nothing is ever announced but the first expert */
-    if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate || !svt->threshold)
+    if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
+        !svt->threshold)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "threshold", "noise of another kind than a check may use");
     const long double at = fmaxl(account_cost(1, plan->grid, svt->threshold_noise.parameter),
                                  account_cost(1, plan->grid, svt->check_noise.parameter));
@@ -55,8 +54,7 @@ caucus_status account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus
     return CAUCUS_OK;
 }
 
-caucus_status account_hedge(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error)
-{
+caucus_status account_hedge(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_hedge_plan *hedge = &plan->hedge;
     if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
@@ -71,34 +69,36 @@ caucus_status account_hedge(const caucus_plan *plan, caucus_guarantee *ret, cauc
     if (!account_usable(hedge->rate) || s->unit != CAUCUS_UNIT_EVENT)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "rate", "no usable rate for this unit");
     const long double one = account_cost(2, plan->grid, hedge->rate);
-    account_loss loss = {.pure = account_up(one * draws), .rho = account_up(account_up(account_up(one * one) * draws) / 8)};
+    account_loss loss = {.pure = account_up(one * draws),
+                         .rho = account_up(account_up(account_up(one * one) * draws) / 8)};
     ret->epsilon_choices = account_epsilon(s, &loss, ret);
     return CAUCUS_OK;
 }
 
 /* Above what was asked? Reproductions of the paper are reported, not refused. */
-static caucus_status judge(const caucus_plan *plan, const caucus_guarantee *g, caucus_error *ret_error)
-{
+static caucus_status judge(const caucus_plan *plan, const caucus_guarantee *g, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (s->calibration == CAUCUS_CALIBRATION_PAPER)
         return CAUCUS_OK;
-    const double worst = isnan(g->epsilon_messages) ? g->epsilon_choices : fmax(g->epsilon_choices, g->epsilon_messages);
+    const double worst =
+        isnan(g->epsilon_messages) ? g->epsilon_choices : fmax(g->epsilon_choices, g->epsilon_messages);
     if (!(worst <= s->epsilon))
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon", "the plan's integers give %.17g, more than %.17g", worst,
-                           s->epsilon);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon", "the plan's integers give %.17g, more than %.17g",
+                           worst, s->epsilon);
     if (!(g->delta <= s->delta))
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "delta", "the plan's integers give %g, more than %g", g->delta, s->delta);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "delta", "the plan's integers give %g, more than %g",
+                           g->delta, s->delta);
     return CAUCUS_OK;
 }
 
-caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error)
-{
+caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     caucus_settings checked = plan->settings;
     caucus_status status = caucus_settings_check(&checked, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (plan->grid < 1 || plan->grid > 1 << 20 || checked.clients != plan->settings.clients)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "grid", "%lld steps (accepted: 1 to 2^20)", (long long)plan->grid);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "grid", "%lld steps (accepted: 1 to 2^20)",
+                           (long long)plan->grid);
     status = plan_limits(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -9,28 +9,24 @@
 
 /* Every operation of the accountant is followed by up(): a correctly rounded result is at most half a unit in the
  * last place below the true one, so the next number above it is not below the truth. Amounts are never negative. */
-static inline long double account_up(long double x)
-{
+static inline long double account_up(long double x) {
     return x > 0 ? nextafterl(x, (long double)INFINITY) : 0;
 }
 
 /* count * sensitivity * rate, rounded up. */
-static inline long double account_cost(uint64_t count, int64_t sensitivity, caucus_rational rate)
-{
+static inline long double account_cost(uint64_t count, int64_t sensitivity, caucus_rational rate) {
     long double x = account_up(account_up((long double)count) * account_up((long double)sensitivity));
     return account_up(account_up(x * account_up((long double)rate.num)) / (long double)rate.den);
 }
 
 /* The smallest double not below x. */
-static inline double account_double(long double x)
-{
+static inline double account_double(long double x) {
     double y = (double)x;
     return (long double)y >= x ? y : nextafter(y, INFINITY);
 }
 
 /* A rate or variance as samplers take it: lowest terms not required, den in 1..2^56, num at least 1. */
-static inline bool account_usable(caucus_rational r)
-{
+static inline bool account_usable(caucus_rational r) {
     return r.num >= 1 && r.den >= 1 && r.den <= CAUCUS_DEN_MAX;
 }
 

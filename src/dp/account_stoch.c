@@ -4,26 +4,25 @@
  * coordinates of V by at most W_h and meets 2^(j-h) leaves:
  *   trust coordinator   a selection costs 2*rate*W_h; as zCDP an eighth (exponential) or half of that squared;
  *   trust paper-local   the choice costs the same (report-noisy-min with this client's noise); the message d*rate*W_h;
- *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian d*W_h^2/(2 variance).
- * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add.
- * What a client sends covers what is chosen from it: choices are post-processing of messages. */
+ *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian d*W_h^2/(2
+ * variance). With weights on earlier phases a sample also enters later selections at w_a times its size; those costs
+ * add. What a client sends covers what is chosen from it: choices are post-processing of messages. */
 #include "dp/account.h"
 
 #include "dp/zcdp.h"
 
-static caucus_status refuse(caucus_error *ret_error, uint32_t i, const char *what)
-{
+static caucus_status refuse(caucus_error *ret_error, uint32_t i, const char *what) {
     return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "%u: %s", i + 2, what);
 }
 
 /* A phase must use every sample at most once and only the samples there are. */
-static caucus_status check_layout(const caucus_plan *plan, uint32_t i, caucus_error *ret_error)
-{
+static caucus_status check_layout(const caucus_plan *plan, uint32_t i, caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
     if (phase->first != (uint32_t)2 << i || phase->samples != (uint32_t)1 << i || phase->trees > CAUCUS_TREES_MAX)
         return refuse(ret_error, i, "not where the doubling phases are");
     const uint64_t trees = phase->trees, b = phase->batch;
-    if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * (uint64_t)phase->samples || b % ((uint64_t)1 << trees)))
+    if (trees == 0 ? b > phase->samples
+                   : (b * trees * (trees + 5) > 4 * (uint64_t)phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
     if (trees > 0 && plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK)
         return refuse(ret_error, i, "trees with unit client-block");
@@ -33,8 +32,7 @@ static caucus_status check_layout(const caucus_plan *plan, uint32_t i, caucus_er
     return CAUCUS_OK;
 }
 
-static int64_t sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t h)
-{
+static int64_t sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t h) {
     if (h == 0)
         return plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     if (plan->settings.losses == CAUCUS_LOSSES_LINEAR)
@@ -44,8 +42,7 @@ static int64_t sensitivity(const caucus_plan *plan, const caucus_stoch_phase *ph
 
 /* A sample of the phase before phase[i]: what the selections of phases i, i+1, .. cost it (root-only if past > 1). */
 static caucus_status selections(const caucus_plan *plan, uint32_t i, uint32_t j, uint32_t h, account_loss *ret,
-                                caucus_error *ret_error)
-{
+                                caucus_error *ret_error) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const bool local = plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL;
     const uint64_t leaves = (uint64_t)1 << (j - h);
@@ -67,18 +64,18 @@ static caucus_status selections(const caucus_plan *plan, uint32_t i, uint32_t j,
 }
 
 /* What all leaf messages of the paper's local noise cost a sample. */
-static account_loss paper_messages(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, uint32_t h)
-{
+static account_loss paper_messages(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, uint32_t h) {
     const uint64_t leaves = (uint64_t)1 << (j - h), d = plan->settings.experts;
-    const long double one = account_cost(1, sensitivity(plan, phase, h), phase->leaf_noise[j].parameter); /* per scalar */
+    const long double one =
+        account_cost(1, sensitivity(plan, phase, h), phase->leaf_noise[j].parameter); /* per scalar */
     return (account_loss){
         .pure = account_up(one * account_up((long double)(leaves * d))),
         .rho = account_up(account_up(account_up(one * one) * account_up((long double)(leaves * d))) / 2),
     };
 }
 
-static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, account_loss *ret, caucus_error *ret_error)
-{
+static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, account_loss *ret,
+                             caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
     const int64_t w = sensitivity(plan, phase, h);
     const uint64_t d = plan->settings.experts;
@@ -116,8 +113,7 @@ static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, ac
 }
 
 static caucus_status account_vertex(const caucus_plan *plan, uint32_t i, uint32_t j, uint32_t h, caucus_guarantee *ret,
-                                    caucus_error *ret_error)
-{
+                                    caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     account_loss loss;
     if (s->trust == CAUCUS_TRUST_NOBODY) {
@@ -139,8 +135,7 @@ static caucus_status account_vertex(const caucus_plan *plan, uint32_t i, uint32_
     return CAUCUS_OK;
 }
 
-caucus_status account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error)
-{
+caucus_status account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
     const int64_t lo = s->losses == CAUCUS_LOSSES_LINEAR ? 0 : -plan->grid;

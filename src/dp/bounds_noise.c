@@ -2,9 +2,9 @@
  *
  * E max_n Z_n <= inf_{u > 0} [ln d + ln E e^(uZ)]/u. Moments per draw of rate r:
  *   Laplace   -ln(1 - (u/r)^2): the discrete law's moment is smaller, since (cosh x - 1)/x^2 grows with x;
- *   K-norm    ln{[(1-y)^-d - (1+y)^-d]/(2dy)}, y = u/r: a coordinate is uniform on [-radius, radius], the radius Gamma(d+1);
- *             on the integers this is a midpoint sum, which differs by less than a part in 2^20 if r <= 2^-10 (INFLATE);
- *   Gaussian  u^2 variance/2, also for the discrete law (Canonne, Kamath and Steinke 2020). */
+ *   K-norm    ln{[(1-y)^-d - (1+y)^-d]/(2dy)}, y = u/r: a coordinate is uniform on [-radius, radius], the radius
+ * Gamma(d+1); on the integers this is a midpoint sum, which differs by less than a part in 2^20 if r <= 2^-10
+ * (INFLATE); Gaussian  u^2 variance/2, also for the discrete law (Canonne, Kamath and Steinke 2020). */
 #include "dp/bounds_noise.h"
 
 #include <math.h>
@@ -12,8 +12,7 @@
 #define KNORM_RATE_MAX 0x1p-10
 #define INFLATE (1 + 0x1p-20)
 
-static double log_moment(const caucus_noise *noise, double dimension, double u)
-{
+static double log_moment(const caucus_noise *noise, double dimension, double u) {
     const double parameter = caucus_rational_double(noise->parameter);
     const double y = u / parameter;
     switch (noise->kind) {
@@ -32,8 +31,8 @@ static double log_moment(const caucus_noise *noise, double dimension, double u)
     }
 }
 
-static double value_at(double log_u, double log_d, double dimension, const noise_term *terms, uint32_t count, double variance)
-{
+static double value_at(double log_u, double log_d, double dimension, const noise_term *terms, uint32_t count,
+                       double variance) {
     const double u = exp(log_u);
     double sum = log_d + u * u * variance / 2;
     for (uint32_t i = 0; i < count; i++)
@@ -42,8 +41,7 @@ static double value_at(double log_u, double log_d, double dimension, const noise
 }
 
 /* The largest u at which every moment is finite (infinite for Gaussian noise alone). */
-static double limit_of(const noise_term *terms, uint32_t count)
-{
+static double limit_of(const noise_term *terms, uint32_t count) {
     double limit = INFINITY;
     for (uint32_t i = 0; i < count; i++)
         if (terms[i].noise->kind == CAUCUS_NOISE_LAPLACE || terms[i].noise->kind == CAUCUS_NOISE_KNORM)
@@ -51,8 +49,7 @@ static double limit_of(const noise_term *terms, uint32_t count)
     return limit;
 }
 
-double bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count, double variance)
-{
+double bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count, double variance) {
     const double ratio = 0.6180339887498949;
     double total = variance; /* a rough size of the answer, to centre the search */
     for (uint32_t i = 0; i < count; i++) {
@@ -72,7 +69,8 @@ double bounds_noise_max(double log_d, double dimension, const noise_term *terms,
     double lo = fmin(hi, log(sqrt(2 * log_d / total))) - 24;
     for (int i = 0; i < 70; i++) {
         const double c = hi - ratio * (hi - lo), d = lo + ratio * (hi - lo);
-        if (value_at(c, log_d, dimension, terms, count, variance) <= value_at(d, log_d, dimension, terms, count, variance))
+        if (value_at(c, log_d, dimension, terms, count, variance) <=
+            value_at(d, log_d, dimension, terms, count, variance))
             hi = d;
         else
             lo = c;

@@ -12,8 +12,9 @@ typedef struct noise_term {
     double copies;
 } noise_term;
 
-/* inf over u of [log_d + sum of ln E e^(u*noise) + u^2*variance/2]/u: bounds the expected maximum of d sums of these noises
- * and of a sub-Gaussian part. `dimension`: of K-norm vectors. NAN where it is not proved (K-norm on a coarse grid). */
+/* inf over u of [log_d + sum of ln E e^(u*noise) + u^2*variance/2]/u: bounds the expected maximum of d sums of these
+ * noises and of a sub-Gaussian part. `dimension`: of K-norm vectors. NAN where it is not proved (K-norm on a coarse
+ * grid). */
 double bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count, double variance);
 
 #endif

@@ -3,12 +3,12 @@
  * Per phase, with n samples of each of m clients (loss units; R = width of a gradient coordinate):
  *     B_p = statistical + selection + smoothness.
  * Statistical: R sqrt(ln d/(2 m n)) for a fixed gradient (Hoeffding, a maximum over d), and for convex losses
- * 2 sqrt(2 ln(2d) (R^2/4 + 16 beta^2)/(m b)). Smoothness: 2 beta (T1 = 0) or 8 beta/(2^(T1+1) - 1), from the Frank-Wolfe recursion
- * h <= 2/(K(K+1)) sum_k k (2e + a_k) + 8 beta/(K+1). Selection: a = E[score of the chosen - best]/(m b):
- *     exponential ln d/rate; permute-and-flip (H_d - 1)/rate; noise on every coordinate inf_u [ln d + ln E e^(uZ)]/u.
- * Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised loss:
- *     E <= R + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)).
- * Votes have no bound of this kind. docs/PRIVACY.md, "Bounds". */
+ * 2 sqrt(2 ln(2d) (R^2/4 + 16 beta^2)/(m b)). Smoothness: 2 beta (T1 = 0) or 8 beta/(2^(T1+1) - 1), from the
+ * Frank-Wolfe recursion h <= 2/(K(K+1)) sum_k k (2e + a_k) + 8 beta/(K+1). Selection: a = E[score of the chosen -
+ * best]/(m b): exponential ln d/rate; permute-and-flip (H_d - 1)/rate; noise on every coordinate inf_u [ln d + ln E
+ * e^(uZ)]/u. Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised
+ * loss: E <= R + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)). Votes have no bound of this kind. docs/PRIVACY.md,
+ * "Bounds". */
 #include "dp/calibrate.h"
 
 #include "dp/bounds_noise.h"
@@ -17,27 +17,23 @@
 #include <math.h>
 
 /* Loss units of one grid step of a gradient. */
-static double step_of(const caucus_plan *plan)
-{
+static double step_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double unit = s->losses == CAUCUS_LOSSES_LINEAR ? s->hi - s->lo : s->lipschitz;
     return unit / (double)plan->grid;
 }
 
-static double width_of(const caucus_plan *plan)
-{
+static double width_of(const caucus_plan *plan) {
     return (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo) * step_of(plan);
 }
 
 /* How many records of a client enter its V: its losses, or one mean. */
-static double records_of(const caucus_plan *plan, double samples)
-{
+static double records_of(const caucus_plan *plan, double samples) {
     return plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : samples;
 }
 
 /* E[score of the chosen - best] in units of 1/rate. */
-static double selection_factor(const caucus_plan *plan)
-{
+static double selection_factor(const caucus_plan *plan) {
     const double d = plan->settings.experts;
     if (plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
         return log(d);
@@ -55,8 +51,7 @@ static double selection_factor(const caucus_plan *plan)
 
 /* Error of the selections of tree j in grid steps of summed V (trust coordinator, paper-local) or of its noisy
  * increments (trust nobody: at most one vertex of every depth on the path). */
-static double leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double factor)
-{
+static double leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double factor) {
     const caucus_settings *s = &plan->settings;
     if (s->trust == CAUCUS_TRUST_COORDINATOR)
         return factor / caucus_rational_double(phase->select_rate[j]);
@@ -72,8 +67,7 @@ static double leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phas
 }
 
 /* The mean over a phase's selections, with the Frank-Wolfe weights k. */
-static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase)
-{
+static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const double factor = plan->settings.trust == CAUCUS_TRUST_COORDINATOR ? selection_factor(plan) : 0;
     if (phase->trees == 0)
         return leaf_error(plan, phase, 0, factor);
@@ -88,8 +82,7 @@ static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase 
 }
 
 /* Linear losses, one selection from the sums of this phase and, with weights w_a, of earlier ones. */
-static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase)
-{
+static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const double m = plan->settings.clients, log_d = log((double)plan->settings.experts);
     double mass = 0, spread = 0;
@@ -105,8 +98,7 @@ static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *pha
 
 /* The same for noisy sums, which the coordinator averages over phases: noise and sampling error in one exponential
  * moment, with the integer weights that are really used. */
-static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase *phase)
-{
+static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const double m = plan->settings.clients, d = plan->settings.experts;
     const uint32_t last = (uint32_t)(phase - plan->stoch.phase);
     noise_term terms[32];
@@ -114,7 +106,8 @@ static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase 
     for (uint32_t i = 0; i <= last; i++) {
         const caucus_stoch_phase *q = &plan->stoch.phase[i];
         const double records = records_of(plan, q->samples);
-        const double weight = (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
+        const double weight =
+            (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
         terms[i] = (noise_term){&q->vertex_noise[0], weight, m};
         mass += weight * records;
         variance += weight * weight * records * records / q->samples; /* of means: records = 1 */
@@ -124,8 +117,7 @@ static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase 
     return error * step_of(plan) / (m * mass);
 }
 
-double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase)
-{
+double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const caucus_settings *s = &plan->settings;
     const double m = s->clients, d = s->experts, b = phase->batch;
     const double width = width_of(plan), beta = s->smoothness;
@@ -141,8 +133,7 @@ double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *pha
     return 2 * e + selection + (phase->trees ? 8 * beta / (ldexp(2, (int)phase->trees) - 1) : 2 * beta);
 }
 
-double bounds_stoch_total(const caucus_plan *plan)
-{
+double bounds_stoch_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double width = width_of(plan), m = s->clients;
     double total = width, trees = 0;
@@ -154,14 +145,13 @@ double bounds_stoch_total(const caucus_plan *plan)
         trees = fmax(trees, phase->trees);
     }
     total += width * sqrt(s->rounds * log((double)s->experts) / (2 * m));
-    /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and an
-     * excess by twice that; averages over phases are kept to 2^-16 of a step. */
+    /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and
+     * an excess by twice that; averages over phases are kept to 2^-16 of a step. */
     const double means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
     return total + s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
 }
 
-void bounds_stoch(caucus_plan *plan)
-{
+void bounds_stoch(caucus_plan *plan) {
     const double all = plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
     const double total = bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;

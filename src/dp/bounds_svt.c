@@ -17,13 +17,13 @@
 #include <math.h>
 
 /* Of a noise threshold, in grid units, that the proof adds to L; NAN if the plan leaves too small a margin. */
-static double paper_noise(const caucus_plan *plan, const svt_facts *f)
-{
+static double paper_noise(const caucus_plan *plan, const svt_facts *f) {
     const caucus_svt_plan *svt = &plan->svt;
     const double r = plan->settings.rho / 8;
     /* Whole numbers of grid steps: for them the discrete Laplace tail is at most half the exponential. */
     const double cq = ceil(log(f->checks / (2 * r)) / caucus_rational_double(svt->check_noise.parameter));
-    const double ct = ceil(log((svt->switches + 1.0) / (2 * r)) / caucus_rational_double(svt->threshold_noise.parameter));
+    const double ct =
+        ceil(log((svt->switches + 1.0) / (2 * r)) / caucus_rational_double(svt->threshold_noise.parameter));
     const double eta = 2 * caucus_rational_double(svt->select_rate[0]); /* per grid step */
     double margin = eta * ((double)(svt->threshold[0] - svt->score_floor) - cq - ct);
     margin = margin < 16 ? margin : 16; /* a larger margin is also a margin of 16 */
@@ -34,8 +34,7 @@ static double paper_noise(const caucus_plan *plan, const svt_facts *f)
     return needed <= svt->switches ? cq + ct : NAN;
 }
 
-void bounds_svt(caucus_plan *plan)
-{
+void bounds_svt(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = calibrate_svt_facts(s);

@@ -14,8 +14,8 @@
 
 /* The largest rate k/2^56 (fewer bits above 64) not above `value`; CAUCUS_E_INFEASIBLE if that is 0 or its
  * noise could leave 62 bits. The error names `field`. */
-caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret,
+                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Public facts about an svt run, in units of the range of one loss (of one block's mean, unit client-block). */
 typedef struct svt_facts {
@@ -47,8 +47,8 @@ caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS
 caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. */
-caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* b_max: the largest root batch with which T1 = trees >= 1 trees fit n = 2^(p-2) samples; 0 if none does. */
 uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees);

@@ -12,15 +12,13 @@
 
 #include <math.h>
 
-static double squares(const caucus_settings *s)
-{
-    const double n = s->interval < s->rounds ? s->interval : s->rounds;
-    const double rest = s->rounds % s->interval;
-    return s->rounds >= s->interval ? (s->rounds / s->interval) * n * n + rest * rest : n * n;
+static double squares(const caucus_settings *s) {
+    const uint32_t full = s->rounds / s->interval;
+    const double n = s->interval, rest = s->rounds % s->interval;
+    return full * n * n + rest * rest;
 }
 
-caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error)
-{
+caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     caucus_hedge_plan *hedge = &plan->hedge;
     hedge->blocks = (s->rounds - 1) / s->interval + 1;
@@ -42,8 +40,7 @@ caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error)
     return status;
 }
 
-void bounds_hedge(caucus_plan *plan)
-{
+void bounds_hedge(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double all = s->rounds * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;
@@ -52,6 +49,7 @@ void bounds_hedge(caucus_plan *plan)
         return;
     const double e = plan->hedge.learning_rate;
     plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
-    plan->bound_uncapped = (log((double)s->experts) / e + e * squares(s) / 8) * (s->hi - s->lo) + all / (double)plan->grid;
+    plan->bound_uncapped =
+        (log((double)s->experts) / e + e * squares(s) / 8) * (s->hi - s->lo) + all / (double)plan->grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
 }

@@ -7,7 +7,8 @@
  *   knorm      P(z) ~ e^(-rate*max|z|), rate epsilon/W: private by the triangle inequality in the maximum norm;
  *   laplace-d  Laplace of rate epsilon/(d W) on d coordinates;
  *   gauss      discrete Gaussian of variance d W^2/(2 rho): rho-zCDP, rho = rho(epsilon, delta).
- * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, "Message-private designs". */
+ * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, "Message-private
+ * designs". */
 #include "dp/calibrate.h"
 
 #include "dp/zcdp.h"
@@ -15,22 +16,21 @@
 #include <math.h>
 
 /* Variances have at most 56 bits, numerator and denominator, for the exact sampler. */
-static caucus_status gaussian(double variance, caucus_noise *ret, caucus_error *ret_error)
-{
+static caucus_status gaussian(double variance, caucus_noise *ret, caucus_error *ret_error) {
     int exponent;
     variance *= 1 + CALIBRATE_SLACK;
     (void)frexp(variance, &exponent);
     if (!(variance < 0x1p55))
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "message",
-                           "gauss needs the variance %.3g, above 2^55 grid steps: use knorm, a larger epsilon or a coarser grid",
-                           variance);
+        return caucus_fail(
+            ret_error, CAUCUS_E_INFEASIBLE, "message",
+            "gauss needs the variance %.3g, above 2^55 grid steps: use knorm, a larger epsilon or a coarser grid",
+            variance);
     const unsigned bits = exponent > 36 ? (unsigned)(56 - exponent) : 20;
     ret->kind = CAUCUS_NOISE_GAUSSIAN;
     return caucus_rational_ceil(variance, bits, &ret->parameter);
 }
 
-static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret, caucus_error *ret_error)
-{
+static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const double d = s->experts;
     if (w <= 0)
@@ -47,8 +47,7 @@ static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret
     return calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), "epsilon", &ret->parameter, ret_error);
 }
 
-caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error)
-{
+caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error) {
     const double epsilon = plan->settings.epsilon;
     const double width = (double)calibrate_sensitivity(plan, phase, 0);
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE)

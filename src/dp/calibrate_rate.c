@@ -10,13 +10,13 @@
 /* Noise of rate r exceeds 2^61 with probability below 2^-1000 if r >= 693.2/2^61. */
 #define RATE_MIN 0x1p-51
 
-caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error)
-{
+caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error) {
     value *= 1 - CALIBRATE_SLACK;
     if (!(value >= RATE_MIN))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, field,
                            "needs noise so large that 62 bits cannot hold it (rate %.3g per grid step): raise epsilon "
-                           "or use a coarser grid", value);
+                           "or use a coarser grid",
+                           value);
     int exponent;
     (void)frexp(value, &exponent); /* value < 2^exponent */
     unsigned bits = exponent <= 6 ? 56 : exponent < 62 ? (unsigned)(62 - exponent) : 0;

@@ -1,8 +1,8 @@
 /* calibrate_stoch.c: phases, trees and rates of Fed-DP-OPE-Stoch.
  *
  * Phase p >= 2 plays rounds 2^(p-1) .. and learns from the 2^(p-2) losses of the phase before. With T1 = 0 it makes one
- * selection from all of them; with T1 >= 1 it walks trees 1..T1, tree j with 2^j leaves, root batch b and b >> h samples
- * at a right vertex of depth h: b T1 (T1+5)/4 samples in all, b a multiple of 2^T1.
+ * selection from all of them; with T1 >= 1 it walks trees 1..T1, tree j with 2^j leaves, root batch b and b >> h
+ * samples at a right vertex of depth h: b T1 (T1+5)/4 samples in all, b a multiple of 2^T1.
  *
  * One sample at depth h moves a coordinate of V by at most W_h (W_0 = R, W_h = 2^(h+1) C_h, C_h the clamp on gradient
  * differences) and meets 2^(j-h) selections, each of which costs 2*rate*W_h. A sample is in one vertex of one
@@ -19,28 +19,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees)
-{
+uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees) {
     if (phase_number < trees)
         return 0;
     uint32_t slots = ((uint32_t)1 << (phase_number - trees)) / (trees * (trees + 5));
     return slots << trees;
 }
 
-int64_t calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth)
-{
+int64_t calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth) {
     if (depth == 0)
         return plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     return phase->clamp[depth] * ((int64_t)2 << depth);
 }
 
-static uint32_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *phase)
-{
+static uint32_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     return (uint32_t)(phase - plan->stoch.phase) + 2;
 }
 
-static caucus_status layout(caucus_plan *plan, caucus_error *ret_error)
-{
+static caucus_status layout(caucus_plan *plan, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
     const uint32_t rounds = plan->settings.rounds;
     const bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
@@ -64,8 +60,7 @@ static caucus_status layout(caucus_plan *plan, caucus_error *ret_error)
 
 /* C_h = min(R, ceil(beta*D_h) + 1) in grid steps, D_h <= 2^(2-h); the 1 covers the rounding of two gradients. Linear
  * losses have the same gradient everywhere: 0. */
-static void set_clamps(const caucus_plan *plan, caucus_stoch_phase *phase)
-{
+static void set_clamps(const caucus_plan *plan, caucus_stoch_phase *phase) {
     const caucus_settings *s = &plan->settings;
     const int64_t width = plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     const double beta = s->smoothness / s->lipschitz * (double)plan->grid;
@@ -76,8 +71,7 @@ static void set_clamps(const caucus_plan *plan, caucus_stoch_phase *phase)
 }
 
 /* What all uses of one sample weigh: sum of w_a and of w_a^2 over the ages it can reach. */
-static void past_sums(const caucus_stoch_plan *stoch, double *ret_sum, double *ret_squares)
-{
+static void past_sums(const caucus_stoch_plan *stoch, double *ret_sum, double *ret_squares) {
     *ret_sum = *ret_squares = 0;
     for (uint32_t a = 0; a < stoch->past; a++) {
         const double w = (double)stoch->past_weights[a];
@@ -87,10 +81,10 @@ static void past_sums(const caucus_stoch_plan *stoch, double *ret_sum, double *r
 }
 
 /* The selection rate of tree j in a phase, before rounding. */
-static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double rho)
-{
+static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double rho) {
     const caucus_settings *s = &plan->settings;
-    if (s->calibration == CAUCUS_CALIBRATION_PAPER) { /* Lap(4 alpha 2^j/eps); delta: alpha 2^(T1/2) ln(2^(p-1)/delta)/eps */
+    if (s->calibration ==
+        CAUCUS_CALIBRATION_PAPER) { /* Lap(4 alpha 2^j/eps); delta: alpha 2^(T1/2) ln(2^(p-1)/delta)/eps */
         const double scale = s->delta > 0 ? ldexp(1, (int)phase->trees / 2) * (phase->trees % 2 ? sqrt(2) : 1) *
                                                 log((double)phase->first / s->delta)
                                           : ldexp(4, (int)j);
@@ -110,9 +104,9 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
 
 /* Calibrate one phase with T1 = trees (known to fit). */
 static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phase, uint32_t trees, double rho,
-                               caucus_error *ret_error)
-{
-    caucus_stoch_phase done = {.first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
+                               caucus_error *ret_error) {
+    caucus_stoch_phase done = {
+        .first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
     done.batch = trees ? calibrate_batch(phase_number(plan, phase), trees) : phase->samples;
     done.vote_rate = done.shortlist_noise.parameter = (caucus_rational){0, 1};
     for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++)
@@ -121,7 +115,8 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     caucus_status status = CAUCUS_OK;
     if (plan->settings.trust == CAUCUS_TRUST_NOBODY)
         status = calibrate_messages(plan, &done, ret_error);
-    for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && plan->settings.trust != CAUCUS_TRUST_NOBODY; j++) {
+    for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && plan->settings.trust != CAUCUS_TRUST_NOBODY;
+         j++) {
         caucus_rational rate = {0, 1};
         status = calibrate_rate(rate_of(plan, &done, j, rho), "epsilon", &rate, ret_error);
         if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
@@ -134,9 +129,9 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     return status;
 }
 
-/* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses only. */
-static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first, uint32_t *ret_last)
-{
+/* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses only.
+ */
+static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first, uint32_t *ret_last) {
     const caucus_settings *s = &plan->settings;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     *ret_first = *ret_last = 0;
@@ -152,8 +147,7 @@ static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first,
 }
 
 /* Calibrate every phase for the select, message and weights now in the plan. */
-static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret_error)
-{
+static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
     for (uint32_t p = 2; p <= stoch->phases; p++) {
         caucus_stoch_phase *phase = &stoch->phase[p - 2], best = *phase;
@@ -176,8 +170,7 @@ static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret
 }
 
 /* Integer weights w_a = 2^16 gamma^a, as long as they are not 0 and some sample reaches age a. */
-static void set_weights(caucus_stoch_plan *stoch, double gamma)
-{
+static void set_weights(caucus_stoch_plan *stoch, double gamma) {
     memset(stoch->past_weights, 0, sizeof stoch->past_weights);
     stoch->past = 1;
     stoch->past_weights[0] = gamma > 0 ? 1u << 16 : 1;
@@ -191,11 +184,11 @@ static void set_weights(caucus_stoch_plan *stoch, double gamma)
 }
 
 /* Try every way of selecting that the settings leave open, and keep the one with the smallest bound. */
-static caucus_status search(caucus_plan *plan, caucus_error *ret_error)
-{
+static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
     static const double gammas[] = {0, 0.25, 0.5, 0.7, 0.8, 0.9};
     const caucus_settings *s = &plan->settings;
-    const double rho = s->delta > 0 ? zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
+    const double rho =
+        s->delta > 0 ? zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
     const bool open = s->select == CAUCUS_SELECT_AUTO && s->trust == CAUCUS_TRUST_COORDINATOR &&
                       s->calibration == CAUCUS_CALIBRATION_TIGHT && s->delta > 0;
     caucus_select best_select = plan->stoch.select;
@@ -226,26 +219,29 @@ static caucus_status search(caucus_plan *plan, caucus_error *ret_error)
     return set_phases(plan, rho, ret_error);
 }
 
-static void resolve(caucus_plan *plan)
-{
+static void resolve(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const bool paper = s->calibration == CAUCUS_CALIBRATION_PAPER;
-    plan->stoch.select = s->select != CAUCUS_SELECT_AUTO ? s->select : paper ? CAUCUS_SELECT_NOISY_MIN : CAUCUS_SELECT_FLIP;
+    plan->stoch.select = s->select != CAUCUS_SELECT_AUTO ? s->select
+                         : paper                         ? CAUCUS_SELECT_NOISY_MIN
+                                                         : CAUCUS_SELECT_FLIP;
     plan->stoch.message = s->message;
-    if (s->message == CAUCUS_MESSAGE_AUTO) /* votes, unless some phase builds trees from noisy sums; see calibrate_stoch */
+    if (s->message ==
+        CAUCUS_MESSAGE_AUTO) /* votes, unless some phase builds trees from noisy sums; see calibrate_stoch */
         plan->stoch.message = s->trust == CAUCUS_TRUST_NOBODY && s->losses == CAUCUS_LOSSES_LINEAR && s->trees <= 0
                                   ? CAUCUS_MESSAGE_VOTE
                                   : CAUCUS_MESSAGE_KNORM;
-    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE && s->message == CAUCUS_MESSAGE_AUTO && (s->epsilon >= 3 || s->experts >= 500))
+    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE && s->message == CAUCUS_MESSAGE_AUTO &&
+        (s->epsilon >= 3 || s->experts >= 500))
         plan->stoch.message = CAUCUS_MESSAGE_SHORTLIST;
 }
 
-caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
-{
+caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->losses == CAUCUS_LOSSES_CONVEX)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "unit",
-                           "client-block with convex losses, whose gradients have no mean over a block (accepted: event)");
+        return caucus_fail(
+            ret_error, CAUCUS_E_INFEASIBLE, "unit",
+            "client-block with convex losses, whose gradients have no mean over a block (accepted: event)");
     caucus_status status = layout(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -22,36 +22,34 @@
 
 /* L* is about losses measured from the bottom of their range: the total of l - lo of the best expert. In block
  * means, only full blocks are ever reported, so a total of L* is a total of (L*)/N means. */
-svt_facts calibrate_svt_facts(const caucus_settings *s)
-{
+svt_facts calibrate_svt_facts(const caucus_settings *s) {
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const double range = s->hi - s->lo;
     const double per_unit = means ? range * s->interval : range;
+    const uint32_t checks = (s->rounds - 1) / s->interval;
+    const uint32_t block = s->interval < s->rounds ? s->interval : s->rounds;
     return (svt_facts){
         .clients = s->clients,
         .experts = s->experts,
-        .checks = (s->rounds - 1) / s->interval,
-        .block_cost = means ? 1 : s->interval < s->rounds ? s->interval : s->rounds,
+        .checks = checks,
+        .block_cost = means ? 1 : block,
         .lstar = s->lstar / per_unit,
         .per_unit = per_unit,
     };
 }
 
-static double bound_of(const svt_facts *f, double kappa, double inner)
-{
+static double bound_of(const svt_facts *f, double kappa, double inner) {
     return (kappa + 1) * (f->lstar + f->block_cost + inner / f->clients);
 }
 
 /* A/eps_AT + g/eta when the threshold gets eps_AT and zCDP selections what is left; *ret_rho is theirs. */
-static double inner_zcdp(const caucus_settings *s, double a, double g, double kappa, double eps_at, double *ret_rho)
-{
+static double inner_zcdp(const caucus_settings *s, double a, double g, double kappa, double eps_at, double *ret_rho) {
     *ret_rho = zcdp_rho_with_pure(s->epsilon * (1 - CALIBRATE_SLACK), eps_at, s->delta);
     return *ret_rho > 0 ? a / eps_at + g / sqrt(8 * *ret_rho / kappa) : INFINITY;
 }
 
 /* The best split of (epsilon, delta), as a fraction of epsilon for the threshold on the scale of its logit. */
-static double split_zcdp(const caucus_settings *s, double a, double g, double kappa)
-{
+static double split_zcdp(const caucus_settings *s, double a, double g, double kappa) {
     const double ratio = 0.6180339887498949;
     double lo = -9, hi = 4, rho;
     for (int i = 0; i < 32; i++) {
@@ -66,16 +64,15 @@ static double split_zcdp(const caucus_settings *s, double a, double g, double ka
     return s->epsilon / (1 + exp(-(lo + hi) / 2));
 }
 
-static void consider(svt_real *best, const svt_facts *f, svt_real candidate, double inner, double check_tail)
-{
+static void consider(svt_real *best, const svt_facts *f, svt_real candidate, double inner, double check_tail) {
     candidate.bound = bound_of(f, candidate.switches, inner);
-    candidate.threshold = f->clients * f->lstar + candidate.margin / candidate.eta + check_tail / candidate.epsilon_threshold;
+    candidate.threshold =
+        f->clients * f->lstar + candidate.margin / candidate.eta + check_tail / candidate.epsilon_threshold;
     if (candidate.bound < best->bound)
         *best = candidate;
 }
 
-void calibrate_svt_real(const caucus_settings *s, svt_real *ret)
-{
+void calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
     const svt_facts f = calibrate_svt_facts(s);
     const double check_tail = log(f.checks / (2 * s->rho / 4));
     *ret = (svt_real){.bound = INFINITY};
@@ -101,8 +98,7 @@ void calibrate_svt_real(const caucus_settings *s, svt_real *ret)
 }
 
 /* Weight of selection k: constant, or front-loaded; the etas are eta_total * weight / norm. */
-static double eta_of(const caucus_settings *s, const svt_real *r, uint32_t k)
-{
+static double eta_of(const caucus_settings *s, const svt_real *r, uint32_t k) {
     if (!s->front_load)
         return r->eta;
     double sum = 0;
@@ -113,8 +109,7 @@ static double eta_of(const caucus_settings *s, const svt_real *r, uint32_t k)
     return r->eta * r->switches / (sum * (k + 3)); /* eta_k ~ 1/(k+3), same sum */
 }
 
-static caucus_status allocate(caucus_svt_plan *svt, caucus_error *ret_error)
-{
+static caucus_status allocate(caucus_svt_plan *svt, caucus_error *ret_error) {
     svt->threshold = calloc(svt->switches, sizeof *svt->threshold);
     svt->select_rate = calloc(svt->switches, sizeof *svt->select_rate);
     if (!svt->threshold || !svt->select_rate)
@@ -123,25 +118,23 @@ static caucus_status allocate(caucus_svt_plan *svt, caucus_error *ret_error)
 }
 
 /* A real number of grid units, rounded up; thresholds beyond 2^61 would leave no room for noise. */
-static caucus_status units_up(double value, int64_t *ret, caucus_error *ret_error)
-{
+static caucus_status units_up(double value, int64_t *ret, caucus_error *ret_error) {
     if (!(value < 0x1p61))
-        return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "epsilon", "gives a threshold of %.3g grid steps, above 2^61", value);
+        return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "epsilon", "gives a threshold of %.3g grid steps, above 2^61",
+                           value);
     *ret = (int64_t)ceil(value);
     return CAUCUS_OK;
 }
 
 /* m*L* in grid units. Rounding each loss to the grid can add half a step to it, T times, and rounding the mean of a
  * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. */
-static caucus_status score_floor(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error)
-{
+static caucus_status score_floor(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error) {
     const double each = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->block_cost / 2;
     const double rounding = f->lstar > 0 ? (f->checks + 1) * each : 0;
     return units_up(f->clients * (f->lstar * (double)plan->grid + rounding), &plan->svt.score_floor, ret_error);
 }
 
-static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error)
-{
+static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const double grid = (double)plan->grid;
     caucus_svt_plan *svt = &plan->svt;
@@ -158,15 +151,15 @@ static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
         status = calibrate_rate(eta_of(s, &real, k) / (2 * grid), "epsilon", &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK) /* g/eta_k is g/(2*rate) grid units */
-            status = units_up((double)svt->score_floor + real.margin / (2 * caucus_rational_double(svt->select_rate[k])) + tail,
+            status = units_up((double)svt->score_floor +
+                                  real.margin / (2 * caucus_rational_double(svt->select_rate[k])) + tail,
                               &svt->threshold[k], ret_error);
     }
     svt->epsilon_threshold = caucus_rational_double(rate) * grid;
     return status;
 }
 
-static caucus_status paper(caucus_plan *plan, caucus_error *ret_error)
-{
+static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const double grid = (double)plan->grid;
     caucus_svt_plan *svt = &plan->svt;
@@ -194,8 +187,7 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error)
     return status;
 }
 
-caucus_status calibrate_svt(caucus_plan *plan, caucus_error *ret_error)
-{
+caucus_status calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const svt_facts f = calibrate_svt_facts(s);
     plan->svt.checks = (uint32_t)f.checks;

@@ -6,8 +6,7 @@
 #define GRID_FINE (1 << 20)
 #define GRID_COARSE (1 << 16)
 
-void caucus_plan_free(caucus_plan *plan)
-{
+void caucus_plan_free(caucus_plan *plan) {
     if (!plan)
         return;
     free(plan->svt.threshold);
@@ -16,8 +15,7 @@ void caucus_plan_free(caucus_plan *plan)
     free(plan);
 }
 
-static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error)
-{
+static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     caucus_status status = plan_limits(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
@@ -44,14 +42,13 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error)
 }
 
 /* One plan on one grid. */
-static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus_plan **ret_plan, caucus_error *ret_error)
-{
-    caucus_plan *plan = calloc(1, sizeof *plan);
+static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus_plan **ret_plan,
+                          caucus_error *ret_error) {
+    caucus_plan *plan = malloc(sizeof *plan);
     if (!plan)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "a plan");
-    plan->settings = *settings;
+    *plan = (caucus_plan){.settings = *settings, .grid = grid};
     plan->settings.grid = grid;
-    plan->grid = grid;
     caucus_status status = calibrate(plan, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_plan_account(plan, &plan->guarantee, ret_error);
@@ -62,8 +59,7 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
     return status;
 }
 
-caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error)
-{
+caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error) {
     caucus_settings checked = *settings;
     caucus_status status = caucus_settings_check(&checked, ret_error);
     if (status != CAUCUS_OK)

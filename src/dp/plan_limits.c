@@ -6,21 +6,19 @@
 
 #include <math.h>
 
-static caucus_status refuse(const caucus_plan *plan, const char *what, caucus_error *ret_error)
-{
-    return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "rounds", "%s could leave 62 bits with %u clients, %u rounds, grid %lld: "
-                       "use a coarser grid or fewer rounds", what, plan->settings.clients, plan->settings.rounds,
-                       (long long)plan->grid);
+static caucus_status refuse(const caucus_plan *plan, const char *what, caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "rounds",
+                       "%s could leave 62 bits with %u clients, %u rounds, grid %lld: "
+                       "use a coarser grid or fewer rounds",
+                       what, plan->settings.clients, plan->settings.rounds, (long long)plan->grid);
 }
 
-static bool fits(caucus_u128 value)
-{
+static bool fits(caucus_u128 value) {
     return value >> 62 == 0;
 }
 
 /* Grid steps that one draw of a noise vector of dimension d exceeds with negligible probability. */
-static double noise_reach(const caucus_noise *noise, double d)
-{
+static double noise_reach(const caucus_noise *noise, double d) {
     const double parameter = caucus_rational_double(noise->parameter);
     switch (noise->kind) {
     case CAUCUS_NOISE_KNORM:
@@ -34,8 +32,7 @@ static double noise_reach(const caucus_noise *noise, double d)
     }
 }
 
-static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_phase *phase, caucus_error *ret_error)
-{
+static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_phase *phase, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     caucus_u128 one = (caucus_u128)(uint64_t)plan->grid * phase->batch;
     for (uint32_t h = 1; h <= phase->trees && h <= CAUCUS_TREES_MAX; h++)
@@ -52,8 +49,7 @@ static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_ph
 }
 
 /* past_phases: the score of the phase that has most behind it, the last. */
-static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_error)
-{
+static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_error) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const uint32_t most = sizeof stoch->past_weights / sizeof stoch->past_weights[0];
     caucus_u128 sum = 0;
@@ -68,8 +64,7 @@ static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_erro
     return CAUCUS_OK;
 }
 
-caucus_status plan_limits(const caucus_plan *plan, caucus_error *ret_error)
-{
+caucus_status plan_limits(const caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (!fits((caucus_u128)s->clients * s->rounds * (caucus_u128)(uint64_t)plan->grid))
         return refuse(plan, "sums of losses", ret_error);

@@ -22,14 +22,12 @@
 #define SWITCHES_MAX 1000000u
 
 /* ln of E e^(-sV), V ~ Exp(1) cut to [0, v]. */
-static double log_moment(double s, double v)
-{
+static double log_moment(double s, double v) {
     return log(-expm1(-(1 + s) * v)) - log1p(s) - log(-expm1(-v));
 }
 
 /* Chernoff: P(V_1 + ... + V_n <= x) <= inf_s e^(sx) (E e^(-sV))^n; any s is valid. */
-static uint32_t switches_by_moment(double x, double rho, double v)
-{
+static uint32_t switches_by_moment(double x, double rho, double v) {
     double least = SWITCHES_MAX;
     for (double s = 0.05; s < 1e4; s *= 1.05) {
         double n = ceil((log(1 / rho) + s * x) / -log_moment(s, v) * (1 + 1e-9));
@@ -39,8 +37,7 @@ static uint32_t switches_by_moment(double x, double rho, double v)
 }
 
 /* f <- f * pmf, in place from the law of n terms to that of n+1; history holds the old f. */
-static double convolve(double *f, double *history, size_t n, double h)
-{
+static double convolve(double *f, double *history, size_t n, double h) {
     const double decay = exp(-h);
     const double last = exp(-h * BINS);
     const double scale = -expm1(-h) / -expm1(-h * BINS);
@@ -57,8 +54,7 @@ static double convolve(double *f, double *history, size_t n, double h)
     return total;
 }
 
-uint32_t renewal_switches(uint32_t d, double rho, double margin)
-{
+uint32_t renewal_switches(uint32_t d, double rho, double margin) {
     const double x = log((double)d);
     const double v = margin / 2;
     const double h = v / BINS;

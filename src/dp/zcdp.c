@@ -24,8 +24,7 @@
 #define SAFE (32 * DBL_EPSILON)
 
 /* Renyi divergence of order 1+t of a pure e-DP mechanism, rounded up. */
-static double pure_divergence(double e, double t)
-{
+static double pure_divergence(double e, double t) {
     if (e <= 0)
         return 0;
     double gain = (log1p(exp(-(2 * t + 1) * e)) - log1p(exp(-e))) / t;
@@ -34,8 +33,7 @@ static double pure_divergence(double e, double t)
 }
 
 /* ln((a-1)/a) + (ln(1/delta) - ln a)/(a-1) at a = 1+t, rounded up. */
-static double conversion(double t, double delta)
-{
+static double conversion(double t, double delta) {
     double log_t = log(t);
     double log_a = log1p(t);
     double tail = -log(delta);
@@ -44,15 +42,13 @@ static double conversion(double t, double delta)
 }
 
 /* Epsilon at order 1+t, rounded up. */
-static double epsilon_at(double t, double rho, double pure, double delta)
-{
+static double epsilon_at(double t, double rho, double pure, double delta) {
     double value = (1 + t) * rho * (1 + SAFE) + pure_divergence(pure, t) + conversion(t, delta);
     return value + SAFE * fabs(value);
 }
 
 /* Rho that order 1+t allows, rounded down; negative if none. */
-static double rho_at(double t, double epsilon, double pure, double delta)
-{
+static double rho_at(double t, double epsilon, double pure, double delta) {
     double divergence = pure_divergence(pure, t);
     double shift = conversion(t, delta);
     double room = epsilon - divergence - shift - SAFE * (epsilon + divergence + fabs(shift));
@@ -62,8 +58,7 @@ static double rho_at(double t, double epsilon, double pure, double delta)
 typedef double (*order_function)(double t, double x, double pure, double delta);
 
 /* The smallest sign*f on [lo, hi], scale ln t, by golden section. */
-static double golden(order_function f, double sign, double x, double pure, double delta, double lo, double hi)
-{
+static double golden(order_function f, double sign, double x, double pure, double delta, double lo, double hi) {
     const double ratio = 0.6180339887498949;
     double c = hi - ratio * (hi - lo), d = lo + ratio * (hi - lo);
     double fc = sign * f(exp(c), x, pure, delta), fd = sign * f(exp(d), x, pure, delta);
@@ -87,8 +82,7 @@ static double golden(order_function f, double sign, double x, double pure, doubl
 
 /* The smallest value of sign*f over t: a coarse scan (with a pure part the function may have two valleys),
  * then golden section in every valley, so that searches for rho and for epsilon agree. */
-static double search(order_function f, double sign, double x, double pure, double delta)
-{
+static double search(order_function f, double sign, double x, double pure, double delta) {
     enum { CELLS = 38 };
     const double step = (LOG_T_MAX - LOG_T_MIN) / CELLS;
     double value[CELLS + 1];
@@ -105,28 +99,24 @@ static double search(order_function f, double sign, double x, double pure, doubl
     return sign * best;
 }
 
-double zcdp_epsilon_with_pure(double rho, double epsilon_pure, double delta)
-{
+double zcdp_epsilon_with_pure(double rho, double epsilon_pure, double delta) {
     if (!(rho > 0))
         return epsilon_pure > 0 ? epsilon_pure : 0;
     double value = search(epsilon_at, 1, rho, epsilon_pure, delta);
     return value > 0 ? value : 0;
 }
 
-double zcdp_epsilon(double rho, double delta)
-{
+double zcdp_epsilon(double rho, double delta) {
     return zcdp_epsilon_with_pure(rho, 0, delta);
 }
 
-double zcdp_rho_with_pure(double epsilon, double epsilon_pure, double delta)
-{
+double zcdp_rho_with_pure(double epsilon, double epsilon_pure, double delta) {
     if (!(epsilon > epsilon_pure))
         return 0;
     double value = search(rho_at, -1, epsilon, epsilon_pure, delta);
     return value > 0 ? value : 0;
 }
 
-double zcdp_rho(double epsilon, double delta)
-{
+double zcdp_rho(double epsilon, double delta) {
     return zcdp_rho_with_pure(epsilon, 0, delta);
 }

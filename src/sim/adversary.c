@@ -1,9 +1,9 @@
 /* adversary.c: words, checks, loading, and what is known about an adversary as a whole.
  * layer: sim
  *
- * The lower bound's number of elements (docs/PRIVACY.md, "Lower-bound loss sequences"): the paper's k = ln d/(2 m epsilon)
- * rounds need not be whole and vanishes for large m, so loss is given to floor(ln d/(2 epsilon)) single (round, client)
- * pairs at the end; the proof is the same with m*k replaced by this number. */
+ * The lower bound's number of elements (docs/PRIVACY.md, "Lower-bound loss sequences"): the paper's k = ln d/(2 m
+ * epsilon) rounds need not be whole and vanishes for large m, so loss is given to floor(ln d/(2 epsilon)) single
+ * (round, client) pairs at the end; the proof is the same with m*k replaced by this number. */
 #include "sim/adversary.h"
 #include "sim/adversary_impl.h"
 #include "sim/convex.h"
@@ -51,32 +51,38 @@ caucus_status caucus_adversary_kind_parse(const char *word, caucus_adversary_kin
 
 static caucus_status check_shape(const caucus_adversary *adversary, caucus_error *ret_error) {
     if (adversary->clients < 1 || adversary->clients > CLIENTS_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u (accepted: 1 to %u)", adversary->clients, CLIENTS_MAX);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u (accepted: 1 to %u)", adversary->clients,
+                           CLIENTS_MAX);
     if (adversary->experts < 2 || adversary->experts > EXPERTS_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (accepted: 2 to %u)", adversary->experts, EXPERTS_MAX);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (accepted: 2 to %u)", adversary->experts,
+                           EXPERTS_MAX);
     if (adversary->rounds < 1 || adversary->rounds > ROUNDS_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds", "%u (accepted: 1 to %u)", adversary->rounds, ROUNDS_MAX);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds", "%u (accepted: 1 to %u)", adversary->rounds,
+                           ROUNDS_MAX);
     return CAUCUS_OK;
 }
 
 /* Both conditions of the lower bound: at least one element carries loss, and there are as many as needed. */
 static caucus_status check_lower_bound(caucus_adversary *adversary, double epsilon, caucus_error *ret_error) {
     if (!(epsilon > 0) || isinf(epsilon))
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%g (accepted by lower-bound-realizable: above 0)", epsilon);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%g (accepted by lower-bound-realizable: above 0)",
+                           epsilon);
     double log_experts = log((double)adversary->experts), elements = floor(log_experts / (2 * epsilon));
     if (elements < 1) {
         char more[48] = "";
         if (exp(2 * epsilon) <= EXPERTS_MAX)
             snprintf(more, sizeof more, ", or at least %.0f experts", ceil(exp(2 * epsilon)));
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
-                           "%g leaves lower-bound-realizable no loss with %u experts — feasible: at most ln(%u)/2 = %.4f%s", epsilon,
-                           adversary->experts, adversary->experts, floor(log_experts / 2 * 1e4) / 1e4, more);
+        return caucus_fail(
+            ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
+            "%g leaves lower-bound-realizable no loss with %u experts — feasible: at most ln(%u)/2 = %.4f%s", epsilon,
+            adversary->experts, adversary->experts, floor(log_experts / 2 * 1e4) / 1e4, more);
     }
     double available = (double)adversary->clients * (double)adversary->rounds;
     if (elements > available)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
-                           "%g asks for %.0f losses, clients × rounds is %.0f — feasible: at least ln(%u)/(2 × %.0f) = %.4f", epsilon,
-                           elements, available, adversary->experts, available, ceil(log_experts / (2 * available) * 1e4) / 1e4);
+        return caucus_fail(
+            ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
+            "%g asks for %.0f losses, clients × rounds is %.0f — feasible: at least ln(%u)/(2 × %.0f) = %.4f", epsilon,
+            elements, available, adversary->experts, available, ceil(log_experts / (2 * available) * 1e4) / 1e4);
     adversary->elements = (uint64_t)elements;
     return CAUCUS_OK;
 }
@@ -91,7 +97,8 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
     if (adversary->rounds == 0)
         adversary->rounds = users / adversary->clients;
     if (adversary->experts != genres)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (movielens has %u, its genres)", adversary->experts, genres);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (movielens has %u, its genres)",
+                           adversary->experts, genres);
     if ((uint64_t)adversary->clients * adversary->rounds > users || adversary->rounds == 0)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds",
                            "%u clients × %u rounds need as many users, movielens has %u (accepted: at most %u rounds)",
@@ -99,9 +106,11 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
     return CAUCUS_OK;
 }
 
-static caucus_status open_movielens(const caucus_adversary_settings *settings, caucus_adversary *adversary, caucus_error *ret_error) {
+static caucus_status open_movielens(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                                    caucus_error *ret_error) {
     if (settings->data == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data", "missing (movielens needs the directory of MovieLens 1M or 100K)");
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data",
+                           "missing (movielens needs the directory of MovieLens 1M or 100K)");
     caucus_status status = caucus_movielens_read(settings->data, &adversary->movielens, ret_error);
     if (status != CAUCUS_OK)
         return status;
@@ -117,11 +126,13 @@ static caucus_status open_movielens(const caucus_adversary_settings *settings, c
     if (adversary->user_losses == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "data", "out of memory");
     for (uint32_t user = 0; user < movielens->users; user++)
-        caucus_movielens_losses(movielens, adversary->best, user, adversary->user_losses + (size_t)user * movielens->genres);
+        caucus_movielens_losses(movielens, adversary->best, user,
+                                adversary->user_losses + (size_t)user * movielens->genres);
     return CAUCUS_OK;
 }
 
-static caucus_status open_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary, caucus_error *ret_error) {
+static caucus_status open_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                                 caucus_error *ret_error) {
     if (settings->losses == NULL)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses", "missing (a NumPy file, clients × rounds × experts)");
     caucus_status status = caucus_npy_open(settings->losses, &adversary->npy, ret_error);
@@ -137,12 +148,14 @@ static caucus_status open_losses(const caucus_adversary_settings *settings, cauc
         adversary->experts = npy->experts;
     if (adversary->clients > npy->clients || adversary->rounds > npy->rounds || adversary->experts != npy->experts)
         return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                           "%s: shape (%u, %u, %u) — too small for %u clients, %u rounds, or not %u experts", name, npy->clients,
-                           npy->rounds, npy->experts, adversary->clients, adversary->rounds, adversary->experts);
+                           "%s: shape (%u, %u, %u) — too small for %u clients, %u rounds, or not %u experts", name,
+                           npy->clients, npy->rounds, npy->experts, adversary->clients, adversary->rounds,
+                           adversary->experts);
     return CAUCUS_OK;
 }
 
-static caucus_status open_kind(const caucus_adversary_settings *settings, caucus_adversary *adversary, caucus_error *ret_error) {
+static caucus_status open_kind(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                               caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     if (settings->kind == CAUCUS_ADVERSARY_MOVIELENS)
         status = open_movielens(settings, adversary, ret_error);
@@ -157,11 +170,13 @@ static caucus_status open_kind(const caucus_adversary_settings *settings, caucus
     return status;
 }
 
-caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret, caucus_error *ret_error) {
+caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret,
+                                    caucus_error *ret_error) {
     if ((size_t)settings->kind >= CAUCUS_ADVERSARY_COUNT)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "adversary", "missing");
     if (settings->convex && settings->kind != CAUCUS_ADVERSARY_CROSS_ENTROPY)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses", "convex (accepted with adversary %s: linear; cross-entropy alone is convex)",
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses",
+                           "convex (accepted with adversary %s: linear; cross-entropy alone is convex)",
                            kinds[settings->kind].word);
     caucus_adversary *adversary = calloc(1, sizeof *adversary);
     if (adversary == NULL)
@@ -190,7 +205,8 @@ void caucus_adversary_free(caucus_adversary *adversary) {
     free(adversary);
 }
 
-void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts, uint32_t *ret_rounds) {
+void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
+                            uint32_t *ret_rounds) {
     if (ret_clients != NULL)
         *ret_clients = adversary->clients;
     if (ret_experts != NULL)

@@ -30,16 +30,16 @@
 #include <stdint.h>
 
 /* X(NAME, "word", "one line for help") */
-#define CAUCUS_ADVERSARY_LIST(X)                                                                              \
-    X(GAUSSIAN, "gaussian", "normal losses; each expert has its own mean and variance")                       \
-    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean in 0.3 to 0.7")                    \
-    X(REALIZABLE, "realizable", "uniform losses; one hidden expert never errs")                               \
-    X(HALVING, "halving", "again and again half of the experts still good turn bad")                          \
-    X(CREEPING, "creeping", "experts turn bad one by one in a hidden order")                                  \
-    X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")       \
-    X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)") \
-    X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")     \
-    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K; needs its directory")                \
+#define CAUCUS_ADVERSARY_LIST(X)                                                                                       \
+    X(GAUSSIAN, "gaussian", "normal losses; each expert has its own mean and variance")                                \
+    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean in 0.3 to 0.7")                             \
+    X(REALIZABLE, "realizable", "uniform losses; one hidden expert never errs")                                        \
+    X(HALVING, "halving", "again and again half of the experts still good turn bad")                                   \
+    X(CREEPING, "creeping", "experts turn bad one by one in a hidden order")                                           \
+    X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")                \
+    X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)")      \
+    X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
+    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K; needs its directory")                         \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
@@ -51,12 +51,12 @@ CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
 typedef struct caucus_adversary_settings {
     caucus_adversary_kind kind;
-    uint64_t seed;      /* ignored by `losses` */
-    uint32_t clients;   /* m, 1 .. 2^24. movielens: 0 = 10; losses: 0 = as many as the file has, fewer = its first ones */
-    uint32_t experts;   /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
-    uint32_t rounds;    /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
-    double epsilon;     /* lower-bound-realizable only: above 0 */
-    const char *data;   /* movielens: directory in ml-1m or ml-100k format */
+    uint64_t seed;    /* ignored by `losses` */
+    uint32_t clients; /* m, 1 .. 2^24. movielens: 0 = 10; losses: 0 = as many as the file has, fewer = its first ones */
+    uint32_t experts; /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
+    uint32_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
+    double epsilon;   /* lower-bound-realizable only: above 0 */
+    const char *data; /* movielens: directory in ml-1m or ml-100k format */
     const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
     const char *losses; /* losses: path of the .npy file */
     bool convex;        /* cross-entropy only: losses are used through value and gradient */
@@ -105,9 +105,11 @@ void caucus_adversary_trial_free(caucus_adversary_trial *trial);
  *  In:      client  1 .. m; first from 0, first + count <= T (assert).
  *  Out:     ret     [count][d], row-major.
  *  Cost:    O(count*d), no allocation; longer runs of rounds are cheaper per loss. Thread-safe. */
-void caucus_adversary_fill(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count, float *ret);
+void caucus_adversary_fill(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count,
+                           float *ret);
 /** The same as doubles: exact for float64 files, else the float's value. */
-void caucus_adversary_fill64(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count, double *ret);
+void caucus_adversary_fill64(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count,
+                             double *ret);
 
 /** Convex losses (cross-entropy with `convex` set, assert): value and gradient at the mixture x.
  *  In:      round from 0; x  d weights that sum to 1.

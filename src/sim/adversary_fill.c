@@ -24,24 +24,25 @@ static void fill_uniform(const trial_t *trial, uint32_t client, uint32_t first, 
 }
 
 /* Calls `draw` for pieces of a run of rows; `phase` is the expert a piece begins with. */
-#define FOR_PIECES(d, first, count, draw)                                                                                 \
-    do {                                                                                                                  \
-        uint64_t begin = (uint64_t)(first) * (d), left = (uint64_t)(count) * (d);                                         \
-        size_t phase = 0, at = 0;                                                                                         \
-        while (left > 0) {                                                                                                \
-            size_t piece = left < CAUCUS_FAST_RUN ? (size_t)left : CAUCUS_FAST_RUN;                                       \
-            draw;                                                                                                         \
-            at += piece;                                                                                                  \
-            left -= piece;                                                                                                \
-            phase = (phase + piece) % (d);                                                                                \
-        }                                                                                                                 \
+#define FOR_PIECES(d, first, count, draw)                                                                              \
+    do {                                                                                                               \
+        uint64_t begin = (uint64_t)(first) * (d), left = (uint64_t)(count) * (d);                                      \
+        size_t phase = 0, at = 0;                                                                                      \
+        while (left > 0) {                                                                                             \
+            size_t piece = left < CAUCUS_FAST_RUN ? (size_t)left : CAUCUS_FAST_RUN;                                    \
+            draw;                                                                                                      \
+            at += piece;                                                                                               \
+            left -= piece;                                                                                             \
+            phase = (phase + piece) % (d);                                                                             \
+        }                                                                                                              \
     } while (0)
 
 static void fill_gaussian(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = client_key(trial, client);
-    FOR_PIECES(d, first, count,
-               caucus_fast_normal_clamped(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
+    FOR_PIECES(
+        d, first, count,
+        caucus_fast_normal_clamped(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
 }
 
 static void fill_bernoulli(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
@@ -62,7 +63,8 @@ static void fill_cross_entropy(const trial_t *trial, uint32_t client, uint32_t f
     }
 }
 
-void caucus_adversary_scores(const trial_t *trial, uint32_t client, uint32_t round, uint32_t first, uint32_t count, float *ret) {
+void caucus_adversary_scores(const trial_t *trial, uint32_t client, uint32_t round, uint32_t first, uint32_t count,
+                             float *ret) {
     caucus_fast_lognormal(client_key(trial, client), (uint64_t)round * trial->adversary->experts + first, count,
                           trial->mean + first, trial->deviation + first, ret);
 }

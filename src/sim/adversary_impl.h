@@ -13,12 +13,12 @@ struct caucus_adversary {
     uint64_t seed;
     uint32_t clients, experts, rounds;
     bool convex;
-    uint64_t elements;   /* lower-bound-realizable: how many (round, client) pairs at the end carry loss */
-    float gain;          /* cross-entropy: K of convex.h */
+    uint64_t elements; /* lower-bound-realizable: how many (round, client) pairs at the end carry loss */
+    float gain;        /* cross-entropy: K of convex.h */
     caucus_movielens *movielens;
-    uint32_t best;       /* movielens: g* */
-    float *user_losses;  /* movielens: [users][genres] */
-    caucus_npy npy;      /* losses */
+    uint32_t best;      /* movielens: g* */
+    float *user_losses; /* movielens: [users][genres] */
+    caucus_npy npy;     /* losses */
 };
 
 /* Tables of d parameters are repeated up to d + CAUCUS_FAST_RUN entries, so that a run of draws starting at any expert

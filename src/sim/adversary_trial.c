@@ -26,7 +26,8 @@ static bool draw_normals(caucus_adversary_trial *trial, uint32_t experts) {
     trial->deviation = tile_alloc(experts);
     if (trial->mean == NULL || trial->deviation == NULL)
         return false;
-    caucus_fast_key mean = caucus_fast_child(trial->key, LABEL_MEAN), variance = caucus_fast_child(trial->key, LABEL_VARIANCE);
+    caucus_fast_key mean = caucus_fast_child(trial->key, LABEL_MEAN),
+                    variance = caucus_fast_child(trial->key, LABEL_VARIANCE);
     for (uint32_t n = 0; n < experts; n++) {
         trial->mean[n] = (float)caucus_fast_double(mean, n);
         trial->deviation[n] = (float)sqrt(caucus_fast_double(variance, n));
@@ -85,7 +86,8 @@ static bool draw_constants(caucus_adversary_trial *trial) {
     return true;
 }
 
-caucus_status caucus_adversary_trial_open(const caucus_adversary *adversary, uint32_t trial, caucus_adversary_trial **ret) {
+caucus_status caucus_adversary_trial_open(const caucus_adversary *adversary, uint32_t trial,
+                                          caucus_adversary_trial **ret) {
     caucus_adversary_trial *made = calloc(1, sizeof *made);
     if (made == NULL)
         return CAUCUS_E_MEMORY;

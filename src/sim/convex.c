@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-#define QUANTILE 14.0 /* of d*y_n at 0.999; tests/sim/test_adversary.c measures how much is above it */
+#define QUANTILE 14.0 /* of d*y_n, above 0.999: tests/sim/test_adversary.c bounds what is clipped */
 
 double caucus_convex_scale(uint32_t experts) {
     return log((double)experts / CAUCUS_CONVEX_MIXING);

@@ -8,10 +8,11 @@
  * At the vertex e_n this is 1 - y_n*K, K = 1 + ln(1-s+s/d)/C: the linear adversary's loss of expert n.
  *
  * Public clamps. The true Lipschitz constant (1-s)d/(s C) is reached only if y is a point mass; y_n is a softmax of
- * normals with mean and variance in (0,1), for which d*y_n is about e^g/E[e^g], and its 0.999 quantile is about 14.
- * So alpha = (1-s)/s * min(d, 14)/C, which leaves about one coordinate in a thousand to be clipped. All gradient coordinates
- * lie in [-alpha, 0], so they differ by at most alpha; beta = alpha/2 makes the clamp of a first-level difference
- * (where mixtures are up to 2 apart in l1) exactly alpha. The true smoothness is larger by a factor of d/s, and nothing relies on it. */
+ * normals with mean and variance in (0,1), for which d*y_n, about e^g/E[e^g], is hardly ever above 14. So
+ * alpha = (1-s)/s * min(d, 14)/C; at the worst x_n = 0 it clips none of 2*10^7 coordinates for d = 2 and 18, and
+ * measured fractions of 2.7e-4 and 3.9e-4 for d = 100 and 1000. Gradient coordinates then lie in [-alpha, 0] and differ
+ * by at most alpha; beta = alpha/2 makes the clamp of a first-level difference (mixtures up to 2 apart in l1) exactly
+ * alpha. The true smoothness is larger by a factor of order d/s; nothing relies on it. */
 #ifndef CAUCUS_SIM_CONVEX_H
 #define CAUCUS_SIM_CONVEX_H
 

@@ -112,7 +112,8 @@ void caucus_fast_bernoulli(caucus_fast_key key, uint64_t first, size_t count, co
 }
 
 /* Whole blocks: block q holds draws 32q .. 32q+31, made of pairs 16q .. 16q+15. */
-static void normal_blocks(const caucus_fast_kernels *kernels, caucus_fast_key key, uint64_t block, size_t blocks, float *ret) {
+static void normal_blocks(const caucus_fast_kernels *kernels, caucus_fast_key key, uint64_t block, size_t blocks,
+                          float *ret) {
     while (blocks > 0) {
         uint64_t pair = block * CAUCUS_FAST_PAIRS;
         size_t piece = within_window(pair, (uint64_t)blocks * CAUCUS_FAST_PAIRS) / CAUCUS_FAST_PAIRS;

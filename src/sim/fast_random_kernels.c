@@ -7,10 +7,9 @@
  * fused multiply-adds is off.
  *
  * Normals are Box-Muller: (r cos t, r sin t) with r^2 = -2 ln v. The uniform v = (k + 1/2)/2^31, k of 31 bits, is
- * exact towards 0, where the tail is made: |z| reaches sqrt(2 ln 2^32) = 6.66; towards 1 it is rounded to a float, which
- * moves the law of r by less than 2^-25. The polynomials are minimax fits
- * (Remez), with the largest error over the interval, before float rounding:
- *      -2 ln(1+x)/x         degree 8 on [sqrt(1/2)-1, sqrt(2)-1]   relative 2.6e-8
+ * exact towards 0, where the tail is made: |z| reaches sqrt(2 ln 2^32) = 6.66; towards 1 it is rounded to a float,
+ * which moves the law of r by less than 2^-25. The polynomials are minimax fits (Remez), with the largest error over
+ * the interval, before float rounding: -2 ln(1+x)/x         degree 8 on [sqrt(1/2)-1, sqrt(2)-1]   relative 2.6e-8
  *      sin(pi x)/x in x^2   degree 4 on [0, 1/4]                   relative 5.3e-9
  *      cos(pi x)   in x^2   degree 5 on [0, 1/4]                   absolute 2.2e-10
  *      e^x                  degree 6 on [-ln2/2, ln2/2]            relative 1.9e-9 */
@@ -170,34 +169,34 @@ BODY double sum_body(const float *restrict value, size_t count) {
 }
 
 /* One variant: the bodies under a target attribute, and the table that names them. */
-#define VARIANT(suffix, text, target)                                                                                 \
-    target static void uniform_##suffix(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret) {   \
-        uniform_body(key, first, count, ret);                                                                         \
-    }                                                                                                                 \
-    target static void bernoulli_##suffix(caucus_fast_words key, uint32_t first, size_t count,                        \
-                                          const uint32_t *restrict threshold, float *restrict ret) {                  \
-        bernoulli_body(key, first, count, threshold, ret);                                                            \
-    }                                                                                                                 \
-    target static void normal_##suffix(caucus_fast_words radius, caucus_fast_words angle, uint32_t first,             \
-                                       size_t blocks, float *restrict ret) {                                          \
-        normal_body(radius, angle, first, blocks, ret);                                                               \
-    }                                                                                                                 \
-    target static void clamp_##suffix(const float *restrict normal, size_t count, const float *restrict mean,         \
-                                      const float *restrict deviation, float *restrict ret) {                         \
-        clamp_body(normal, count, mean, deviation, ret);                                                              \
-    }                                                                                                                 \
-    target static void exponential_##suffix(const float *restrict normal, size_t count, const float *restrict mean,   \
-                                            const float *restrict deviation, float *restrict ret) {                   \
-        exponential_body(normal, count, mean, deviation, ret);                                                        \
-    }                                                                                                                 \
-    target static void complement_##suffix(float weight, size_t count, float *restrict value) {                       \
-        complement_body(weight, count, value);                                                                        \
-    }                                                                                                                 \
-    target static double sum_##suffix(const float *restrict value, size_t count) {                                    \
-        return sum_body(value, count);                                                                                \
-    }                                                                                                                 \
-    static const caucus_fast_kernels variant_##suffix = {                                                             \
-        text,           uniform_##suffix,     bernoulli_##suffix,  normal_##suffix,                                   \
+#define VARIANT(suffix, text, target)                                                                                  \
+    target static void uniform_##suffix(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret) {    \
+        uniform_body(key, first, count, ret);                                                                          \
+    }                                                                                                                  \
+    target static void bernoulli_##suffix(caucus_fast_words key, uint32_t first, size_t count,                         \
+                                          const uint32_t *restrict threshold, float *restrict ret) {                   \
+        bernoulli_body(key, first, count, threshold, ret);                                                             \
+    }                                                                                                                  \
+    target static void normal_##suffix(caucus_fast_words radius, caucus_fast_words angle, uint32_t first,              \
+                                       size_t blocks, float *restrict ret) {                                           \
+        normal_body(radius, angle, first, blocks, ret);                                                                \
+    }                                                                                                                  \
+    target static void clamp_##suffix(const float *restrict normal, size_t count, const float *restrict mean,          \
+                                      const float *restrict deviation, float *restrict ret) {                          \
+        clamp_body(normal, count, mean, deviation, ret);                                                               \
+    }                                                                                                                  \
+    target static void exponential_##suffix(const float *restrict normal, size_t count, const float *restrict mean,    \
+                                            const float *restrict deviation, float *restrict ret) {                    \
+        exponential_body(normal, count, mean, deviation, ret);                                                         \
+    }                                                                                                                  \
+    target static void complement_##suffix(float weight, size_t count, float *restrict value) {                        \
+        complement_body(weight, count, value);                                                                         \
+    }                                                                                                                  \
+    target static double sum_##suffix(const float *restrict value, size_t count) {                                     \
+        return sum_body(value, count);                                                                                 \
+    }                                                                                                                  \
+    static const caucus_fast_kernels variant_##suffix = {                                                              \
+        text,           uniform_##suffix,     bernoulli_##suffix,  normal_##suffix,                                    \
         clamp_##suffix, exponential_##suffix, complement_##suffix, sum_##suffix};
 
 VARIANT(portable, "portable", )

@@ -31,19 +31,20 @@ static caucus_rational cost(recorder *r, uint64_t factor, caucus_rational rate) 
     return ret;
 }
 
-/* The next of `shares` equal parts of the whole, in steps of 2^-30: they add up to it exactly. */
-static caucus_rational share(recorder *r) {
-    uint64_t whole = (uint64_t)ceil(ldexp(r->plan->guarantee.epsilon_choices, 30)); /* below 2^41: epsilon is at most 1000 */
-    uint64_t before = whole * r->taken / r->shares;                                 /* shares below 2^20: see caucus_ledger_trial */
-    r->taken++;
-    return caucus_rational_make(whole * r->taken / r->shares - before, (uint64_t)1 << 30);
-}
-
 static caucus_rational whole_of(recorder *r, double epsilon) {
     caucus_rational ret = nothing;
     if (!isnan(epsilon) && r->status == CAUCUS_OK && caucus_rational_ceil(epsilon, 30, &ret) != CAUCUS_OK)
         r->status = caucus_fail(r->error, CAUCUS_E_OVERFLOW, "ledger", "an amount too large to record");
     return ret;
+}
+
+/* The next of `shares` equal parts of the whole, in steps of 2^-30: they add up to it exactly. */
+static caucus_rational share(recorder *r) {
+    caucus_rational whole = whole_of(r, r->plan->guarantee.epsilon_choices);
+    unsigned __int128 steps = (unsigned __int128)whole.num * (((uint64_t)1 << 30) / whole.den);
+    uint64_t before = (uint64_t)(steps * r->taken / r->shares), after = (uint64_t)(steps * (r->taken + 1) / r->shares);
+    r->taken++;
+    return caucus_rational_make(after - before, (uint64_t)1 << 30);
 }
 
 static void record_svt(recorder *r, uint32_t block, const caucus_announcement *a) {
@@ -100,8 +101,6 @@ caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const cau
     if (plan->guarantee.delta > 0) {
         bool svt = plan->settings.algorithm == CAUCUS_ALGORITHM_SVT || plan->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
         r.shares = svt ? (uint64_t)plan->svt.switches + 1 : plan->hedge.blocks; /* 0 for stoch, which needs none */
-        if (r.shares >= (uint64_t)1 << 20)
-            return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "ledger", "%llu releases (accepted: below 2^20)", (unsigned long long)r.shares);
     }
     caucus_trial_result result;
     caucus_status status = caucus_trial_play(plan, adversary, seed, 0, stop, watch, &r, &result);

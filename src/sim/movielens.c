@@ -32,9 +32,10 @@ static caucus_status read_tables(const char *directory, caucus_ratings *tables, 
             return status;
         return caucus_read_ratings(directory, "u.data", "\t", tables, ret_error);
     }
-    return caucus_fail(ret_error, CAUCUS_E_IO, "data",
-                       "%s has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked",
-                       caucus_path_tail(directory));
+    return caucus_fail(
+        ret_error, CAUCUS_E_IO, "data",
+        "%s has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked",
+        caucus_path_tail(directory));
 }
 
 /* Mean ratings of the users that rated anything. */
@@ -88,7 +89,8 @@ void caucus_movielens_free(caucus_movielens *data) {
     free(data);
 }
 
-caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret, caucus_error *ret_error) {
+caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret,
+                                     caucus_error *ret_error) {
     for (uint32_t g = 0; g < data->genres; g++)
         if (strcmp(data->name[g], name) == 0) {
             *ret = g;

@@ -20,24 +20,25 @@
 #define CAUCUS_GENRE_BYTES 32u
 
 typedef struct caucus_movielens {
-    uint32_t users;     /* users with at least one rating, in order of their numbers */
-    uint32_t genres;    /* d */
-    uint64_t ratings;   /* how many were read */
+    uint32_t users;                                   /* users with at least one rating, in order of their numbers */
+    uint32_t genres;                                  /* d */
+    uint64_t ratings;                                 /* how many were read */
     char name[CAUCUS_GENRES_MAX][CAUCUS_GENRE_BYTES]; /* alphabetical (ml-1m), or as in u.genre */
-    float *mean;        /* [users][genres]: r(u,g) */
+    float *mean;                                      /* [users][genres]: r(u,g) */
 } caucus_movielens;
 
 /** Read a directory.
  *  Out:     *ret  release with caucus_movielens_free; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line, what is expected), CAUCUS_E_MEMORY.
  *  Cost:    one pass over the mapped files; about 50 ms for the million ratings of ml-1m. */
-caucus_status caucus_movielens_read(const char *directory, caucus_movielens **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_movielens_read(const char *directory, caucus_movielens **ret,
+                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_movielens_free(caucus_movielens *data);
 
 /** The genre of a name.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (the error lists the names). */
-caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_movielens_genre(const caucus_movielens *data, const char *name, uint32_t *ret,
+                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The genre with the largest mean of r(u,g) over all users: NOT public. The first of equals. */
 uint32_t caucus_movielens_best(const caucus_movielens *data);
 

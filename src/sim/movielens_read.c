@@ -2,7 +2,8 @@
  * layer: sim
  *
  * A rating line is a dozen bytes and there are a million of them: the file is mapped and walked once, nothing is
- * copied. Numbers are bounded before they index anything. A malformed line stops the reading with its file and number. */
+ * copied. Numbers are bounded before they index anything. A malformed line stops the reading with its file and number.
+ */
 #include "sim/movielens_read.h"
 
 #include <stdio.h>
@@ -42,7 +43,8 @@ void caucus_ratings_free(caucus_ratings *tables) {
     free(tables);
 }
 
-static caucus_status reader_open(reader *in, const char *directory, const char *name, const char *expected, caucus_error *ret_error) {
+static caucus_status reader_open(reader *in, const char *directory, const char *name, const char *expected,
+                                 caucus_error *ret_error) {
     memset(&in->file, 0, sizeof in->file);
     if (!caucus_path_join(directory, name, in->path))
         return caucus_fail(ret_error, CAUCUS_E_IO, "data", "the path is longer than %u bytes", CAUCUS_PATH_BYTES);
@@ -74,8 +76,8 @@ static bool reader_line(reader *in) {
 
 /* The line itself is user data: only its place is shown. */
 static caucus_status malformed(const reader *in, const char *what) {
-    return caucus_fail(in->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — expected %s", caucus_path_tail(in->path), in->number,
-                       what, in->expected);
+    return caucus_fail(in->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — expected %s", caucus_path_tail(in->path),
+                       in->number, what, in->expected);
 }
 
 /* A number of at most NUMBER_MAX, from 1, at *at. */
@@ -265,7 +267,8 @@ caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables,
 /* The flags are the last `columns` fields, one character each: "|0|1|0". */
 caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     reader in;
-    caucus_status status = reader_open(&in, directory, "u.item", "id|title|date|date|address|one 0 or 1 per genre", ret_error);
+    caucus_status status =
+        reader_open(&in, directory, "u.item", "id|title|date|date|address|one 0 or 1 per genre", ret_error);
     while (status == CAUCUS_OK && reader_line(&in)) {
         const char *at = in.line;
         uint32_t film;
@@ -288,7 +291,8 @@ caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, 
 }
 
 /* One rating into the tallies of its film's genres. */
-static inline caucus_status add_rating(const reader *in, caucus_ratings *tables, uint32_t user, uint32_t film, uint32_t rating) {
+static inline caucus_status add_rating(const reader *in, caucus_ratings *tables, uint32_t user, uint32_t film,
+                                       uint32_t rating) {
     if (film >= tables->films || !tables->known[film])
         return malformed(in, "a film that is not listed");
     if (room_for_user(tables, user) != CAUCUS_OK)
@@ -304,16 +308,17 @@ static inline caucus_status add_rating(const reader *in, caucus_ratings *tables,
     return CAUCUS_OK;
 }
 
-caucus_status caucus_read_ratings(const char *directory, const char *file, const char *separator, caucus_ratings *tables,
-                                  caucus_error *ret_error) {
+caucus_status caucus_read_ratings(const char *directory, const char *file, const char *separator,
+                                  caucus_ratings *tables, caucus_error *ret_error) {
     if (tables->genres < 2)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "data", "%s lists films in %u genres — at least two are needed",
                            caucus_path_tail(directory), tables->genres);
     reader in;
     bool dat = separator[0] == ':';
     size_t length = strlen(separator);
-    caucus_status status = reader_open(&in, directory, file,
-                                       dat ? "UserID::MovieID::Rating::Timestamp" : "user, item, rating, time with tabs between", ret_error);
+    caucus_status status = reader_open(
+        &in, directory, file, dat ? "UserID::MovieID::Rating::Timestamp" : "user, item, rating, time with tabs between",
+        ret_error);
     while (status == CAUCUS_OK && reader_line(&in)) {
         const char *at = in.line;
         uint32_t user, film, rating;

@@ -19,13 +19,13 @@ typedef struct caucus_tally {
 typedef struct caucus_ratings {
     uint32_t genres;
     char name[CAUCUS_GENRES_MAX][CAUCUS_GENRE_BYTES];
-    unsigned columns;                      /* u.item: flag columns, "unknown" included */
+    unsigned columns;                       /* u.item: flag columns, "unknown" included */
     int genre_of_column[CAUCUS_GENRES_MAX]; /* u.item: genre, or -1 for "unknown" */
-    uint64_t *film;       /* [films]: bit g = in genre g; 0 is possible (no genre) */
-    bool *known;          /* [films]: listed */
+    uint64_t *film;                         /* [films]: bit g = in genre g; 0 is possible (no genre) */
+    bool *known;                            /* [films]: listed */
     size_t films;
-    caucus_tally *tally;  /* [users][genres] */
-    uint32_t *rated;      /* [users]: number of ratings */
+    caucus_tally *tally; /* [users][genres] */
+    uint32_t *rated;     /* [users]: number of ratings */
     size_t users;
     uint64_t ratings;
 } caucus_ratings;
@@ -37,10 +37,13 @@ bool caucus_path_join(const char *directory, const char *name, char ret[CAUCUS_P
 
 /** Each reads one file of the directory into the tables: films and genres first, then ratings.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT ("dir/file:line: what - expected what"), CAUCUS_E_MEMORY. */
-caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tables, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_read_ratings(const char *directory, const char *file, const char *separator, caucus_ratings *tables,
+caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tables,
+                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables,
                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_read_u_item(const char *directory, caucus_ratings *tables,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_read_ratings(const char *directory, const char *file, const char *separator,
+                                  caucus_ratings *tables, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

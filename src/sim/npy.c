@@ -136,7 +136,8 @@ static bool take_dictionary(cursor *text, header *ret) {
 static void shape_text(const header *head, char *ret, size_t bytes) {
     size_t used = (size_t)snprintf(ret, bytes, "(");
     for (unsigned i = 0; i < head->dimensions && used < bytes; i++)
-        used += (size_t)snprintf(ret + used, bytes - used, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)head->shape[i]);
+        used += (size_t)snprintf(ret + used, bytes - used, "%s%llu", i == 0 ? "" : ", ",
+                                 (unsigned long long)head->shape[i]);
     if (used < bytes)
         snprintf(ret + used, bytes - used, head->dimensions == 1 ? ",)" : ")");
 }
@@ -144,46 +145,53 @@ static void shape_text(const header *head, char *ret, size_t bytes) {
 static caucus_status check_type(const char *name, const header *head, bool *ret_wide, caucus_error *ret_error) {
     const char *descr = head->descr;
     if (descr[0] == '>')
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: values are big-endian ('%s') — save losses.astype('<f4')", name, descr);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: values are big-endian ('%s') — save losses.astype('<f4')", name, descr);
     *ret_wide = strcmp(descr, "<f8") == 0;
     if (!*ret_wide && strcmp(descr, "<f4") != 0)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: values of type '%s' — expected '<f4' or '<f8': save losses.astype('<f4')",
-                           name, descr);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: values of type '%s' — expected '<f4' or '<f8': save losses.astype('<f4')", name, descr);
     if (head->fortran)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: Fortran order — save np.ascontiguousarray(losses)", name);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: Fortran order — save np.ascontiguousarray(losses)",
+                           name);
     return CAUCUS_OK;
 }
 
 /* The shape must be three sizes that fit, and the values must fill the rest of the file exactly. */
-static caucus_status check_shape(const char *name, const header *head, bool wide, size_t available, caucus_error *ret_error) {
+static caucus_status check_shape(const char *name, const header *head, bool wide, size_t available,
+                                 caucus_error *ret_error) {
     char shape[64];
     shape_text(head, shape, sizeof shape);
     uint64_t bytes = wide ? 8 : 4;
     bool fits = head->dimensions == 3;
     if (!fits)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: shape %s — expected clients × rounds × experts, for example (10, 512, 100)", name, shape);
+                           "%s: shape %s — expected clients × rounds × experts, for example (10, 512, 100)", name,
+                           shape);
     for (unsigned i = 0; i < 3; i++)
         if (head->shape[i] == 0 || head->shape[i] > UINT32_MAX || __builtin_mul_overflow(bytes, head->shape[i], &bytes))
             fits = false;
     if (!fits)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: shape %s — every size must be at least 1 and all must fit in memory",
-                           name, shape);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: shape %s — every size must be at least 1 and all must fit in memory", name, shape);
     if (bytes != available)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: shape %s needs %llu bytes of values, the file has %llu — %s", name, shape,
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: shape %s needs %llu bytes of values, the file has %llu — %s", name, shape,
                            (unsigned long long)bytes, (unsigned long long)available,
                            available < bytes ? "it is truncated" : "something follows them");
     return CAUCUS_OK;
 }
 
 /* Where the dictionary begins and how long it is. */
-static caucus_status find_header(const char *name, const uint8_t *bytes, size_t size, size_t *ret_begin, size_t *ret_length,
-                                 caucus_error *ret_error) {
+static caucus_status find_header(const char *name, const uint8_t *bytes, size_t size, size_t *ret_begin,
+                                 size_t *ret_length, caucus_error *ret_error) {
     if (size < MAGIC_BYTES + 4 || memcmp(bytes, "\x93NUMPY", MAGIC_BYTES) != 0)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: not a NumPy file — expected one written by np.save", name);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: not a NumPy file — expected one written by np.save",
+                           name);
     unsigned major = bytes[MAGIC_BYTES], minor = bytes[MAGIC_BYTES + 1];
     if (major < 1 || major > 3 || minor != 0)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: NumPy format %u.%u — expected 1.0, 2.0 or 3.0", name, major, minor);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: NumPy format %u.%u — expected 1.0, 2.0 or 3.0", name,
+                           major, minor);
     size_t length = bytes[8] | (size_t)bytes[9] << 8, begin = 10;
     if (major > 1) {
         begin = 12;
@@ -193,13 +201,15 @@ static caucus_status find_header(const char *name, const uint8_t *bytes, size_t 
     if (size < begin || length > size - begin)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: the file ends inside its header", name);
     if (length > HEADER_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: a header of %zu bytes (at most %u)", name, length, HEADER_MAX);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: a header of %zu bytes (at most %u)", name, length,
+                           HEADER_MAX);
     *ret_begin = begin;
     *ret_length = length;
     return CAUCUS_OK;
 }
 
-caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret, caucus_error *ret_error) {
+caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
+                               caucus_error *ret_error) {
     size_t begin = 0, length = 0;
     caucus_status status = find_header(name, bytes, size, &begin, &length, ret_error);
     if (status != CAUCUS_OK)
@@ -207,8 +217,10 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
     header head = {.descr = ""};
     cursor text = {(const char *)bytes + begin, (const char *)bytes + begin + length};
     if (!take_dictionary(&text, &head))
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: header not understood — expected {'descr': '<f4', 'fortran_order': False, 'shape': (10, 512, 100)}", name);
+        return caucus_fail(
+            ret_error, CAUCUS_E_FORMAT, "",
+            "%s: header not understood — expected {'descr': '<f4', 'fortran_order': False, 'shape': (10, 512, 100)}",
+            name);
     bool wide = false;
     if ((status = check_type(name, &head, &wide, ret_error)) != CAUCUS_OK)
         return status;

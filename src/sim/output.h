@@ -33,7 +33,7 @@ void caucus_output_curves(FILE *out, const caucus_outcome *outcome);
 /** The table for people, with its remarks. */
 void caucus_output_table(FILE *out, const caucus_outcome *outcome);
 
-/** What a reader of any format must know: lines like "42 losses were not a number ...", each ended, or nothing. */
+/** What a reader of any format must know: how many losses were not a number or outside their range; or nothing. */
 void caucus_output_remarks(FILE *out, const caucus_outcome *outcome);
 
 #endif

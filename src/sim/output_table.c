@@ -26,11 +26,13 @@ static void cell(char *ret, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Three significant digits below 100, whole numbers above: what a spread lets one read. */
+/* Decimals worth showing for numbers of this size: what a spread lets one read. */
+static int decimals_of(double size) {
+    return size >= 99.95 ? 0 : size >= 0.95 ? 1 : size >= 0.095 ? 2 : size > 0 ? 3 : 0;
+}
+
 static void amount(char *ret, size_t bytes, double value) {
-    double size = fabs(value);
-    int decimals = size >= 99.95 ? 0 : size >= 0.95 ? 1 : size >= 0.095 ? 2 : size > 0 ? 3 : 0;
-    (void)snprintf(ret, bytes, "%.*f", decimals, value);
+    (void)snprintf(ret, bytes, "%.*f", decimals_of(fabs(value)), value);
 }
 
 static void write_algorithm(const row *r, char *ret) { cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm)); }
@@ -55,14 +57,11 @@ static void write_trees(const row *r, char *ret) {
 
 static void write_regret(const row *r, char *ret) {
     caucus_summary s = caucus_run_regret(r->result);
-    char mean[24], spread[24];
-    if (r->result->done == 0) {
+    int decimals = decimals_of(fmax(fabs(s.mean), s.std));
+    if (r->result->done == 0)
         cell(ret, "no trial done");
-        return;
-    }
-    amount(mean, sizeof mean, s.mean);
-    amount(spread, sizeof spread, s.std);
-    cell(ret, "%s ± %s", mean, spread);
+    else
+        cell(ret, "%.*f ± %.*f", decimals, s.mean, decimals, s.std);
 }
 
 static bool vacuous(const row *r) {
@@ -239,7 +238,7 @@ void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
             most = t->nan > most ? t->nan : most;
         }
     if (nan > 0)
-        fprintf(out, "  %" PRIu64 " losses were not a number (at most %" PRIu64 " in one trial) and counted as the worst loss.\n", nan, most);
+        fprintf(out, "  Losses that were not a number, counted as the worst loss: %" PRIu64 " (at most %" PRIu64 " in one trial).\n", nan, most);
     if (clipped > 0)
-        fprintf(out, "  %" PRIu64 " losses (or gradients) were outside their range and were moved to its end.\n", clipped);
+        fprintf(out, "  Losses or gradients outside their range, moved to its end: %" PRIu64 ".\n", clipped);
 }

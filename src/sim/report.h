@@ -61,7 +61,8 @@ typedef struct caucus_series_spec {
     caucus_protocol protocol;
     uint32_t interval;
     caucus_stroke stroke;
-    bool small; /* also drawn for the other seeds */
+    bool small;        /* also drawn for the other seeds */
+    uint32_t most;     /* at most this many trials; 0 = as many as the figure */
 } caucus_series_spec;
 
 typedef struct caucus_figure_spec {

@@ -19,29 +19,29 @@
 #define STROKE(name) CAUCUS_STROKE_##name
 
 static const caucus_series_spec stoch_series[] = {
-    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true},
-    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1, STROKE(THIRD), false},
-    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true},
-    {"stoch-paper", "stoch, paper's constants", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false},
-    {"limited-updates-paper", "limited-updates, paper's constants", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false},
-    {"stoch-paper-local", "stoch, the paper's local noise", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
+    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
+    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1, STROKE(THIRD), false, 50},
+    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},
+    {"stoch-paper", "stoch, paper's constants", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
+    {"limited-updates-paper", "limited-updates, paper's constants", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+    {"stoch-paper-local", "stoch, the paper's local noise", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 #define SVT_SERIES                                                                                                                       \
-    {"svt-1", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true},                                 \
-        {"svt-30", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true},                         \
-        {"svt-50", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true},                          \
-        {"sparse-vector", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true},        \
-        {"svt-1-paper", "svt, N = 1, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false}, \
-        {"svt-30-paper", "svt, N = 30, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false}, \
-        {"svt-50-paper", "svt, N = 50, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false}, \
-        {"sparse-vector-paper", "sparse-vector, paper's constants", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false}
+    {"svt-1", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},                                 \
+        {"svt-30", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0},                         \
+        {"svt-50", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0},                          \
+        {"sparse-vector", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},        \
+        {"svt-1-paper", "svt, N = 1, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0}, \
+        {"svt-30-paper", "svt, N = 30, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0}, \
+        {"svt-50-paper", "svt, N = 50, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0}, \
+        {"sparse-vector-paper", "sparse-vector, paper's constants", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0}
 
 static const caucus_series_spec svt_series[] = {
     SVT_SERIES,
-    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1, STROKE(HIDDEN), false},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
-static const caucus_series_spec movielens_series[] = {SVT_SERIES, {NULL, NULL, 0, 0, 0, 0, 0, 0, false}};
+    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1, STROKE(HIDDEN), false, 0},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
+static const caucus_series_spec movielens_series[] = {SVT_SERIES, {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 const caucus_figure_spec caucus_figure_specs[3] = {
     {CAUCUS_SECTION_STOCH, "figure1", CAUCUS_ADVERSARY_GAUSSIAN, 10, 100, 16384, 10, 100, 12, 6, 2, 8, 3, stoch_series},
@@ -165,7 +165,8 @@ static caucus_status run_main(caucus_study *report, caucus_figure *figure, caucu
         return status;
     for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++) {
         figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = report->options.seed};
-        status = play_series(report, spec, losses, report->options.quick ? spec->quick_trials : spec->trials, &figure->series[i], ret_error);
+        uint32_t trials = report->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
+        status = play_series(report, spec, losses, most && most < trials ? most : trials, &figure->series[i], ret_error);
     }
     caucus_adversary_free(losses);
     return status;

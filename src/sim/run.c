@@ -29,7 +29,7 @@ static void *work(void *argument)
         uint32_t number = atomic_fetch_add(&p->next, 1);
         if (number >= p->run->trials)
             return NULL;
-        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, number, p->run->stop, NULL, NULL,
+        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number, p->run->stop, NULL, NULL,
                                                  &p->trial[number]);
         if (status == CAUCUS_E_ORDER)
             return NULL; /* stopped in the middle: this trial does not count */

@@ -12,6 +12,7 @@ typedef struct caucus_run {
     caucus_settings settings;              /* of the algorithm; `clients` as asked (the baselines play client 1) */
     caucus_adversary_settings adversary;   /* seed, data, ...: its clients, experts, rounds follow `settings` */
     uint32_t trials;
+    uint32_t first;                        /* number of the first trial (0): a stopped run goes on from there */
     uint64_t seed;                         /* noise and losses */
     uint32_t threads;                      /* 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. */
@@ -22,7 +23,7 @@ typedef struct caucus_run {
 
 typedef struct caucus_run_result {
     caucus_plan *plan;
-    caucus_trial_result *trial; /* [trials]; only the first `done` are complete */
+    caucus_trial_result *trial; /* [trials]: trial number run.first + i; only the first `done` are complete */
     uint32_t trials;            /* asked for */
     uint32_t done;              /* complete: trials 0 .. done-1 (fewer than asked only if stopped) */
     double seconds;             /* wall clock */

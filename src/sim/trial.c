@@ -26,7 +26,11 @@ typedef struct trial {
     bool all;                 /* the buffer holds every client's next rows, else one client's at a time */
     uint32_t ahead;           /* rounds that fit */
     uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
-    int64_t *totals;          /* [d]: every loss of every client, grid units */
+    /* Every loss of every client, grid units: what is in totals[] and, while `borrow` is set, the sums the clients hold
+     * themselves (svt, hedge: adding every loss up a second time would be a third of the work). */
+    int64_t *totals;          /* [d] */
+    int64_t *sums;            /* [d]: working space */
+    bool borrow;
     caucus_grid grid;
     caucus_clips ignored;     /* the totals' clips: the clients count their own */
     caucus_trial_result *result;
@@ -49,6 +53,7 @@ static void close_trial(trial *t)
     free(t->rows);
     free(t->rows64);
     free(t->totals);
+    free(t->sums);
 }
 
 static caucus_status open_clients(trial *t, const caucus_key *run)
@@ -75,6 +80,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
     caucus_key_from_seed(seed, &seeded);
     caucus_key_derive(&seeded, number, &run);
     t->totals = calloc(t->d, sizeof *t->totals);
+    t->sums = calloc(t->d, sizeof *t->sums);
     size_t row_all = (size_t)t->m * t->d;
     t->all = row_all <= BUFFER_FLOATS;
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
@@ -86,21 +92,31 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
         t->rows64 = malloc(cells * sizeof *t->rows64);
     else
         t->rows = malloc(cells * sizeof *t->rows);
-    if (!t->totals || !(t->rows || t->rows64 || t->convex))
+    if (!t->totals || !t->sums || !(t->rows || t->rows64 || t->convex))
         return CAUCUS_E_MEMORY;
-    return open_clients(t, &run);
+    caucus_status status = open_clients(t, &run);
+    t->borrow = status == CAUCUS_OK && caucus_client_unreported(t->client[0]) != NULL;
+    return status;
 }
 
-/* Make rows first .. first+count-1 of client i at place `at` of the buffer, and add them to the totals. */
+/* Add `count` rows at place `at` of the buffer to the totals. */
+static void tally_rows(trial *t, size_t at, uint32_t count)
+{
+    if (t->wide)
+        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->ignored);
+    else
+        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->ignored);
+}
+
+/* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
 static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at)
 {
-    if (t->wide) {
+    if (t->wide)
         caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
-        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->ignored);
-    } else {
+    else
         caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
-        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->ignored);
-    }
+    if (!t->borrow)
+        tally_rows(t, at, count);
 }
 
 static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds)
@@ -144,7 +160,10 @@ static double regret_so_far(const trial *t)
     int64_t cost = 0;
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
-    int64_t best = caucus_vector_min_i64(t->totals, t->d);
+    memcpy(t->sums, t->totals, t->d * sizeof *t->sums);
+    for (uint32_t i = 0; i < t->m && caucus_client_unreported(t->client[i]); i++)
+        caucus_vector_add_i64(t->sums, caucus_client_unreported(t->client[i]), t->d);
+    int64_t best = caucus_vector_min_i64(t->sums, t->d);
     double unit = (t->plan->settings.hi - t->plan->settings.lo) / (double)t->plan->grid;
     return (double)(cost - best) * unit / (double)t->m;
 }
@@ -158,6 +177,12 @@ static void announce(trial *t, uint32_t round)
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
             abort(); /* simulated messages arrive in order */
+    if (t->borrow && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from this round on it is done here */
+        t->borrow = false;
+        for (uint32_t i = 0; t->all && i < t->m; i++)
+            if (round < t->made_first + t->made_count)
+                tally_rows(t, ((size_t)i * t->made_count + (round - t->made_first)) * t->d, t->made_first + t->made_count - round);
+    }
     if (t->watch)
         t->watch(t->user, round, a);
 }
@@ -177,6 +202,8 @@ static void talk(trial *t, uint32_t round, uint32_t *expert)
             const caucus_report *report = caucus_client_report(t->client[i]);
             if (!report || caucus_coordinator_receive(t->coordinator, report) != CAUCUS_OK)
                 abort(); /* simulated clients all report, once each */
+            if (report->kind == CAUCUS_ASK_SUMS && caucus_client_unreported(t->client[i]))
+                caucus_vector_add_i64(t->totals, report->value, t->d); /* no longer among the unreported */
             t->result->scalars_up += report->count;
             t->result->bytes_up += caucus_report_bytes(report);
         }

@@ -25,7 +25,8 @@ typedef struct game {
 
 static game open_game(caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32_t T, uint32_t trial) {
     game g = {.m = m, .d = d, .T = T};
-    caucus_adversary_settings settings = {.kind = kind, .seed = SEED, .clients = m, .experts = d, .rounds = T, .epsilon = 0.1};
+    caucus_adversary_settings settings = {
+        .kind = kind, .seed = SEED, .clients = m, .experts = d, .rounds = T, .epsilon = 0.1};
     settings.convex = kind == CAUCUS_ADVERSARY_CROSS_ENTROPY;
     caucus_error error = {"", ""};
     if (caucus_adversary_open(&settings, &g.adversary, &error) != CAUCUS_OK)
@@ -57,7 +58,8 @@ static void test_words(void **state) {
     (void)state;
     for (int k = 0; k < CAUCUS_ADVERSARY_COUNT; k++) {
         caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
-        assert_int_equal(caucus_adversary_kind_parse(caucus_adversary_kind_word((caucus_adversary_kind)k), &kind, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_adversary_kind_parse(caucus_adversary_kind_word((caucus_adversary_kind)k), &kind, NULL),
+                         CAUCUS_OK);
         assert_int_equal(kind, k);
         assert_true(strlen(caucus_adversary_kind_help(kind)) > 10);
     }
@@ -104,7 +106,8 @@ static void test_random_access(void **state) {
 /* The same trial opened twice is the same; trials, clients and seeds differ; m and T play no part in a random law. */
 static void test_what_it_depends_on(void **state) {
     (void)state;
-    game a = open_game(CAUCUS_ADVERSARY_GAUSSIAN, 3, 10, 64, 1), b = open_game(CAUCUS_ADVERSARY_GAUSSIAN, 9, 10, 128, 1);
+    game a = open_game(CAUCUS_ADVERSARY_GAUSSIAN, 3, 10, 64, 1),
+         b = open_game(CAUCUS_ADVERSARY_GAUSSIAN, 9, 10, 128, 1);
     game c = open_game(CAUCUS_ADVERSARY_GAUSSIAN, 3, 10, 64, 2);
     float *ra = rows_of(&a, 1), *rb = rows_of(&b, 1), *rc = rows_of(&c, 1), *other = rows_of(&a, 2);
     assert_memory_equal(ra, rb, 640 * sizeof *ra);
@@ -380,7 +383,8 @@ static void test_threads(void **state) {
     close_game(&g);
 }
 
-static void check_refused(caucus_adversary_settings settings, caucus_status status, const char *field, const char *text) {
+static void check_refused(caucus_adversary_settings settings, caucus_status status, const char *field,
+                          const char *text) {
     caucus_adversary *adversary = NULL;
     caucus_error error = {"", ""};
     assert_int_equal(caucus_adversary_open(&settings, &adversary, &error), status);
@@ -434,7 +438,8 @@ static void test_losses_file(void **state) {
         char path[] = "/tmp/caucus-losses-XXXXXX", header[119];
         int fd = mkstemp(path);
         assert_true(fd >= 0);
-        snprintf(header, sizeof header, "{'descr': '<f%d', 'fortran_order': False, 'shape': (3, 4, 5), }%54s\n", wide ? 8 : 4, "");
+        snprintf(header, sizeof header, "{'descr': '<f%d', 'fortran_order': False, 'shape': (3, 4, 5), }%54s\n",
+                 wide ? 8 : 4, "");
         size_t length = strlen(header);
         uint8_t start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)length, 0};
         assert_int_equal(write(fd, start, sizeof start), sizeof start);
@@ -464,7 +469,8 @@ static void test_losses_file(void **state) {
         caucus_adversary_trial_free(trial);
         caucus_adversary_free(adversary);
         settings.experts = 6;
-        check_refused(settings, CAUCUS_E_MISMATCH, "", "shape (3, 4, 5) — too small for 3 clients, 4 rounds, or not 6 experts");
+        check_refused(settings, CAUCUS_E_MISMATCH, "",
+                      "shape (3, 4, 5) — too small for 3 clients, 4 rounds, or not 6 experts");
         settings.experts = 5, settings.rounds = 5;
         check_refused(settings, CAUCUS_E_MISMATCH, "", "too small for 3 clients, 5 rounds");
         unlink(path);
@@ -515,7 +521,8 @@ static void test_movielens(void **state) {
     }
     caucus_adversary_free(adversary);
     settings.rounds = 5;
-    check_refused(settings, CAUCUS_E_RANGE, "rounds", "3 clients × 5 rounds need as many users, movielens has 12 (accepted: at most 4 rounds)");
+    check_refused(settings, CAUCUS_E_RANGE, "rounds",
+                  "3 clients × 5 rounds need as many users, movielens has 12 (accepted: at most 4 rounds)");
     settings.rounds = 4, settings.experts = 18;
     check_refused(settings, CAUCUS_E_RANGE, "experts", "18 (movielens has 2, its genres)");
     settings.experts = 2, settings.genre = "Opera";

@@ -85,7 +85,8 @@ static void test_same_bits(void **state) {
     for (size_t v = 0; caucus_fast_variant(v) != NULL; v++) {
         caucus_fast_use(caucus_fast_variant(v));
         uint64_t hash = digest_all();
-        print_message("variant %s: %016llx\n", caucus_fast_variant_name(caucus_fast_variant(v)), (unsigned long long)hash);
+        print_message("variant %s: %016llx\n", caucus_fast_variant_name(caucus_fast_variant(v)),
+                      (unsigned long long)hash);
         assert_int_equal(hash, UINT64_C(0x33cdd039c9c15db3));
     }
     caucus_fast_use(NULL);
@@ -97,7 +98,8 @@ static void test_random_access(void **state) {
     const uint64_t bases[] = {0, 1000, UINT64_C(0xfffff800), UINT64_C(0x1fffff7f0), UINT64_C(1) << 50};
     for (size_t b = 0; b < sizeof bases / sizeof bases[0]; b++)
         for (int law = 0; law < 2; law++) {
-            void (*draw)(caucus_fast_key, uint64_t, size_t, float *) = law == 0 ? caucus_fast_uniform : caucus_fast_normal;
+            void (*draw)(caucus_fast_key, uint64_t, size_t, float *) =
+                law == 0 ? caucus_fast_uniform : caucus_fast_normal;
             draw(key_of(7), bases[b], 4096, all);
             for (size_t at = 0, step = 1; at < 4096; at += step, step = step * 3 % 251 + 1) {
                 size_t n = at + step <= 4096 ? step : 4096 - at;
@@ -329,11 +331,11 @@ static void test_bernoulli(void **state) {
 int main(void) {
     print_message("seed %u\n", SEED);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_random_access),
+        cmocka_unit_test(test_same_bits),       cmocka_unit_test(test_random_access),
         cmocka_unit_test(test_normal_accuracy), cmocka_unit_test(test_exponential_accuracy),
-        cmocka_unit_test(test_normal_law),     cmocka_unit_test(test_normal_tails),
-        cmocka_unit_test(test_uniform_law),    cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_normal_pairs),   cmocka_unit_test(test_across_keys),
+        cmocka_unit_test(test_normal_law),      cmocka_unit_test(test_normal_tails),
+        cmocka_unit_test(test_uniform_law),     cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_normal_pairs),    cmocka_unit_test(test_across_keys),
         cmocka_unit_test(test_bernoulli),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

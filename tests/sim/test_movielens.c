@@ -46,9 +46,9 @@ static int remove_directory(void **state) {
     return rmdir(directory);
 }
 
-#define MOVIES                                            \
-    "1::Toy::Story \xe9t\xe9 (1995)::Comedy|Animation\r\n" \
-    "20::Heat (1995)::Drama\r\n"                          \
+#define MOVIES                                                                                                         \
+    "1::Toy::Story \xe9t\xe9 (1995)::Comedy|Animation\r\n"                                                             \
+    "20::Heat (1995)::Drama\r\n"                                                                                       \
     "3::Nothing (1900)::(no genres listed)\r\n"
 
 static caucus_movielens *read_good(void) {
@@ -121,7 +121,8 @@ static void check_refused(caucus_status status, const char *ending) {
 static void test_refusals(void **state) {
     (void)state;
     clear();
-    check_refused(CAUCUS_E_IO, " has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked");
+    check_refused(CAUCUS_E_IO,
+                  " has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked");
     put("ratings.dat", "1::1::5::0\n");
     check_refused(CAUCUS_E_IO, "/movies.dat: No such file or directory");
     put("movies.dat", MOVIES);
@@ -154,7 +155,8 @@ static void test_refusals(void **state) {
     check_refused(CAUCUS_E_FORMAT, "/u.genre:2: not the next genre — expected name|number, numbers from 0 in order");
     put("u.genre", "unknown|0\nDrama|1\nWar|2\n");
     put("u.item", "1|A|0|1\n");
-    check_refused(CAUCUS_E_FORMAT, "/u.item:1: genre flags missing — expected id|title|date|date|address|one 0 or 1 per genre");
+    check_refused(CAUCUS_E_FORMAT,
+                  "/u.item:1: genre flags missing — expected id|title|date|date|address|one 0 or 1 per genre");
 }
 
 /* Lines cut or altered at every place must be read or refused, never more (a sanitizer watches). */

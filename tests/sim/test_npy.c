@@ -33,12 +33,14 @@ static void test_versions_and_values(void **state) {
         for (int wide = 0; wide < 2; wide++) {
             uint8_t bytes[1024];
             char text[128];
-            snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (2, 3, 4), }", wide ? 8 : 4);
+            snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (2, 3, 4), }",
+                     wide ? 8 : 4);
             size_t payload = 24u * (wide ? 8u : 4u), size = make(bytes, major, text, payload);
             for (size_t k = 0; k < 24; k++) {
                 double value = 0.1 * (double)k;
                 float narrow = (float)value;
-                memcpy(bytes + size - payload + k * (wide ? 8u : 4u), wide ? (void *)&value : (void *)&narrow, wide ? 8 : 4);
+                memcpy(bytes + size - payload + k * (wide ? 8u : 4u), wide ? (void *)&value : (void *)&narrow,
+                       wide ? 8 : 4);
             }
             caucus_npy npy;
             caucus_error error;
@@ -84,21 +86,30 @@ static void check_refused(const char *dictionary, size_t values, const char *mes
 }
 
 #define HEAD(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape ", }"
-#define UNREAD "losses.npy: header not understood — expected {'descr': '<f4', 'fortran_order': False, 'shape': (10, 512, 100)}"
+#define UNREAD                                                                                                         \
+    "losses.npy: header not understood — expected {'descr': '<f4', 'fortran_order': False, 'shape': (10, 512, 100)}"
 
 static void test_refusals(void **state) {
     (void)state;
-    check_refused(HEAD("(10, 512)"), 0, "losses.npy: shape (10, 512) — expected clients × rounds × experts, for example (10, 512, 100)");
-    check_refused(HEAD("(7,)"), 28, "losses.npy: shape (7,) — expected clients × rounds × experts, for example (10, 512, 100)");
-    check_refused(HEAD("()"), 4, "losses.npy: shape () — expected clients × rounds × experts, for example (10, 512, 100)");
-    check_refused(HEAD("(2, 3, 4)"), 95, "losses.npy: shape (2, 3, 4) needs 96 bytes of values, the file has 95 — it is truncated");
-    check_refused(HEAD("(2, 3, 4)"), 97, "losses.npy: shape (2, 3, 4) needs 96 bytes of values, the file has 97 — something follows them");
-    const char *too_large = "losses.npy: shape (4294967295, 4294967295, 4294967295) — every size must be at least 1 and all must fit in memory";
+    check_refused(HEAD("(10, 512)"), 0,
+                  "losses.npy: shape (10, 512) — expected clients × rounds × experts, for example (10, 512, 100)");
+    check_refused(HEAD("(7,)"), 28,
+                  "losses.npy: shape (7,) — expected clients × rounds × experts, for example (10, 512, 100)");
+    check_refused(HEAD("()"), 4,
+                  "losses.npy: shape () — expected clients × rounds × experts, for example (10, 512, 100)");
+    check_refused(HEAD("(2, 3, 4)"), 95,
+                  "losses.npy: shape (2, 3, 4) needs 96 bytes of values, the file has 95 — it is truncated");
+    check_refused(HEAD("(2, 3, 4)"), 97,
+                  "losses.npy: shape (2, 3, 4) needs 96 bytes of values, the file has 97 — something follows them");
+    const char *too_large = "losses.npy: shape (4294967295, 4294967295, 4294967295) — every size must be at least 1 "
+                            "and all must fit in memory";
     check_refused(HEAD("(4294967295, 4294967295, 4294967295)"), 0, too_large);
     /* 2^22 * 2^22 * 2^18 * 4 bytes = 2^64 = 0 modulo 2^64 */
-    check_refused(HEAD("(4194304, 4194304, 262144)"), 0,
-                  "losses.npy: shape (4194304, 4194304, 262144) — every size must be at least 1 and all must fit in memory");
-    check_refused(HEAD("(2, 0, 4)"), 0, "losses.npy: shape (2, 0, 4) — every size must be at least 1 and all must fit in memory");
+    check_refused(
+        HEAD("(4194304, 4194304, 262144)"), 0,
+        "losses.npy: shape (4194304, 4194304, 262144) — every size must be at least 1 and all must fit in memory");
+    check_refused(HEAD("(2, 0, 4)"), 0,
+                  "losses.npy: shape (2, 0, 4) — every size must be at least 1 and all must fit in memory");
     check_refused(HEAD("(99999999999999999999, 1, 1)"), 0, UNREAD);
     check_refused(HEAD("(-1, 1, 1)"), 0, UNREAD);
     check_refused(HEAD("(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, UNREAD);

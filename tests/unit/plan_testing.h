@@ -8,18 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <caucus/plan.h>
 
-static inline void near(double got, double want, double tolerance)
-{
+static inline void near(double got, double want, double tolerance) {
     if (!(fabs(got - want) <= tolerance))
         fail_msg("got %.12g, want %.12g within %g", got, want, tolerance);
 }
 
-static inline caucus_settings plan_settings(caucus_algorithm algorithm, caucus_trust trust)
-{
+static inline caucus_settings plan_settings(caucus_algorithm algorithm, caucus_trust trust) {
     caucus_settings s;
     caucus_settings_init(&s);
     s.algorithm = algorithm;
@@ -27,8 +26,7 @@ static inline caucus_settings plan_settings(caucus_algorithm algorithm, caucus_t
     return s;
 }
 
-static inline caucus_plan *plan_made(const caucus_settings *s)
-{
+static inline caucus_plan *plan_made(const caucus_settings *s) {
     caucus_plan *plan = NULL;
     caucus_error error;
     caucus_status status = caucus_plan_make(s, &plan, &error);
@@ -38,8 +36,7 @@ static inline caucus_plan *plan_made(const caucus_settings *s)
 }
 
 /* The settings must be refused with this status and the error must name this field. */
-static inline void plan_refused(const caucus_settings *s, caucus_status want, const char *field)
-{
+static inline void plan_refused(const caucus_settings *s, caucus_status want, const char *field) {
     caucus_plan *plan = NULL;
     caucus_error error;
     memset(&error, 0, sizeof error);

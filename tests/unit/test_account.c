@@ -18,19 +18,16 @@ static uint64_t next_random(void) /* splitmix64: only to vary settings */
     return z ^ (z >> 31);
 }
 
-static double uniform(void)
-{
+static double uniform(void) {
     return (double)(next_random() >> 11) * 0x1p-53;
 }
 
 /* Log-uniform integer in 1..2^bits. */
-static uint32_t spread(double bits)
-{
+static uint32_t spread(double bits) {
     return (uint32_t)exp2(uniform() * bits);
 }
 
-static caucus_settings random_settings(void)
-{
+static caucus_settings random_settings(void) {
     static const caucus_algorithm algorithms[] = {CAUCUS_ALGORITHM_SVT, CAUCUS_ALGORITHM_STOCH, CAUCUS_ALGORITHM_STOCH,
                                                   CAUCUS_ALGORITHM_STOCH, CAUCUS_ALGORITHM_HEDGE};
     caucus_settings s = plan_settings(algorithms[next_random() % 5], CAUCUS_TRUST_COORDINATOR);
@@ -69,8 +66,7 @@ static caucus_settings random_settings(void)
 }
 
 /* Every parameter of a plan that noise is drawn with. */
-static size_t parameters(caucus_plan *plan, caucus_rational **ret, bool *ret_variance, size_t most)
-{
+static size_t parameters(caucus_plan *plan, caucus_rational **ret, bool *ret_variance, size_t most) {
     size_t n = 0;
     caucus_rational *all[512];
     if (plan->svt.switches > 0) {
@@ -101,8 +97,7 @@ static size_t parameters(caucus_plan *plan, caucus_rational **ret, bool *ret_var
 }
 
 /* Raise a rate by one per cent; the sampler's limits stay respected. False if its integers are too coarse for that. */
-static bool tampered(caucus_rational *r, bool variance)
-{
+static bool tampered(caucus_rational *r, bool variance) {
     if (r->num < 200 && r->den < 200)
         return false;
     if (r->num >= 200 && r->num < UINT64_MAX / 2)
@@ -114,8 +109,7 @@ static bool tampered(caucus_rational *r, bool variance)
     return true;
 }
 
-static void random_plans(void **state)
-{
+static void random_plans(void **state) {
     (void)state;
     rng_state = SEED;
     print_message("seed %" PRIu64 "\n", SEED);
@@ -151,9 +145,9 @@ static void random_plans(void **state)
     assert_true(made > TRIALS / 2 && by_zcdp > 100);
 }
 
-/* Twice the epsilon: every rate at least as large. (A little more epsilon may move budget between threshold and selections.) */
-static void monotone(void **state)
-{
+/* Twice the epsilon: every rate at least as large. (A little more epsilon may move budget between threshold and
+ * selections.) */
+static void monotone(void **state) {
     (void)state;
     rng_state = SEED + 1;
     size_t compared = 0;
@@ -187,8 +181,7 @@ static void monotone(void **state)
     assert_true(compared > 500);
 }
 
-static void tampering(void **state)
-{
+static void tampering(void **state) {
     (void)state;
     rng_state = SEED + 2;
     size_t caught = 0;
@@ -201,15 +194,16 @@ static void tampering(void **state)
         caucus_rational *p[512];
         bool variance[512];
         const size_t n = parameters(plan, p, variance, 512);
-        /* Only plans that use their budget up: hedge may need less, weights end with the last phase, coarse grids round. */
+        /* Only plans that use their budget up: hedge may need less, weights end with the last phase, coarse grids
+         * round. */
         const bool tight = plan->guarantee.epsilon_choices > s.epsilon * (1 - 1e-5) && plan->stoch.past <= 1;
         for (size_t i = 0; i < n && tight; i++) {
             const caucus_rational before = *p[i];
             if (tampered(p[i], variance[i])) {
                 caucus_guarantee g;
                 if (caucus_plan_account(plan, &g, &error) != CAUCUS_E_INFEASIBLE)
-                    fail_msg("trial %d: parameter %zu of %zu raised by 1 %% and still accepted (%.9g of %.9g)", trial, i, n,
-                             g.epsilon_choices, s.epsilon);
+                    fail_msg("trial %d: parameter %zu of %zu raised by 1 %% and still accepted (%.9g of %.9g)", trial,
+                             i, n, g.epsilon_choices, s.epsilon);
                 caught++;
             }
             *p[i] = before;
@@ -221,8 +215,7 @@ static void tampering(void **state)
 }
 
 /* Other alterations: things that would void a sensitivity. */
-static void structure(void **state)
-{
+static void structure(void **state) {
     (void)state;
     caucus_guarantee g;
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
@@ -260,9 +253,8 @@ static void structure(void **state)
     caucus_plan_free(plan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans), cmocka_unit_test(monotone), cmocka_unit_test(tampering),
-                                       cmocka_unit_test(structure)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans), cmocka_unit_test(monotone),
+                                       cmocka_unit_test(tampering), cmocka_unit_test(structure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,13 +105,12 @@ static uint32_t run_machines(const caucus_plan *plan, const caucus_key *key) {
     caucus_client_set_gradient(client, gradient, NULL);
     assert_int_equal(caucus_client_hear(client, caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
     while (caucus_coordinator_announcement(coordinator)->ask != CAUCUS_ASK_NOTHING) {
-        caucus_report report;
         uint32_t left = caucus_client_rounds_left(client);
         if (left > 0) {
             assert_int_equal(caucus_client_observe(client, NULL, left), CAUCUS_OK);
         }
-        assert_true(caucus_client_report(client, &report));
-        assert_int_equal(caucus_coordinator_receive(coordinator, &report), CAUCUS_OK);
+        assert_non_null(caucus_client_report(client));
+        assert_int_equal(caucus_coordinator_receive(coordinator, caucus_client_report(client)), CAUCUS_OK);
         assert_int_equal(caucus_coordinator_close(coordinator), CAUCUS_OK);
         transcript |= caucus_coordinator_announcement(coordinator)->expert << bits++;
         assert_int_equal(caucus_client_hear(client, caucus_coordinator_announcement(coordinator)), CAUCUS_OK);

@@ -63,12 +63,11 @@ static long double log_probability(const exact_svt *svt, const rules *r, int64_t
             n = 0;
         }
     }
-    return n == 0 ? lp
-                  : lp + logl(exact_checks(&svt->threshold_noise, &svt->check_noise,
-                                           svt->threshold[r->keep_theta       ? 0
-                                                          : k < svt->switches ? k
-                                                                              : 0],
-                                           q, fired, n));
+    if (n == 0) {
+        return lp;
+    }
+    int64_t threshold = svt->threshold[r->keep_theta ? 0 : k];
+    return lp + logl(exact_checks(&svt->threshold_noise, &svt->check_noise, threshold, q, fired, n));
 }
 
 /* All laws under the given rules, in the place of exact_svt_build. */

@@ -1,13 +1,11 @@
 /* Fed-Hedge and leader plans. */
 #include "plan_testing.h"
 
-static caucus_settings hedge(void)
-{
+static caucus_settings hedge(void) {
     return plan_settings(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR);
 }
 
-static void free_for_many_clients(void **state)
-{
+static void free_for_many_clients(void **state) {
     (void)state;
     caucus_settings s = hedge();
     s.delta = 1e-6;
@@ -26,8 +24,7 @@ static void free_for_many_clients(void **state)
     caucus_plan_free(plan);
 }
 
-static void pure(void **state)
-{
+static void pure(void **state) {
     (void)state;
     caucus_settings s = hedge();
     s.interval = 3;
@@ -41,8 +38,7 @@ static void pure(void **state)
     caucus_plan_free(plan);
 }
 
-static void no_privacy(void **state)
-{
+static void no_privacy(void **state) {
     (void)state;
     caucus_settings s = hedge();
     s.epsilon = INFINITY;
@@ -62,16 +58,14 @@ static void no_privacy(void **state)
     caucus_plan_free(plan);
 }
 
-static void too_small(void **state)
-{
+static void too_small(void **state) {
     (void)state;
     caucus_settings s = hedge();
     s.epsilon = 1e-12;
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "epsilon");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(free_for_many_clients), cmocka_unit_test(pure),
                                        cmocka_unit_test(no_privacy), cmocka_unit_test(too_small)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,16 +4,14 @@
 #include "dp/bounds_noise.h"
 #include "dp/message_weight.h"
 
-static caucus_settings nobody(caucus_message message)
-{
+static caucus_settings nobody(caucus_message message) {
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY);
     s.rounds = 1 << 14;
     s.message = message;
     return s;
 }
 
-static void rates(void **state)
-{
+static void rates(void **state) {
     (void)state;
     const double grid = 0x1p20;
     caucus_settings s = nobody(CAUCUS_MESSAGE_VOTE);
@@ -40,7 +38,8 @@ static void rates(void **state)
     s.message = CAUCUS_MESSAGE_GAUSS;
     s.delta = 1e-6;
     plan = plan_made(&s);
-    near(caucus_rational_double(plan->stoch.phase[5].vertex_noise[0].parameter) / (grid * grid), 100 / (2 * 0.024356), 0.1);
+    near(caucus_rational_double(plan->stoch.phase[5].vertex_noise[0].parameter) / (grid * grid), 100 / (2 * 0.024356),
+         0.1);
     near(plan->guarantee.epsilon_messages, 1, 1e-6);
     assert_true(plan->guarantee.epsilon_messages <= 1);
     caucus_plan_free(plan);
@@ -52,8 +51,7 @@ static void rates(void **state)
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "message");
 }
 
-static void automatic(void **state)
-{
+static void automatic(void **state) {
     (void)state;
     caucus_settings s = nobody(CAUCUS_MESSAGE_AUTO);
     caucus_plan *plan = plan_made(&s);
@@ -82,8 +80,7 @@ static void automatic(void **state)
 }
 
 /* Averaging over phases only improves on the bound without it (docs/PRIVACY.md: 326, 1071, 5408 for K-norm). */
-static void bounds(void **state)
-{
+static void bounds(void **state) {
     (void)state;
     static const double want[3][2] = {{10, 326}, {1, 1071}, {.1, 5408}};
     for (int i = 0; i < 3; i++) {
@@ -104,8 +101,7 @@ static void bounds(void **state)
 }
 
 /* The formula without averaging: privacy term per phase plus R sqrt(ln d/(2 m n)). */
-static void known_knorm_bound(void **state)
-{
+static void known_knorm_bound(void **state) {
     (void)state;
     static const double want[3][2] = {{10, 326}, {1, 1071}, {.1, 5408}};
     for (int i = 0; i < 3; i++) {
@@ -123,9 +119,9 @@ static void known_knorm_bound(void **state)
     }
 }
 
-/* Gaussian noise: the infimum is sigma sqrt(2 ln d) exactly. Laplace, one copy: at least the maximum of d exponentials / 2. */
-static void noise_maximum(void **state)
-{
+/* Gaussian noise: the infimum is sigma sqrt(2 ln d) exactly. Laplace, one copy: at least the maximum of d exponentials
+ * / 2. */
+static void noise_maximum(void **state) {
     (void)state;
     const caucus_noise gauss = {CAUCUS_NOISE_GAUSSIAN, {9, 1}}, laplace = {CAUCUS_NOISE_LAPLACE, {1, 64}};
     const noise_term one = {&gauss, 2, 5}, two = {&laplace, 1, 1};
@@ -139,11 +135,11 @@ static void noise_maximum(void **state)
 }
 
 /* Weights n/(n + c), c = 4*variance/grid^2: 1/2 where the losses' own spread equals the noise. */
-static void weights(void **state)
-{
+static void weights(void **state) {
     (void)state;
     const int64_t grid = 1 << 16;
-    const caucus_noise gauss = {CAUCUS_NOISE_GAUSSIAN, {(uint64_t)1 << 40, 1}}; /* c = 4*2^40/2^32 = 1024, and one more */
+    const caucus_noise gauss = {CAUCUS_NOISE_GAUSSIAN,
+                                {(uint64_t)1 << 40, 1}}; /* c = 4*2^40/2^32 = 1024, and one more */
     const caucus_noise laplace = {CAUCUS_NOISE_LAPLACE, {1, (uint64_t)1 << 20}}; /* c = 8*2^40/2^32 = 2048 */
     const caucus_noise knorm = {CAUCUS_NOISE_KNORM, {1, (uint64_t)1 << 16}};     /* c = 4*100*101/3 at k = 99 */
     assert_in_range(caucus_message_weight(grid, &gauss, 1024, 2), 2046, 2048);
@@ -164,8 +160,7 @@ static void weights(void **state)
     assert_int_equal(caucus_message_weight(grid, &none, 1, 1), 4096);
 }
 
-static void paper_local(void **state)
-{
+static void paper_local(void **state) {
     (void)state;
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL);
     s.calibration = CAUCUS_CALIBRATION_PAPER;
@@ -185,8 +180,7 @@ static void paper_local(void **state)
     caucus_plan_free(plan);
 }
 
-static void too_many(void **state)
-{
+static void too_many(void **state) {
     (void)state;
     caucus_settings s = nobody(CAUCUS_MESSAGE_LAPLACE_D);
     s.experts = 1 << 20;
@@ -196,10 +190,10 @@ static void too_many(void **state)
     plan_refused(&s, CAUCUS_E_OVERFLOW, "rounds");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates),         cmocka_unit_test(automatic),   cmocka_unit_test(bounds), cmocka_unit_test(known_knorm_bound),
-        cmocka_unit_test(noise_maximum), cmocka_unit_test(weights), cmocka_unit_test(paper_local), cmocka_unit_test(too_many)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rates),         cmocka_unit_test(automatic),
+                                       cmocka_unit_test(bounds),        cmocka_unit_test(known_knorm_bound),
+                                       cmocka_unit_test(noise_maximum), cmocka_unit_test(weights),
+                                       cmocka_unit_test(paper_local),   cmocka_unit_test(too_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

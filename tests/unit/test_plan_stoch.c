@@ -3,19 +3,17 @@
 
 #include "dp/calibrate.h"
 
-static caucus_settings stoch(void)
-{
+static caucus_settings stoch(void) {
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
     s.rounds = 1 << 14;
     return s;
 }
 
-static void batches(void **state)
-{
+static void batches(void **state) {
     (void)state;
-    static const uint32_t want[6][8] = {
-        {4, 2, 0, 0, 0, 0, 0, 0},          {6, 10, 4, 0, 0, 0, 0, 0},         {8, 42, 16, 8, 0, 0, 0, 0},
-        {10, 170, 72, 40, 16, 0, 0, 0},    {12, 682, 292, 168, 112, 64, 0, 0}, {14, 2730, 1168, 680, 448, 320, 192, 128}};
+    static const uint32_t want[6][8] = {{4, 2, 0, 0, 0, 0, 0, 0},           {6, 10, 4, 0, 0, 0, 0, 0},
+                                        {8, 42, 16, 8, 0, 0, 0, 0},         {10, 170, 72, 40, 16, 0, 0, 0},
+                                        {12, 682, 292, 168, 112, 64, 0, 0}, {14, 2730, 1168, 680, 448, 320, 192, 128}};
     for (int i = 0; i < 6; i++)
         for (uint32_t trees = 1; trees <= 7; trees++)
             assert_int_equal(calibrate_batch(want[i][0], trees), want[i][trees]);
@@ -26,8 +24,7 @@ static void batches(void **state)
     }
 }
 
-static void phases(void **state)
-{
+static void phases(void **state) {
     (void)state;
     for (uint32_t rounds = 1; rounds < 70; rounds++) {
         caucus_settings s = stoch();
@@ -50,8 +47,7 @@ static void phases(void **state)
 }
 
 /* Pseudo-regret bound of the exponential mechanism, known values. */
-static void known_bounds(void **state)
-{
+static void known_bounds(void **state) {
     (void)state;
     static const double want[3][3] = {{10, 211, 676}, {1, 232, 831}, {.1, 397, 1941}};
     for (int i = 0; i < 3; i++)
@@ -77,8 +73,7 @@ static void known_bounds(void **state)
 }
 
 /* g_j = (2^(j+1)/eps) max(R, 2 min(R, 2 beta)), up to one grid step in the clamps. */
-static void tree_rates(void **state)
-{
+static void tree_rates(void **state) {
     (void)state;
     static const double betas[] = {0, 0.2, 0.5, 0.9, 3};
     for (int i = 0; i < 5; i++) {
@@ -112,8 +107,7 @@ static void tree_rates(void **state)
     caucus_plan_free(plan);
 }
 
-static void trees_auto(void **state)
-{
+static void trees_auto(void **state) {
     (void)state;
     caucus_settings s = stoch();
     s.losses = CAUCUS_LOSSES_CONVEX;
@@ -137,8 +131,7 @@ static void trees_auto(void **state)
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "trees");
 }
 
-static void past_phases(void **state)
-{
+static void past_phases(void **state) {
     (void)state;
     caucus_settings s = stoch();
     s.epsilon = 10;
@@ -161,8 +154,7 @@ static void past_phases(void **state)
     caucus_plan_free(plan);
 }
 
-static void paper_constants(void **state)
-{
+static void paper_constants(void **state) {
     (void)state;
     caucus_settings s = stoch();
     s.calibration = CAUCUS_CALIBRATION_PAPER;
@@ -193,8 +185,7 @@ static void paper_constants(void **state)
     caucus_plan_free(plan);
 }
 
-static void client_block(void **state)
-{
+static void client_block(void **state) {
     (void)state;
     caucus_settings s = stoch();
     s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
@@ -209,11 +200,10 @@ static void client_block(void **state)
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "unit");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches),    cmocka_unit_test(phases),      cmocka_unit_test(known_bounds),
-        cmocka_unit_test(tree_rates), cmocka_unit_test(trees_auto),  cmocka_unit_test(past_phases),
-        cmocka_unit_test(client_block), cmocka_unit_test(paper_constants)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(batches),      cmocka_unit_test(phases),
+                                       cmocka_unit_test(known_bounds), cmocka_unit_test(tree_rates),
+                                       cmocka_unit_test(trees_auto),   cmocka_unit_test(past_phases),
+                                       cmocka_unit_test(client_block), cmocka_unit_test(paper_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

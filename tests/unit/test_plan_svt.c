@@ -3,8 +3,7 @@
 
 #include "dp/calibrate.h"
 
-static caucus_settings svt(uint32_t m, uint32_t rounds, double epsilon, uint32_t d, double delta)
-{
+static caucus_settings svt(uint32_t m, uint32_t rounds, double epsilon, uint32_t d, double delta) {
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
     s.clients = m;
     s.rounds = rounds;
@@ -14,8 +13,7 @@ static caucus_settings svt(uint32_t m, uint32_t rounds, double epsilon, uint32_t
     return s;
 }
 
-static void known_calibrations(void **state)
-{
+static void known_calibrations(void **state) {
     (void)state;
     static const struct {
         uint32_t rounds, d, kappa;
@@ -54,8 +52,7 @@ static void known_calibrations(void **state)
     }
 }
 
-static void delta_helps(void **state)
-{
+static void delta_helps(void **state) {
     (void)state;
     static const double want[3][4] = {{100, 1, 146, 114}, {10000, .1, 3306, 1943}, {1000000, 1, 624, 359}};
     for (int i = 0; i < 3; i++) {
@@ -73,8 +70,7 @@ static void delta_helps(void **state)
     }
 }
 
-static void front_load(void **state)
-{
+static void front_load(void **state) {
     (void)state;
     for (int mixed = 0; mixed < 2; mixed++) {
         caucus_settings s = svt(10, 512, 1, 100, mixed ? 1e-6 : 0);
@@ -92,8 +88,7 @@ static void front_load(void **state)
     }
 }
 
-static void paper_constants(void **state)
-{
+static void paper_constants(void **state) {
     (void)state;
     caucus_settings s = svt(10, 512, 10, 100, 0);
     s.calibration = CAUCUS_CALIBRATION_PAPER;
@@ -107,7 +102,8 @@ static void paper_constants(void **state)
     near((double)plan->svt.threshold[0] / grid, 8 * log(2 * 512. * 512 / .05) / 10 + 4 / eta, 1e-5);
     near(plan->guarantee.epsilon_choices, 7.5, 1e-6); /* three quarters of what the paper claims */
     assert_int_equal(plan->bound_kind, CAUCUS_BOUND_PROBABILITY);
-    assert_true(plan->bound == 512 && plan->bound_uncapped > 900 && plan->bound_uncapped < 1036); /* vacuous, and it shows */
+    assert_true(plan->bound == 512 && plan->bound_uncapped > 900 &&
+                plan->bound_uncapped < 1036); /* vacuous, and it shows */
     caucus_plan_free(plan);
     /* With delta the paper's eta holds by a better proof for epsilon <= 0.343 ln(1/delta), not for all. */
     s.delta = 1e-6;
@@ -123,8 +119,7 @@ static void paper_constants(void **state)
     caucus_plan_free(plan);
 }
 
-static void client_block(void **state)
-{
+static void client_block(void **state) {
     (void)state;
     caucus_settings s = svt(10, 512, 1, 100, 0);
     s.interval = 8;
@@ -145,8 +140,7 @@ static void client_block(void **state)
     caucus_plan_free(twin);
 }
 
-static void range_and_lstar(void **state)
-{
+static void range_and_lstar(void **state) {
     (void)state;
     caucus_settings s = svt(10, 512, 1, 100, 0);
     s.lo = 1;
@@ -164,8 +158,7 @@ static void range_and_lstar(void **state)
     caucus_plan_free(twin);
 }
 
-static void edges(void **state)
-{
+static void edges(void **state) {
     (void)state;
     caucus_settings s = svt(10, 512, 1, 100, 0);
     s.interval = 512;
@@ -195,11 +188,13 @@ static void edges(void **state)
     caucus_plan_free(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_calibrations), cmocka_unit_test(delta_helps), cmocka_unit_test(front_load),
-        cmocka_unit_test(paper_constants),    cmocka_unit_test(client_block), cmocka_unit_test(range_and_lstar),
-        cmocka_unit_test(edges)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_calibrations),
+                                       cmocka_unit_test(delta_helps),
+                                       cmocka_unit_test(front_load),
+                                       cmocka_unit_test(paper_constants),
+                                       cmocka_unit_test(client_block),
+                                       cmocka_unit_test(range_and_lstar),
+                                       cmocka_unit_test(edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

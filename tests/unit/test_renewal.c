@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "dp/renewal.h"
 
-static void known_values(void **state)
-{
+static void known_values(void **state) {
     (void)state;
     static const uint32_t d[5] = {18, 100, 1000, 10000, 1000000};
     static const double rho[4] = {.1, .05, .01, .001};
@@ -23,8 +23,7 @@ static void known_values(void **state)
 }
 
 /* With a margin so wide that the cut never matters, V is exponential and the sum of n has the Erlang law. */
-static double erlang(unsigned n, double x)
-{
+static double erlang(unsigned n, double x) {
     double term = exp(-x), below = 0;
     for (unsigned i = 0; i < n; i++) {
         below += term;
@@ -33,19 +32,17 @@ static double erlang(unsigned n, double x)
     return 1 - below; /* P(sum of n <= x) */
 }
 
-static void erlang_when_uncut(void **state)
-{
+static void erlang_when_uncut(void **state) {
     (void)state;
     for (uint32_t d = 2; d <= 1 << 20; d *= 4)
         for (double rho = .2; rho > 1e-6; rho /= 7) {
             const uint32_t k = renewal_switches(d, rho, 80);
-            assert_true(erlang(k + 1, log((double)d)) <= rho);      /* enough */
+            assert_true(erlang(k + 1, log((double)d)) <= rho);            /* enough */
             assert_true(erlang(k > 2 ? k - 1 : 1, log((double)d)) > rho); /* at most one too many, from the grid */
         }
 }
 
-static void monotone(void **state)
-{
+static void monotone(void **state) {
     (void)state;
     for (double g = 0.5; g < 10; g += 0.5) {
         uint32_t last = 0;
@@ -60,8 +57,7 @@ static void monotone(void **state)
 }
 
 /* Tiny failure probabilities go through exponential moments: at least as large, and not absurd. */
-static void tiny_rho(void **state)
-{
+static void tiny_rho(void **state) {
     (void)state;
     for (uint32_t d = 2; d <= 1 << 20; d *= 8) {
         const uint32_t grid = renewal_switches(d, 1.01e-9, 4), moment = renewal_switches(d, 0.99e-9, 4);
@@ -70,8 +66,7 @@ static void tiny_rho(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(erlang_when_uncut),
                                        cmocka_unit_test(monotone), cmocka_unit_test(tiny_rho)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,28 +4,26 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "dp/zcdp.h"
 
-static void near(double got, double want, double tolerance)
-{
+static void near(double got, double want, double tolerance) {
     if (!(fabs(got - want) <= tolerance))
         fail_msg("got %.10g, want %.10g within %g", got, want, tolerance);
 }
 
-static void known_rho(void **state)
-{
+static void known_rho(void **state) {
     (void)state;
     near(zcdp_rho(0.1, 1e-6), 3.2104e-4, 1e-8);
     near(zcdp_rho(1, 1e-6), 0.024356, 1e-6);
     near(zcdp_rho(10, 1e-6), 1.5393, 1e-4);
 }
 
-/* Three ways to give kappa selections half of epsilon (docs/PRIVACY.md, "Approximate privacy"): even split, advanced composition
- * as in the paper's lemma, zCDP of bounded-range selections. */
-static double eta_advanced(double kappa, double epsilon, double delta)
-{
+/* Three ways to give kappa selections half of epsilon (docs/PRIVACY.md, "Approximate privacy"): even split, advanced
+ * composition as in the paper's lemma, zCDP of bounded-range selections. */
+static double eta_advanced(double kappa, double epsilon, double delta) {
     double lo = 0, hi = epsilon;
     for (int i = 0; i < 100; i++) {
         double eta = (lo + hi) / 2;
@@ -38,8 +36,7 @@ static double eta_advanced(double kappa, double epsilon, double delta)
     return lo;
 }
 
-static void known_eta(void **state)
-{
+static void known_eta(void **state) {
     (void)state;
     static const double table[3][5] = {
         {27, 1, .0185, .0180, .0444}, {93, 1, .0054, .0097, .0239}, {27, 10, .185, .157, .370}};
@@ -51,8 +48,7 @@ static void known_eta(void **state)
     }
 }
 
-static void inverse(void **state)
-{
+static void inverse(void **state) {
     (void)state;
     for (double epsilon = 0.001; epsilon < 1000; epsilon *= 3)
         for (double delta = 1e-14; delta < 0.1; delta *= 50) {
@@ -65,8 +61,7 @@ static void inverse(void **state)
 }
 
 /* With a pure part: never worse than adding it, exact inverse, and monotone. */
-static void with_pure(void **state)
-{
+static void with_pure(void **state) {
     (void)state;
     for (double epsilon = 0.01; epsilon < 200; epsilon *= 4)
         for (double share = 0.05; share < 1; share += 0.2) {
@@ -82,9 +77,9 @@ static void with_pure(void **state)
     near(zcdp_rho_with_pure(1, 1, 1e-6), 0, 0);
 }
 
-/* The Gaussian mechanism's exact delta at (rho, epsilon) is below the delta asked for: an independent check of the formula. */
-static void gaussian_is_covered(void **state)
-{
+/* The Gaussian mechanism's exact delta at (rho, epsilon) is below the delta asked for: an independent check of the
+ * formula. */
+static void gaussian_is_covered(void **state) {
     (void)state;
     for (double rho = 1e-4; rho < 3; rho *= 4) {
         const double mu = sqrt(2 * rho), delta = 1e-6, epsilon = zcdp_epsilon(rho, delta);
@@ -95,9 +90,9 @@ static void gaussian_is_covered(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_rho), cmocka_unit_test(known_eta), cmocka_unit_test(inverse),
-                                       cmocka_unit_test(with_pure), cmocka_unit_test(gaussian_is_covered)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_rho), cmocka_unit_test(known_eta),
+                                       cmocka_unit_test(inverse), cmocka_unit_test(with_pure),
+                                       cmocka_unit_test(gaussian_is_covered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,413 @@
+/* simulate.c: `caucus simulate`: any algorithm against any adversary, or your own losses.
+ *
+ * Everything is checked before anything is played or written. Results go to standard output, remarks and the progress bar to
+ * standard error. */
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "sim/ledger_file.h"
+#include "sim/ledger_trial.h"
+#include "sim/out_dir.h"
+#include "sim/scenario.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between two saves of what is complete, while runs follow each other. */
+#define SAVE_SECONDS 5.0
+
+static const caucus_option options[] = {
+#define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
+    CAUCUS_FIELD_LIST(OPTION)
+#undef OPTION
+    {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static volatile int stop; /* set by a signal: finish what can be finished, then say how to go on */
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+typedef struct simulation {
+    int argc;
+    char **argv;
+    caucus_scenario scenario;
+    const char *file;
+    bool resume;
+    caucus_prepared prepared;
+    caucus_unfinished *loaded;   /* [prepared.count] */
+    caucus_run_result *result;   /* [prepared.count] */
+    size_t begun;                /* runs with a result */
+    caucus_ledger_file ledger;
+    bool made_out;
+} simulation;
+
+/* Wrong input, or a failure of the machine? */
+static int exit_code(caucus_status status) {
+    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_BUDGET || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+}
+
+static int complain(const caucus_complaint *complaint, caucus_status status) {
+    fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus simulate: ", complaint->line);
+    return exit_code(status);
+}
+
+static int complain_error(const simulation *s, caucus_status status, const caucus_error *error) {
+    caucus_complaint complaint;
+    (void)caucus_scenario_complain(&s->scenario, status, error, &complaint);
+    return complain(&complaint, status);
+}
+
+static void print_words(const char *title, const char *(*word)(unsigned), const char *(*help)(unsigned), unsigned count) {
+    printf("\n%s\n", title);
+    for (unsigned i = 0; i < count; i++)
+        printf("  %-22s %s\n", word(i), help(i));
+}
+
+#define WORDS(type)                                                                                       \
+    static const char *type##_word(unsigned i) { return caucus_##type##_word((caucus_##type)i); }         \
+    static const char *type##_help(unsigned i) { return caucus_##type##_help((caucus_##type)i); }
+WORDS(algorithm)
+WORDS(adversary_kind)
+WORDS(trust)
+WORDS(calibration)
+WORDS(protocol)
+WORDS(unit)
+WORDS(select)
+WORDS(message)
+
+static void print_help(void) {
+    fputs("caucus simulate: any algorithm against any adversary, or your own losses, many trials at once\n"
+          "\n"
+          "  caucus simulate --algorithm svt,sparse-vector --epsilon 10 --trust coordinator\n"
+          "  caucus simulate --losses mine.npy --algorithm svt,hedge --trust coordinator --format json\n"
+          "  caucus simulate experiments/figure1.yaml --trials 10 --out out/figure1\n"
+          "\n"
+          "A scenario file has the same settings as the flags (epsilon: 10); flags override it. A list makes one run per value\n"
+          "(--interval 1,10 or interval: [1, 10]), several lists every combination. Defaults in brackets; --trust must be said.\n"
+          "\nWhat is simulated\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
+    fputs("\nPrivacy and mechanisms\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_DATA - CAUCUS_FIELD_EPSILON);
+    fputs("\nYour own data\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
+    fputs("\nRunning and results\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_TRIALS, CAUCUS_FIELD_COUNT + 1 - CAUCUS_FIELD_TRIALS);
+    print_words("Algorithms", algorithm_word, algorithm_help, CAUCUS_ALGORITHM_COUNT);
+    print_words("Adversaries", adversary_kind_word, adversary_kind_help, CAUCUS_ADVERSARY_COUNT);
+    print_words("Trust", trust_word, trust_help, CAUCUS_TRUST_COUNT);
+    print_words("Calibrations", calibration_word, calibration_help, CAUCUS_CALIBRATION_COUNT);
+    print_words("Protocols (svt)", protocol_word, protocol_help, CAUCUS_PROTOCOL_COUNT);
+    print_words("Units of privacy", unit_word, unit_help, CAUCUS_UNIT_COUNT);
+    print_words("Selections (stoch, trust coordinator)", select_word, select_help, CAUCUS_SELECT_COUNT);
+    print_words("Messages (stoch, trust nobody)", message_word, message_help, CAUCUS_MESSAGE_COUNT);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    simulation *s = user;
+    if (index == SIZE_MAX) {
+        if (s->file != NULL) {
+            fprintf(stderr, "caucus simulate: '%s': one scenario file at a time, '%s' was given already\n", value, s->file);
+            return CAUCUS_EXIT_USAGE;
+        }
+        s->file = value;
+        return 0;
+    }
+    if (index == CAUCUS_FIELD_COUNT) {
+        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
+            fprintf(stderr, "caucus simulate: --resume %s: must be true or false\n", value);
+            return CAUCUS_EXIT_USAGE;
+        }
+        s->resume = strcmp(value, "true") == 0;
+        return 0;
+    }
+    caucus_complaint complaint;
+    caucus_status status = caucus_scenario_set(&s->scenario, (caucus_field)index, value, &complaint);
+    return status == CAUCUS_OK ? 0 : complain(&complaint, status);
+}
+
+static int read_settings(simulation *s) {
+    int code = caucus_options_parse("simulate", options, s->argc, s->argv, take_option, s);
+    if (code != 0)
+        return code;
+    caucus_complaint complaint;
+    caucus_status status = s->file != NULL ? caucus_scenario_load(&s->scenario, s->file, &complaint) : CAUCUS_OK;
+    if (status == CAUCUS_OK)
+        status = caucus_scenario_resolve(&s->scenario, &s->prepared, &complaint);
+    return status == CAUCUS_OK ? 0 : complain(&complaint, status);
+}
+
+static void warn(const simulation *s) {
+    bool local = false;
+    for (size_t i = 0; i < s->prepared.count; i++)
+        local = local || s->prepared.run[i].settings.trust == CAUCUS_TRUST_PAPER_LOCAL;
+    if (local)
+        fputs("caucus simulate: trust paper-local: messages are NOT epsilon-private, the epsilon of messages says what they are; for "
+              "reproduction only\n", stderr);
+    if (s->prepared.genre_from_data)
+        fputs("caucus simulate: NOT PRIVATE: genre from-data takes the best genre from the ratings themselves; neighbouring data then "
+              "differ everywhere\n", stderr);
+}
+
+/* The directory, and what an earlier simulation left in it. */
+static int open_out(simulation *s) {
+    const char *out = s->prepared.out;
+    caucus_error error = {0};
+    if (out == NULL && s->resume) {
+        fputs("caucus simulate: --resume: needs --out, the directory of the simulation that was stopped\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (out == NULL)
+        return 0;
+    bool unfinished = caucus_out_dir_unfinished(out);
+    if (unfinished && !s->resume) {
+        fprintf(stderr, "caucus simulate: --out %s: holds a simulation that was stopped — add --resume to go on, or remove "
+                        "%s/unfinished.csv\n", out, out);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (unfinished) {
+        caucus_status status = caucus_unfinished_load(out, s->prepared.run, s->prepared.count, s->loaded, &error);
+        if (status != CAUCUS_OK)
+            return complain_error(s, status, &error);
+    } else if (s->resume) {
+        fprintf(stderr, "caucus simulate: %s holds nothing unfinished: all trials are played\n", out);
+    }
+    caucus_status status = caucus_out_dir_make(out, &s->made_out, &error);
+    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+}
+
+/* Reserve every run, and record what trial 1 of each releases. Nothing is played unless the budget allows all. */
+static int open_ledger(simulation *s) {
+    const caucus_prepared *p = &s->prepared;
+    /* A simulation that goes on has been recorded when it began. */
+    if (p->ledger == NULL || (s->resume && caucus_out_dir_unfinished(p->out)))
+        return 0;
+    double epsilon = p->has_budget ? p->budget_epsilon : INFINITY;
+    double delta = p->has_budget && !isinf(epsilon) ? p->budget_delta : nextafter(1, 0);
+    caucus_error error = {0};
+    caucus_status status = caucus_ledger_file_open(p->ledger, epsilon, delta, p->has_budget, &s->ledger, &error);
+    if (status != CAUCUS_OK)
+        return complain_error(s, status, &error);
+    for (size_t i = 0; status == CAUCUS_OK && i < p->count; i++) {
+        char name[CAUCUS_RUN_NAME_BYTES];
+        uint32_t run = 0;
+        (void)snprintf(name, sizeof name, "simulate %s", caucus_algorithm_word(p->run[i].settings.algorithm));
+        status = caucus_ledger_open_run(s->ledger.ledger, p->plan[i], name, true, &run, &error);
+        if (status == CAUCUS_E_BUDGET)
+            fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n", p->ledger, i + 1,
+                    p->count, error.field, error.text);
+        if (status == CAUCUS_E_BUDGET)
+            return CAUCUS_EXIT_FAILED;
+        if (status == CAUCUS_OK)
+            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed, &stop, &error);
+    }
+    if (status == CAUCUS_OK)
+        status = caucus_ledger_file_sync(&s->ledger, &error);
+    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Put the trials loaded before those just played: one result, as if nothing had happened. */
+static bool join_loaded(caucus_run_result *result, const caucus_unfinished *loaded, uint32_t used) {
+    if (used == 0)
+        return true;
+    caucus_trial_result *all = calloc((size_t)used + result->trials, sizeof *all);
+    if (all == NULL)
+        return false;
+    memcpy(all, loaded->trial, used * sizeof *all);
+    memcpy(all + used, result->trial, result->done * sizeof *all);
+    free(result->trial);
+    result->trial = all;
+    result->trials += used;
+    result->done += used;
+    return true;
+}
+
+static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_error *ret_error) {
+    caucus_run run = s->prepared.run[i];
+    uint32_t used = s->loaded[i].done < run.trials ? s->loaded[i].done : run.trials;
+    caucus_progress progress;
+    caucus_progress_begin(&progress, caucus_algorithm_word(run.settings.algorithm), label_width);
+    run.first = used;
+    run.trials -= used;
+    run.progress = caucus_progress_update;
+    run.progress_user = &progress;
+    run.stop = &stop;
+    caucus_status status = caucus_run_play(&run, s->prepared.adversary[i], &s->result[i], ret_error);
+    caucus_progress_end(&progress);
+    if (status == CAUCUS_OK && !join_loaded(&s->result[i], &s->loaded[i], used)) {
+        caucus_run_result_free(&s->result[i]);
+        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    s->begun += status == CAUCUS_OK;
+    return status;
+}
+
+static caucus_outcome outcome_of(const simulation *s) {
+    return (caucus_outcome){s->prepared.run, s->result, s->begun};
+}
+
+static caucus_status save(const simulation *s, caucus_error *ret_error) {
+    caucus_outcome outcome = outcome_of(s);
+    return caucus_unfinished_save(s->prepared.out, s->prepared.run, s->prepared.count, &outcome, ret_error);
+}
+
+static int play(simulation *s) {
+    caucus_error error = {0};
+    int label_width = 0;
+    for (size_t i = 0; i < s->prepared.count; i++) {
+        int width = (int)strlen(caucus_algorithm_word(s->prepared.run[i].settings.algorithm));
+        label_width = width > label_width ? width : label_width;
+    }
+    double saved = now();
+    /* After a signal the other runs still take what was loaded for them, so that nothing saved is lost. */
+    for (size_t i = 0; i < s->prepared.count && (!stop || s->loaded[i].done > 0); i++) {
+        caucus_status status = play_run(s, i, label_width, &error);
+        if (status == CAUCUS_OK && s->prepared.out != NULL && now() - saved > SAVE_SECONDS) {
+            status = save(s, &error);
+            saved = now();
+        }
+        if (status != CAUCUS_OK)
+            return complain_error(s, status, &error), CAUCUS_EXIT_FAILED;
+    }
+    return 0;
+}
+
+static bool complete(const simulation *s) {
+    if (s->begun < s->prepared.count)
+        return false;
+    for (size_t i = 0; i < s->begun; i++)
+        if (s->result[i].done < s->result[i].trials)
+            return false;
+    return true;
+}
+
+/* The command as it can be typed again. */
+static void print_command(const simulation *s) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
+    fputs("caucus simulate", stderr);
+    for (int i = 1; i < s->argc; i++) {
+        const char *word = s->argv[i];
+        if (strncmp(word, "--resume", 8) == 0)
+            continue;
+        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+            fprintf(stderr, " %s", word);
+            continue;
+        }
+        fputs(" '", stderr);
+        for (; *word != '\0'; word++)
+            fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
+        fputc('\'', stderr);
+    }
+}
+
+static void say_stopped(const simulation *s) {
+    uint64_t done = 0, asked = 0;
+    for (size_t i = 0; i < s->prepared.count; i++) {
+        done += i < s->begun ? s->result[i].done : 0;
+        asked += s->prepared.run[i].trials;
+    }
+    fprintf(stderr, "caucus simulate: stopped after %llu of %llu trials", (unsigned long long)done, (unsigned long long)asked);
+    if (s->prepared.out == NULL) {
+        fputs(" — with --out DIR they are kept, and --resume goes on from there\n", stderr);
+        return;
+    }
+    fprintf(stderr, ", kept in %s — to go on: ", s->prepared.out);
+    print_command(s);
+    fputs(" --resume\n", stderr);
+}
+
+static void print_results(const simulation *s) {
+    caucus_outcome outcome = outcome_of(s);
+    if (s->prepared.format == CAUCUS_FORMAT_JSON)
+        caucus_output_json(stdout, &outcome);
+    else if (s->prepared.format == CAUCUS_FORMAT_CSV)
+        caucus_output_trials(stdout, &outcome);
+    else
+        caucus_output_table(stdout, &outcome);
+    caucus_output_remarks(stderr, &outcome);
+}
+
+static int finish(simulation *s) {
+    caucus_error error = {0};
+    caucus_outcome outcome = outcome_of(s);
+    bool whole = complete(s);
+    caucus_status status = CAUCUS_OK;
+    if (s->prepared.out != NULL && !whole)
+        status = save(s, &error);
+    if (s->prepared.out != NULL && status == CAUCUS_OK)
+        status = caucus_out_dir_write(s->prepared.out, &outcome, &error);
+    if (status != CAUCUS_OK)
+        return complain_error(s, status, &error), CAUCUS_EXIT_FAILED;
+    if (s->prepared.out != NULL && whole)
+        caucus_unfinished_remove(s->prepared.out);
+    print_results(s);
+    if (whole)
+        return CAUCUS_EXIT_DONE;
+    say_stopped(s);
+    return CAUCUS_EXIT_FAILED;
+}
+
+static int simulate(simulation *s) {
+    int code = read_settings(s);
+    if (code != 0)
+        return code;
+    s->loaded = calloc(s->prepared.count, sizeof *s->loaded);
+    s->result = calloc(s->prepared.count, sizeof *s->result);
+    if (s->loaded == NULL || s->result == NULL) {
+        fprintf(stderr, "caucus simulate: %s\n", caucus_status_text(CAUCUS_E_MEMORY));
+        return CAUCUS_EXIT_FAILED;
+    }
+    warn(s);
+    /* A second signal ends the program at once. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    code = open_out(s);
+    if (code == 0)
+        code = open_ledger(s);
+    if (code == 0)
+        code = play(s);
+    if (code != 0) {
+        if (s->made_out)
+            (void)rmdir(s->prepared.out); /* only if nothing is in it */
+        return code;
+    }
+    return finish(s);
+}
+
+int caucus_cli_simulate(int argc, char **argv) {
+    simulation s = {.argc = argc, .argv = argv, .ledger = {.fd = -1}};
+    caucus_scenario_init(&s.scenario);
+    int code = simulate(&s);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        code = CAUCUS_EXIT_DONE;
+    }
+    for (size_t i = 0; i < s.prepared.count; i++) {
+        if (s.loaded != NULL)
+            free(s.loaded[i].trial);
+        if (s.result != NULL)
+            caucus_run_result_free(&s.result[i]);
+    }
+    free(s.loaded);
+    free(s.result);
+    caucus_ledger_file_close(&s.ledger);
+    caucus_prepared_free(&s.prepared);
+    caucus_scenario_free(&s.scenario);
+    return code;
+}

@@ -1,0 +1,151 @@
+/* report_figures.c: curves as gnuplot scripts. See report_parts.h.
+ * layer: sim
+ *
+ * Colours are Okabe and Ito's, told apart by most colour-blind people; every line also has its own dash type, so a
+ * printer in black does as well. The paper's constants are grey. Bands are one standard deviation over trials. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/report_parts.h"
+
+static const struct {
+    const char *colour, *dash, *fill;
+    double width;
+    int point;
+} strokes[CAUCUS_STROKE_COUNT] = {
+    [CAUCUS_STROKE_HIDDEN] = {"#000000", "solid", "0", 0, 0},
+    [CAUCUS_STROKE_FIRST] = {"#0072B2", "solid", "0.22", 2.6, 7},
+    [CAUCUS_STROKE_SECOND] = {"#009E73", "(14,5)", "0.18", 2.4, 5},
+    [CAUCUS_STROKE_THIRD] = {"#CC79A7", "(4,4)", "0.18", 2.4, 9},
+    [CAUCUS_STROKE_RIVAL] = {"#D55E00", "(14,4,3,4)", "0.18", 2.4, 13},
+    [CAUCUS_STROKE_GREY_FIRST] = {"#777777", "solid", "0", 1.5, 6},
+    [CAUCUS_STROKE_GREY_SECOND] = {"#777777", "(14,5)", "0", 1.5, 4},
+    [CAUCUS_STROKE_GREY_THIRD] = {"#777777", "(4,4)", "0", 1.5, 8},
+    [CAUCUS_STROKE_GREY_RIVAL] = {"#777777", "(14,4,3,4)", "0", 1.5, 12},
+};
+
+static void preamble(caucus_text *s, int width, int height, int font) {
+    caucus_text_add(s,
+                    "set encoding utf8\n"
+                    "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,%d' rounded dashlength 1.0\n"
+                    "set border 3 lc rgb '#444444'\nset tics nomirror out textcolor rgb '#222222'\n"
+                    "set grid ytics lc rgb '#dddddd' lt 1 lw 0.6\nset style fill transparent solid 0.2 noborder\n",
+                    width, height, font);
+}
+
+/* A data block: round, mean, mean - std, mean + std; on a logarithmic axis nothing below `least`. */
+static void block(caucus_text *s, const char *name, uint32_t number, const caucus_series *series, double least) {
+    const caucus_settings *settings = &series->run.plan->settings;
+    caucus_text_add(s, "$%s%u << EOD\n", name, number);
+    for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++) {
+        caucus_summary at = caucus_run_curve(&series->run, k);
+        caucus_text_add(s, "%u %.6g %.6g %.6g\n", caucus_curve_round(settings->rounds, k), fmax(at.mean, least),
+                        fmax(at.mean - at.std, least), fmax(at.mean + at.std, least));
+    }
+    caucus_text_add(s, "EOD\n");
+}
+
+/* The plot command for series of one panel: bands first, so that no line is covered. */
+static void plot(caucus_text *s, const char *name, const caucus_series *series, uint32_t count, bool key) {
+    const char *comma = "";
+    caucus_text_add(s, "plot ");
+    for (uint32_t i = 0; i < count; i++) {
+        caucus_stroke k = series[i].spec->stroke;
+        if (k != CAUCUS_STROKE_HIDDEN && strokes[k].fill[0] == '0' && strokes[k].fill[1] == '.') {
+            caucus_text_add(s, "%s$%s%u using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid %s noborder notitle", comma, name, i,
+                            strokes[k].colour, strokes[k].fill);
+            comma = ", \\\n  ";
+        }
+    }
+    for (uint32_t i = count; i-- > 0;) { /* ours last: on top */
+        caucus_stroke k = series[i].spec->stroke;
+        if (k == CAUCUS_STROKE_HIDDEN)
+            continue;
+        caucus_text_add(s, "%s$%s%u using 1:2 with lines lc rgb '%s' lw %.1f dt %s notitle", comma, name, i, strokes[k].colour, strokes[k].width,
+                        strokes[k].dash);
+        comma = ", \\\n  ";
+    }
+    for (uint32_t i = 0; key && i < count; i++) { /* the key in the order of the table */
+        caucus_stroke k = series[i].spec->stroke;
+        if (k == CAUCUS_STROKE_HIDDEN)
+            continue;
+        caucus_text_add(s, ", \\\n  keyentry with lines lc rgb '%s' lw %.1f dt %s title \"%s\"", strokes[k].colour, strokes[k].width,
+                        strokes[k].dash, series[i].spec->label);
+    }
+    caucus_text_add(s, "\n");
+}
+
+/* Regrets that span two decades need a logarithmic axis; a point below this is drawn on it. */
+static bool logarithmic(const caucus_figure *figure) {
+    return figure->spec->section != CAUCUS_SECTION_STOCH;
+}
+
+static double least_of(const caucus_figure *figure) {
+    return logarithmic(figure) ? figure->spec->section == CAUCUS_SECTION_MOVIELENS ? 0.5 : 0.3 : -INFINITY;
+}
+
+static void axes(caucus_text *s, const caucus_figure *figure, bool titles) {
+    const caucus_figure_spec *spec = figure->spec;
+    if (titles) {
+        caucus_text_add(s, "set xlabel 'round (of %u)'\nset ylabel 'regret per client so far (%s)'\n", spec->rounds,
+                        spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss, 1 is the worst of a round");
+    }
+    caucus_text_add(s, "set xrange [0:%u]\nset xtics 0,%u\n", spec->rounds, spec->rounds >= 4096 ? 4096 : spec->rounds / 4 / 32 * 32);
+    if (logarithmic(figure))
+        caucus_text_add(s, "set logscale y\nset yrange [%.2g:*]\nset format y '%%g'\n", least_of(figure));
+    else
+        caucus_text_add(s, "set yrange [0:*]\n");
+}
+
+void caucus_study_draw_figure(const caucus_figure *figure, caucus_text *ret_script) {
+    caucus_text *s = ret_script;
+    preamble(s, 640, 470, 15);
+    axes(s, figure, true);
+    caucus_text_add(s, "set key below left Left reverse maxcols 2 samplen 3.2 spacing 1.05 textcolor rgb '#222222'\n");
+    for (uint32_t i = 0; i < figure->count; i++)
+        if (figure->series[i].spec->stroke != CAUCUS_STROKE_HIDDEN)
+            block(s, "d", i, &figure->series[i], least_of(figure));
+    plot(s, "d", figure->series, figure->count, true);
+}
+
+void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_text *ret_script) {
+    caucus_text *s = ret_script;
+    const caucus_series *series = figure->small + (size_t)seed * figure->small_count;
+    preamble(s, 300, 210, 13);
+    axes(s, figure, false);
+    caucus_text_add(s, "set title 'seed %llu' offset 0,-0.6\n", (unsigned long long)series[0].seed);
+    for (uint32_t i = 0; i < figure->small_count; i++)
+        block(s, "d", i, &series[i], least_of(figure));
+    caucus_text_add(s, "unset key\n");
+    plot(s, "d", series, figure->small_count, false);
+}
+
+void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_script) {
+    caucus_text *s = ret_script;
+    preamble(s, 640, 470, 15);
+    caucus_text_add(s, "set logscale xy 2\nset xlabel 'clients m'\nset ylabel 'regret per client (loss)'\nset logscale y 10\n"
+                       "set xrange [0.85:38]\nset format y '%%g'\nset key below left Left reverse maxcols 1 samplen 3.2 spacing 1.05\n");
+    for (uint32_t i = 0; i < scaling->count; i++) {
+        const caucus_sweep *w = &scaling->sweep[i];
+        if (w->spec->stroke == CAUCUS_STROKE_HIDDEN)
+            continue;
+        caucus_text_add(s, "$s%u << EOD\n", i);
+        for (uint32_t k = 0; k < w->points; k++)
+            caucus_text_add(s, "%g %.6g %.6g %.6g\n", w->x[k], w->regret[k].mean,
+                            fmax(w->regret[k].mean - w->regret[k].std, w->regret[k].mean / 10), w->regret[k].mean + w->regret[k].std);
+        caucus_text_add(s, "EOD\n");
+    }
+    const char *comma = "plot ";
+    for (uint32_t i = 0; i < scaling->count; i++) {
+        const caucus_sweep *w = &scaling->sweep[i];
+        caucus_stroke k = w->spec->stroke;
+        if (k == CAUCUS_STROKE_HIDDEN)
+            continue;
+        caucus_text_add(s, "%s$s%u using 1:2:3:4 with yerrorbars lc rgb '%s' lw 1 pt %d ps 0.6 notitle, \\\n", comma, i, strokes[k].colour,
+                        strokes[k].point);
+        caucus_text_add(s, "  $s%u using 1:2 with linespoints lc rgb '%s' lw %.1f dt %s pt %d ps 0.6 title \"%s: slope %.2f\"", i,
+                        strokes[k].colour, strokes[k].width, strokes[k].dash, strokes[k].point, w->spec->label, w->slope + 0.0);
+        comma = ", \\\n  ";
+    }
+    caucus_text_add(s, "\n");
+}
