@@ -9,12 +9,13 @@
 
 #include <caucus/select.h>
 
-enum { D = 100, ROWS = 400000, TURNS = 9, D_LARGE = 10000 }; /* 320 MB of rows */
+enum { D = 100, ROWS = 400000, TURNS = 9, D_LARGE = 10000, BATCH = 64 }; /* 320 MB of rows */
 
 typedef struct rows {
     int64_t *from, *to;
-    int64_t acc[D], out[D];
-    float loss[D];
+    _Alignas(64) int64_t acc[D];
+    _Alignas(64) int64_t out[D];
+    _Alignas(64) float loss[BATCH * D];
     int64_t *score;
     uint32_t *scratch, d;
     caucus_stream stream;
@@ -41,7 +42,7 @@ static void copy_rows(void *argument) {
     memcpy(r->to, r->from, sizeof *r->from * ROWS * D);
 }
 
-enum { CACHED = 200000, SELECTIONS = 2000 };
+enum { CACHED = 64000, SELECTIONS = 2000 };
 
 static void add_cached(void *argument) {
     rows *r = argument;
@@ -54,6 +55,14 @@ static void add_losses(void *argument) {
     caucus_clips clips = {0};
     for (int i = 0; i < CACHED; i++)
         caucus_grid_add_f32(&unit_grid, r->acc, r->loss, D, &clips);
+    r->sink += clips.high;
+}
+
+static void add_loss_rows(void *argument) {
+    rows *r = argument;
+    caucus_clips clips = {0};
+    for (int i = 0; i < CACHED / BATCH; i++)
+        caucus_grid_add_rows_f32(&unit_grid, r->acc, r->loss, D, BATCH, &clips);
     r->sink += clips.high;
 }
 
@@ -89,7 +98,8 @@ static int make_rows(rows *r) {
     memset(r->to, 1, sizeof *r->to * ROWS * D);
     for (int i = 0; i < D; i++) {
         r->out[i] = i;
-        r->loss[i] = (float)i / (D - 1);
+        for (int row = 0; row < BATCH; row++)
+            r->loss[row * D + i] = (float)i / (D - 1);
     }
     for (uint32_t i = 0; i < D_LARGE; i++) /* gaps of up to 16 in the exponent: about one expert in sixteen is a contender */
         r->score[i] = (int64_t)(i * 2654435761u % (16u << 20));
@@ -120,6 +130,7 @@ int main(int argc, char **argv) {
     bench_pair plain = bench_side_by_side(copy_rows, &r, add_rows, &r, TURNS);
     bench_pair clamped = bench_side_by_side(copy_rows, &r, add_rows_clamped, &r, TURNS);
     bench_pair loops = bench_side_by_side(add_losses_plainly, &r, add_losses, &r, TURNS);
+    bench_pair many = bench_side_by_side(add_losses_plainly, &r, add_loss_rows, &r, TURNS);
     bench_pair cached = bench_side_by_side(add_cached, &r, add_cached, &r, TURNS);
     print_figure(json, false, "copy_gb_s", "memcpy, large buffers", bytes / plain.a * 1e-9, "GB/s", "");
     print_figure(json, false, "add_gb_s", "adding rows of 100 from memory", bytes / plain.b * 1e-9, "GB/s", "");
@@ -127,6 +138,7 @@ int main(int argc, char **argv) {
     print_figure(json, false, "add_clamped_of_copy", "  clamped to a report's range", clamped.ratio, "", "goal 0.8 or more");
     print_figure(json, false, "add_cached_gb_s", "adding one row again and again", 8.0 * D * CACHED / cached.a * 1e-9, "GB/s", "");
     print_figure(json, false, "grid_ns", "float loss to grid and sum, per loss", loops.b / CACHED / D * 1e9, "ns", "goal below 0.25");
+    print_figure(json, false, "grid_rows_ns", "  many rows at once", many.b / (CACHED / BATCH * BATCH) / D * 1e9, "ns", "");
     print_figure(json, false, "grid_speedup", "  times as fast as the plain loop", loops.ratio, "", "");
     const uint32_t sizes[] = {D, D_LARGE};
     for (int i = 0; i < 2; i++) {

@@ -69,7 +69,7 @@ void caucus_block_client_make(caucus_client *c)
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
 }
 
-void caucus_block_client_heard(caucus_client *c, const caucus_announcement *before)
+void caucus_block_client_heard(caucus_client *c, const caucus_asked *before)
 {
     if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);

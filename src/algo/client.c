@@ -180,7 +180,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     /* A report that nobody took is made all the same: what was asked has been used up. */
     if (c->started)
         (void)caucus_client_report(c);
-    caucus_announcement before = c->heard;
+    caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .step = c->heard.step};
     c->heard = *a;
     c->made = false;
     if (caucus_plan_is_stoch(c->plan))
@@ -229,20 +229,20 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
 
 const caucus_report *caucus_client_report(caucus_client *c)
 {
+    if (c->made)
+        return &c->report;
     if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
         return NULL;
-    if (!c->made) {
-        c->report.client = c->index;
-        c->report.kind = c->heard.ask;
-        c->report.first = c->report.block = c->heard.block;
-        c->report.step = c->heard.step;
-        c->report.count = 1;
-        c->report.value = &c->scalar;
-        if (caucus_plan_is_stoch(c->plan))
-            caucus_phase_client_make(c);
-        else
-            caucus_block_client_make(c);
-        c->made = true;
-    }
+    c->report.client = c->index;
+    c->report.kind = c->heard.ask;
+    c->report.first = c->report.block = c->heard.block;
+    c->report.step = c->heard.step;
+    c->report.count = 1;
+    c->report.value = &c->scalar;
+    if (caucus_plan_is_stoch(c->plan))
+        caucus_phase_client_make(c);
+    else
+        caucus_block_client_make(c);
+    c->made = true;
     return &c->report;
 }

@@ -14,6 +14,12 @@
 #include "num/grid.h"
 #include "num/weights.h"
 
+/* What the announcement before the one in force asked for. */
+typedef struct caucus_asked {
+    caucus_ask ask;
+    uint32_t block, step;
+} caucus_asked;
+
 /* A row of losses of either width; exactly one pointer is set. */
 typedef struct caucus_rows {
     const double *f64;
@@ -67,13 +73,13 @@ int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
 caucus_status caucus_block_client_new(caucus_client *c);
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 void caucus_block_client_make(caucus_client *c);
-void caucus_block_client_heard(caucus_client *c, const caucus_announcement *before);
+void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
 
 /* Phases (phase_client.c). */
 caucus_status caucus_phase_client_new(caucus_client *c);
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 void caucus_phase_client_make(caucus_client *c);
-void caucus_phase_client_heard(caucus_client *c, const caucus_announcement *before);
+void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
  * increment) in c->value. */
 void caucus_phase_client_convex(caucus_client *c, bool increment);

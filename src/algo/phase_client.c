@@ -213,7 +213,7 @@ static void begin_phase(caucus_client *c, uint32_t phase)
     }
 }
 
-void caucus_phase_client_heard(caucus_client *c, const caucus_announcement *before)
+void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before)
 {
     c->expert = c->heard.expert;
     if (!before)

@@ -3,17 +3,15 @@
  * Everything here is post-processing of private messages, so using all of them again in later phases is free
  * (docs/PRIVACY.md, "Message-private designs"):
  *  - votes: V <- V/2 + votes; the winner is the expert with the largest V among those voted for in this phase;
- *  - noisy sums: each phase's mean is weighted by the inverse of its variance, n/(n + c) per unit of its sum, where
- *    c = 4*variance of the noise/grid^2 is the number of samples whose own spread equals the noise.
+ *  - noisy sums: each phase's mean is weighted by the inverse of its variance (dp/message_weight.h).
  * All in integers, so that every machine announces the same expert. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "algo/coordinator.h"
-#include "algo/schedule.h"
+#include "dp/message_weight.h"
 
-#define VOTE_UNIT ((int64_t)1 << 20)  /* one vote; twenty halvings before a vote is forgotten */
-#define WEIGHT_UNIT ((uint64_t)1 << 12)
+#define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 
 static const caucus_stoch_phase *phase_of(const caucus_coordinator *c)
 {
@@ -92,34 +90,22 @@ void caucus_phase_count_votes(caucus_coordinator *c)
     caucus_phase_finish(c);
 }
 
-/* c = 4*variance/grid^2, rounded up, from the noise's rational parameter. The mean square of one coordinate: Laplace
- * 2/rate^2, K-norm in dimension k (k+1)(k+2)/(3 rate^2), Gaussian its variance. r = 1/(rate*grid) in 2^-10 units. */
-static uint64_t noise_samples(const caucus_coordinator *c, const caucus_noise *noise, uint64_t k)
+/* Losses per client behind a phase's sums, and the weight of those sums. */
+static uint64_t phase_records(const caucus_coordinator *c)
 {
-    caucus_u128 grid = (caucus_u128)(uint64_t)c->plan->grid;
-    caucus_u128 num = noise->parameter.num, den = noise->parameter.den;
-    if (noise->kind == CAUCUS_NOISE_GAUSSIAN)
-        return (uint64_t)(4 * num / den / grid / grid) + 1;
-    caucus_u128 r = (den << 10) / (num * grid) + 1;
-    caucus_u128 shape = noise->kind == CAUCUS_NOISE_KNORM ? (caucus_u128)(k + 1) * (k + 2) / 3 + 1 : 2;
-    caucus_u128 samples = (4 * shape * r * r >> 20) + 1;
-    return samples < ((caucus_u128)1 << 50) ? (uint64_t)samples : (uint64_t)1 << 50;
+    return c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
 }
 
-/* Weight of a phase's sums, 0..WEIGHT_UNIT: n/(n + c). At least 1, so that the only phase there is always counts. */
-static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint64_t k)
+static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension)
 {
-    uint64_t n = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
-    uint64_t weight = (uint64_t)(((caucus_u128)WEIGHT_UNIT * n) / ((caucus_u128)n + noise_samples(c, noise, k)));
-    return weight ? weight : 1;
+    return caucus_message_weight(c->plan->grid, noise, phase_records(c), dimension);
 }
 
 /* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
 static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight)
 {
-    uint64_t n = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
     c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
-    c->mean_den[y] += (int64_t)(weight * n * c->answered);
+    c->mean_den[y] += (int64_t)(weight * phase_records(c) * c->answered);
 }
 
 /* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits. */

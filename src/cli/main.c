@@ -24,10 +24,7 @@ static void print_overview(FILE *out) {
         fprintf(out, "  %-12s  %-10s  %s\n", same ? "" : verb->group, verb->name, verb->line);
         group = verb->group;
     }
-    if (verbs[0].name != NULL)
-        fputs("\ncaucus VERB --help shows a verb's options with an example. Manual: man caucus\n", out);
-    else
-        fputs("  --help      this text\n  --version   the program's version\n\nManual: man caucus\n", out);
+    fputs("\ncaucus VERB --help shows a verb's options with an example. Manual: man caucus\n", out);
 }
 
 /* Edits (insert, drop, replace, swap neighbours) from a to b: the usual table, three rows of it. */

@@ -157,8 +157,8 @@ static void warn(const simulation *s) {
               "differ everywhere\n", stderr);
 }
 
-/* The directory, and what an earlier simulation left in it. */
-static int open_out(simulation *s) {
+/* What an earlier simulation left in the directory. Nothing is made yet. */
+static int load_unfinished(simulation *s) {
     const char *out = s->prepared.out;
     caucus_error error = {0};
     if (out == NULL && s->resume) {
@@ -180,12 +180,11 @@ static int open_out(simulation *s) {
     } else if (s->resume) {
         fprintf(stderr, "caucus simulate: %s holds nothing unfinished: all trials are played\n", out);
     }
-    caucus_status status = caucus_out_dir_make(out, &s->made_out, &error);
-    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+    return 0;
 }
 
-/* Reserve every run, and record what trial 1 of each releases. Nothing is played unless the budget allows all. */
-static int open_ledger(simulation *s) {
+/* Reserve every run, and note what trial 1 of each releases: in memory, so that nothing is spent unless the budget allows all. */
+static int reserve(simulation *s) {
     const caucus_prepared *p = &s->prepared;
     /* A simulation that goes on has been recorded when it began. */
     if (p->ledger == NULL || (s->resume && caucus_out_dir_unfinished(p->out)))
@@ -209,7 +208,14 @@ static int open_ledger(simulation *s) {
         if (status == CAUCUS_OK)
             status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed, &stop, &error);
     }
-    if (status == CAUCUS_OK)
+    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+}
+
+/* The first things written: the directory, and the ledger before anything it speaks of. */
+static int open_files(simulation *s) {
+    caucus_error error = {0};
+    caucus_status status = s->prepared.out != NULL ? caucus_out_dir_make(s->prepared.out, &s->made_out, &error) : CAUCUS_OK;
+    if (status == CAUCUS_OK && s->ledger.ledger != NULL)
         status = caucus_ledger_file_sync(&s->ledger, &error);
     return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
 }
@@ -377,9 +383,11 @@ static int simulate(simulation *s) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    code = open_out(s);
+    code = load_unfinished(s);
     if (code == 0)
-        code = open_ledger(s);
+        code = reserve(s);
+    if (code == 0)
+        code = open_files(s);
     if (code == 0)
         code = play(s);
     if (code != 0) {

@@ -46,17 +46,17 @@ int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, ca
 
 /* What a kernel needs of a grid. */
 typedef struct row {
-    double lo, scale, steps;
+    double lo, scale, steps, bottom; /* bottom = 0: a value to the compiler, or it makes branches of the maximum */
 } row;
 
 /* The integer nearest to x, 0 <= x <= 2^20, and whether `loss` had to be moved (or was -0, which the counter then lets
  * pass). In this order the two choices are one minimum and one maximum instruction, and NaN ends at the top. */
 #define STEP(type, int_type, magic_value, scaled, ret_moved, ret_step) \
     do {                                                               \
-        const type magic = magic_value, top = (type)r->steps;          \
+        const type magic = magic_value, top = (type)r->steps, bottom = (type)r->bottom; \
         type x = scaled;                                               \
         type within = x < top ? x : top;                               \
-        within = within > 0 ? within : 0;                              \
+        within = within > bottom ? within : bottom;                    \
         type shifted = within + magic;                                 \
         int_type x_bits, within_bits, bits, zero;                      \
         memcpy(&x_bits, &x, sizeof x_bits);                            \
@@ -112,7 +112,7 @@ CLIP_COUNTER(count_f32, float)
 CLIP_COUNTER(count_f64, double)
 
 static row grid_row(const caucus_grid *grid) {
-    return (row){grid->lo, grid_scale(grid), (double)grid->steps};
+    return (row){grid->lo, grid_scale(grid), (double)grid->steps, 0};
 }
 
 static bool single_is_exact(const caucus_grid *grid) {

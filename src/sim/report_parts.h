@@ -85,6 +85,11 @@ void caucus_study_page(const caucus_study *report, const caucus_pictures *pictur
 /** What a figure says, from its numbers: a title and a text alternative. */
 void caucus_study_title(const caucus_study *report, caucus_section section, caucus_text *ret);
 void caucus_study_alternative(const caucus_study *report, caucus_section section, caucus_text *ret);
+/** HTML: one paragraph; and the commands that make a section again, one per line (plain text). */
+void caucus_study_paragraph(const caucus_study *study, caucus_section section, caucus_text *ret);
+void caucus_study_command(const caucus_study *study, caucus_section section, caucus_text *ret);
+/** Mean and spread of a traffic field over a run, divided by `by`; field as for caucus_run_mean_u64. */
+caucus_summary caucus_study_traffic(const caucus_run_result *run, size_t field_offset, double by);
 const char *caucus_sweep_variable_text(caucus_sweep_variable variable);
 
 /* A folder under construction: written beside its final place. */

@@ -21,18 +21,19 @@ expect() {
     fi
 }
 
+# A new verb in src/cli/verbs.h belongs here, too.
 overview='caucus: pick the best of d experts for a fleet, online, with differential privacy
 
-  --help      this text
-  --version   the program'"'"'s version
+  Research      simulate    any algorithm against any adversary or your own losses
 
-Manual: man caucus
+caucus VERB --help shows a verb'"'"'s options with an example. Manual: man caucus
 '
 expect "overview" 0 "$overview" "" "$CAUCUS"
 expect "--help is the overview" 0 "$overview" "" "$CAUCUS" --help
 expect "--version" 0 $'caucus 0.1.0\n' "" "$CAUCUS" --version
 expect "a verb nobody knows" 2 "" $'caucus: unknown verb \'frobnicate\' — \'caucus --help\' lists what there is\n' "$CAUCUS" frobnicate
 expect "an option mistyped" 2 "" $'caucus: unknown option \'--versoin\' — did you mean \'--version\'?\n' "$CAUCUS" --versoin
+expect "a verb mistyped" 2 "" $'caucus: unknown verb \'simualte\' — did you mean \'simulate\'?\n' "$CAUCUS" simualte
 expect "help without dashes" 2 "" $'caucus: unknown verb \'help\' — did you mean \'--help\'?\n' "$CAUCUS" help
 expect "an empty word" 2 "" $'caucus: unknown verb \'\' — \'caucus --help\' lists what there is\n' "$CAUCUS" ""
 long=$(printf 'x%.0s' {1..5000})

@@ -136,6 +136,36 @@ static void rows_equal_the_reference(void **state) {
     assert_true(rows > 2000);
 }
 
+/* Many rows at once are many rows: tiles, more rows than 32-bit sums can hold (all at the top of the grid), clips. */
+static void rows_at_once_equal_rows_one_by_one(void **state) {
+    (void)state;
+    const caucus_grid grids[] = {{0, 1, 1 << 20}, {0, 1, 1000003}};
+    const size_t shapes[][2] = {{1, 1}, {3, 2}, {100, 7}, {257, 5}, {600, 3}, {2, 5000}, {7, 2048}, {5, 0}};
+    static float f[20000];
+    static double g64[20000];
+    for (size_t k = 0; k < 2; k++)
+        for (size_t shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++)
+            for (int kind = 0; kind < 3; kind++) { /* within range, all at the top, hard */
+                size_t d = shapes[shape][0], count = shapes[shape][1];
+                for (unsigned i = 0; i < d * count; i++) {
+                    g64[i] = kind == 0 ? next_unit() : kind == 1 ? 1 : hard_value(&grids[k], i);
+                    f[i] = (float)g64[i];
+                }
+                int64_t a[600] = {5}, b[600] = {5}, a64[600] = {5}, b64[600] = {5};
+                caucus_clips x = {0}, y = {0}, x64 = {0}, y64 = {0};
+                caucus_grid_add_rows_f32(&grids[k], a, f, d, count, &x);
+                caucus_grid_add_rows_f64(&grids[k], a64, g64, d, count, &x64);
+                for (size_t t = 0; t < count; t++) {
+                    caucus_grid_add_f32_ref(&grids[k], b, f + t * d, d, &y);
+                    caucus_grid_add_f64_ref(&grids[k], b64, g64 + t * d, d, &y64);
+                }
+                assert_memory_equal(a, b, sizeof a);
+                assert_memory_equal(a64, b64, sizeof a64);
+                assert_memory_equal(&x, &y, sizeof x);
+                assert_memory_equal(&x64, &y64, sizeof x64);
+            }
+}
+
 /* Every float exponent, both signs, through the single-precision path and the double one. */
 static void single_precision_path_is_exact(void **state) {
     (void)state;
@@ -160,6 +190,7 @@ int main(void) {
         cmocka_unit_test(points_and_halves),         cmocka_unit_test(outside_is_moved_and_counted),
         cmocka_unit_test(rounding_costs_half_a_step), cmocka_unit_test(gradients),
         cmocka_unit_test(rows_equal_the_reference),  cmocka_unit_test(single_precision_path_is_exact),
+        cmocka_unit_test(rows_at_once_equal_rows_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
