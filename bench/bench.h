@@ -12,21 +12,18 @@
 #include <string.h>
 #include <time.h>
 
-static inline double bench_seconds(void)
-{
+static inline double bench_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static inline int bench_compare(const void *a, const void *b)
-{
+static inline int bench_compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static inline double bench_median(double *values, size_t n)
-{
+static inline double bench_median(double *values, size_t n) {
     qsort(values, n, sizeof *values, bench_compare);
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
@@ -34,13 +31,13 @@ static inline double bench_median(double *values, size_t n)
 typedef void (*bench_work)(void *argument);
 
 typedef struct bench_pair {
-    double ratio;   /* median of a/b over the turns */
-    double a, b;    /* median seconds of each */
+    double ratio; /* median of a/b over the turns */
+    double a, b;  /* median seconds of each */
 } bench_pair;
 
 /* a, b, a, b, ... `turns` times (at most 64), after one warm-up of each. */
-static inline bench_pair bench_side_by_side(bench_work a, void *a_argument, bench_work b, void *b_argument, size_t turns)
-{
+static inline bench_pair bench_side_by_side(bench_work a, void *a_argument, bench_work b, void *b_argument,
+                                            size_t turns) {
     double ratio[64], as[64], bs[64];
     turns = turns > 64 ? 64 : turns;
     a(a_argument);
@@ -55,12 +52,12 @@ static inline bench_pair bench_side_by_side(bench_work a, void *a_argument, benc
         bs[i] = end - middle;
         ratio[i] = as[i] / bs[i];
     }
-    return (bench_pair){.ratio = bench_median(ratio, turns), .a = bench_median(as, turns), .b = bench_median(bs, turns)};
+    return (bench_pair){
+        .ratio = bench_median(ratio, turns), .a = bench_median(as, turns), .b = bench_median(bs, turns)};
 }
 
 /* "AMD EPYC ..., gcc 12.2.0" into ret. */
-static inline void bench_where(char *ret, size_t bytes)
-{
+static inline void bench_where(char *ret, size_t bytes) {
     char cpu[128] = "unknown processor", line[256];
     FILE *info = fopen("/proc/cpuinfo", "r");
     while (info && fgets(line, sizeof line, info)) {
@@ -79,8 +76,7 @@ static inline void bench_where(char *ret, size_t bytes)
 #endif
 }
 
-static inline bool bench_wants_json(int argc, char **argv)
-{
+static inline bool bench_wants_json(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--json") == 0)
             return true;

@@ -18,16 +18,14 @@ typedef struct setup {
     double sink;
 } setup;
 
-static void must(caucus_status status, const caucus_error *error)
-{
+static void must(caucus_status status, const caucus_error *error) {
     if (status == CAUCUS_OK)
         return;
     fprintf(stderr, "bench_simulate: %s: %s\n", error->field, error->text);
     exit(1);
 }
 
-static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t rounds, double epsilon)
-{
+static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t rounds, double epsilon) {
     caucus_error error = {0};
     caucus_settings c;
     caucus_settings_init(&c);
@@ -40,18 +38,20 @@ static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t ro
     *s = (setup){.block = stoch ? rounds : c.interval};
     must(caucus_plan_make(&c, &s->plan, &error), &error);
     caucus_adversary_settings a = {.kind = stoch ? CAUCUS_ADVERSARY_GAUSSIAN : CAUCUS_ADVERSARY_REALIZABLE,
-                                   .seed = 1, .clients = m, .experts = d, .rounds = rounds, .epsilon = epsilon};
+                                   .seed = 1,
+                                   .clients = m,
+                                   .experts = d,
+                                   .rounds = rounds,
+                                   .epsilon = epsilon};
     must(caucus_adversary_open(&a, &s->adversary, &error), &error);
 }
 
-static void close_setup(setup *s)
-{
+static void close_setup(setup *s) {
     caucus_plan_free(s->plan);
     caucus_adversary_free(s->adversary);
 }
 
-static void full_trial(void *argument)
-{
+static void full_trial(void *argument) {
     setup *s = argument;
     caucus_trial_result result;
     caucus_error error = {0};
@@ -60,8 +60,7 @@ static void full_trial(void *argument)
 }
 
 /* The floor: the same losses, made in runs, each client's rows added up once. */
-static void only_losses(void *argument)
-{
+static void only_losses(void *argument) {
     setup *s = argument;
     uint32_t m = s->plan->settings.clients, d = s->plan->settings.experts, rounds = s->plan->settings.rounds;
     uint32_t chunk = 8192 / d ? 8192 / d : 1;
@@ -77,7 +76,8 @@ static void only_losses(void *argument)
             uint32_t count = rounds - t < chunk ? rounds - t : chunk;
             caucus_adversary_fill(trial, i, t, count, rows);
             for (uint32_t r = 0; r < count; r += s->block)
-                caucus_grid_add_rows_f32(&grid, sums, rows + (size_t)r * d, d, count - r < s->block ? count - r : s->block, &clips);
+                caucus_grid_add_rows_f32(&grid, sums, rows + (size_t)r * d, d,
+                                         count - r < s->block ? count - r : s->block, &clips);
         }
     s->sink += (double)sums[0];
     free(rows);
@@ -86,8 +86,7 @@ static void only_losses(void *argument)
 }
 
 /* Seconds per trial of the NumPy version, or -1 if it cannot run here. */
-static double numpy_seconds(const char *source, const char *arguments)
-{
+static double numpy_seconds(const char *source, const char *arguments) {
     char command[512], line[1 << 16];
     snprintf(command, sizeof command, "/usr/bin/python3 %s/bench/reference %s 2>/dev/null", source, arguments);
     FILE *pipe = popen(command, "r");
@@ -109,19 +108,22 @@ typedef struct figure {
     const char *numpy;
 } figure;
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     bool json = bench_wants_json(argc, argv);
     const char *source = getenv("CAUCUS_SOURCE") ? getenv("CAUCUS_SOURCE") : ".";
     char where[256];
     bench_where(where, sizeof where);
     static const figure figures[] = {
         {"Figure 1 (stoch)", true, 1 << 14, 11, 1.3, 8,
-         "--algorithm stoch --clients 10 --experts 100 --rounds 16384 --epsilon 10 --adversary gaussian --trials 3 --seed 1"},
+         "--algorithm stoch --clients 10 --experts 100 --rounds 16384 --epsilon 10 --adversary gaussian --trials 3 "
+         "--seed 1"},
         {"Figure 2 (svt, N = 1)", false, 512, 41, 2, 4,
-         "--algorithm svt --clients 10 --experts 100 --rounds 512 --interval 1 --epsilon 10 --adversary realizable --trials 20 --seed 1"},
+         "--algorithm svt --clients 10 --experts 100 --rounds 512 --interval 1 --epsilon 10 --adversary realizable "
+         "--trials 20 --seed 1"},
     };
-    printf(json ? "{\"where\": \"%s\", \"figures\": [" : "%s\n\n  one trial, one core      ms   / losses only (goal)   NumPy / ours (goal)\n", where);
+    printf(json ? "{\"where\": \"%s\", \"figures\": ["
+                : "%s\n\n  one trial, one core      ms   / losses only (goal)   NumPy / ours (goal)\n",
+           where);
     for (size_t i = 0; i < 2; i++) {
         const figure *f = &figures[i];
         setup s;
@@ -129,26 +131,28 @@ int main(int argc, char **argv)
         bench_pair pair = bench_side_by_side(full_trial, &s, only_losses, &s, f->turns);
         double numpy = numpy_seconds(source, f->numpy);
         if (json)
-            printf("%s{\"name\": \"%s\", \"ms\": %.4f, \"over_losses\": %.3f, \"goal\": %.1f, \"numpy_over_ours\": %.2f, \"numpy_goal\": %.0f}",
+            printf("%s{\"name\": \"%s\", \"ms\": %.4f, \"over_losses\": %.3f, \"goal\": %.1f, \"numpy_over_ours\": "
+                   "%.2f, \"numpy_goal\": %.0f}",
                    i ? ", " : "", f->name, pair.a * 1e3, pair.ratio, f->floor_goal, numpy / pair.a, f->numpy_goal);
         else if (numpy < 0)
-            printf("  %-22s %6.2f   %5.2f (<= %.1f)          not measured: bench/reference needs python3-numpy\n", f->name,
-                   pair.a * 1e3, pair.ratio, f->floor_goal);
+            printf("  %-22s %6.2f   %5.2f (<= %.1f)          not measured: bench/reference needs python3-numpy\n",
+                   f->name, pair.a * 1e3, pair.ratio, f->floor_goal);
         else
-            printf("  %-22s %6.2f   %5.2f (<= %.1f)          %5.1f (>= %.0f)\n", f->name, pair.a * 1e3, pair.ratio, f->floor_goal,
-                   numpy / pair.a, f->numpy_goal);
+            printf("  %-22s %6.2f   %5.2f (<= %.1f)          %5.1f (>= %.0f)\n", f->name, pair.a * 1e3, pair.ratio,
+                   f->floor_goal, numpy / pair.a, f->numpy_goal);
         close_setup(&s);
     }
     printf(json ? "], \"growth\": [" : "\n  growth (stoch)     m      d       T   ns per loss\n");
-    static const uint32_t sizes[][3] = {{10, 100, 4096},  {20, 100, 4096},  {40, 100, 4096}, {80, 100, 4096},
-                                        {10, 200, 4096},  {10, 400, 4096},  {10, 1600, 4096}, {10, 100, 16384},
+    static const uint32_t sizes[][3] = {{10, 100, 4096},  {20, 100, 4096}, {40, 100, 4096},  {80, 100, 4096},
+                                        {10, 200, 4096},  {10, 400, 4096}, {10, 1600, 4096}, {10, 100, 16384},
                                         {10, 100, 65536}, {1000, 100, 256}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         setup s;
         open_setup(&s, true, sizes[i][0], sizes[i][1], sizes[i][2], 10);
         bench_pair pair = bench_side_by_side(full_trial, &s, only_losses, &s, 3);
         double per_loss = pair.a * 1e9 / ((double)sizes[i][0] * sizes[i][1] * sizes[i][2]);
-        printf(json ? "%s{\"clients\": %u, \"experts\": %u, \"rounds\": %u, \"ns_per_loss\": %.3f}" : "%s              %6u %6u %7u   %6.2f\n",
+        printf(json ? "%s{\"clients\": %u, \"experts\": %u, \"rounds\": %u, \"ns_per_loss\": %.3f}"
+                    : "%s              %6u %6u %7u   %6.2f\n",
                json && i ? ", " : "", sizes[i][0], sizes[i][1], sizes[i][2], per_loss);
         close_setup(&s);
     }

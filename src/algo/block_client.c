@@ -11,8 +11,7 @@
 #include "algo/client.h"
 #include "algo/schedule.h"
 
-caucus_status caucus_block_client_new(caucus_client *c)
-{
+caucus_status caucus_block_client_new(caucus_client *c) {
     uint32_t d = c->plan->settings.experts;
     c->sums = calloc(d, sizeof *c->sums);
     bool block = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
@@ -22,22 +21,19 @@ caucus_status caucus_block_client_new(caucus_client *c)
     return c->sums && (!block || c->block_sums) ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
-static int64_t rounded_mean(int64_t sum, int64_t n)
-{
+static int64_t rounded_mean(int64_t sum, int64_t n) {
     return (sum + n / 2) / n;
 }
 
 /* The block is over: its rounded mean takes the place of its sum. */
-static void close_mean(caucus_client *c, int64_t rounds)
-{
+static void close_mean(caucus_client *c, int64_t rounds) {
     for (uint32_t y = 0; y < c->plan->settings.experts; y++)
         c->sums[y] += rounded_mean(c->block_sums[y], rounds);
     c->block_cost = rounded_mean(c->block_cost, rounds);
     memset(c->block_sums, 0, c->plan->settings.experts * sizeof *c->block_sums);
 }
 
-void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
-{
+void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     uint32_t d = c->plan->settings.experts;
     bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
     int64_t *into = c->block_sums ? c->block_sums : c->sums;
@@ -57,8 +53,7 @@ void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         close_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
 }
 
-void caucus_block_client_make(caucus_client *c)
-{
+void caucus_block_client_make(caucus_client *c) {
     c->report.step = c->heard.epoch;
     if (c->heard.ask == CAUCUS_ASK_COST) {
         c->scalar = c->block_cost;
@@ -69,8 +64,7 @@ void caucus_block_client_make(caucus_client *c)
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
 }
 
-void caucus_block_client_heard(caucus_client *c, const caucus_asked *before)
-{
+void caucus_block_client_heard(caucus_client *c, const caucus_asked *before) {
     if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;

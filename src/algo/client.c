@@ -11,8 +11,7 @@
 
 #include "algo/schedule.h"
 
-caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret)
-{
+caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     assert(plan && key && ret);
     if (index < 1 || index > plan->settings.clients)
         return CAUCUS_E_RANGE;
@@ -32,15 +31,13 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     return CAUCUS_OK;
 }
 
-static void wipe_free(void *memory, size_t bytes)
-{
+static void wipe_free(void *memory, size_t bytes) {
     if (memory)
         sodium_memzero(memory, bytes);
     free(memory);
 }
 
-void caucus_client_free(caucus_client *c)
-{
+void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
@@ -60,15 +57,13 @@ void caucus_client_free(caucus_client *c)
     free(c);
 }
 
-void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void *user)
-{
+void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void *user) {
     c->gradient = gradient;
     c->gradient_user = user;
 }
 
 /* The round after which the answer to the announcement in force can be given. */
-static uint32_t ready_round(const caucus_client *c)
-{
+static uint32_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     switch (c->heard.ask) {
     case CAUCUS_ASK_NOTHING:
@@ -81,45 +76,39 @@ static uint32_t ready_round(const caucus_client *c)
     }
 }
 
-uint32_t caucus_client_rounds_left(const caucus_client *c)
-{
+uint32_t caucus_client_rounds_left(const caucus_client *c) {
     if (!c->started)
         return 0;
     uint32_t ready = ready_round(c);
     return ready > c->round ? ready - c->round : 0;
 }
 
-uint32_t caucus_client_round(const caucus_client *c)
-{
+uint32_t caucus_client_round(const caucus_client *c) {
     return c->round;
 }
 
-uint32_t caucus_client_expert(const caucus_client *c)
-{
+uint32_t caucus_client_expert(const caucus_client *c) {
     return c->expert;
 }
 
-const int64_t *caucus_client_unreported(const caucus_client *c)
-{
+const int64_t *caucus_client_unreported(const caucus_client *c) {
     return c->block_sums ? NULL : c->sums;
 }
 
-int64_t caucus_client_cost(const caucus_client *c)
-{
+int64_t caucus_client_cost(const caucus_client *c) {
     return c->cost;
 }
 
-void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan)
-{
+void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan) {
     *ret_low = c->clips.low;
     *ret_high = c->clips.high;
     *ret_nan = c->clips.nan;
 }
 
 /* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
- * collect fresh noise (docs/PRIVACY.md, "Reports on a network that fails"); blocks and phases therefore only move forward. */
-static bool may_ask(const caucus_client *c, const caucus_announcement *a)
-{
+ * collect fresh noise (docs/PRIVACY.md, "Reports on a network that fails"); blocks and phases therefore only move
+ * forward. */
+static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
     const caucus_plan *plan = c->plan;
     const caucus_announcement *h = &c->heard;
     if (a->expert >= plan->settings.experts)
@@ -130,14 +119,15 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a)
     if (caucus_plan_is_stoch(plan)) {
         if (a->block < 2 || a->block > plan->stoch.phases)
             return false;
-        bool votes = plan->settings.trust == CAUCUS_TRUST_NOBODY && (plan->stoch.message == CAUCUS_MESSAGE_VOTE ||
-                                                                   plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
+        bool votes = plan->settings.trust == CAUCUS_TRUST_NOBODY &&
+                     (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
         bool same = c->started && a->block == h->block;
         bool next = !c->started ? a->block == 2 : a->block == h->block + 1;
         switch (a->ask) {
         case CAUCUS_ASK_LEAF:
-            return !votes && ((next && a->step == 0) || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
-                                                         a->step < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees)));
+            return !votes &&
+                   ((next && a->step == 0) || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
+                                               a->step < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees)));
         case CAUCUS_ASK_VOTE:
             return votes && next;
         case CAUCUS_ASK_SHORTLIST:
@@ -156,8 +146,7 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a)
 }
 
 /* A shortlist names different experts of this plan. */
-static bool list_is_sound(const caucus_client *c, const caucus_announcement *a)
-{
+static bool list_is_sound(const caucus_client *c, const caucus_announcement *a) {
     for (uint32_t i = 0; i < a->listed; i++) {
         if (a->list[i] >= c->plan->settings.experts)
             return false;
@@ -168,8 +157,7 @@ static bool list_is_sound(const caucus_client *c, const caucus_announcement *a)
     return true;
 }
 
-caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
-{
+caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a) {
     uint32_t expected = c->started ? c->heard.serial + 1 : 0;
     if (a->serial < expected)
         return CAUCUS_E_DUPLICATE;
@@ -191,21 +179,18 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     return CAUCUS_OK;
 }
 
-void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds)
-{
+void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds) {
     if (rows.f32)
         caucus_grid_add_rows_f32(&c->grid, acc, rows.f32, c->plan->settings.experts, rounds, &c->clips);
     else
         caucus_grid_add_rows_f64(&c->grid, acc, rows.f64, c->plan->settings.experts, rounds, &c->clips);
 }
 
-int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell)
-{
+int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell) {
     return caucus_grid_loss(&c->grid, rows.f32 ? (double)rows.f32[cell] : rows.f64[cell], &c->clips);
 }
 
-static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
-{
+static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
     if (rounds == 0)
@@ -217,18 +202,15 @@ static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds
     return CAUCUS_OK;
 }
 
-caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint32_t rounds)
-{
+caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint32_t rounds) {
     return observe(c, (caucus_rows){.f64 = loss}, rounds);
 }
 
-caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint32_t rounds)
-{
+caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint32_t rounds) {
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
 }
 
-const caucus_report *caucus_client_report(caucus_client *c)
-{
+const caucus_report *caucus_client_report(caucus_client *c) {
     if (c->made)
         return &c->report;
     if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)

@@ -37,29 +37,29 @@ struct caucus_client {
     bool started;              /* heard the first one */
     bool made;                 /* the report now due has been made: its bytes are frozen */
     caucus_report report;
-    int64_t scalar;            /* a report of one value */
-    uint32_t expert;           /* to play in the coming round */
-    int64_t cost;              /* of what was played, grid units */
+    int64_t scalar;  /* a report of one value */
+    uint32_t expert; /* to play in the coming round */
+    int64_t cost;    /* of what was played, grid units */
 
     /* Blocks. */
-    int64_t *sums;        /* [d]: losses not yet reported as a vector */
-    int64_t *block_sums;  /* [d]: unit client-block: losses of the current block, before the mean is rounded */
-    uint32_t sums_first;  /* first block in sums */
-    int64_t block_cost;   /* cost of the expert in force in the current block (in block-mean units after its end) */
+    int64_t *sums;       /* [d]: losses not yet reported as a vector */
+    int64_t *block_sums; /* [d]: unit client-block: losses of the current block, before the mean is rounded */
+    uint32_t sums_first; /* first block in sums */
+    int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
 
     /* Phases. */
-    bool walks;               /* the plan has trees or convex losses: what follows is allocated */
-    int64_t *root;            /* [max(1,T1)][d]: linear losses: sum of each root's slice */
-    int64_t *value;           /* [d]: the leaf's values (a root-only step reports its root in place) */
-    int64_t *stack;           /* [T1 + 1][d]: convex losses: V at each depth of the path */
-    uint64_t *stack_x;        /* [T1 + 1][d]: convex losses: counts of the mixture at each depth */
+    bool walks;        /* the plan has trees or convex losses: what follows is allocated */
+    int64_t *root;     /* [max(1,T1)][d]: linear losses: sum of each root's slice */
+    int64_t *value;    /* [d]: the leaf's values (a root-only step reports its root in place) */
+    int64_t *stack;    /* [T1 + 1][d]: convex losses: V at each depth of the path */
+    uint64_t *stack_x; /* [T1 + 1][d]: convex losses: counts of the mixture at each depth */
     uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
-    caucus_weights weights;   /* the mixture being built, or in force */
+    caucus_weights weights; /* the mixture being built, or in force */
     caucus_leaf leaf;
-    uint32_t phase;           /* the phase in play */
-    bool mixed;               /* more than one expert in the mixture: draw one per round */
-    caucus_stream *play;      /* those draws */
-    uint32_t *scratch;        /* [d]: a vote's working space */
+    uint32_t phase;      /* the phase in play */
+    bool mixed;          /* more than one expert in the mixture: draw one per round */
+    caucus_stream *play; /* those draws */
+    uint32_t *scratch;   /* [d]: a vote's working space */
     caucus_gradient gradient;
     void *gradient_user;
     double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */

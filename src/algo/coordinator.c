@@ -9,8 +9,7 @@
 #include "algo/schedule.h"
 #include "num/vector.h"
 
-caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret)
-{
+caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret) {
     assert(plan && key && ret);
     caucus_coordinator *c = calloc(1, sizeof *c);
     if (!c)
@@ -32,15 +31,13 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     return CAUCUS_OK;
 }
 
-static void wipe_free(void *memory, size_t bytes)
-{
+static void wipe_free(void *memory, size_t bytes) {
     if (memory)
         sodium_memzero(memory, bytes);
     free(memory);
 }
 
-void caucus_coordinator_free(caucus_coordinator *c)
-{
+void caucus_coordinator_free(caucus_coordinator *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
@@ -61,28 +58,23 @@ void caucus_coordinator_free(caucus_coordinator *c)
     free(c);
 }
 
-const caucus_announcement *caucus_coordinator_announcement(const caucus_coordinator *c)
-{
+const caucus_announcement *caucus_coordinator_announcement(const caucus_coordinator *c) {
     return &c->now;
 }
 
-uint32_t caucus_coordinator_selections(const caucus_coordinator *c)
-{
+uint32_t caucus_coordinator_selections(const caucus_coordinator *c) {
     return c->selections;
 }
 
-uint32_t caucus_coordinator_checks(const caucus_coordinator *c)
-{
+uint32_t caucus_coordinator_checks(const caucus_coordinator *c) {
     return c->checks;
 }
 
-uint32_t caucus_coordinator_waiting(const caucus_coordinator *c)
-{
+uint32_t caucus_coordinator_waiting(const caucus_coordinator *c) {
     return c->now.ask == CAUCUS_ASK_NOTHING ? 0 : c->plan->settings.clients - c->answered;
 }
 
-void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step)
-{
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step) {
     c->now = (caucus_announcement){.serial = c->now.serial + 1,
                                    .expert = c->now.expert,
                                    .epoch = c->now.epoch,
@@ -93,13 +85,11 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t
 }
 
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
-                               uint32_t index)
-{
+                               uint32_t index) {
     caucus_stream_open(ret, &c->key, purpose, (uint16_t)phase, index, 0);
 }
 
-caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
-{
+caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
     if (r->client < 1 || r->client > c->plan->settings.clients || !r->value)
         return CAUCUS_E_RANGE;
     if (caucus_plan_is_stoch(c->plan))
@@ -109,8 +99,7 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
     return caucus_coordinator_receive_sums(c, r);
 }
 
-caucus_status caucus_coordinator_close(caucus_coordinator *c)
-{
+caucus_status caucus_coordinator_close(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
     if (caucus_plan_is_stoch(c->plan))
@@ -122,15 +111,13 @@ caucus_status caucus_coordinator_close(caucus_coordinator *c)
     return CAUCUS_OK;
 }
 
-int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last)
-{
+int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last) {
     const caucus_settings *s = &c->plan->settings;
     uint32_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
     return (int64_t)records * c->plan->grid;
 }
 
-caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r)
-{
+caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r) {
     const caucus_settings *s = &c->plan->settings;
     if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
         return CAUCUS_E_RANGE;

@@ -16,27 +16,27 @@ struct caucus_coordinator {
     const caucus_plan *plan;
     caucus_key key;
     caucus_announcement now;
-    uint32_t answered;   /* clients that have answered `now` */
+    uint32_t answered; /* clients that have answered `now` */
     uint32_t selections;
     uint32_t checks;
 
     /* Blocks. */
-    uint32_t *cost_next;  /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
-    uint32_t *sums_next;  /* [m]: first block not yet in client i's vectors */
-    int64_t *cum;         /* [d]: sums over clients and time */
-    int64_t *score;       /* [d]: what a selection sees */
-    caucus_threshold at;  /* svt */
+    uint32_t *cost_next; /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
+    uint32_t *sums_next; /* [m]: first block not yet in client i's vectors */
+    int64_t *cum;        /* [d]: sums over clients and time */
+    int64_t *score;      /* [d]: what a selection sees */
+    caucus_threshold at; /* svt */
 
     /* Phases. */
-    uint32_t *step_done;  /* [m]: serial + 1 of the last announcement client i has answered */
-    int64_t *sum;         /* [d]: reports of the current step, added up */
-    int64_t *stack;       /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
-    int64_t *past;        /* [past][d]: past_phases: sums of earlier phases, newest first */
-    int64_t *votes;       /* [d]: accumulated votes, halved every phase */
-    uint32_t *votes_now;  /* [d]: votes of this phase */
+    uint32_t *step_done;   /* [m]: serial + 1 of the last announcement client i has answered */
+    int64_t *sum;          /* [d]: reports of the current step, added up */
+    int64_t *stack;        /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
+    int64_t *past;         /* [past][d]: past_phases: sums of earlier phases, newest first */
+    int64_t *votes;        /* [d]: accumulated votes, halved every phase */
+    uint32_t *votes_now;   /* [d]: votes of this phase */
     caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
-    int64_t *mean_den;    /* [d]: their weight: clients times samples */
-    uint32_t *scratch;    /* [d]: for permute-and-flip */
+    int64_t *mean_den;     /* [d]: their weight: clients times samples */
+    uint32_t *scratch;     /* [d]: for permute-and-flip */
     caucus_leaf leaf;
 };
 
@@ -54,8 +54,8 @@ void caucus_svt_coordinator_close(caucus_coordinator *c);
 caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
 void caucus_hedge_coordinator_close(caucus_coordinator *c);
 
-/* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`; with
- * unit client-block so is a block. Reports are clamped to it. */
+/* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`;
+ * with unit client-block so is a block. Reports are clamped to it. */
 int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last);
 
 /* Vectors of svt, hedge and leader: count report r into cum. */

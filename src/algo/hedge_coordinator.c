@@ -1,21 +1,20 @@
 /* hedge_coordinator.c: Fed-Hedge (one shared draw per block) and leader (follow the leader, no privacy).
  *
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over
- * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge". */
+ * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge".
+ */
 #include <stdlib.h>
 
 #include <caucus/select.h>
 
 #include "algo/coordinator.h"
 
-static void ask_next(caucus_coordinator *c, uint32_t block)
-{
+static void ask_next(caucus_coordinator *c, uint32_t block) {
     bool more = block + 1 < c->plan->hedge.blocks;
     caucus_coordinator_announce(c, more ? CAUCUS_ASK_SUMS : CAUCUS_ASK_NOTHING, more ? block + 1 : block, 0);
 }
 
-caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c)
-{
+caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c) {
     size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
     c->sums_next = calloc(m, sizeof *c->sums_next);
     c->cum = calloc(d, sizeof *c->cum);
@@ -28,8 +27,7 @@ caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c)
     return CAUCUS_OK;
 }
 
-void caucus_hedge_coordinator_close(caucus_coordinator *c)
-{
+void caucus_hedge_coordinator_close(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, block = c->now.block;
     bool leader = c->plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER;
     caucus_stream stream;

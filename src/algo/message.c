@@ -1,17 +1,14 @@
 /* message.c: the cost of messages. See message.h. */
 #include <caucus/message.h>
 
-uint64_t caucus_report_bytes(const caucus_report *report)
-{
+uint64_t caucus_report_bytes(const caucus_report *report) {
     return CAUCUS_HEAD_BYTES + 8 * (uint64_t)report->count;
 }
 
-uint64_t caucus_announcement_bytes(const caucus_announcement *announcement)
-{
+uint64_t caucus_announcement_bytes(const caucus_announcement *announcement) {
     return CAUCUS_HEAD_BYTES + 4 * (uint64_t)announcement->listed;
 }
 
-uint64_t caucus_announcement_scalars(const caucus_announcement *announcement)
-{
+uint64_t caucus_announcement_scalars(const caucus_announcement *announcement) {
     return 1 + (uint64_t)announcement->listed;
 }

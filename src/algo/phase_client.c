@@ -13,8 +13,7 @@
 #include "algo/schedule.h"
 #include "num/vector.h"
 
-static uint32_t most_trees(const caucus_plan *plan)
-{
+static uint32_t most_trees(const caucus_plan *plan) {
     uint32_t most = 0;
     for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
         if (plan->stoch.phase[i].trees > most)
@@ -22,8 +21,7 @@ static uint32_t most_trees(const caucus_plan *plan)
     return most;
 }
 
-caucus_status caucus_phase_client_new(caucus_client *c)
-{
+caucus_status caucus_phase_client_new(caucus_client *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
     size_t trees = most_trees(plan);
@@ -51,26 +49,22 @@ caucus_status caucus_phase_client_new(caucus_client *c)
     return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
-static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase)
-{
+static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase) {
     return &c->plan->stoch.phase[phase - 2];
 }
 
 /* An expert for one round, from the integer weights: one exact uniform draw. Post-processing of what was announced. */
-static uint32_t draw_expert(caucus_client *c)
-{
+static uint32_t draw_expert(caucus_client *c) {
     return caucus_weights_at(&c->weights, caucus_uniform(c->play, caucus_weights_mass(&c->weights)));
 }
 
-static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint32_t row)
-{
+static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint32_t row) {
     size_t cells = (size_t)row * c->plan->settings.experts;
     return (caucus_rows){.f64 = rows.f64 ? rows.f64 + cells : NULL, .f32 = rows.f32 ? rows.f32 + cells : NULL};
 }
 
 /* Add rows of the losses of phase p - 1 to the running sums of the roots that phase p will use. */
-static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, uint32_t rounds)
-{
+static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, uint32_t rounds) {
     uint32_t d = c->plan->settings.experts;
     const caucus_stoch_phase *next = plan_phase(c, c->phase + 1);
     caucus_leaf leaf;
@@ -86,8 +80,7 @@ static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, ui
     } while (caucus_leaf_next(&leaf));
 }
 
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds)
-{
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     size_t d = c->plan->settings.experts;
     bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
@@ -111,14 +104,12 @@ void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
 }
 
 /* Unit client-block: everything of a phase counts as one record, so its mean is what is reported. */
-static void to_mean(int64_t *value, uint32_t d, int64_t n)
-{
+static void to_mean(int64_t *value, uint32_t d, int64_t n) {
     for (uint32_t y = 0; y < d; y++)
         value[y] = (value[y] + n / 2) / n;
 }
 
-static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase)
-{
+static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
     caucus_stream stream;
     caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
     c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->scratch);
@@ -126,8 +117,7 @@ static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phas
 }
 
 /* The sums are not needed again after this answer, so it takes the place of the first of them. */
-static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoch_phase *phase)
-{
+static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoch_phase *phase) {
     int64_t sums[CAUCUS_SHORTLIST];
     for (uint32_t i = 0; i < c->heard.listed; i++)
         sums[i] = value[c->heard.list[i]];
@@ -140,8 +130,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
     c->report.count = c->heard.listed;
 }
 
-static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise)
-{
+static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise) {
     caucus_stream stream;
     caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, c->heard.step, 0);
     caucus_noise_add(&stream, noise, value, c->plan->settings.experts);
@@ -149,8 +138,7 @@ static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *nois
 }
 
 /* The leaf's estimate V (or, under trust nobody, the increment of the vertex just entered), before any noise. */
-static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bool increment)
-{
+static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bool increment) {
     uint32_t d = c->plan->settings.experts;
     if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
         if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
@@ -169,8 +157,7 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
     return c->value;
 }
 
-void caucus_phase_client_make(caucus_client *c)
-{
+void caucus_phase_client_make(caucus_client *c) {
     const caucus_stoch_phase *phase = plan_phase(c, c->heard.block);
     caucus_trust trust = c->plan->settings.trust;
     if (c->heard.ask != CAUCUS_ASK_SHORTLIST) { /* the shortlist follows the vote: same leaf */
@@ -199,8 +186,7 @@ void caucus_phase_client_make(caucus_client *c)
 }
 
 /* The phase's learning is over: play its result, and start summing for the next. */
-static void begin_phase(caucus_client *c, uint32_t phase)
-{
+static void begin_phase(caucus_client *c, uint32_t phase) {
     c->phase = phase;
     if (c->root) {
         uint32_t trees = most_trees(c->plan);
@@ -213,8 +199,7 @@ static void begin_phase(caucus_client *c, uint32_t phase)
     }
 }
 
-void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before)
-{
+void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
     c->expert = c->heard.expert;
     if (!before)
         return; /* phase 1 plays the initial expert */
@@ -233,8 +218,7 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before)
         begin_phase(c, before->block);
 }
 
-void caucus_client_mixture(const caucus_client *c, double *ret)
-{
+void caucus_client_mixture(const caucus_client *c, double *ret) {
     uint32_t d = c->plan->settings.experts;
     uint64_t mass = c->walks ? caucus_weights_mass(&c->weights) : 0;
     bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */

@@ -13,20 +13,17 @@
 #include "algo/schedule.h"
 #include "num/vector.h"
 
-static const caucus_stoch_phase *phase_of(const caucus_coordinator *c)
-{
+static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
     return &c->plan->stoch.phase[c->now.block - 2];
 }
 
-static bool by_votes(const caucus_coordinator *c)
-{
+static bool by_votes(const caucus_coordinator *c) {
     caucus_message message = c->plan->stoch.message;
     return c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
            (message == CAUCUS_MESSAGE_VOTE || message == CAUCUS_MESSAGE_SHORTLIST);
 }
 
-static void ask_phase(caucus_coordinator *c, uint32_t phase)
-{
+static void ask_phase(caucus_coordinator *c, uint32_t phase) {
     bool more = phase <= c->plan->stoch.phases;
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : by_votes(c) ? CAUCUS_ASK_VOTE : CAUCUS_ASK_LEAF;
     caucus_coordinator_announce(c, ask, more ? phase : c->plan->stoch.phases, 0);
@@ -34,8 +31,7 @@ static void ask_phase(caucus_coordinator *c, uint32_t phase)
         caucus_leaf_first(&c->leaf, phase_of(c)->trees, phase_of(c)->batch);
 }
 
-caucus_status caucus_phase_coordinator_new(caucus_coordinator *c)
-{
+caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;
     c->step_done = calloc(c->plan->settings.clients, sizeof *c->step_done);
@@ -55,9 +51,9 @@ caucus_status caucus_phase_coordinator_new(caucus_coordinator *c)
     return CAUCUS_OK;
 }
 
-/* Public range of one coordinate of a leaf report without noise: gradients at the root, and clamped differences below it. */
-static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi)
-{
+/* Public range of one coordinate of a leaf report without noise: gradients at the root, and clamped differences below
+ * it. */
+static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi) {
     const caucus_stoch_phase *phase = phase_of(c);
     int64_t records = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->batch;
     int64_t lo = c->plan->stoch.gradient_lo * records, hi = c->plan->stoch.gradient_hi * records;
@@ -71,10 +67,10 @@ static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *re
     *ret_hi = hi;
 }
 
-static caucus_status add_values(caucus_coordinator *c, const caucus_report *r)
-{
+static caucus_status add_values(caucus_coordinator *c, const caucus_report *r) {
     uint32_t d = c->plan->settings.experts;
-    int64_t limit = INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
+    int64_t limit =
+        INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
     int64_t lo = -limit, hi = limit;
     if (r->kind == CAUCUS_ASK_VOTE) {
         if (r->count != 1 || r->value[0] < 0 || r->value[0] >= (int64_t)d)
@@ -90,8 +86,7 @@ static caucus_status add_values(caucus_coordinator *c, const caucus_report *r)
     return CAUCUS_OK;
 }
 
-caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
-{
+caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
     if (r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
         return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
@@ -105,8 +100,7 @@ caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const cauc
 }
 
 /* The score of a phase: its own sums, and with past_phases those of earlier phases at their weights. */
-static const int64_t *weighted_score(caucus_coordinator *c)
-{
+static const int64_t *weighted_score(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;
     if (plan->past <= 1)
@@ -122,8 +116,7 @@ static const int64_t *weighted_score(caucus_coordinator *c)
     return c->score;
 }
 
-static uint32_t choose(caucus_coordinator *c)
-{
+static uint32_t choose(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
     caucus_rational rate = phase_of(c)->select_rate[c->leaf.tree];
     const int64_t *score = weighted_score(c);
@@ -142,14 +135,12 @@ static uint32_t choose(caucus_coordinator *c)
     return chosen;
 }
 
-void caucus_phase_finish(caucus_coordinator *c)
-{
+void caucus_phase_finish(caucus_coordinator *c) {
     c->now.epoch = 0;
     ask_phase(c, c->now.block + 1);
 }
 
-void caucus_phase_coordinator_close(caucus_coordinator *c)
-{
+void caucus_phase_coordinator_close(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_VOTE) {
         caucus_phase_count_votes(c);
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {

@@ -11,20 +11,17 @@
 #include "algo/client.h"
 #include "algo/schedule.h"
 
-static void as_mixture(const uint64_t *count, uint64_t mass, uint32_t d, double *ret)
-{
+static void as_mixture(const uint64_t *count, uint64_t mass, uint32_t d, double *ret) {
     for (uint32_t y = 0; y < d; y++)
         ret[y] = mass ? (double)count[y] / (double)mass : 1.0 / d;
 }
 
-static int64_t clamped(int64_t v, int64_t limit)
-{
+static int64_t clamped(int64_t v, int64_t limit) {
     return v > limit ? limit : v < -limit ? -limit : v;
 }
 
 /* value[y] += sum over the leaf's samples of G(l, x). */
-static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value)
-{
+static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
     for (uint32_t s = 0; s < c->leaf.count; s++) {
@@ -35,8 +32,7 @@ static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value
 }
 
 /* value[y] += 2^h * sum over the leaf's samples of clamp(G(l, x) - G(l, x_parent)). */
-static void add_differences(caucus_client *c, uint32_t first_round, int64_t limit, int64_t *here, int64_t *value)
-{
+static void add_differences(caucus_client *c, uint32_t first_round, int64_t limit, int64_t *here, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
     for (uint32_t s = 0; s < c->leaf.count; s++) {
@@ -51,8 +47,7 @@ static void add_differences(caucus_client *c, uint32_t first_round, int64_t limi
     }
 }
 
-void caucus_phase_client_convex(caucus_client *c, bool increment)
-{
+void caucus_phase_client_convex(caucus_client *c, bool increment) {
     assert(c->gradient);
     size_t d = c->plan->settings.experts;
     const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->heard.block - 2];

@@ -13,13 +13,11 @@
 
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 
-static const caucus_stoch_phase *phase_of(const caucus_coordinator *c)
-{
+static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
     return &c->plan->stoch.phase[c->now.block - 2];
 }
 
-caucus_status caucus_phase_messages_new(caucus_coordinator *c)
-{
+caucus_status caucus_phase_messages_new(caucus_coordinator *c) {
     size_t d = c->plan->settings.experts;
     uint32_t trees = 0;
     for (uint32_t i = 0; i + 1 < c->plan->stoch.phases; i++)
@@ -34,8 +32,7 @@ caucus_status caucus_phase_messages_new(caucus_coordinator *c)
 }
 
 /* The largest accumulated vote among experts with a vote in this phase; nobody voted: the expert in force stays. */
-static uint32_t most_votes(caucus_coordinator *c)
-{
+static uint32_t most_votes(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, best = c->now.expert, ties = 0;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_TIE, c->now.block, 0);
@@ -56,8 +53,7 @@ static uint32_t most_votes(caucus_coordinator *c)
 }
 
 /* The experts with the most accumulated votes, most first, ties to the lower number; none without a vote, ever. */
-static void fill_shortlist(caucus_coordinator *c)
-{
+static void fill_shortlist(caucus_coordinator *c) {
     caucus_announcement *a = &c->now;
     for (uint32_t y = 0; y < c->plan->settings.experts; y++) {
         if (c->votes[y] == 0)
@@ -73,8 +69,7 @@ static void fill_shortlist(caucus_coordinator *c)
     }
 }
 
-void caucus_phase_count_votes(caucus_coordinator *c)
-{
+void caucus_phase_count_votes(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
     for (uint32_t y = 0; y < d; y++)
         c->votes[y] = c->votes[y] / 2 + (int64_t)c->votes_now[y] * VOTE_UNIT;
@@ -91,31 +86,27 @@ void caucus_phase_count_votes(caucus_coordinator *c)
 }
 
 /* Losses per client behind a phase's sums, and the weight of those sums. */
-static uint64_t phase_records(const caucus_coordinator *c)
-{
+static uint64_t phase_records(const caucus_coordinator *c) {
     return c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
 }
 
-static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension)
-{
+static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension) {
     return caucus_message_weight(c->plan->grid, noise, phase_records(c), dimension);
 }
 
 /* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
-static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight)
-{
+static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight) {
     c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
     c->mean_den[y] += (int64_t)(weight * phase_records(c) * c->answered);
 }
 
-/* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits. */
-static caucus_i128 mean_of(const caucus_coordinator *c, uint32_t y)
-{
+/* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits.
+ */
+static caucus_i128 mean_of(const caucus_coordinator *c, uint32_t y) {
     return c->mean_num[y] * ((caucus_i128)1 << 16) / c->mean_den[y];
 }
 
-void caucus_phase_settle_shortlist(caucus_coordinator *c)
-{
+void caucus_phase_settle_shortlist(caucus_coordinator *c) {
     caucus_announcement *a = &c->now;
     uint32_t best = a->list[0];
     if (c->answered > 0) {
@@ -132,8 +123,7 @@ void caucus_phase_settle_shortlist(caucus_coordinator *c)
 }
 
 /* Trees: the clients sent the noisy increment of one vertex; add it to its parent's. */
-static const int64_t *leaf_sum(caucus_coordinator *c)
-{
+static const int64_t *leaf_sum(caucus_coordinator *c) {
     size_t d = c->plan->settings.experts;
     int64_t *top = c->stack + c->leaf.depth * d;
     for (size_t y = 0; y < d; y++)
@@ -143,8 +133,7 @@ static const int64_t *leaf_sum(caucus_coordinator *c)
     return c->stack + c->leaf.tree * d;
 }
 
-uint32_t caucus_phase_noisy_winner(caucus_coordinator *c)
-{
+uint32_t caucus_phase_noisy_winner(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, best = 0;
     if (c->answered == 0)
         return c->now.expert;

@@ -7,33 +7,29 @@
 
 #include <caucus/plan.h>
 
-static inline uint32_t caucus_block_end(const caucus_settings *s, uint32_t block)
-{
+static inline uint32_t caucus_block_end(const caucus_settings *s, uint32_t block) {
     uint64_t end = (uint64_t)block * s->interval;
     return end < s->rounds ? (uint32_t)end : s->rounds;
 }
 
 /* Rounds in blocks first..last together. */
-static inline uint32_t caucus_blocks_rounds(const caucus_settings *s, uint32_t first, uint32_t last)
-{
+static inline uint32_t caucus_blocks_rounds(const caucus_settings *s, uint32_t first, uint32_t last) {
     return caucus_block_end(s, last) - caucus_block_end(s, first - 1);
 }
 
 /* First round of phase p. */
-static inline uint32_t caucus_phase_start(uint32_t phase)
-{
+static inline uint32_t caucus_phase_start(uint32_t phase) {
     return (uint32_t)1 << (phase - 1);
 }
 
-static inline bool caucus_plan_is_stoch(const caucus_plan *plan)
-{
+static inline bool caucus_plan_is_stoch(const caucus_plan *plan) {
     return plan->settings.algorithm == CAUCUS_ALGORITHM_STOCH ||
            plan->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
 }
 
-static inline bool caucus_plan_is_svt(const caucus_plan *plan)
-{
-    return plan->settings.algorithm == CAUCUS_ALGORITHM_SVT || plan->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+static inline bool caucus_plan_is_svt(const caucus_plan *plan) {
+    return plan->settings.algorithm == CAUCUS_ALGORITHM_SVT ||
+           plan->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
 }
 
 #endif

@@ -14,8 +14,7 @@
 
 #include "algo/coordinator.h"
 
-static void open_epoch(caucus_coordinator *c)
-{
+static void open_epoch(caucus_coordinator *c) {
     const caucus_svt_plan *plan = &c->plan->svt;
     uint32_t k = c->selections;
     caucus_stream stream;
@@ -25,16 +24,14 @@ static void open_epoch(caucus_coordinator *c)
 }
 
 /* Ask about the block after `block`, if there is still anything to decide from it. */
-static void ask_next(caucus_coordinator *c, uint32_t block)
-{
+static void ask_next(caucus_coordinator *c, uint32_t block) {
     bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
     bool more = block < c->plan->svt.checks && (c->at.open || vectors);
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
 
-caucus_status caucus_svt_coordinator_new(caucus_coordinator *c)
-{
+caucus_status caucus_svt_coordinator_new(caucus_coordinator *c) {
     size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
     c->cost_next = calloc(m, sizeof *c->cost_next);
     c->sums_next = calloc(m, sizeof *c->sums_next);
@@ -52,8 +49,7 @@ caucus_status caucus_svt_coordinator_new(caucus_coordinator *c)
 }
 
 /* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
-static void add_cost(caucus_coordinator *c, const caucus_report *r, int64_t cost)
-{
+static void add_cost(caucus_coordinator *c, const caucus_report *r, int64_t cost) {
     if (!c->at.open || r->step != c->at.epoch)
         return;
     int64_t most = caucus_coordinator_most(c, r->block, r->block);
@@ -62,10 +58,10 @@ static void add_cost(caucus_coordinator *c, const caucus_report *r, int64_t cost
         abort(); /* the epoch is open and the expert is its own */
 }
 
-/* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count; about an
- * earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order. */
-static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
-{
+/* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
+ * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
+ */
+static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r) {
     uint32_t *next = &c->cost_next[r->client - 1];
     if (r->count != 1)
         return CAUCUS_E_RANGE;
@@ -80,8 +76,7 @@ static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
     return CAUCUS_OK;
 }
 
-caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r)
-{
+caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
     if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
         return receive_cost(c, r);
     caucus_status status = caucus_coordinator_receive_sums(c, r);
@@ -90,8 +85,7 @@ caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus
     return status;
 }
 
-static bool check(caucus_coordinator *c)
-{
+static bool check(caucus_coordinator *c) {
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_CHECK, 0, c->now.block);
     bool fired = false;
@@ -102,8 +96,7 @@ static bool check(caucus_coordinator *c)
     return fired;
 }
 
-static void choose(caucus_coordinator *c)
-{
+static void choose(caucus_coordinator *c) {
     const caucus_svt_plan *plan = &c->plan->svt;
     uint32_t d = c->plan->settings.experts;
     for (uint32_t y = 0; y < d; y++)
@@ -118,8 +111,7 @@ static void choose(caucus_coordinator *c)
         open_epoch(c);
 }
 
-void caucus_svt_coordinator_close(caucus_coordinator *c)
-{
+void caucus_svt_coordinator_close(caucus_coordinator *c) {
     uint32_t block = c->now.block;
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {

@@ -1,13 +1,11 @@
 /* tree.c: walking the trees of DP-FW leaf by leaf. See tree.h. */
 #include "algo/tree.h"
 
-void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint32_t batch)
-{
+void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint32_t batch) {
     *leaf = (caucus_leaf){.trees = trees, .batch = batch, .tree = trees ? 1 : 0, .count = batch};
 }
 
-bool caucus_leaf_next(caucus_leaf *leaf)
-{
+bool caucus_leaf_next(caucus_leaf *leaf) {
     if (leaf->step + 1 >= caucus_tree_leaves(leaf->trees))
         return false;
     leaf->step++;

@@ -22,8 +22,7 @@ typedef struct caucus_leaf {
 } caucus_leaf;
 
 /* Leaves of a phase: K = 2^(T1+1) - 2, or 1. */
-static inline uint32_t caucus_tree_leaves(uint32_t trees)
-{
+static inline uint32_t caucus_tree_leaves(uint32_t trees) {
     return trees ? ((uint32_t)2 << trees) - 2 : 1;
 }
 

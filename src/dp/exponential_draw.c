@@ -54,11 +54,11 @@ int64_t caucus_inversion_slow(caucus_stream *stream, const caucus_inversion *inv
         high = (int64_t)(h >> inv->shift) + 1; /* y < high by the same proof */
     } else {
         while (at_least(&u, inv->rate, high)) {
-            low = high;
-            high *= 2;
-            if (high > CAUCUS_DRAW_LIMIT) {
+            if (high >= CAUCUS_DRAW_LIMIT) {
                 abort();
             }
+            low = high;
+            high *= 2;
         }
     }
     while (high - low > 1) {
@@ -75,6 +75,11 @@ int64_t caucus_inversion_slow(caucus_stream *stream, const caucus_inversion *inv
 caucus_divisor caucus_divisor_prepare(caucus_u128 b) {
     assert(b >= 1 && b >> 119 == 0);
     caucus_divisor divisor = {.b = b, .bits = bit_length(b)};
+    if (divisor.bits <= 64) { /* 2^(63+bits) fits */
+        caucus_u128 direct = ((caucus_u128)1 << (63 + divisor.bits)) / b;
+        divisor.inverse = direct >> 64 != 0 ? UINT64_MAX : (uint64_t)direct;
+        return divisor;
+    }
     /* floor(2^(63+bits)/b) by long division: the remainder stays below b < 2^119. */
     caucus_u128 quotient = 0, remainder = (caucus_u128)1 << (divisor.bits - 1);
     for (unsigned i = 0; i <= 64; i++) {

@@ -1,7 +1,8 @@
 /* plan_limits.c: no sum of a run can leave 62 bits. A wrap would void every sensitivity, so it is excluded by public
  * numbers before the run starts: m*T*G for block sums; m*b*(G + sum of clamps) for a leaf; with weights on
  * earlier phases m*R*sum_a w_a n_a; and for noisy messages the noise as well, up to a tail of probability e^-60.
- * docs/PRIVACY.md, "The grid". */
+ * docs/PRIVACY.md, "The grid".
+ * Also here: the K-norm sampler keeps about e^(-rate*d/2) of its tries, which must not be few. */
 #include "dp/calibrate.h"
 
 #include <math.h>
@@ -32,6 +33,11 @@ static double noise_reach(const caucus_noise *noise, double d) {
     }
 }
 
+/* K-norm noise at a rate that is large per grid step: only a very coarse grid gets there. */
+static bool knorm_is_slow(const caucus_noise *noise, uint32_t dimension) {
+    return noise->kind == CAUCUS_NOISE_KNORM && caucus_rational_double(noise->parameter) * dimension > 16;
+}
+
 static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_phase *phase, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     caucus_u128 one = (caucus_u128)(uint64_t)plan->grid * phase->batch;
@@ -39,6 +45,11 @@ static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_ph
         one += (caucus_u128)(uint64_t)phase->clamp[h] * phase->batch;
     if (!fits(one) || !fits(one * s->clients))
         return refuse(plan, "sums of a phase", ret_error);
+    for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
+        if (knorm_is_slow(&phase->vertex_noise[h], s->experts) || knorm_is_slow(&phase->shortlist_noise, CAUCUS_SHORTLIST))
+            return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "grid",
+                               "%lld steps are too few for K-norm noise at epsilon %g with %u experts: use a finer grid",
+                               (long long)plan->grid, s->epsilon, s->experts);
     double noise = 0;
     for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
         noise += noise_reach(&phase->vertex_noise[h], s->experts) + noise_reach(&phase->leaf_noise[h], s->experts);

@@ -1,8 +1,8 @@
 /* convex_trial.c: playing mixtures against the cross-entropy of convex.h.
  *
- * With truths y, the loss of a mixture with prediction p is linear in y: -(1/C) sum_n y_n ln p_n. So the cost of rounds in
- * which the mixture stands still, and the best mixture in hindsight, need only the sum Y of the truths:
- *      best = min over p_n >= s/d, sum p = 1 of -(1/C) sum_n Y_n ln p_n,  reached at p_n = max(s/d, Y_n/mu). */
+ * With truths y, the loss of a mixture with prediction p is linear in y: -(1/C) sum_n y_n ln p_n. So the cost of rounds
+ * in which the mixture stands still, and the best mixture in hindsight, need only the sum Y of the truths: best = min
+ * over p_n >= s/d, sum p = 1 of -(1/C) sum_n Y_n ln p_n,  reached at p_n = max(s/d, Y_n/mu). */
 #include "sim/convex_trial.h"
 
 #include <math.h>
@@ -26,8 +26,7 @@ struct caucus_convex {
     double cost;
 };
 
-caucus_convex *caucus_convex_new(const caucus_adversary_trial *losses, uint32_t clients, uint32_t experts)
-{
+caucus_convex *caucus_convex_new(const caucus_adversary_trial *losses, uint32_t clients, uint32_t experts) {
     caucus_convex *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
@@ -48,8 +47,7 @@ caucus_convex *caucus_convex_new(const caucus_adversary_trial *losses, uint32_t 
     return c;
 }
 
-void caucus_convex_free(caucus_convex *c)
-{
+void caucus_convex_free(caucus_convex *c) {
     if (!c)
         return;
     free(c->source);
@@ -60,29 +58,25 @@ void caucus_convex_free(caucus_convex *c)
     free(c);
 }
 
-static void gradient(void *user, uint32_t round, const double *x, double *ret)
-{
+static void gradient(void *user, uint32_t round, const double *x, double *ret) {
     const source *from = user;
     caucus_adversary_gradient(from->losses, from->client, round - 1, x, ret);
 }
 
-void caucus_convex_attach(caucus_convex *c, caucus_client *client, uint32_t index)
-{
+void caucus_convex_attach(caucus_convex *c, caucus_client *client, uint32_t index) {
     c->source[index - 1] = (source){.losses = c->losses, .client = index};
     caucus_client_set_gradient(client, gradient, &c->source[index - 1]);
 }
 
 /* -(1/C) sum_n y_n ln p_n */
-static double cross_entropy(const double *y, const double *p, uint32_t d)
-{
+static double cross_entropy(const double *y, const double *p, uint32_t d) {
     double sum = 0;
     for (uint32_t n = 0; n < d; n++)
         sum -= y[n] * log(p[n]);
     return sum / caucus_convex_scale(d);
 }
 
-void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint32_t first, uint32_t count)
-{
+void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint32_t first, uint32_t count) {
     const double s = CAUCUS_CONVEX_MIXING;
     /* In the middle of the simplex dl/dx_n = -(1-s) d y_n/C: the truth from the public gradient. */
     double to_truth = -caucus_convex_scale(c->d) / ((1 - s) * c->d);
@@ -106,16 +100,14 @@ void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint32_t
 }
 
 /* sum_n max(s/d, Y_n/mu) - 1: decreasing in mu. */
-static double excess(const caucus_convex *c, double mu)
-{
+static double excess(const caucus_convex *c, double mu) {
     double sum = -1;
     for (uint32_t n = 0; n < c->d; n++)
         sum += fmax(CAUCUS_CONVEX_MIXING / c->d, c->truths[n] / mu);
     return sum;
 }
 
-double caucus_convex_regret(const caucus_convex *c)
-{
+double caucus_convex_regret(const caucus_convex *c) {
     double total = 0;
     for (uint32_t n = 0; n < c->d; n++)
         total += c->truths[n];

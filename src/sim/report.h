@@ -135,7 +135,10 @@ typedef struct caucus_study {
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped), and what plans, adversaries and data files say.
  *           A data set that is nowhere to be found is no failure: its figure says how to get it. One that was named is. */
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_study_free(caucus_study *report);
+void caucus_study_free(caucus_study *study);
+
+/** The name of a sweep, as in scaling.csv. */
+const char *caucus_sweep_key(const caucus_sweep *sweep);
 
 /** Whether a report can be written to `folder` at all: gnuplot is there, the folder is new, empty or an older report.
  *  Cheap: to be asked before hours of work. Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */

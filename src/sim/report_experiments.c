@@ -22,9 +22,9 @@ static const caucus_series_spec stoch_series[] = {
     {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
     {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1, STROKE(THIRD), false, 50},
     {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},
-    {"stoch-paper", "stoch, paper's constants", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
-    {"limited-updates-paper", "limited-updates, paper's constants", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
-    {"stoch-paper-local", "stoch, the paper's local noise", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
+    {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
+    {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+    {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
     {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 #define SVT_SERIES                                                                                                                       \
@@ -32,10 +32,10 @@ static const caucus_series_spec stoch_series[] = {
         {"svt-30", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0},                         \
         {"svt-50", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0},                          \
         {"sparse-vector", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},        \
-        {"svt-1-paper", "svt, N = 1, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0}, \
-        {"svt-30-paper", "svt, N = 30, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0}, \
-        {"svt-50-paper", "svt, N = 50, paper's constants", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0}, \
-        {"sparse-vector-paper", "sparse-vector, paper's constants", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0}
+        {"svt-1-paper", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0}, \
+        {"svt-30-paper", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0}, \
+        {"svt-50-paper", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0}, \
+        {"sparse-vector-paper", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0}
 
 static const caucus_series_spec svt_series[] = {
     SVT_SERIES,
@@ -83,12 +83,12 @@ static void forward(void *user, uint32_t done, uint32_t trials) {
     s->options->progress(s->options->progress_user, s->step, done, trials);
 }
 
-caucus_status caucus_study_play(caucus_study *report, const char *step, caucus_run *run, const caucus_adversary *shared,
+caucus_status caucus_study_play(caucus_study *study, const char *step, caucus_run *run, const caucus_adversary *shared,
                                  caucus_run_result *ret, caucus_error *ret_error) {
-    stepper s = {&report->options, step};
-    run->threads = report->options.threads;
-    run->stop = report->options.stop;
-    run->progress = report->options.progress ? forward : NULL;
+    stepper s = {&study->options, step};
+    run->threads = study->options.threads;
+    run->stop = study->options.stop;
+    run->progress = study->options.progress ? forward : NULL;
     run->progress_user = &s;
     caucus_status status = caucus_run_play(run, shared, ret, ret_error);
     if (status == CAUCUS_OK && ret->done < ret->trials) {
@@ -96,13 +96,13 @@ caucus_status caucus_study_play(caucus_study *report, const char *step, caucus_r
         return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped");
     }
     if (status == CAUCUS_OK) {
-        report->runs++;
-        report->trials += ret->done;
+        study->runs++;
+        study->trials += ret->done;
     }
     return status;
 }
 
-static caucus_status play_series(caucus_study *report, const caucus_figure_spec *spec, const caucus_adversary *shared, uint32_t trials,
+static caucus_status play_series(caucus_study *study, const caucus_figure_spec *spec, const caucus_adversary *shared, uint32_t trials,
                                  caucus_series *series, caucus_error *ret_error) {
     const caucus_series_spec *s = series->spec;
     caucus_run run = {.trials = trials, .seed = series->seed, .adversary = {.kind = spec->adversary}};
@@ -118,7 +118,7 @@ static caucus_status play_series(caucus_study *report, const caucus_figure_spec 
     run.settings.epsilon = spec->epsilon;
     if (shared)
         caucus_adversary_range(shared, &run.settings.lo, &run.settings.hi);
-    return caucus_study_play(report, s->key, &run, shared, &series->run, ret_error);
+    return caucus_study_play(study, s->key, &run, shared, &series->run, ret_error);
 }
 
 /* MovieLens: where it is, or NULL. */
@@ -136,7 +136,7 @@ static const char *find_data(const char *named) {
 }
 
 /* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is not there. */
-static caucus_status open_losses(const caucus_study *report, const caucus_figure_spec *spec, uint64_t seed, caucus_figure *figure,
+static caucus_status open_losses(const caucus_study *study, const caucus_figure_spec *spec, uint64_t seed, caucus_figure *figure,
                                  caucus_adversary **ret, caucus_error *ret_error) {
     caucus_adversary_settings a = {.kind = spec->adversary,
                                    .seed = seed,
@@ -145,7 +145,7 @@ static caucus_status open_losses(const caucus_study *report, const caucus_figure
                                    .rounds = spec->rounds,
                                    .epsilon = spec->epsilon};
     if (spec->adversary == CAUCUS_ADVERSARY_MOVIELENS) {
-        a.data = find_data(report->options.data);
+        a.data = find_data(study->options.data);
         if (!a.data) {
             (void)snprintf(figure->missing, sizeof figure->missing,
                            "MovieLens-1M is not here. Get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ "
@@ -157,34 +157,34 @@ static caucus_status open_losses(const caucus_study *report, const caucus_figure
     return caucus_adversary_open(&a, ret, ret_error);
 }
 
-static caucus_status run_main(caucus_study *report, caucus_figure *figure, caucus_error *ret_error) {
+static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus_error *ret_error) {
     const caucus_figure_spec *spec = figure->spec;
     caucus_adversary *losses = NULL;
-    caucus_status status = open_losses(report, spec, report->options.seed, figure, &losses, ret_error);
+    caucus_status status = open_losses(study, spec, study->options.seed, figure, &losses, ret_error);
     if (status != CAUCUS_OK || !losses)
         return status;
     for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++) {
-        figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = report->options.seed};
-        uint32_t trials = report->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
-        status = play_series(report, spec, losses, most && most < trials ? most : trials, &figure->series[i], ret_error);
+        figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = study->options.seed};
+        uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
+        status = play_series(study, spec, losses, most && most < trials ? most : trials, &figure->series[i], ret_error);
     }
     caucus_adversary_free(losses);
     return status;
 }
 
-static caucus_status run_seeds(caucus_study *report, caucus_figure *figure, caucus_error *ret_error) {
+static caucus_status run_seeds(caucus_study *study, caucus_figure *figure, caucus_error *ret_error) {
     const caucus_figure_spec *spec = figure->spec;
-    uint32_t trials = report->options.quick ? spec->quick_seed_trials : spec->seed_trials;
+    uint32_t trials = study->options.quick ? spec->quick_seed_trials : spec->seed_trials;
     caucus_status status = CAUCUS_OK;
     for (uint32_t s = 0; status == CAUCUS_OK && s < figure->seeds; s++) {
         caucus_series *at = figure->small + (size_t)s * figure->small_count;
         caucus_adversary *losses = NULL;
-        uint64_t seed = report->options.seed + s + 1;
-        status = open_losses(report, spec, seed, figure, &losses, ret_error);
+        uint64_t seed = study->options.seed + s + 1;
+        status = open_losses(study, spec, seed, figure, &losses, ret_error);
         for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++)
             if (spec->series[i].small) {
                 *at = (caucus_series){.spec = &spec->series[i], .seed = seed};
-                status = play_series(report, spec, losses, trials, at++, ret_error);
+                status = play_series(study, spec, losses, trials, at++, ret_error);
             }
         caucus_adversary_free(losses);
     }
@@ -197,12 +197,12 @@ static double now_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-caucus_status caucus_study_figure_run(caucus_study *report, caucus_section section, caucus_error *ret_error) {
-    caucus_figure *figure = &report->figure[section];
+caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section, caucus_error *ret_error) {
+    caucus_figure *figure = &study->figure[section];
     const caucus_figure_spec *spec = &caucus_figure_specs[section];
     double start = now_seconds();
     figure->spec = spec;
-    figure->seeds = report->options.quick ? spec->quick_seeds : spec->seeds;
+    figure->seeds = study->options.quick ? spec->quick_seeds : spec->seeds;
     for (const caucus_series_spec *s = spec->series; s->key; s++) {
         figure->count++;
         figure->small_count += s->small;
@@ -211,9 +211,9 @@ caucus_status caucus_study_figure_run(caucus_study *report, caucus_section secti
     figure->small = calloc((size_t)figure->seeds * figure->small_count + 1, sizeof *figure->small);
     if (!figure->series || !figure->small)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "no memory for a report");
-    caucus_status status = run_main(report, figure, ret_error);
+    caucus_status status = run_main(study, figure, ret_error);
     if (status == CAUCUS_OK && !figure->missing[0])
-        status = run_seeds(report, figure, ret_error);
+        status = run_seeds(study, figure, ret_error);
     figure->seconds = now_seconds() - start;
     return status;
 }
@@ -233,9 +233,9 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
     return status;
 }
 
-void caucus_study_free(caucus_study *report) {
+void caucus_study_free(caucus_study *study) {
     for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++) {
-        caucus_figure *figure = &report->figure[s];
+        caucus_figure *figure = &study->figure[s];
         for (uint32_t i = 0; figure->series && i < figure->count; i++)
             caucus_run_result_free(&figure->series[i].run);
         for (uint32_t i = 0; figure->small && i < figure->seeds * figure->small_count; i++)
@@ -243,19 +243,19 @@ void caucus_study_free(caucus_study *report) {
         free(figure->series);
         free(figure->small);
     }
-    free(report->scaling.sweep);
-    *report = (caucus_study){0};
+    free(study->scaling.sweep);
+    *study = (caucus_study){0};
 }
 
-const caucus_series *caucus_study_series(const caucus_study *report, caucus_section section, const char *key) {
-    const caucus_figure *figure = &report->figure[section];
+const caucus_series *caucus_study_series(const caucus_study *study, caucus_section section, const char *key) {
+    const caucus_figure *figure = &study->figure[section];
     for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++)
         if (strcmp(figure->series[i].spec->key, key) == 0)
             return &figure->series[i];
     return NULL;
 }
 
-double caucus_study_mean(const caucus_study *report, caucus_section section, const char *key) {
-    const caucus_series *series = caucus_study_series(report, section, key);
+double caucus_study_mean(const caucus_study *study, caucus_section section, const char *key) {
+    const caucus_series *series = caucus_study_series(study, section, key);
     return series ? caucus_run_regret(&series->run).mean : NAN;
 }

@@ -69,8 +69,8 @@ static void plot(caucus_text *s, const char *name, const caucus_series *series, 
         caucus_stroke k = series[i].spec->stroke;
         if (k == CAUCUS_STROKE_HIDDEN)
             continue;
-        caucus_text_add(s, ", \\\n  keyentry with lines lc rgb '%s' lw %.1f dt %s title \"%s\"", strokes[k].colour, strokes[k].width,
-                        strokes[k].dash, series[i].spec->label);
+        caucus_text_add(s, ", \\\n  keyentry with lines lc rgb '%s' lw %.1f dt %s title \"%s%s\"", strokes[k].colour, strokes[k].width,
+                        strokes[k].dash, series[i].spec->label, series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? ", paper" : "");
     }
     caucus_text_add(s, "\n");
 }
@@ -81,16 +81,17 @@ static bool logarithmic(const caucus_figure *figure) {
 }
 
 static double least_of(const caucus_figure *figure) {
-    return logarithmic(figure) ? figure->spec->section == CAUCUS_SECTION_MOVIELENS ? 0.5 : 0.3 : -INFINITY;
+    return logarithmic(figure) ? 1 : -INFINITY;
 }
 
 static void axes(caucus_text *s, const caucus_figure *figure, bool titles) {
     const caucus_figure_spec *spec = figure->spec;
     if (titles) {
-        caucus_text_add(s, "set xlabel 'round (of %u)'\nset ylabel 'regret per client so far (%s)'\n", spec->rounds,
-                        spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss, 1 is the worst of a round");
+        caucus_text_add(s, "set xlabel 'round (of %u)'\nset ylabel 'regret per client (%s)'\n", spec->rounds,
+                        spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss");
     }
-    caucus_text_add(s, "set xrange [0:%u]\nset xtics 0,%u\n", spec->rounds, spec->rounds >= 4096 ? 4096 : spec->rounds / 4 / 32 * 32);
+    uint32_t step = spec->rounds >= 4096 ? 4096 : spec->rounds / 4 / 32 * 32;
+    caucus_text_add(s, "set xrange [0:%u]\nset xtics 0,%u\n", spec->rounds, titles ? step : 2 * step);
     if (logarithmic(figure))
         caucus_text_add(s, "set logscale y\nset yrange [%.2g:*]\nset format y '%%g'\n", least_of(figure));
     else
@@ -99,9 +100,9 @@ static void axes(caucus_text *s, const caucus_figure *figure, bool titles) {
 
 void caucus_study_draw_figure(const caucus_figure *figure, caucus_text *ret_script) {
     caucus_text *s = ret_script;
-    preamble(s, 640, 470, 15);
+    preamble(s, 640, 500, 15);
     axes(s, figure, true);
-    caucus_text_add(s, "set key below left Left reverse maxcols 2 samplen 3.2 spacing 1.05 textcolor rgb '#222222'\n");
+    caucus_text_add(s, "set key outside bottom center horizontal Left reverse maxcols 2 width -4 samplen 3 spacing 1.1 textcolor rgb '#222222'\n");
     for (uint32_t i = 0; i < figure->count; i++)
         if (figure->series[i].spec->stroke != CAUCUS_STROKE_HIDDEN)
             block(s, "d", i, &figure->series[i], least_of(figure));
@@ -116,6 +117,15 @@ void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_
     caucus_text_add(s, "set title 'seed %llu' offset 0,-0.6\n", (unsigned long long)series[0].seed);
     for (uint32_t i = 0; i < figure->small_count; i++)
         block(s, "d", i, &series[i], least_of(figure));
+    if (!logarithmic(figure)) { /* about three tics: a step of 1, 2 or 5 times a power of ten */
+        double top = 0;
+        for (uint32_t i = 0; i < figure->small_count; i++) {
+            caucus_summary end = caucus_run_regret(&series[i].run);
+            top = fmax(top, end.mean + end.std);
+        }
+        double power = pow(10, floor(log10(fmax(top, 1) / 3))), of = fmax(top, 1) / 3 / power;
+        caucus_text_add(s, "set ytics %g\n", power * (of < 1.5 ? 1 : of < 3.5 ? 2 : 5));
+    }
     caucus_text_add(s, "unset key\n");
     plot(s, "d", series, figure->small_count, false);
 }

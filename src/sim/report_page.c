@@ -27,7 +27,7 @@ static const char style[] =
     ".wide{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.9rem;line-height:1.4;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
-    "th{font-weight:600;border-bottom-width:2px}.number{text-align:right;white-space:nowrap}\n"
+    "td:first-child{min-width:8.5rem}th{font-weight:600;border-bottom-width:2px}.number{text-align:right;white-space:nowrap;padding-left:.5rem}\n"
     "pre{background:var(--card);padding:.6rem .7rem;border-radius:4px;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere}\n"
     "code{font-family:ui-monospace,monospace;font-size:.92em}\n"
     ".claims{list-style:none;padding:0;margin:.6rem 0}.claims li{padding:.45rem 0 .45rem 4.6rem;border-bottom:1px solid var(--line);"
@@ -150,7 +150,8 @@ static void measured_table(const caucus_figure *f, caucus_text *t) {
 }
 
 static bool same_guarantee(const caucus_run_result *a, const caucus_run_result *b) {
-    return a->plan->guarantee.epsilon_choices == b->plan->guarantee.epsilon_choices && strcmp(a->plan->guarantee.note, b->plan->guarantee.note) == 0;
+    double off = a->plan->guarantee.epsilon_choices - b->plan->guarantee.epsilon_choices;
+    return fabs(off) < 0.001 * a->plan->guarantee.epsilon_choices && strcmp(a->plan->guarantee.note, b->plan->guarantee.note) == 0;
 }
 
 /* What each plan really guarantees, and to whom; plans with the same guarantee share a row. */
@@ -170,6 +171,7 @@ static void guarantee_table(const caucus_figure *f, caucus_text *t) {
             if (same_guarantee(&f->series[k].run, &f->series[i].run)) {
                 caucus_text_add(t, "%s", comma);
                 say(t, f->series[k].spec->label);
+                caucus_text_add(t, f->series[k].spec->calibration == CAUCUS_CALIBRATION_PAPER ? " (paper)" : "");
                 comma = "; ";
             }
         const caucus_guarantee *g = &f->series[i].run.plan->guarantee;

@@ -37,20 +37,20 @@ typedef struct caucus_sweep_spec {
 extern const caucus_figure_spec caucus_figure_specs[3];
 
 /** Run one run of a report: fills threads, progress and stop from the options. `step` is shown as progress. */
-caucus_status caucus_study_play(caucus_study *report, const char *step, caucus_run *run, const caucus_adversary *shared,
+caucus_status caucus_study_play(caucus_study *study, const char *step, caucus_run *run, const caucus_adversary *shared,
                                  caucus_run_result *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_study_figure_run(caucus_study *report, caucus_section section, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_study_scaling_run(caucus_study *report, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two points). */
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error);
 
-/** Fill report->claim from the runs. */
-void caucus_study_judge(caucus_study *report);
+/** Fill study->claim from the runs. */
+void caucus_study_judge(caucus_study *study);
 
 /** The series of a key, NULL if it was not run. */
-const caucus_series *caucus_study_series(const caucus_study *report, caucus_section section, const char *key);
-double caucus_study_mean(const caucus_study *report, caucus_section section, const char *key);
+const caucus_series *caucus_study_series(const caucus_study *study, caucus_section section, const char *key);
+double caucus_study_mean(const caucus_study *study, caucus_section section, const char *key);
 
 /** Share of runs with regret at most the plan's bound. */
 double caucus_study_within(const caucus_run_result *run);
@@ -80,11 +80,11 @@ typedef struct caucus_pictures {
     caucus_text figure[CAUCUS_SECTION_COUNT];
     caucus_text small[CAUCUS_SECTION_COUNT]; /* all small multiples of a figure, one after the other */
 } caucus_pictures;
-void caucus_study_page(const caucus_study *report, const caucus_pictures *pictures, caucus_text *ret);
+void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret);
 
 /** What a figure says, from its numbers: a title and a text alternative. */
-void caucus_study_title(const caucus_study *report, caucus_section section, caucus_text *ret);
-void caucus_study_alternative(const caucus_study *report, caucus_section section, caucus_text *ret);
+void caucus_study_title(const caucus_study *study, caucus_section section, caucus_text *ret);
+void caucus_study_alternative(const caucus_study *study, caucus_section section, caucus_text *ret);
 /** HTML: one paragraph; and the commands that make a section again, one per line (plain text). */
 void caucus_study_paragraph(const caucus_study *study, caucus_section section, caucus_text *ret);
 void caucus_study_command(const caucus_study *study, caucus_section section, caucus_text *ret);

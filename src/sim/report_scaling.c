@@ -77,6 +77,10 @@ const char *caucus_sweep_variable_text(caucus_sweep_variable variable) {
     return "?";
 }
 
+const char *caucus_sweep_key(const caucus_sweep *sweep) {
+    return sweep->spec->key;
+}
+
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error) {
     double mx = 0, my = 0, sxx = 0, sxy = 0, residual = 0;
     for (uint32_t i = 0; i < points; i++) {
@@ -95,9 +99,9 @@ void caucus_study_fit(const double *x, const double *y, uint32_t points, double 
     *ret_error = points > 2 ? sqrt(residual / (points - 2) / sxx) : NAN;
 }
 
-static caucus_run run_of(const caucus_study *report, const caucus_sweep_spec *spec, double x) {
-    caucus_run run = {.trials = report->options.quick ? spec->quick_trials : spec->trials,
-                      .seed = report->options.seed,
+static caucus_run run_of(const caucus_study *study, const caucus_sweep_spec *spec, double x) {
+    caucus_run run = {.trials = study->options.quick ? spec->quick_trials : spec->trials,
+                      .seed = study->options.seed,
                       .adversary = {.kind = spec->adversary}};
     caucus_settings *s = &run.settings;
     caucus_settings_init(s);
@@ -113,13 +117,13 @@ static caucus_run run_of(const caucus_study *report, const caucus_sweep_spec *sp
     return run;
 }
 
-static caucus_status run_sweep(caucus_study *report, caucus_sweep *sweep, caucus_error *ret_error) {
+static caucus_status run_sweep(caucus_study *study, caucus_sweep *sweep, caucus_error *ret_error) {
     const caucus_sweep_spec *spec = sweep->spec;
     double value[CAUCUS_SWEEP_POINTS];
     for (uint32_t i = 0; i < CAUCUS_SWEEP_POINTS && spec->x[i] > 0; i++) {
-        caucus_run run = run_of(report, spec, spec->x[i]);
+        caucus_run run = run_of(study, spec, spec->x[i]);
         caucus_run_result result;
-        caucus_status status = caucus_study_play(report, spec->key, &run, NULL, &result, ret_error);
+        caucus_status status = caucus_study_play(study, spec->key, &run, NULL, &result, ret_error);
         if (status != CAUCUS_OK)
             return status;
         sweep->x[i] = spec->variable == CAUCUS_SWEEP_PHASES ? log2(spec->x[i]) : spec->x[i];
@@ -134,20 +138,20 @@ static caucus_status run_sweep(caucus_study *report, caucus_sweep *sweep, caucus
     return CAUCUS_OK;
 }
 
-caucus_status caucus_study_scaling_run(caucus_study *report, caucus_error *ret_error) {
+caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_error) {
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     uint32_t count = sizeof specs / sizeof specs[0];
-    report->scaling.sweep = calloc(count, sizeof *report->scaling.sweep);
-    if (!report->scaling.sweep)
+    study->scaling.sweep = calloc(count, sizeof *study->scaling.sweep);
+    if (!study->scaling.sweep)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "no memory for a report");
     caucus_status status = CAUCUS_OK;
     for (uint32_t i = 0; status == CAUCUS_OK && i < count; i++) {
-        report->scaling.sweep[i].spec = &specs[i];
-        status = run_sweep(report, &report->scaling.sweep[i], ret_error);
-        report->scaling.count = i + 1;
+        study->scaling.sweep[i].spec = &specs[i];
+        status = run_sweep(study, &study->scaling.sweep[i], ret_error);
+        study->scaling.count = i + 1;
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
-    report->scaling.seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    study->scaling.seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
     return status;
 }

@@ -58,7 +58,8 @@ static void alternative_curves(const caucus_figure *figure, caucus_text *ret) {
         if (figure->series[i].spec->stroke == CAUCUS_STROKE_HIDDEN)
             continue;
         caucus_summary s = caucus_run_regret(&figure->series[i].run);
-        caucus_text_add(ret, "%s%s ", comma, figure->series[i].spec->label);
+        caucus_text_add(ret, "%s%s%s ", comma, figure->series[i].spec->label,
+                        figure->series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? " with the paper’s constants" : "");
         caucus_text_spread(ret, s.mean, s.std);
         comma = "; ";
     }
@@ -90,7 +91,7 @@ void caucus_study_paragraph(const caucus_study *study, caucus_section section, c
                         "Losses are drawn anew each round: every one of the %u experts has its own mean and variance, uniform in [0,1], and its "
                         "losses are normal, cut to [0,1] (the paper’s softmax and cross-entropy are explained below). <code>stoch</code> lets %u "
                         "clients learn together in phases that double; <code>limited-updates</code> is one client alone. With the paper’s "
-                        "constants (grey) the same data gives ",
+                        "constants (grey) ten clients lose ",
                         figure->spec->experts, figure->spec->clients);
         less(ret, ratio(study, section, "stoch", "stoch-paper"));
         caucus_text_add(ret, ": they spend half of each phase on tree vertices that linear losses do not need. <code>trust nobody</code> is "

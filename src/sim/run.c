@@ -20,8 +20,7 @@ typedef struct pool {
     pthread_mutex_t progress;
 } pool;
 
-static void *work(void *argument)
-{
+static void *work(void *argument) {
     pool *p = argument;
     for (;;) {
         if ((p->run->stop && *p->run->stop) || atomic_load(&p->failed) != CAUCUS_OK)
@@ -29,8 +28,8 @@ static void *work(void *argument)
         uint32_t number = atomic_fetch_add(&p->next, 1);
         if (number >= p->run->trials)
             return NULL;
-        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number, p->run->stop, NULL, NULL,
-                                                 &p->trial[number]);
+        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number,
+                                                 p->run->stop, NULL, NULL, &p->trial[number]);
         if (status == CAUCUS_E_ORDER)
             return NULL; /* stopped in the middle: this trial does not count */
         if (status != CAUCUS_OK) {
@@ -47,16 +46,14 @@ static void *work(void *argument)
     }
 }
 
-static uint32_t thread_count(const caucus_run *run)
-{
+static uint32_t thread_count(const caucus_run *run) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t threads = run->threads ? run->threads : cores > 0 ? (uint32_t)cores : 1;
     return threads < run->trials ? threads : run->trials;
 }
 
 /* Run `work` on all threads; this one takes part. Fewer threads than asked is only slower. */
-static void play_all(pool *p)
-{
+static void play_all(pool *p) {
     uint32_t threads = thread_count(p->run);
     pthread_t *thread = calloc(threads, sizeof *thread);
     uint32_t started = 0;
@@ -68,16 +65,14 @@ static void play_all(pool *p)
     free(thread);
 }
 
-static double now_seconds(void)
-{
+static double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static caucus_status open_adversary(const caucus_run *run, const caucus_settings *settings, caucus_adversary **ret,
-                                    caucus_error *ret_error)
-{
+                                    caucus_error *ret_error) {
     caucus_adversary_settings a = run->adversary;
     a.seed = run->seed;
     a.clients = run->settings.clients; /* the baselines play the first of them */
@@ -88,8 +83,8 @@ static caucus_status open_adversary(const caucus_run *run, const caucus_settings
     return caucus_adversary_open(&a, ret, ret_error);
 }
 
-caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *shared, caucus_run_result *ret, caucus_error *ret_error)
-{
+caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *shared, caucus_run_result *ret,
+                              caucus_error *ret_error) {
     memset(ret, 0, sizeof *ret);
     double start = now_seconds();
     caucus_plan *plan = NULL;
@@ -112,8 +107,8 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     pthread_mutex_destroy(&p.progress);
     status = (caucus_status)atomic_load(&p.failed);
     if (status != CAUCUS_OK) {
-        (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts", plan->settings.clients,
-                          plan->settings.experts);
+        (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts",
+                          plan->settings.clients, plan->settings.experts);
         goto out;
     }
     ret->trials = run->trials;
@@ -133,8 +128,7 @@ out:
     return status;
 }
 
-void caucus_run_result_free(caucus_run_result *result)
-{
+void caucus_run_result_free(caucus_run_result *result) {
     if (!result)
         return;
     free(result->trial);
@@ -143,8 +137,8 @@ void caucus_run_result_free(caucus_run_result *result)
 }
 
 /* Two passes, in order: the same bytes on every machine. */
-static caucus_summary summarise(const caucus_run_result *r, double (*value)(const caucus_trial_result *, uint32_t), uint32_t k)
-{
+static caucus_summary summarise(const caucus_run_result *r, double (*value)(const caucus_trial_result *, uint32_t),
+                                uint32_t k) {
     caucus_summary s = {.min = INFINITY, .max = -INFINITY};
     if (r->done == 0)
         return (caucus_summary){0};
@@ -163,40 +157,33 @@ static caucus_summary summarise(const caucus_run_result *r, double (*value)(cons
     return s;
 }
 
-static double regret_of(const caucus_trial_result *t, uint32_t k)
-{
+static double regret_of(const caucus_trial_result *t, uint32_t k) {
     (void)k;
     return t->regret;
 }
 
-static double switches_of(const caucus_trial_result *t, uint32_t k)
-{
+static double switches_of(const caucus_trial_result *t, uint32_t k) {
     (void)k;
     return t->switches;
 }
 
-static double curve_of(const caucus_trial_result *t, uint32_t k)
-{
+static double curve_of(const caucus_trial_result *t, uint32_t k) {
     return t->curve[k];
 }
 
-caucus_summary caucus_run_regret(const caucus_run_result *result)
-{
+caucus_summary caucus_run_regret(const caucus_run_result *result) {
     return summarise(result, regret_of, 0);
 }
 
-caucus_summary caucus_run_switches(const caucus_run_result *result)
-{
+caucus_summary caucus_run_switches(const caucus_run_result *result) {
     return summarise(result, switches_of, 0);
 }
 
-caucus_summary caucus_run_curve(const caucus_run_result *result, uint32_t k)
-{
+caucus_summary caucus_run_curve(const caucus_run_result *result, uint32_t k) {
     return summarise(result, curve_of, k);
 }
 
-double caucus_run_mean_u64(const caucus_run_result *result, size_t field_offset)
-{
+double caucus_run_mean_u64(const caucus_run_result *result, size_t field_offset) {
     double sum = 0;
     for (uint32_t i = 0; i < result->done; i++) {
         uint64_t value;

@@ -1,24 +1,24 @@
 /* run.h: many trials of one plan against one adversary, on all cores.
  * layer: sim
  *
- * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any number
- * of threads. */
+ * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any
+ * number of threads. */
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
 #include "sim/trial.h"
 
 typedef struct caucus_run {
-    caucus_settings settings;              /* of the algorithm; `clients` as asked (the baselines play client 1) */
-    caucus_adversary_settings adversary;   /* seed, data, ...: its clients, experts, rounds follow `settings` */
+    caucus_settings settings;            /* of the algorithm; `clients` as asked (the baselines play client 1) */
+    caucus_adversary_settings adversary; /* seed, data, ...: its clients, experts, rounds follow `settings` */
     uint32_t trials;
-    uint32_t first;                        /* number of the first trial (0): a stopped run goes on from there */
-    uint64_t seed;                         /* noise and losses */
-    uint32_t threads;                      /* 0 = all cores */
+    uint32_t first;   /* number of the first trial (0): a stopped run goes on from there */
+    uint64_t seed;    /* noise and losses */
+    uint32_t threads; /* 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. */
     void (*progress)(void *user, uint32_t done, uint32_t trials);
     void *progress_user;
-    const volatile int *stop;              /* set from a signal handler to end early; NULL = never */
+    const volatile int *stop; /* set from a signal handler to end early; NULL = never */
 } caucus_run;
 
 typedef struct caucus_run_result {
@@ -30,10 +30,10 @@ typedef struct caucus_run_result {
 } caucus_run_result;
 
 /** Plan, open the adversary, play.
- *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names the field.
- *  The `adversary` argument may share an already opened one (NULL = open here). */
-caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+ *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names
+ * the field. The `adversary` argument may share an already opened one (NULL = open here). */
+caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret,
+                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_run_result_free(caucus_run_result *result);
 
 /* Summary over the complete trials. */

@@ -47,6 +47,12 @@ static caucus_field field_of_setting(const char *name) {
     return caucus_field_find(name);
 }
 
+void caucus_complaint_clean(caucus_complaint *complaint) {
+    for (char *c = complaint->line; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret) {
     caucus_field field = field_of_setting(error->field);
@@ -63,6 +69,7 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
     } else {
         (void)snprintf(ret->line, sizeof ret->line, "--%s %s", caucus_fields[field].name, error->text);
     }
+    caucus_complaint_clean(ret);
     return status;
 }
 

@@ -127,4 +127,7 @@ void caucus_prepared_free(caucus_prepared *prepared);
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret);
 
+/** Make it one line: what people wrote may hold line ends and control characters. */
+void caucus_complaint_clean(caucus_complaint *complaint);
+
 #endif

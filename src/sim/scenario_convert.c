@@ -28,6 +28,7 @@ caucus_status caucus_text_refuse(const caucus_text *t, const char *format, ...) 
                        t->scenario->field[t->field].line, name, t->text, why);
     else
         (void)snprintf(c->line, sizeof c->line, "--%s %.60s: %s", name, t->text, why);
+    caucus_complaint_clean(c);
     return CAUCUS_E_RANGE;
 }
 

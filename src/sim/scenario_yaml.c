@@ -44,6 +44,7 @@ static caucus_status refuse(scan *s, size_t line, const char *format, ...) {
         (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s: %s", s->name, text);
     else
         (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s:%zu: %s", s->name, line, text);
+    caucus_complaint_clean(s->complaint);
     return CAUCUS_E_FORMAT;
 }
 

@@ -16,35 +16,33 @@
 typedef struct trial {
     const caucus_plan *plan;
     const caucus_adversary_trial *losses;
-    bool wide;                /* losses are doubles at their source */
+    bool wide; /* losses are doubles at their source */
     uint32_t m, d, rounds;
     caucus_coordinator *coordinator;
-    caucus_client **client;   /* [m] */
-    caucus_convex *convex;    /* convex losses only */
-    float *rows;              /* [m or 1][ahead][d] */
-    double *rows64;           /* the same for wide losses */
-    bool all;                 /* the buffer holds every client's next rows, else one client's at a time */
-    uint32_t ahead;           /* rounds that fit */
+    caucus_client **client;          /* [m] */
+    caucus_convex *convex;           /* convex losses only */
+    float *rows;                     /* [m or 1][ahead][d] */
+    double *rows64;                  /* the same for wide losses */
+    bool all;                        /* the buffer holds every client's next rows, else one client's at a time */
+    uint32_t ahead;                  /* rounds that fit */
     uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
     /* Every loss of every client, grid units: what is in totals[] and, while `borrow` is set, the sums the clients hold
      * themselves (svt, hedge: adding every loss up a second time would be a third of the work). */
-    int64_t *totals;          /* [d] */
-    int64_t *sums;            /* [d]: working space */
+    int64_t *totals; /* [d] */
+    int64_t *sums;   /* [d]: working space */
     bool borrow;
     caucus_grid grid;
-    caucus_clips ignored;     /* the totals' clips: the clients count their own */
+    caucus_clips ignored; /* the totals' clips: the clients count their own */
     caucus_trial_result *result;
     caucus_trial_watch watch;
     void *user;
 } trial;
 
-uint32_t caucus_curve_round(uint32_t rounds, uint32_t k)
-{
+uint32_t caucus_curve_round(uint32_t rounds, uint32_t k) {
     return (uint32_t)(((uint64_t)rounds * (k + 1) + CAUCUS_CURVE_POINTS - 1) / CAUCUS_CURVE_POINTS);
 }
 
-static void close_trial(trial *t)
-{
+static void close_trial(trial *t) {
     for (uint32_t i = 0; t->client && i < t->m; i++)
         caucus_client_free(t->client[i]);
     free(t->client);
@@ -56,8 +54,7 @@ static void close_trial(trial *t)
     free(t->sums);
 }
 
-static caucus_status open_clients(trial *t, const caucus_key *run)
-{
+static caucus_status open_clients(trial *t, const caucus_key *run) {
     caucus_key key;
     caucus_key_derive(run, 0, &key);
     caucus_status status = caucus_coordinator_new(t->plan, &key, &t->coordinator);
@@ -74,8 +71,7 @@ static caucus_status open_clients(trial *t, const caucus_key *run)
     return status;
 }
 
-static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
-{
+static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     caucus_key seeded, run;
     caucus_key_from_seed(seed, &seeded);
     caucus_key_derive(&seeded, number, &run);
@@ -100,8 +96,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number)
 }
 
 /* Add `count` rows at place `at` of the buffer to the totals. */
-static void tally_rows(trial *t, size_t at, uint32_t count)
-{
+static void tally_rows(trial *t, size_t at, uint32_t count) {
     if (t->wide)
         caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->ignored);
     else
@@ -109,8 +104,7 @@ static void tally_rows(trial *t, size_t at, uint32_t count)
 }
 
 /* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
-static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at)
-{
+static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at) {
     if (t->wide)
         caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
     else
@@ -119,17 +113,16 @@ static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size
         tally_rows(t, at, count);
 }
 
-static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds)
-{
+static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
     caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
                                    : caucus_client_observe_f32(t->client[i], t->rows + at, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */
 }
 
-/* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the buffer's end. */
-static void play_rounds(trial *t, uint32_t first, uint32_t count)
-{
+/* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
+ * buffer's end. */
+static void play_rounds(trial *t, uint32_t first, uint32_t count) {
     if (!t->all) {
         for (uint32_t i = 0; i < t->m; i++)
             for (uint32_t done = 0; done < count;) {
@@ -144,17 +137,16 @@ static void play_rounds(trial *t, uint32_t first, uint32_t count)
         observe(t, i, ((size_t)i * t->made_count + (first - t->made_first)) * t->d, count);
 }
 
-/* Make the next rounds of all clients, no further than `end` (a point of the curve: totals must match the rounds played). */
-static void make_ahead(trial *t, uint32_t first, uint32_t end)
-{
+/* Make the next rounds of all clients, no further than `end` (a point of the curve: totals must match the rounds
+ * played). */
+static void make_ahead(trial *t, uint32_t first, uint32_t end) {
     t->made_first = first;
     t->made_count = end - first < t->ahead ? end - first : t->ahead;
     for (uint32_t i = 0; i < t->m; i++)
         make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
 }
 
-static double regret_so_far(const trial *t)
-{
+static double regret_so_far(const trial *t) {
     if (t->convex)
         return caucus_convex_regret(t->convex);
     int64_t cost = 0;
@@ -168,8 +160,7 @@ static double regret_so_far(const trial *t)
     return (double)(cost - best) * unit / (double)t->m;
 }
 
-static void announce(trial *t, uint32_t round)
-{
+static void announce(trial *t, uint32_t round) {
     caucus_trial_result *r = t->result;
     const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
     r->scalars_down += caucus_announcement_scalars(a) * t->m;
@@ -177,26 +168,26 @@ static void announce(trial *t, uint32_t round)
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
             abort(); /* simulated messages arrive in order */
-    if (t->borrow && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from this round on it is done here */
+    if (t->borrow &&
+        a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from this round on it is done here */
         t->borrow = false;
         for (uint32_t i = 0; t->all && i < t->m; i++)
             if (round < t->made_first + t->made_count)
-                tally_rows(t, ((size_t)i * t->made_count + (round - t->made_first)) * t->d, t->made_first + t->made_count - round);
+                tally_rows(t, ((size_t)i * t->made_count + (round - t->made_first)) * t->d,
+                           t->made_first + t->made_count - round);
     }
     if (t->watch)
         t->watch(t->user, round, a);
 }
 
 /* Is this announcement the decision that ends a block or phase, rather than a request in the middle of one? */
-static bool decides(const trial *t)
-{
+static bool decides(const trial *t) {
     const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
     return caucus_client_rounds_left(t->client[0]) > 0 || a->ask == CAUCUS_ASK_NOTHING;
 }
 
 /* All reports that are due, and the coordinator's answers, until rounds can be played again. */
-static void talk(trial *t, uint32_t round, uint32_t *expert)
-{
+static void talk(trial *t, uint32_t round, uint32_t *expert) {
     while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
             const caucus_report *report = caucus_client_report(t->client[i]);
@@ -219,8 +210,7 @@ static void talk(trial *t, uint32_t round, uint32_t *expert)
     }
 }
 
-static caucus_status play(trial *t, const volatile int *stop)
-{
+static caucus_status play(trial *t, const volatile int *stop) {
     announce(t, 0);
     uint32_t expert = caucus_coordinator_announcement(t->coordinator)->expert;
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
@@ -255,9 +245,9 @@ static caucus_status play(trial *t, const volatile int *stop)
     return CAUCUS_OK;
 }
 
-caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, uint32_t number,
-                                const volatile int *stop, caucus_trial_watch watch, void *user, caucus_trial_result *ret)
-{
+caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                uint32_t number, const volatile int *stop, caucus_trial_watch watch, void *user,
+                                caucus_trial_result *ret) {
     caucus_adversary_trial *losses = NULL;
     caucus_status status = caucus_adversary_trial_open(adversary, number, &losses);
     if (status != CAUCUS_OK)

@@ -1,8 +1,8 @@
 /* trial.h: one simulated run: the real state machines, driven round by round against one adversary.
  * layer: sim
  *
- * Nothing of the algorithms is written here a second time: clients and coordinator are those of src/algo, and a trial only moves
- * their messages. Memory: the clients, and a buffer of losses of fixed size; none of it grows with T. */
+ * Nothing of the algorithms is written here a second time: clients and coordinator are those of src/algo, and a trial
+ * only moves their messages. Memory: the clients, and a buffer of losses of fixed size; none of it grows with T. */
 #ifndef CAUCUS_SIM_TRIAL_H
 #define CAUCUS_SIM_TRIAL_H
 
@@ -15,13 +15,13 @@
 #define CAUCUS_CURVE_POINTS 64
 
 typedef struct caucus_trial_result {
-    double regret;         /* per client, in the units of the losses */
-    uint32_t switches;     /* times the expert in force changed */
-    uint32_t selections;   /* releases of a choice, after the first uniform one */
+    double regret;                                           /* per client, in the units of the losses */
+    uint32_t switches;                                       /* times the expert in force changed */
+    uint32_t selections;                                     /* releases of a choice, after the first uniform one */
     uint64_t scalars_up, scalars_down, bytes_up, bytes_down; /* over all clients */
-    uint64_t clipped;      /* losses (or gradients) outside their range, NaN among them */
-    uint64_t nan;          /* of those, not a number */
-    uint64_t digest;       /* of the sequence of experts in force (announcement by announcement, requests left out) */
+    uint64_t clipped; /* losses (or gradients) outside their range, NaN among them */
+    uint64_t nan;     /* of those, not a number */
+    uint64_t digest;  /* of the sequence of experts in force (announcement by announcement, requests left out) */
     double curve[CAUCUS_CURVE_POINTS]; /* regret so far, against the best expert so far */
 } caucus_trial_result;
 
@@ -29,12 +29,12 @@ typedef struct caucus_trial_result {
 typedef void (*caucus_trial_watch)(void *user, uint32_t round, const caucus_announcement *announcement);
 
 /** Play trial number `trial` (its losses and, from `seed`, its noise).
- *  In:      plan and adversary agree on d and T; the plan's clients are the first of the adversary's. stop: checked now and then, NULL = never.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped).
- *  Privacy: none: seeded noise, and regret is computed from everybody's losses. */
-caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, uint32_t trial,
-                                const volatile int *stop, caucus_trial_watch watch, void *user, caucus_trial_result *ret)
-    CAUCUS_MUST_CHECK;
+ *  In:      plan and adversary agree on d and T; the plan's clients are the first of the adversary's. stop: checked now
+ * and then, NULL = never. Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). Privacy: none: seeded noise,
+ * and regret is computed from everybody's losses. */
+caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                uint32_t trial, const volatile int *stop, caucus_trial_watch watch, void *user,
+                                caucus_trial_result *ret) CAUCUS_MUST_CHECK;
 
 /** Round of curve point k (0-based). */
 uint32_t caucus_curve_round(uint32_t rounds, uint32_t k);

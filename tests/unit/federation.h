@@ -30,8 +30,7 @@ typedef struct federation {
     uint32_t announcements;
 } federation;
 
-static inline void federation_open(federation *f, const caucus_settings *settings, uint64_t seed)
-{
+static inline void federation_open(federation *f, const caucus_settings *settings, uint64_t seed) {
     memset(f, 0, sizeof *f);
     caucus_error error = {0};
     caucus_status status = caucus_plan_make(settings, &f->plan, &error);
@@ -51,16 +50,14 @@ static inline void federation_open(federation *f, const caucus_settings *setting
     }
 }
 
-static inline void federation_close(federation *f)
-{
+static inline void federation_close(federation *f) {
     for (uint32_t i = 0; i < f->m; i++)
         caucus_client_free(f->client[i]);
     caucus_coordinator_free(f->coordinator);
     caucus_plan_free(f->plan);
 }
 
-static inline void federation_talk(federation *f)
-{
+static inline void federation_talk(federation *f) {
     while (caucus_client_report(f->client[0])) {
         for (uint32_t i = 0; i < f->m; i++) {
             const caucus_report *report = caucus_client_report(f->client[i]);
@@ -73,13 +70,13 @@ static inline void federation_talk(federation *f)
         assert_int_equal(caucus_coordinator_close(f->coordinator), CAUCUS_OK);
         f->announcements++;
         for (uint32_t i = 0; i < f->m; i++)
-            assert_int_equal(caucus_client_hear(f->client[i], caucus_coordinator_announcement(f->coordinator)), CAUCUS_OK);
+            assert_int_equal(caucus_client_hear(f->client[i], caucus_coordinator_announcement(f->coordinator)),
+                             CAUCUS_OK);
     }
 }
 
 /* Play all rounds. */
-static inline void federation_play(federation *f, loss_function losses)
-{
+static inline void federation_play(federation *f, loss_function losses) {
     double *row = malloc(f->d * sizeof *row);
     assert_non_null(row);
     for (uint32_t round = 1; round <= f->plan->settings.rounds; round++) {
@@ -98,11 +95,12 @@ static inline void federation_play(federation *f, loss_function losses)
     free(row);
 }
 
-/* Losses that differ everywhere but need no generator: a hash of (client, round, expert) in [0,1]; expert 3 is better. */
-static inline void hashed_losses(uint32_t client, uint32_t round, uint32_t d, double *ret)
-{
+/* Losses that differ everywhere but need no generator: a hash of (client, round, expert) in [0,1]; expert 3 is better.
+ */
+static inline void hashed_losses(uint32_t client, uint32_t round, uint32_t d, double *ret) {
     for (uint32_t y = 0; y < d; y++) {
-        uint64_t h = (uint64_t)client * 0x9e3779b97f4a7c15u + (uint64_t)round * 0xbf58476d1ce4e5b9u + y * 0x94d049bb133111ebu;
+        uint64_t h =
+            (uint64_t)client * 0x9e3779b97f4a7c15u + (uint64_t)round * 0xbf58476d1ce4e5b9u + y * 0x94d049bb133111ebu;
         h ^= h >> 31;
         h *= 0xd6e8feb86659fd93u;
         h ^= h >> 29;

@@ -6,8 +6,7 @@
 #include "algo/client.h"
 #include "algo/coordinator.h"
 
-static caucus_settings settings(caucus_trust trust)
-{
+static caucus_settings settings(caucus_trust trust) {
     caucus_settings s;
     caucus_settings_init(&s);
     s.algorithm = CAUCUS_ALGORITHM_STOCH;
@@ -21,8 +20,7 @@ static caucus_settings settings(caucus_trust trust)
 }
 
 /* Plays to the end; the same seed gives the same experts; with much budget the best expert ends up in force. */
-static void play_twice(const caucus_settings *s)
-{
+static void play_twice(const caucus_settings *s) {
     federation a, b;
     federation_open(&a, s, 11);
     federation_play(&a, hashed_losses);
@@ -35,8 +33,7 @@ static void play_twice(const caucus_settings *s)
     federation_close(&b);
 }
 
-static void test_every_mode(void **state)
-{
+static void test_every_mode(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_COORDINATOR);
     for (int select = 0; select < CAUCUS_SELECT_COUNT; select++) {
@@ -60,8 +57,7 @@ static void test_every_mode(void **state)
 }
 
 /* The paper's constants: two leaves per phase from phase 4 on, a mixture of what they chose, drawn round by round. */
-static void test_paper(void **state)
-{
+static void test_paper(void **state) {
     (void)state;
     for (int local = 0; local < 2; local++) {
         caucus_settings s = settings(local ? CAUCUS_TRUST_PAPER_LOCAL : CAUCUS_TRUST_COORDINATOR);
@@ -80,8 +76,7 @@ static void test_paper(void **state)
 }
 
 /* One leaf per phase: the report is the plain sum of the phase before, rounded loss by loss. */
-static void test_sums(void **state)
-{
+static void test_sums(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_COORDINATOR);
     federation f;
@@ -109,15 +104,13 @@ static void test_sums(void **state)
 }
 
 /* 24-bit fractions, exact in a float. */
-static void exact_losses(uint32_t client, uint32_t round, uint32_t d, double *ret)
-{
+static void exact_losses(uint32_t client, uint32_t round, uint32_t d, double *ret) {
     hashed_losses(client, round, d, ret);
     ret[3] = ret[4] * 0.25;
 }
 
 /* Rows of many rounds at once, and floats instead of doubles, change nothing. */
-static void test_many_rows(void **state)
-{
+static void test_many_rows(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_COORDINATOR);
     s.clients = 1;
@@ -147,8 +140,7 @@ static void test_many_rows(void **state)
 }
 
 /* A client answers a shortlist once, only after its vote, and only one that names different experts. */
-static void test_client_guards_noise(void **state)
-{
+static void test_client_guards_noise(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_NOBODY);
     s.message = CAUCUS_MESSAGE_SHORTLIST;
@@ -186,8 +178,7 @@ static void test_client_guards_noise(void **state)
 }
 
 /* Votes: the winner has a vote in this phase; absent clients count for nothing; nobody voting keeps the expert. */
-static void test_votes(void **state)
-{
+static void test_votes(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_NOBODY);
     s.message = CAUCUS_MESSAGE_VOTE;
@@ -219,16 +210,14 @@ static void test_votes(void **state)
 }
 
 /* Convex losses: l(x) = |x - target|^2-like gradient, known; the mixture moves to the target. */
-static void pull(void *user, uint32_t round, const double *x, double *ret)
-{
+static void pull(void *user, uint32_t round, const double *x, double *ret) {
     (void)round;
     const double *target = user;
     for (int y = 0; y < 6; y++)
         ret[y] = x[y] - target[y];
 }
 
-static void convex_run(caucus_trust trust, int trees, double epsilon, double *ret_gap, uint32_t *ret_support)
-{
+static void convex_run(caucus_trust trust, int trees, double epsilon, double *ret_gap, uint32_t *ret_support) {
     caucus_settings s = settings(trust);
     s.experts = 6;
     s.rounds = 4095;
@@ -259,8 +248,7 @@ static void convex_run(caucus_trust trust, int trees, double epsilon, double *re
     federation_close(&f);
 }
 
-static void test_convex(void **state)
-{
+static void test_convex(void **state) {
     (void)state;
     double root, tree, noisy;
     uint32_t support;
@@ -273,8 +261,7 @@ static void test_convex(void **state)
     assert_true(noisy < root / 2);
 }
 
-static void test_hedge_and_leader(void **state)
-{
+static void test_hedge_and_leader(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_COORDINATOR);
     s.algorithm = CAUCUS_ALGORITHM_HEDGE;
@@ -288,8 +275,7 @@ static void test_hedge_and_leader(void **state)
 }
 
 /* The baselines are the same machines with one client. */
-static void test_baselines(void **state)
-{
+static void test_baselines(void **state) {
     (void)state;
     for (int svt = 0; svt < 2; svt++) {
         caucus_settings s = settings(CAUCUS_TRUST_COORDINATOR), t;
@@ -310,13 +296,16 @@ static void test_baselines(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_mode), cmocka_unit_test(test_paper),
-        cmocka_unit_test(test_sums),       cmocka_unit_test(test_many_rows),
-        cmocka_unit_test(test_client_guards_noise), cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_convex),     cmocka_unit_test(test_hedge_and_leader),
+        cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_paper),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_client_guards_noise),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_convex),
+        cmocka_unit_test(test_hedge_and_leader),
         cmocka_unit_test(test_baselines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
-/* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent clients. */
+/* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent clients.
+ */
 #include <math.h>
 
 #include "federation.h"
 
 #include "algo/coordinator.h"
 
-static caucus_settings settings(void)
-{
+static caucus_settings settings(void) {
     caucus_settings s;
     caucus_settings_init(&s);
     s.trust = CAUCUS_TRUST_COORDINATOR;
@@ -18,8 +18,7 @@ static caucus_settings settings(void)
 }
 
 /* A d-vector every block and one number per block announce the same experts, for every interval and unit. */
-static void test_protocols_agree(void **state)
-{
+static void test_protocols_agree(void **state) {
     (void)state;
     static const uint32_t intervals[] = {1, 3, 7, 50};
     uint32_t switches = 0;
@@ -41,7 +40,8 @@ static void test_protocols_agree(void **state)
                                                       20 * caucus_coordinator_selections(two.coordinator)));
                 assert_int_equal(paper.scalars_up, 4 * 20 * paper.plan->svt.checks);
                 switches += caucus_coordinator_selections(two.coordinator);
-                assert_int_equal(caucus_coordinator_selections(two.coordinator), caucus_coordinator_selections(paper.coordinator));
+                assert_int_equal(caucus_coordinator_selections(two.coordinator),
+                                 caucus_coordinator_selections(paper.coordinator));
                 assert_true(caucus_coordinator_selections(two.coordinator) <= two.plan->svt.switches);
                 assert_true(caucus_coordinator_checks(two.coordinator) <= two.plan->svt.checks);
                 federation_close(&two);
@@ -51,8 +51,7 @@ static void test_protocols_agree(void **state)
 }
 
 /* N >= T: one block, no check, nothing asked, nothing spent. */
-static void test_one_block(void **state)
-{
+static void test_one_block(void **state) {
     (void)state;
     caucus_settings s = settings();
     s.interval = 1000;
@@ -66,8 +65,7 @@ static void test_one_block(void **state)
 }
 
 /* The unit client-block: reports stay within one grid range whatever the block's length. */
-static void test_client_block(void **state)
-{
+static void test_client_block(void **state) {
     (void)state;
     caucus_settings s = settings();
     s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
@@ -94,8 +92,7 @@ static void test_client_block(void **state)
 }
 
 /* Reports out of order, twice, from nobody, of the wrong size: a status, and no change of state. */
-static void test_refusals(void **state)
-{
+static void test_refusals(void **state) {
     (void)state;
     caucus_settings s = settings();
     federation f;
@@ -146,15 +143,15 @@ static void test_refusals(void **state)
 }
 
 /* A lying client moves q by no more than the worst or the best losses could. */
-static void test_clamp(void **state)
-{
+static void test_clamp(void **state) {
     (void)state;
     caucus_settings s = settings();
     s.interval = 5;
     federation f;
     federation_open(&f, &s, 1);
     int64_t lie = INT64_MAX;
-    caucus_report r = {.client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .step = 0, .count = 1, .value = &lie};
+    caucus_report r = {
+        .client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .step = 0, .count = 1, .value = &lie};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
     assert_int_equal(f.coordinator->at.q, 5 * f.plan->grid);
     lie = INT64_MIN;
@@ -172,9 +169,9 @@ static void test_clamp(void **state)
     federation_close(&f);
 }
 
-/* A client misses blocks and comes back: its items arrive one by one; those about the expert in force count, each once. */
-static void test_late_items(void **state)
-{
+/* A client misses blocks and comes back: its items arrive one by one; those about the expert in force count, each once.
+ */
+static void test_late_items(void **state) {
     (void)state;
     caucus_settings s = settings();
     s.clients = 2;
@@ -196,7 +193,13 @@ static void test_late_items(void **state)
     }
     int64_t late = 7;
     for (uint32_t block = 1; block <= 4; block++) {
-        caucus_report item = {.client = 2, .kind = CAUCUS_ASK_COST, .first = block, .block = block, .step = 0, .count = 1, .value = &late};
+        caucus_report item = {.client = 2,
+                              .kind = CAUCUS_ASK_COST,
+                              .first = block,
+                              .block = block,
+                              .step = 0,
+                              .count = 1,
+                              .value = &late};
         assert_int_equal(caucus_coordinator_receive(f.coordinator, &item), CAUCUS_OK);
         assert_int_equal(caucus_coordinator_receive(f.coordinator, &item), CAUCUS_E_DUPLICATE);
         expected += late;
@@ -205,15 +208,15 @@ static void test_late_items(void **state)
     assert_int_equal(f.coordinator->at.q, expected);
     /* About an earlier expert: taken off the list, not added. */
     f.coordinator->cost_next[1] = 4;
-    caucus_report old = {.client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 9, .count = 1, .value = &late};
+    caucus_report old = {
+        .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 9, .count = 1, .value = &late};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &old), CAUCUS_OK);
     assert_int_equal(f.coordinator->at.q, expected);
     federation_close(&f);
 }
 
 /* The order of arrival changes nothing; neither does asking for a report twice. */
-static void test_order_of_arrival(void **state)
-{
+static void test_order_of_arrival(void **state) {
     (void)state;
     caucus_settings s = settings();
     federation a, b;
@@ -237,18 +240,18 @@ static void test_order_of_arrival(void **state)
             }
             assert_int_equal(caucus_coordinator_close(b.coordinator), CAUCUS_OK);
             for (uint32_t i = 0; i < 4; i++)
-                assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)), CAUCUS_OK);
+                assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)),
+                                 CAUCUS_OK);
         }
     }
     federation_close(&a);
     federation_close(&b);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_protocols_agree), cmocka_unit_test(test_one_block),  cmocka_unit_test(test_client_block),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_clamp),      cmocka_unit_test(test_late_items),
+        cmocka_unit_test(test_protocols_agree),  cmocka_unit_test(test_one_block), cmocka_unit_test(test_client_block),
+        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_clamp),     cmocka_unit_test(test_late_items),
         cmocka_unit_test(test_order_of_arrival),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

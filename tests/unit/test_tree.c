@@ -13,8 +13,7 @@
 
 /* For every depth: 2^(T1+1)-2 leaves, one new vertex before each, tree j uses b(1 + j/2) samples, slices follow one
  * another and never overlap: a sample is in at most one vertex. */
-static void test_layout(void **state)
-{
+static void test_layout(void **state) {
     (void)state;
     for (uint32_t trees = 1; trees <= 7; trees++) {
         uint32_t batch = 3u << trees, leaves = 0, used = 0, in_tree = 0, tree = 1;
@@ -46,8 +45,7 @@ static void test_layout(void **state)
     }
 }
 
-static void test_root_only(void **state)
-{
+static void test_root_only(void **state) {
     (void)state;
     caucus_leaf leaf;
     caucus_leaf_first(&leaf, 0, 17);
@@ -59,10 +57,10 @@ static void test_root_only(void **state)
 }
 
 /* Blocks cover every round once, also where T is no multiple of N, N > T, or T = 1. */
-static void test_blocks(void **state)
-{
+static void test_blocks(void **state) {
     (void)state;
-    static const uint32_t cases[][2] = {{10, 3}, {9, 3}, {1, 1}, {1, 5}, {512, 30}, {7, 7}, {1u << 30, 1u << 30}, {1u << 30, 3}};
+    static const uint32_t cases[][2] = {{10, 3},      {9, 3}, {1, 1}, {1, 5}, {512, 30}, {7, 7}, {1u << 30, 1u << 30},
+                                        {1u << 30, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         caucus_settings s;
         caucus_settings_init(&s);
@@ -80,8 +78,7 @@ static void test_blocks(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_root_only),

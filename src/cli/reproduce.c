@@ -1,0 +1,316 @@
+/* reproduce.c: `caucus reproduce`: the paper's experiments, run again, as a report.
+ *
+ * What can go wrong is looked for first (options, gnuplot, the folder), then everything is run, and only a complete report
+ * is put in place. The exit code is 1 if something that must hold does not. */
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "sim/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option { QUICK, ONLY, SEED, DATA, OUT, THREADS, FORMAT, OPTION_COUNT } option;
+
+static const caucus_option options[] = {
+    [QUICK] = {"quick", NULL, NULL, "fewer trials and seeds: a few seconds"},
+    [ONLY] = {"only", "LIST", "all", "sections: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling"},
+    [SEED] = {"seed", "N", "1", "everything but the timings depends on it alone"},
+    [DATA] = {"data", "DIR", "data/ml-1m or ../shared/data/ml-1m", "MovieLens-1M, as unpacked"},
+    [OUT] = {"out", "DIR", "out/report", "the report; an older report there is replaced"},
+    [THREADS] = {"threads", "N", "all", "cores to use; results do not depend on it"},
+    [FORMAT] = {"format", "NAME", "table", "table or json on standard output"},
+    [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
+};
+
+static volatile int stop;
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+typedef struct reproduction {
+    caucus_study_options study;
+    const char *out;
+    bool json;
+    caucus_progress progress;
+    const char *step; /* whose bar is drawn */
+} reproduction;
+
+static int wrong(const char *name, const char *value, const char *accepted) {
+    fprintf(stderr, "caucus reproduce: --%s %s: %s\n", name, value, accepted);
+    return CAUCUS_EXIT_USAGE;
+}
+
+static int take_number(const char *name, const char *value, uint64_t least, uint64_t most, uint64_t *ret) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < least || number > most) {
+        char accepted[96];
+        (void)snprintf(accepted, sizeof accepted, "must be a whole number from %llu to %llu", (unsigned long long)least, (unsigned long long)most);
+        return wrong(name, value, accepted);
+    }
+    *ret = number;
+    return 0;
+}
+
+static int take_only(reproduction *r, const char *value) {
+    memset(r->study.only, 0, sizeof r->study.only);
+    for (const char *at = value;;) {
+        size_t length = strcspn(at, ",");
+        char word[32];
+        caucus_section section;
+        caucus_error error = {0};
+        (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+        if (caucus_section_parse(word, &section, &error) != CAUCUS_OK) {
+            fprintf(stderr, "caucus reproduce: --only: %s\n", error.text);
+            return CAUCUS_EXIT_USAGE;
+        }
+        r->study.only[section] = true;
+        if (at[length] == '\0')
+            return 0;
+        at += length + 1;
+    }
+}
+
+static int take(void *user, size_t index, const char *value) {
+    reproduction *r = user;
+    uint64_t number = 0;
+    int code = 0;
+    if (index == SIZE_MAX) {
+        fprintf(stderr, "caucus reproduce: '%s': takes options only; a folder is named with --out %s\n", value, value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    switch ((option)index) {
+    case QUICK:
+        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+            return wrong("quick", value, "must be true or false");
+        r->study.quick = strcmp(value, "true") == 0;
+        return 0;
+    case ONLY:
+        return take_only(r, value);
+    case SEED:
+        code = take_number("seed", value, 0, UINT64_MAX - 1000, &number);
+        r->study.seed = number;
+        return code;
+    case DATA:
+        r->study.data = value;
+        return 0;
+    case OUT:
+        r->out = value;
+        return 0;
+    case THREADS:
+        if (strcmp(value, "all") == 0)
+            return 0;
+        code = take_number("threads", value, 1, 4096, &number);
+        r->study.threads = (uint32_t)number;
+        return code;
+    case FORMAT:
+        if (strcmp(value, "table") != 0 && strcmp(value, "json") != 0)
+            return wrong("format", value, "must be table or json");
+        r->json = strcmp(value, "json") == 0;
+        return 0;
+    case OPTION_COUNT:
+        break;
+    }
+    return CAUCUS_EXIT_USAGE;
+}
+
+static void print_help(void) {
+    fputs("caucus reproduce: the paper's experiments, with its constants and with ours, as a report with figures\n"
+          "\n"
+          "  caucus reproduce\n"
+          "  caucus reproduce --quick --only 1,2\n"
+          "  caucus reproduce --only movielens --data ~/ml-1m --out out/ratings\n"
+          "\n"
+          "Writes index.html (one page, nothing from elsewhere), CSV and SVG files, and prints what holds. Exit code 1 if\n"
+          "something does not. Defaults in brackets. Needs gnuplot.\n"
+          "\n"
+          "Options\n",
+          stdout);
+    caucus_options_help(options, 0, OPTION_COUNT);
+    fputs("\nSections\n", stdout);
+    for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
+        printf("  %u  %-10s %s\n", i + 1, caucus_section_word((caucus_section)i), caucus_section_help((caucus_section)i));
+}
+
+static void show_progress(void *user, const char *step, uint32_t done, uint32_t total) {
+    reproduction *r = user;
+    if (r->step != step) {
+        caucus_progress_end(&r->progress);
+        caucus_progress_begin(&r->progress, step, 26);
+        r->step = step;
+    }
+    caucus_progress_update(&r->progress, done, total);
+}
+
+static void print_series(const caucus_figure *figure) {
+    printf("  %-34s  %-11s  %17s  %10s  %12s  %s\n", "algorithm", "calibration", "regret per client", "proven at most", "numbers sent", "epsilon (choices)");
+    for (uint32_t i = 0; i < figure->count; i++) {
+        const caucus_series *s = &figure->series[i];
+        const caucus_plan *plan = s->run.plan;
+        caucus_summary regret = caucus_run_regret(&s->run);
+        caucus_text spread = {0};
+        char bound[32] = "-";
+        caucus_text_spread(&spread, regret.mean, regret.std);
+        if (plan->bound_kind != CAUCUS_BOUND_NONE)
+            (void)snprintf(bound, sizeof bound, plan->bound_uncapped > plan->bound ? "vacuous" : "%.1f", plan->bound);
+        /* the plus-minus sign is two bytes and one column */
+        printf("  %-34s  %-11s  %18s  %14s  %12.0f  %g\n", s->spec->label, caucus_calibration_word(s->spec->calibration), spread.data ? spread.data : "",
+               bound, caucus_run_mean_u64(&s->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients,
+               plan->guarantee.epsilon_choices);
+        caucus_text_free(&spread);
+    }
+}
+
+static void print_table(const caucus_study *study, const char *out) {
+    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
+        const caucus_figure *figure = &study->figure[s];
+        if (!figure->spec)
+            continue;
+        printf("%u  %s\n", s + 1, caucus_section_help((caucus_section)s));
+        if (figure->missing[0])
+            printf("  %s\n\n", figure->missing);
+        else {
+            print_series(figure);
+            putchar('\n');
+        }
+    }
+    if (study->scaling.count) {
+        printf("%u  %s\n", CAUCUS_SECTION_SCALING + 1, caucus_section_help(CAUCUS_SECTION_SCALING));
+        for (uint32_t i = 0; i < study->scaling.count; i++) {
+            const caucus_sweep *w = &study->scaling.sweep[i];
+            printf("  %-28s  slope %6.2f ± %.2f\n", caucus_sweep_key(w), w->slope, w->slope_error);
+        }
+        putchar('\n');
+    }
+    puts("What holds");
+    for (uint32_t i = 0; i < study->claims; i++)
+        printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text, study->claim[i].measured);
+    printf("\n  NOT PRIVATE (seeded): seed %llu. Report: %s/index.html\n", (unsigned long long)study->options.seed, out);
+}
+
+/* Our own words hold no quotes, backslashes or control characters, but a path may. */
+static void json_string(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        if ((unsigned char)*text < 0x20)
+            printf("\\u%04x", (unsigned)*text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+static void json_number(const char *name, double value) {
+    if (isfinite(value))
+        printf(", \"%s\": %.9g", name, value);
+    else
+        printf(", \"%s\": null", name);
+}
+
+static void json_figures(const caucus_study *study) {
+    const char *comma = "";
+    printf("  \"series\": [");
+    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
+        const caucus_figure *figure = &study->figure[s];
+        for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++) {
+            const caucus_series *one = &figure->series[i];
+            const caucus_plan *plan = one->run.plan;
+            caucus_summary regret = caucus_run_regret(&one->run);
+            printf("%s\n    {\"section\": \"%s\", \"series\": \"%s\", \"calibration\": \"%s\", \"trials\": %u", comma,
+                   caucus_section_word((caucus_section)s), one->spec->key, caucus_calibration_word(one->spec->calibration), one->run.done);
+            json_number("regret_mean", regret.mean);
+            json_number("regret_std", regret.std);
+            json_number("bound", plan->bound_kind == CAUCUS_BOUND_NONE ? NAN : plan->bound);
+            json_number("scalars_per_client", caucus_run_mean_u64(&one->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients);
+            json_number("epsilon_choices", plan->guarantee.epsilon_choices);
+            json_number("epsilon_messages", plan->guarantee.epsilon_messages);
+            printf(", \"guarantee\": ");
+            json_string(plan->guarantee.note);
+            putchar('}');
+            comma = ",";
+        }
+    }
+    printf("\n  ],\n");
+}
+
+static void print_json(const caucus_study *study, const char *out) {
+    printf("{\n  \"private\": false,\n  \"seed\": %llu,\n  \"report\": ", (unsigned long long)study->options.seed);
+    json_string(out);
+    printf(",\n");
+    json_figures(study);
+    printf("  \"slopes\": [");
+    for (uint32_t i = 0; i < study->scaling.count; i++) {
+        printf("%s\n    {\"sweep\": \"%s\"", i ? "," : "", caucus_sweep_key(&study->scaling.sweep[i]));
+        json_number("slope", study->scaling.sweep[i].slope);
+        json_number("error", study->scaling.sweep[i].slope_error);
+        putchar('}');
+    }
+    printf("\n  ],\n  \"claims\": [");
+    for (uint32_t i = 0; i < study->claims; i++) {
+        printf("%s\n    {\"holds\": %s, \"claim\": ", i ? "," : "", study->claim[i].holds ? "true" : "false");
+        json_string(study->claim[i].text);
+        printf(", \"measured\": ");
+        json_string(study->claim[i].measured);
+        putchar('}');
+    }
+    printf("\n  ]\n}\n");
+}
+
+static int complain(caucus_status status, const caucus_error *error) {
+    const char *text = error->text[0] ? error->text : caucus_status_text(status);
+    fprintf(stderr, "caucus reproduce: %s%s%s\n", error->field, error->field[0] ? ": " : "", text);
+    bool input = status == CAUCUS_E_RANGE || status == CAUCUS_E_FORMAT || status == CAUCUS_E_INFEASIBLE;
+    return input ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
+}
+
+static int reproduce(reproduction *r) {
+    caucus_error error = {0};
+    caucus_study study = {0};
+    caucus_status status = caucus_study_check(r->out, &error);
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    status = caucus_study_run(&r->study, &study, &error);
+    caucus_progress_end(&r->progress);
+    if (status == CAUCUS_OK)
+        status = caucus_study_write(&study, r->out, &error);
+    if (status != CAUCUS_OK) {
+        caucus_study_free(&study);
+        return complain(status, &error);
+    }
+    if (r->json)
+        print_json(&study, r->out);
+    else
+        print_table(&study, r->out);
+    bool all = true;
+    for (uint32_t i = 0; i < study.claims; i++)
+        all = all && study.claim[i].holds;
+    caucus_study_free(&study);
+    return all ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+}
+
+int caucus_cli_reproduce(int argc, char **argv) {
+    reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &stop, .progress = show_progress}};
+    r.study.progress_user = &r;
+    for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
+        r.study.only[i] = true;
+    int code = caucus_options_parse("reproduce", options, argc, argv, take, &r);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        return CAUCUS_EXIT_DONE;
+    }
+    return code != 0 ? code : reproduce(&r);
+}

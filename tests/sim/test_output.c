@@ -1,0 +1,212 @@
+/* test_output.c: results as JSON, CSV and a table, from results made by hand; and the files of a stopped simulation. */
+#include "sim/out_dir.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct made {
+    caucus_run run[2];
+    caucus_run_result result[2];
+    caucus_plan plan[2];
+    caucus_trial_result trial[2][3];
+} made;
+
+static void make(made *m) {
+    memset(m, 0, sizeof *m);
+    for (size_t i = 0; i < 2; i++) {
+        caucus_plan *plan = &m->plan[i];
+        caucus_settings_init(&plan->settings);
+        plan->settings.trust = CAUCUS_TRUST_COORDINATOR;
+        plan->settings.rounds = 4;
+        plan->guarantee = (caucus_guarantee){.epsilon_choices = 1, .epsilon_messages = NAN, .note = "say \"so\"\\\n"};
+        plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
+        plan->bound = plan->bound_uncapped = 2.5;
+        m->run[i] = (caucus_run){.settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_GAUSSIAN}, .trials = 3, .seed = 11};
+        m->result[i] = (caucus_run_result){.plan = plan, .trial = m->trial[i], .trials = 3, .done = 3, .seconds = 0.25};
+        for (uint32_t k = 0; k < 3; k++)
+            m->trial[i][k] = (caucus_trial_result){.regret = 0.25 * (k + 1), .switches = k, .selections = k, .scalars_up = 10 + k,
+                                                   .scalars_down = 20, .bytes_up = 30, .bytes_down = 40, .digest = UINT64_MAX - k,
+                                                   .curve = {[63] = 0.25 * (k + 1)}};
+    }
+    m->plan[1].settings.algorithm = CAUCUS_ALGORITHM_LEADER;
+    m->plan[1].settings.epsilon = INFINITY;
+    m->plan[1].guarantee.epsilon_choices = INFINITY;
+    m->plan[1].bound_kind = CAUCUS_BOUND_NONE;
+    m->run[1].settings = m->plan[1].settings;
+}
+
+static char *text_of(void (*write)(FILE *, const caucus_outcome *), const made *m, size_t count) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    write(out, &(caucus_outcome){m->run, m->result, count});
+    fclose(out);
+    return text;
+}
+
+static void numbers_read_back(void **state) {
+    (void)state;
+    static const double values[] = {0, -0.0, 1, 0.1, 1.0 / 3, 0.1 + 0.2, 1e300, 5e-324, 123456789012345680.0, -2.5};
+    static const char *const texts[] = {"0", "-0", "1", "0.1", NULL, "0.30000000000000004", "1e+300", NULL, NULL, "-2.5"};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[64] = "";
+        FILE *out = fmemopen(text, sizeof text, "w");
+        assert_non_null(out);
+        caucus_print_number(out, values[i], "null");
+        fclose(out);
+        assert_true(strtod(text, NULL) == values[i]);
+        if (texts[i] != NULL)
+            assert_string_equal(text, texts[i]);
+    }
+}
+
+static void json(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    char *text = text_of(caucus_output_json, &m, 1);
+    assert_string_equal(text,
+                        "[\n  {\n    \"algorithm\": \"svt\",\n    \"clients\": 10,\n    \"experts\": 100,\n    \"rounds\": 4,\n"
+                        "    \"interval\": 1,\n    \"epsilon\": 1,\n    \"delta\": 0,\n    \"trust\": \"coordinator\",\n"
+                        "    \"calibration\": \"tight\",\n    \"protocol\": \"two-step\",\n    \"unit\": \"event\",\n"
+                        "    \"adversary\": \"gaussian\",\n    \"trials\": 3,\n    \"seed\": 11,\n"
+                        "    \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
+                        "\"values\": [0.25, 0.5, 0.75]},\n"
+                        "    \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
+                        "    \"scalars_up\": 11,\n    \"scalars_down\": 20,\n    \"bytes_up\": 30,\n    \"bytes_down\": 40,\n"
+                        "    \"clipped\": 0,\n    \"nan\": 0,\n    \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
+                        "    \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
+                        "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n    \"seconds\": 0.25\n  }\n]\n");
+    free(text);
+    text = text_of(caucus_output_json, &m, 2);
+    assert_non_null(strstr(text, "\"epsilon\": null"));
+    assert_non_null(strstr(text, "\"bound\": null"));
+    free(text);
+}
+
+static void stopped_runs_say_so(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    m.result[0].done = 2;
+    char *text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"trials\": 3,\n    \"done\": 2,"));
+    assert_non_null(strstr(text, "\"values\": [0.25, 0.5]"));
+    free(text);
+    m.result[0].done = 0; /* no trial: no number is made up */
+    text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"regret\": {\"mean\": null, \"std\": null, \"min\": null, \"max\": null, \"values\": []}"));
+    assert_non_null(strstr(text, "\"bytes_up\": null"));
+    free(text);
+    text = text_of(caucus_output_table, &m, 1);
+    assert_non_null(strstr(text, "no trial done"));
+    free(text);
+}
+
+static void csv(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    char *text = text_of(caucus_output_trials, &m, 2);
+    assert_non_null(strstr(text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,gaussian,11,3,0.75,2,2,12,20,30,40,0,0\n"));
+    assert_non_null(strstr(text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,gaussian,11,1,0.25,0,0,10,20,30,40,0,0\n"));
+    free(text);
+    text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
+    size_t lines = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 5);
+    free(text);
+}
+
+static void table(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    m.trial[0][1].nan = 2;
+    m.trial[0][1].clipped = 5;
+    char *text = text_of(caucus_output_table, &m, 2);
+    assert_string_equal(text, "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
+                              "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
+                              "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
+                              "\n  NOT PRIVATE (seeded): seed 11. Regret against the best expert in hindsight, losses in [0,1].\n"
+                              "  Bounds hold with probability 95 %.\n");
+    free(text);
+    text = text_of(caucus_output_remarks, &m, 2);
+    assert_string_equal(text, "  Losses that were not a number, counted as the worst loss: 2 (at most 2 in one trial).\n"
+                              "  Losses or gradients outside their range, moved to its end: 3.\n");
+    free(text);
+    /* Columns that tell rows apart, messages that are private, bounds that say nothing. */
+    m.plan[1] = m.plan[0];
+    m.plan[1].settings.interval = 2;
+    m.plan[1].guarantee.epsilon_messages = 1;
+    m.plan[1].bound_kind = CAUCUS_BOUND_EXPECTATION;
+    m.plan[1].bound = 4;
+    m.plan[1].bound_uncapped = 9;
+    text = text_of(caucus_output_table, &m, 2);
+    assert_non_null(strstr(text, "  algorithm   interval    m   regret per client"));
+    assert_non_null(strstr(text, "epsilon (messages)"));
+    assert_non_null(strstr(text, "4.0* (vacuous)"));
+    assert_non_null(strstr(text, "Bounds hold with probability 95 %, those with * on average."));
+    free(text);
+}
+
+static void unfinished_comes_back_to_the_bit(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    m.trial[0][2].regret = 1.0 / 3;
+    m.trial[0][2].curve[5] = -0x1.23456789abcdep-40;
+    m.result[0].done = 3;
+    char directory[] = "/tmp/caucus-output-XXXXXX", path[64];
+    caucus_error error = {0};
+    caucus_unfinished loaded[2] = {{0}};
+    caucus_outcome outcome = {m.run, m.result, 1}; /* the second run was not begun */
+    assert_non_null(mkdtemp(directory));
+    assert_false(caucus_out_dir_unfinished(directory));
+    assert_int_equal(caucus_unfinished_save(directory, m.run, 2, &outcome, &error), CAUCUS_OK);
+    assert_true(caucus_out_dir_unfinished(directory));
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_OK);
+    assert_int_equal(loaded[0].done, 3);
+    assert_int_equal(loaded[1].done, 0);
+    for (size_t k = 0; k < 3; k++)
+        assert_memory_equal(&loaded[0].trial[k], &m.trial[0][k], sizeof m.trial[0][k]);
+    free(loaded[0].trial);
+    memset(loaded, 0, sizeof loaded);
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 1, loaded, &error), CAUCUS_E_MISMATCH); /* there were two runs */
+    free(loaded[0].trial);
+    memset(loaded, 0, sizeof loaded);
+    m.run[0].seed++;
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_MISMATCH);
+    m.run[0].seed--;
+    (void)snprintf(path, sizeof path, "%s/unfinished.csv", directory);
+    FILE *file = fopen(path, "r+"); /* cut anywhere: refused, never half taken for whole */
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    fclose(file);
+    for (long at = size - 1; at >= 0; at -= 7) {
+        assert_int_equal(truncate(path, at), 0);
+        memset(loaded, 0, sizeof loaded);
+        assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_FORMAT);
+        free(loaded[0].trial);
+    }
+    caucus_unfinished_remove(directory);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_read_back), cmocka_unit_test(json),  cmocka_unit_test(stopped_runs_say_so),
+        cmocka_unit_test(csv),               cmocka_unit_test(table), cmocka_unit_test(unfinished_comes_back_to_the_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* test_scenario.c: scenario files and flags: what is read, what is refused, in which words, and which runs it makes. */
+#include "sim/scenario.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static caucus_status parse(caucus_scenario *s, const char *text, caucus_complaint *c) {
+    return caucus_scenario_parse(s, "s.yaml", (const uint8_t *)text, strlen(text), c);
+}
+
+/* A file that must be refused while it is read. */
+static void refused(const char *text, const char *line) {
+    caucus_scenario s;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(parse(&s, text, &c), CAUCUS_E_FORMAT);
+    assert_string_equal(c.line, line);
+    assert_true(c.placed);
+    caucus_scenario_free(&s);
+}
+
+/* A file that is read, but makes no runs. */
+static void unresolved(const char *text, const char *line) {
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(parse(&s, text, &c), CAUCUS_OK);
+    assert_int_not_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
+    assert_string_equal(c.line, line);
+    caucus_scenario_free(&s);
+}
+
+static void files_that_are_no_scenario(void **state) {
+    (void)state;
+    const char *empty = "s.yaml: empty — expected fields, for example 'algorithm: svt' and 'trust: coordinator'";
+    refused("", empty);
+    refused("# nothing but a comment\n", empty);
+    refused("---\n", empty);
+    refused("svt\n", "s.yaml:1: expected fields, for example 'algorithm: svt'");
+    refused("trust: coordinator\nalgoritm: svt\n", "s.yaml:2: unknown field 'algoritm' — did you mean 'algorithm'?");
+    refused("\"tru\\nst\": 1\n", "s.yaml:1: unknown field 'tru?st' — did you mean 'trust'?");
+    refused("xyz: 1\n", "s.yaml:1: unknown field 'xyz' — the fields are the flags of 'caucus simulate --help'");
+    refused("trust: coordinator\n\ntrust: nobody\n", "s.yaml:3: trust: given twice, first in line 1");
+    refused("epsilon: [1, [2]]\n", "s.yaml:1: epsilon: nested too deep — expected a value or a list of values");
+    refused("seed: {a: 1}\n", "s.yaml:1: seed: nested too deep — expected a value");
+    refused("seed: [1, 2]\n", "s.yaml:1: seed: a list — this field takes one value");
+    refused("epsilon: []\n", "s.yaml:1: epsilon: an empty list");
+    refused("seed: 1\nepsilon:\n", "s.yaml:2: epsilon: no value");
+    refused("epsilon: &a 1\n", "s.yaml:1: epsilon: an anchor — write the value itself");
+    refused("epsilon: &a 1\ndelta: *a\n", "s.yaml:1: epsilon: an anchor — write the value itself");
+    refused("seed: 1\n---\nseed: 2\n", "s.yaml:2: a second document — a scenario is one");
+    refused("trust: \"a\\0b\"\n", "s.yaml:1: trust: a zero byte inside");
+    refused("epsilon: 1\n\ttrust: x\n", "s.yaml:2: not YAML — found a tab character that violates indentation");
+    refused("epsilon: [1,\n", "s.yaml:2: not YAML — did not find expected node content");
+}
+
+static void values_that_are_refused(void **state) {
+    (void)state;
+    unresolved("seed: 1\n", "s.yaml: trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local "
+                            "to reproduce the paper");
+#define T "trust: coordinator\n"
+    unresolved(T "epsilon: 0\n", "s.yaml:2: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
+    unresolved(T "epsilon: [1, .nan]\n",
+               "s.yaml:2: epsilon: .nan — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
+    unresolved(T "delta: nan\n", "s.yaml:2: delta: nan — must be a finite number");
+    unresolved(T "rho: 0x1\n", "s.yaml:2: rho: 0x1 — must be a finite number");
+    unresolved(T "\nclients: ten\n", "s.yaml:3: clients: ten — must be a whole number from 1 to 16777216");
+    unresolved(T "rounds: -1\n", "s.yaml:2: rounds: -1 — must be a whole number from 1 to 1073741824");
+    unresolved(T "rounds: 99999999999999999999999\n",
+               "s.yaml:2: rounds: 99999999999999999999999 — must be a whole number from 1 to 1073741824");
+    unresolved(T "trials: 0\n", "s.yaml:2: trials: 0 — must be a whole number from 1 to 1000000");
+    unresolved(T "range: [5, 1]\n", "s.yaml:2: range: 5,1 — must be a lower and a higher number, for example 0,1");
+    unresolved(T "range: 1\n", "s.yaml:2: range: 1 — must be two numbers, for example 0,1");
+    unresolved(T "front-load: maybe\n", "s.yaml:2: front-load: maybe — must be true or false");
+    unresolved(T "trees: 8\n", "s.yaml:2: trees: 8 — must be 0 to 7, or auto");
+    unresolved(T "format: xml\n", "s.yaml:2: format: xml — must be table, json or csv");
+    unresolved(T "budget: 1\n", "s.yaml:2: budget: 1 — a budget belongs to a ledger: give ledger too");
+    unresolved(T "losses: a.npy\nadversary: gaussian\n", "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
+    unresolved(T "adversary: movielens\n", "s.yaml: data is missing: the directory of MovieLens 1M or 100K");
+    unresolved("trust: |\n  a\n  b\n", "s.yaml:1: trust: 'a?b?' (accepted: coordinator, nobody, paper-local)");
+    unresolved("trust: me\n", "s.yaml:1: trust: 'me' (accepted: coordinator, nobody, paper-local)");
+    unresolved(T "delta: 0.5\n", "s.yaml:2: delta: 0.5 (accepted: 0 for pure privacy, or above 0 and below 0.1)");
+    unresolved(T "epsilon: infinite\n", "s.yaml:2: epsilon: infinite with svt (accepted: above 0, at most 1000; without privacy use "
+                                        "algorithm hedge or leader)");
+}
+
+static void combinations_in_order(void **state) {
+    (void)state;
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(parse(&s, "algorithm: [svt, leader]\nepsilon: [1, 2.5]\ntrust: coordinator\nrounds: 32\nexperts: 4\nseed: 7\n"
+                               "range: [-1, 3]\nrho: 0.1\nthreads: 2\nfront-load: no\n", &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_INTERVAL, "1,8", &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_SEED, "9", &c), CAUCUS_OK); /* a flag overrides the file */
+    assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
+    assert_int_equal(p.count, 8);
+    for (size_t i = 0; i < p.count; i++) {
+        const caucus_settings *t = &p.run[i].settings;
+        assert_int_equal(t->algorithm, i < 4 ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_LEADER);
+        assert_int_equal(t->interval, i / 2 % 2 == 0 ? 1 : 8);
+        assert_true(t->epsilon == (i % 2 == 0 ? 1 : 2.5));
+        assert_true(t->lo == -1 && t->hi == 3 && t->rho == 0.1);
+        assert_int_equal(p.run[i].seed, 9);
+        assert_int_equal(p.run[i].adversary.seed, 9);
+        assert_int_equal(p.run[i].trials, 100);
+        assert_int_equal(p.run[i].threads, 2);
+        assert_ptr_equal(p.adversary[i], p.adversary[0]); /* the same losses are opened once */
+    }
+    caucus_prepared_free(&p);
+    caucus_scenario_free(&s);
+}
+
+static void flags_are_refused_as_flags(void **state) {
+    (void)state;
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_TRUST, "coordinator", &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_TRUST, "nobody", &c), CAUCUS_E_FORMAT);
+    assert_string_equal(c.line, "--trust: given twice");
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_ROUNDS, "1,,2", &c), CAUCUS_E_FORMAT);
+    assert_string_equal(c.line, "--rounds: an empty value");
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_EPSILON, "1,0", &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_E_RANGE);
+    assert_string_equal(c.line, "--epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite");
+    assert_false(c.placed);
+    caucus_scenario_free(&s);
+}
+
+static void trees_make_cross_entropy_convex(void **state) {
+    (void)state;
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(parse(&s, "algorithm: stoch\nadversary: [cross-entropy, gaussian]\ntrust: coordinator\ntrees: auto\nexperts: 8\n", &c),
+                     CAUCUS_OK);
+    assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
+    assert_int_equal(p.count, 2);
+    assert_int_equal(p.run[0].settings.losses, CAUCUS_LOSSES_CONVEX);
+    assert_true(p.run[0].settings.smoothness > 0);
+    assert_int_equal(p.run[1].settings.losses, CAUCUS_LOSSES_LINEAR);
+    caucus_prepared_free(&p);
+    caucus_scenario_free(&s);
+}
+
+static void too_many_runs(void **state) {
+    (void)state;
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    char list[400] = "1";
+    for (size_t i = 1; i < 150; i++)
+        strcat(list, ",1");
+    caucus_scenario_init(&s);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_TRUST, "coordinator", &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_CLIENTS, list, &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_ROUNDS, list, &c), CAUCUS_OK);
+    assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_E_RANGE);
+    assert_string_equal(c.line, "--rounds 1: with its other values this makes more than 10000 runs");
+    caucus_scenario_free(&s);
+}
+
+/* The files people start from must stay valid (their data is not here, so they are only read). */
+static void experiments_are_read(void **state) {
+    (void)state;
+    static const char *const names[] = {"figure1", "figure2", "movielens", "own-losses"};
+    const char *source = getenv("CAUCUS_SOURCE");
+    if (source == NULL)
+        skip();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[4096];
+        caucus_scenario s;
+        caucus_complaint c = {.line = ""};
+        caucus_scenario_init(&s);
+        (void)snprintf(path, sizeof path, "%s/experiments/%s.yaml", source, names[i]);
+        caucus_status status = caucus_scenario_load(&s, path, &c);
+        assert_string_equal(c.line, "");
+        assert_int_equal(status, CAUCUS_OK);
+        assert_string_equal(s.field[CAUCUS_FIELD_TRUST].text[0], "coordinator");
+        caucus_scenario_free(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_that_are_no_scenario), cmocka_unit_test(values_that_are_refused),
+        cmocka_unit_test(combinations_in_order),      cmocka_unit_test(flags_are_refused_as_flags),
+        cmocka_unit_test(trees_make_cross_entropy_convex), cmocka_unit_test(too_many_runs),
+        cmocka_unit_test(experiments_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
