@@ -46,12 +46,12 @@ void caucus_client_free(caucus_client *c) {
     wipe_free(c->block_sums, row);
     wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
     wipe_free(c->play, sizeof *c->play);
-    free(c->root);
-    free(c->stack);
-    free(c->stack_x);
+    wipe_free(c->root, (c->trees ? c->trees : 1) * row);
+    wipe_free(c->stack, (c->trees + 1) * row);
+    wipe_free(c->slope, row);
+    free(c->stack_x); /* mixtures are public */
     free(c->x);
     free(c->x_parent);
-    free(c->slope);
     caucus_weights_free(&c->weights);
     sodium_memzero(c, sizeof *c);
     free(c);
@@ -111,8 +111,8 @@ void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *re
 static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
     const caucus_plan *plan = c->plan;
     const caucus_announcement *h = &c->heard;
-    if (a->expert >= plan->settings.experts)
-        return false;
+    if (a->expert >= plan->settings.experts || (c->started && h->ask == CAUCUS_ASK_NOTHING))
+        return false; /* "nothing more" is the last word: what came after could ask for an answered phase again */
     if (a->ask == CAUCUS_ASK_NOTHING)
         return true;
     bool forward = !c->started || a->block > h->block;
@@ -129,10 +129,10 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
                    ((next && a->step == 0) || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
                                                a->step < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees)));
         case CAUCUS_ASK_VOTE:
-            return votes && next;
+            return votes && next && a->step == 0;
         case CAUCUS_ASK_SHORTLIST:
             return plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
-                   a->listed >= 1 && a->listed <= CAUCUS_SHORTLIST;
+                   a->step == 0 && a->listed >= 1 && a->listed <= CAUCUS_SHORTLIST;
         default:
             return false;
         }

@@ -48,6 +48,7 @@ struct caucus_client {
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
 
     /* Phases. */
+    uint32_t trees;    /* the most that any phase has */
     bool walks;        /* the plan has trees or convex losses: what follows is allocated */
     int64_t *root;     /* [max(1,T1)][d]: linear losses: sum of each root's slice */
     int64_t *value;    /* [d]: the leaf's values (a root-only step reports its root in place) */

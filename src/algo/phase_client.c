@@ -24,7 +24,7 @@ static uint32_t most_trees(const caucus_plan *plan) {
 caucus_status caucus_phase_client_new(caucus_client *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
-    size_t trees = most_trees(plan);
+    size_t trees = c->trees = most_trees(plan);
     bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     bool ok = true;
     c->phase = 1;
@@ -188,10 +188,8 @@ void caucus_phase_client_make(caucus_client *c) {
 /* The phase's learning is over: play its result, and start summing for the next. */
 static void begin_phase(caucus_client *c, uint32_t phase) {
     c->phase = phase;
-    if (c->root) {
-        uint32_t trees = most_trees(c->plan);
-        memset(c->root, 0, (trees ? trees : 1) * (size_t)c->plan->settings.experts * sizeof *c->root);
-    }
+    if (c->root)
+        memset(c->root, 0, (c->trees ? c->trees : 1) * (size_t)c->plan->settings.experts * sizeof *c->root);
     c->mixed = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->weights) > 1;
     if (c->mixed) {
         caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)phase, 0, 0);

@@ -97,7 +97,7 @@ static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *no
 /* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
 static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight) {
     c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
-    c->mean_den[y] += (int64_t)(weight * phase_records(c) * c->answered);
+    c->mean_den[y] += (caucus_i128)weight * (caucus_i128)phase_records(c) * c->answered;
 }
 
 /* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits.

@@ -2,7 +2,6 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,11 +25,11 @@ void caucus_progress_update(void *user, uint32_t done, uint32_t total) {
     bool last = done == total;
     if (t - p->start < 0.5 || (p->shown && !last && t - p->drawn < 0.1))
         return;
-    char bar[BAR * 4 + 1] = "";
     uint32_t full = (uint32_t)((uint64_t)done * BAR / total);
+    fprintf(stderr, "\r  %-*s ", p->label_width, p->label);
     for (uint32_t i = 0; i < BAR; i++)
-        strcat(bar, i < full ? "━" : " ");
-    fprintf(stderr, "\r  %-*s %s %u/%u  %.1f s ", p->label_width, p->label, bar, done, total, t - p->start);
+        fputs(i < full ? "━" : " ", stderr);
+    fprintf(stderr, " %u/%u  %.1f s ", done, total, t - p->start);
     fflush(stderr);
     p->drawn = t;
     p->shown = true;

@@ -186,7 +186,7 @@ static void print_table(const caucus_study *study, const char *out) {
         printf("%u  %s\n", CAUCUS_SECTION_SCALING + 1, caucus_section_help(CAUCUS_SECTION_SCALING));
         for (uint32_t i = 0; i < study->scaling.count; i++) {
             const caucus_sweep *w = &study->scaling.sweep[i];
-            printf("  %-28s  slope %6.2f ± %.2f\n", caucus_sweep_key(w), w->slope, w->slope_error);
+            printf("  %-28s  slope %6.2f ± %.2f   theory %s\n", caucus_sweep_key(w), w->slope, w->slope_error, caucus_sweep_theory(w));
         }
         putchar('\n');
     }
@@ -266,30 +266,34 @@ static void print_json(const caucus_study *study, const char *out) {
     printf("\n  ]\n}\n");
 }
 
-static int complain(caucus_status status, const caucus_error *error) {
+/* Said on stderr; `code` for files: input that cannot be read is wrong input, a report that cannot be written a failure. */
+static int complain(caucus_status status, const caucus_error *error, int code) {
     const char *text = error->text[0] ? error->text : caucus_status_text(status);
     fprintf(stderr, "caucus reproduce: %s%s%s\n", error->field, error->field[0] ? ": " : "", text);
     bool input = status == CAUCUS_E_RANGE || status == CAUCUS_E_FORMAT || status == CAUCUS_E_INFEASIBLE;
-    return input ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
+    return input ? CAUCUS_EXIT_USAGE : status == CAUCUS_E_IO ? code : CAUCUS_EXIT_FAILED;
 }
 
 static int reproduce(reproduction *r) {
     caucus_error error = {0};
     caucus_study study = {0};
-    caucus_status status = caucus_study_check(r->out, &error);
-    if (status != CAUCUS_OK)
-        return complain(status, &error);
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    caucus_status status = caucus_study_check(r->out, &error);
+    if (status != CAUCUS_OK)
+        return complain(status, &error, strcmp(error.field, "out") == 0 ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED);
     status = caucus_study_run(&r->study, &study, &error);
     caucus_progress_end(&r->progress);
-    if (status == CAUCUS_OK)
+    int code = CAUCUS_EXIT_USAGE;
+    if (status == CAUCUS_OK) {
         status = caucus_study_write(&study, r->out, &error);
+        code = CAUCUS_EXIT_FAILED;
+    }
     if (status != CAUCUS_OK) {
         caucus_study_free(&study);
-        return complain(status, &error);
+        return complain(status, &error, code);
     }
     if (r->json)
         print_json(&study, r->out);

@@ -102,7 +102,8 @@ static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, ac
         ret->pure = ret->pure_part = account_cost(1, w, noise->parameter);
     } else if (noise->kind == CAUCUS_NOISE_LAPLACE && kind == CAUCUS_MESSAGE_LAPLACE_D) {
         ret->pure = ret->pure_part = account_cost(d, w, noise->parameter);
-    } else if (noise->kind == CAUCUS_NOISE_GAUSSIAN && kind == CAUCUS_MESSAGE_GAUSS && plan->settings.delta > 0) {
+    } else if (noise->kind == CAUCUS_NOISE_GAUSSIAN && kind == CAUCUS_MESSAGE_GAUSS && plan->settings.delta > 0 &&
+               noise->parameter.num <= CAUCUS_DEN_MAX) { /* what the exact sampler takes */
         const caucus_rational inverse = {noise->parameter.den, noise->parameter.num};
         ret->pure = (long double)INFINITY;
         ret->rho = account_up(account_up(account_cost(d, w, inverse) * account_up((long double)w)) / 2);

@@ -3,7 +3,7 @@
  *
  * The checked functions return true and write the result if it fits, and return false and write
  * nothing otherwise. Saturating sums stop at +-2^62, the room every plan leaves (docs/PRIVACY.md,
- * "Integers after the boundary"). */
+ * "The grid"). */
 #ifndef CAUCUS_NUM_CHECKED_H
 #define CAUCUS_NUM_CHECKED_H
 

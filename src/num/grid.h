@@ -2,10 +2,11 @@
  * layer: num
  *
  * A loss in [lo, hi] becomes round((loss-lo) * G/(hi-lo)) in 0..G, halves to even. This maps each record
- * by itself, so it costs nothing in epsilon; it costs at most T/(2G) of regret per client. Whatever is
+ * by itself, so it costs nothing in epsilon; it costs at most T/G of regret per client
+ * (half a step for what was played, half for the best expert). Whatever is
  * outside the public range is moved to its border: only the clamp bounds what one record can do, never a
  * promise about the data. NaN counts as the worst value. How often that happened is counted for the
- * owner of the data and never sent. docs/PRIVACY.md, "Loss range" and "The client's boundary". */
+ * owner of the data and never sent. docs/PRIVACY.md, "The grid". */
 #ifndef CAUCUS_NUM_GRID_H
 #define CAUCUS_NUM_GRID_H
 

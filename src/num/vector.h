@@ -2,8 +2,8 @@
  * layer: num
  *
  * Integer sums commute, so any order, width or number of threads gives the same bits. Each kernel stands
- * beside the plain loop it is tested against. Plans bound every sum by 2^62 (docs/PRIVACY.md, "Integers
- * after the boundary"); a sum that leaves 64 bits all the same wraps, in both versions alike. */
+ * beside the plain loop it is tested against. Plans bound every sum by 2^62 (docs/PRIVACY.md, "The
+ * grid"); a sum that leaves 64 bits all the same wraps, in both versions alike. */
 #ifndef CAUCUS_NUM_VECTOR_H
 #define CAUCUS_NUM_VECTOR_H
 

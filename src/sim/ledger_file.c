@@ -101,11 +101,14 @@ caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, cau
 }
 
 static caucus_status open_old(caucus_ledger_file *file, caucus_error *ret_error) {
+    caucus_ledger *ledger = NULL;
     caucus_status status = lock(file->path, file->fd, LOCK_EX, ret_error);
     if (status == CAUCUS_OK)
-        status = read_fd(file->path, file->fd, &file->ledger, ret_error);
-    if (status == CAUCUS_OK)
-        file->written = caucus_ledger_count(file->ledger);
+        status = read_fd(file->path, file->fd, &ledger, ret_error);
+    if (status == CAUCUS_OK) {
+        file->ledger = ledger;
+        file->written = caucus_ledger_count(ledger);
+    }
     return status;
 }
 

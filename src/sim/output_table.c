@@ -218,7 +218,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     if (empty)
         fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n", out);
     if (convex)
-        fputs("  Losses are a convex function of the mixture.\n", out);
+        fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }
 
 void caucus_output_table(FILE *out, const caucus_outcome *outcome) {

@@ -137,8 +137,9 @@ typedef struct caucus_study {
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_study_free(caucus_study *study);
 
-/** The name of a sweep, as in scaling.csv. */
+/** The name of a sweep, as in scaling.csv, and the rate a theorem gives, in words. */
 const char *caucus_sweep_key(const caucus_sweep *sweep);
+const char *caucus_sweep_theory(const caucus_sweep *sweep);
 
 /** Whether a report can be written to `folder` at all: gnuplot is there, the folder is new, empty or an older report.
  *  Cheap: to be asked before hours of work. Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */

@@ -222,9 +222,11 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
     *ret = (caucus_study){.options = *options};
     double start = now_seconds();
     caucus_status status = CAUCUS_OK;
-    for (unsigned s = CAUCUS_SECTION_STOCH; status == CAUCUS_OK && s <= CAUCUS_SECTION_MOVIELENS; s++)
-        if (options->only[s])
-            status = caucus_study_figure_run(ret, (caucus_section)s, ret_error);
+    /* The one that reads files comes first: what is wrong with them should not be found out at the end. */
+    static const caucus_section order[] = {CAUCUS_SECTION_MOVIELENS, CAUCUS_SECTION_STOCH, CAUCUS_SECTION_SVT};
+    for (size_t i = 0; status == CAUCUS_OK && i < sizeof order / sizeof order[0]; i++)
+        if (options->only[order[i]])
+            status = caucus_study_figure_run(ret, order[i], ret_error);
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);
     ret->seconds = now_seconds() - start;

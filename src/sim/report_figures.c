@@ -27,7 +27,7 @@ static const struct {
 static void preamble(caucus_text *s, int width, int height, int font) {
     caucus_text_add(s,
                     "set encoding utf8\n"
-                    "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,%d' rounded dashlength 1.0\n"
+                    "set terminal svg noenhanced size %d,%d dynamic background '#ffffff' font 'sans-serif,%d' rounded dashlength 1.0\n"
                     "set border 3 lc rgb '#444444'\nset tics nomirror out textcolor rgb '#222222'\n"
                     "set grid ytics lc rgb '#dddddd' lt 1 lw 0.6\nset style fill transparent solid 0.2 noborder\n",
                     width, height, font);
@@ -87,7 +87,7 @@ static double least_of(const caucus_figure *figure) {
 static void axes(caucus_text *s, const caucus_figure *figure, bool titles) {
     const caucus_figure_spec *spec = figure->spec;
     if (titles) {
-        caucus_text_add(s, "set xlabel 'round (of %u)'\nset ylabel 'regret per client (%s)'\n", spec->rounds,
+        caucus_text_add(s, "set xlabel 'round (of %u)' offset 0,0.5\nset ylabel 'regret per client (%s)'\n", spec->rounds,
                         spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss");
     }
     uint32_t step = spec->rounds >= 4096 ? 4096 : spec->rounds / 4 / 32 * 32;
@@ -133,8 +133,8 @@ void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_
 void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_script) {
     caucus_text *s = ret_script;
     preamble(s, 640, 470, 15);
-    caucus_text_add(s, "set logscale xy 2\nset xlabel 'clients m'\nset ylabel 'regret per client (loss)'\nset logscale y 10\n"
-                       "set xrange [0.85:38]\nset format y '%%g'\nset key below left Left reverse maxcols 1 samplen 3.2 spacing 1.05\n");
+    caucus_text_add(s, "set logscale xy 2\nset xlabel 'clients m' offset 0,0.5\nset ylabel 'regret per client (loss)'\nset logscale y 10\n"
+                       "set xrange [0.85:38]\nset format y '%%g'\nset key outside bottom center Left reverse maxcols 1 samplen 3.2 spacing 1.05\n");
     for (uint32_t i = 0; i < scaling->count; i++) {
         const caucus_sweep *w = &scaling->sweep[i];
         if (w->spec->stroke == CAUCUS_STROKE_HIDDEN)

@@ -23,12 +23,16 @@ static const char style[] =
     "figure{margin:1rem 0;background:#fff;border:1px solid var(--line);border-radius:4px;padding:.4rem}\n"
     "figure svg{display:block;width:100%;height:auto}\n"
     "figcaption{color:#5a5a5a;font-size:.85rem;padding:.3rem .4rem}\n"
-    ".many{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));gap:.2rem}\n"
+    ".many{display:grid;grid-template-columns:repeat(3,1fr);gap:.2rem}\n"
+    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}}\n"
     ".wide{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.9rem;line-height:1.4;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
-    "td:first-child{min-width:8.5rem}th{font-weight:600;border-bottom-width:2px}.number{text-align:right;white-space:nowrap;padding-left:.5rem}\n"
+    "td:first-child{min-width:8.5rem}.number{text-align:right;white-space:nowrap;padding-left:.5rem}"
+    "th,th.number{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}\n"
     "pre{background:var(--card);padding:.6rem .7rem;border-radius:4px;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    "td code{overflow-wrap:anywhere}.words{min-width:14rem}\n"
+    "#departures table{table-layout:fixed;min-width:44rem}#departures td code{font-size:.85em}\n"
     "code{font-family:ui-monospace,monospace;font-size:.92em}\n"
     ".claims{list-style:none;padding:0;margin:.6rem 0}.claims li{padding:.45rem 0 .45rem 4.6rem;border-bottom:1px solid var(--line);"
     "position:relative}\n"
@@ -71,7 +75,9 @@ static void head(const caucus_study *study, caucus_text *t) {
         hold += study->claim[i].holds;
     caucus_text_add(t, "<h1>Federated prediction from experts with differential privacy, reproduced</h1>\n");
     caucus_text_add(t, "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own, at the same ε: ", CAUCUS_VERSION);
-    if (hold == study->claims)
+    if (study->claims == 0)
+        caucus_text_add(t, "<strong>nothing could be checked</strong>.");
+    else if (hold == study->claims)
         caucus_text_add(t, "<strong>all %u checks hold</strong>.", hold);
     else
         caucus_text_add(t, "<strong>%u of %u checks hold</strong>.", hold, study->claims);
@@ -107,7 +113,7 @@ static void what_ran(const caucus_study *study, caucus_text *t) {
 }
 
 static void what_holds(const caucus_study *study, caucus_text *t) {
-    caucus_text_add(t, "<h3>What holds</h3>\n<ul class=\"claims\">\n");
+    caucus_text_add(t, study->claims ? "<h3>What holds</h3>\n<ul class=\"claims\">\n" : "<ul class=\"claims\">\n");
     for (uint32_t i = 0; i < study->claims; i++) {
         const caucus_claim *c = &study->claim[i];
         caucus_text_add(t, "<li class=\"%s\"><b>%s</b> ", c->holds ? "holds" : "fails", c->holds ? "✓ holds" : "✗ fails");
@@ -177,9 +183,9 @@ static void guarantee_table(const caucus_figure *f, caucus_text *t) {
         const caucus_guarantee *g = &f->series[i].run.plan->guarantee;
         caucus_text_add(t, "</td><td class=\"number\">%.3g</td>", g->epsilon_choices);
         if (isnan(g->epsilon_messages))
-            caucus_text_add(t, "<td class=\"number\">trusted</td><td>");
+            caucus_text_add(t, "<td class=\"number\">trusted</td><td class=\"words\">");
         else
-            caucus_text_add(t, "<td class=\"number\">%.3g</td><td>", g->epsilon_messages);
+            caucus_text_add(t, "<td class=\"number\">%.3g</td><td class=\"words\">", g->epsilon_messages);
         say(t, g->note);
         caucus_text_add(t, "</td></tr>\n");
     }

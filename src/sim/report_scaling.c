@@ -81,6 +81,10 @@ const char *caucus_sweep_key(const caucus_sweep *sweep) {
     return sweep->spec->key;
 }
 
+const char *caucus_sweep_theory(const caucus_sweep *sweep) {
+    return sweep->spec->theory;
+}
+
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error) {
     double mx = 0, my = 0, sxx = 0, sxy = 0, residual = 0;
     for (uint32_t i = 0; i < points; i++) {

@@ -142,7 +142,7 @@ void caucus_study_command(const caucus_study *study, caucus_section section, cau
     uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials;
     bool ratings = section == CAUCUS_SECTION_MOVIELENS;
     caucus_text_add(ret, "caucus simulate --algorithm %s --calibration tight,paper%s --adversary %s%s", section == CAUCUS_SECTION_STOCH
-                    ? "stoch,limited-updates" : "svt", section == CAUCUS_SECTION_STOCH ? "" : " --interval 1,30,50",
+                    ? "stoch,limited-updates" : "svt,sparse-vector", section == CAUCUS_SECTION_STOCH ? "" : " --interval 1,30,50",
                     caucus_adversary_kind_word(spec->adversary), ratings ? " --data data/ml-1m" : "");
     caucus_text_add(ret, " --clients %u --experts %u --rounds %u --epsilon %g --trust coordinator --trials %u --seed %llu", spec->clients,
                     spec->experts, spec->rounds, spec->epsilon, trials, seed);

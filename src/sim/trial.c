@@ -32,7 +32,7 @@ typedef struct trial {
     int64_t *sums;   /* [d]: working space */
     bool borrow;
     caucus_grid grid;
-    caucus_clips ignored; /* the totals' clips: the clients count their own */
+    caucus_clips clips; /* of the losses added up here; the clients know those of the sums that are borrowed */
     caucus_trial_result *result;
     caucus_trial_watch watch;
     void *user;
@@ -98,9 +98,9 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
 /* Add `count` rows at place `at` of the buffer to the totals. */
 static void tally_rows(trial *t, size_t at, uint32_t count) {
     if (t->wide)
-        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->ignored);
+        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->clips);
     else
-        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->ignored);
+        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->clips);
 }
 
 /* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
@@ -160,6 +160,17 @@ static double regret_so_far(const trial *t) {
     return (double)(cost - best) * unit / (double)t->m;
 }
 
+/* Count what the clients have moved so far: once, when they stop adding up. */
+static void take_clips(trial *t) {
+    for (uint32_t i = 0; i < t->m; i++) {
+        uint64_t low, high, nan;
+        caucus_client_clips(t->client[i], &low, &high, &nan);
+        t->clips.low += low;
+        t->clips.high += high;
+        t->clips.nan += nan;
+    }
+}
+
 static void announce(trial *t, uint32_t round) {
     caucus_trial_result *r = t->result;
     const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
@@ -171,6 +182,7 @@ static void announce(trial *t, uint32_t round) {
     if (t->borrow &&
         a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from this round on it is done here */
         t->borrow = false;
+        take_clips(t);
         for (uint32_t i = 0; t->all && i < t->m; i++)
             if (round < t->made_first + t->made_count)
                 tally_rows(t, ((size_t)i * t->made_count + (round - t->made_first)) * t->d,
@@ -268,12 +280,10 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
         status = play(&t, stop);
     if (status == CAUCUS_OK) {
         ret->selections = caucus_coordinator_selections(t.coordinator);
-        for (uint32_t i = 0; i < t.m; i++) {
-            uint64_t low, high, nan;
-            caucus_client_clips(t.client[i], &low, &high, &nan);
-            ret->clipped += low + high + nan;
-            ret->nan += nan;
-        }
+        if (t.borrow || t.convex)
+            take_clips(&t);
+        ret->clipped = t.clips.low + t.clips.high + t.clips.nan;
+        ret->nan = t.clips.nan;
     }
     close_trial(&t);
     caucus_adversary_trial_free(losses);

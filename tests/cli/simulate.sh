@@ -48,28 +48,28 @@ save('nan.npy', (2, 16, 4), values)
 open('empty.npy', 'w').close()
 END
 
-c="--trust coordinator"
+c=(--trust coordinator)
 refused "no trust" "caucus simulate: --trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper"
-refused "epsilon 0" "caucus simulate: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" $c --epsilon 0
-refused "epsilon nan, with =" "caucus simulate: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" $c --epsilon=nan
-refused "a bad value late in a list" "caucus simulate: --clients 0: must be a whole number from 1 to 16777216" $c --clients 5,10,0
-refused "delta nan" "caucus simulate: --delta nan: must be a finite number" $c --delta nan
-refused "an option mistyped" "caucus simulate: unknown option '--epsilom' — did you mean '--epsilon'?" $c --epsilom 1
-refused "an unknown option" "caucus simulate: unknown option '-x' — 'caucus simulate --help' lists what there is" $c -x
-refused "an option twice" "caucus simulate: --seed: given twice" $c --seed 1 --seed 2
-refused "an empty value" "caucus simulate: --seed: an empty value" $c --seed=
+refused "epsilon 0" "caucus simulate: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon 0
+refused "epsilon nan, with =" "caucus simulate: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon=nan
+refused "a bad value late in a list" "caucus simulate: --clients 0: must be a whole number from 1 to 16777216" "${c[@]}" --clients 5,10,0
+refused "delta nan" "caucus simulate: --delta nan: must be a finite number" "${c[@]}" --delta nan
+refused "an option mistyped" "caucus simulate: unknown option '--epsilom' — did you mean '--epsilon'?" "${c[@]}" --epsilom 1
+refused "an unknown option" "caucus simulate: unknown option '-x' — 'caucus simulate --help' lists what there is" "${c[@]}" -x
+refused "an option twice" "caucus simulate: --seed: given twice" "${c[@]}" --seed 1 --seed 2
+refused "an empty value" "caucus simulate: --seed: an empty value" "${c[@]}" --seed=
 refused "two files" "caucus simulate: 'b.yaml': one scenario file at a time, 'a.yaml' was given already" a.yaml b.yaml
 refused "no such file" "a.yaml: No such file or directory" a.yaml
 refused "messages in clear" "caucus simulate: --trust nobody with svt, whose messages are sums in clear (accepted: coordinator; or algorithm stoch, limited-updates)" --trust nobody
-refused "truncated losses" "cut.npy: shape (2, 16, 4) needs 1024 bytes of values, the file has 272 — it is truncated" $c --losses cut.npy
-refused "losses of another shape" "flat.npy: shape (8, 16) — expected clients × rounds × experts, for example (10, 512, 100)" $c --losses flat.npy
-refused "an empty file of losses" "empty.npy: not a NumPy file — expected one written by np.save" $c --losses empty.npy
-refused "more clients than the file has" "good.npy: shape (2, 16, 4) — too small for 3 clients, 16 rounds, or not 4 experts" $c --losses good.npy --clients 3
-refused "losses for another adversary" "caucus simulate: --losses good.npy: not used by adversary gaussian, only by losses" $c --losses good.npy --adversary gaussian
-refused "no data" "caucus simulate: --data is missing: the directory of MovieLens 1M or 100K" $c --adversary movielens
+refused "truncated losses" "cut.npy: shape (2, 16, 4) needs 1024 bytes of values, the file has 272 — it is truncated" "${c[@]}" --losses cut.npy
+refused "losses of another shape" "flat.npy: shape (8, 16) — expected clients × rounds × experts, for example (10, 512, 100)" "${c[@]}" --losses flat.npy
+refused "an empty file of losses" "empty.npy: not a NumPy file — expected one written by np.save" "${c[@]}" --losses empty.npy
+refused "more clients than the file has" "good.npy: shape (2, 16, 4) — too small for 3 clients, 16 rounds, or not 4 experts" "${c[@]}" --losses good.npy --clients 3
+refused "losses for another adversary" "caucus simulate: --losses good.npy: not used by adversary gaussian, only by losses" "${c[@]}" --losses good.npy --adversary gaussian
+refused "no data" "caucus simulate: --data is missing: the directory of MovieLens 1M or 100K" "${c[@]}" --adversary movielens
 code=0
-simulate $c --trials >out 2>err || code=$?
-[ "$code" -eq 2 ] && [ "$(cat err)" = "caucus simulate: --trials: no value — write --trials N" ] && pass "no value" || fail "no value"
+simulate "${c[@]}" --trials >out 2>err || code=$?
+if [ "$code" -eq 2 ] && [ "$(cat err)" = "caucus simulate: --trials: no value — write --trials N" ]; then pass "no value"; else fail "no value"; fi
 
 printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >bad.yaml
 refused "a file's line and field" "bad.yaml:4: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'" bad.yaml
@@ -79,12 +79,12 @@ head -c 20 bad.yaml >cut.yaml
 refused "a truncated scenario" "cut.yaml:2: not YAML — did not find expected ',' or ']'" cut.yaml
 
 # Flags override the file; the table has a row per run and goes to standard output, alone.
-small="--experts 8 --rounds 64 --trials 6"
-if simulate bad.yaml --epsilon 1 $small >out 2>err && [ ! -s err ] && [ "$(grep -c '^  \(svt\|sparse-vector\) ' out)" -eq 2 ] &&
+small=(--experts 8 --rounds 64 --trials 6)
+if simulate bad.yaml --epsilon 1 "${small[@]}" >out 2>err && [ ! -s err ] && [ "$(grep -c '^  \(svt\|sparse-vector\) ' out)" -eq 2 ] &&
     grep -q '^  NOT PRIVATE (seeded): seed 1\.' out; then pass "flags override a file"; else fail "flags override a file"; fi
 
 # JSON: the promised keys, the promised nulls; single-player algorithms play client 1.
-simulate $c --algorithm svt,limited-updates,leader $small --format json >run.json 2>err
+simulate "${c[@]}" --algorithm svt,limited-updates,leader "${small[@]}" --format json >run.json 2>err
 $python -m json.tool run.json >/dev/null || fail "JSON that cannot be read"
 if $python - <<'END'
 import json, math
@@ -108,65 +108,65 @@ assert list(runs[0]['bound']) == ['value', 'kind'] and runs[0]['bound']['kind'] 
 assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is None and runs[2]['bound'] is None
 END
 then pass "JSON"; else fail "JSON"; fi
-simulate --trust nobody --algorithm stoch $small --format json >run.json 2>err
+simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 2>err
 if $python -c 'import json; p = json.load(open("run.json"))[0]["privacy"]; assert 0 < p["epsilon_messages"] <= 1, p'; then
     pass "messages have an epsilon under trust nobody"
 else fail "messages have an epsilon under trust nobody"; fi
 
 # The same bytes, seconds aside, for any number of threads; in the directory, too.
-many="$c --algorithm svt,stoch,hedge --adversary gaussian $small"
-simulate $many --threads 1 --out one --format json | grep -v '"seconds"' >one.json
-simulate $many --threads 2 --out two --format json | grep -v '"seconds"' >two.json
+many=("${c[@]}" --algorithm "svt,stoch,hedge" --adversary gaussian "${small[@]}")
+simulate "${many[@]}" --threads 1 --out one --format json | grep -v '"seconds"' >one.json
+simulate "${many[@]}" --threads 2 --out two --format json | grep -v '"seconds"' >two.json
 if cmp one.json two.json && cmp one/trials.csv two/trials.csv && cmp one/curves.csv two/curves.csv &&
     [ "$(ls one)" = "$(printf 'curves.csv\nresults.json\ntrials.csv')" ]; then pass "any number of threads"; else fail "any number of threads"; fi
-simulate $many --format csv >out
-cmp out one/trials.csv && pass "csv" || fail "csv"
+simulate "${many[@]}" --format csv >out
+if cmp out one/trials.csv; then pass "csv"; else fail "csv"; fi
 [ "$(wc -l <one/trials.csv)" -eq 19 ] || fail "a line per run and trial"
 
 # A NaN is the worst loss, and counted.
-simulate $c --losses nan.npy --trials 2 --format json >run.json 2>err
+simulate "${c[@]}" --losses nan.npy --trials 2 --format json >run.json 2>err
 printf '%s\n' "  Losses that were not a number, counted as the worst loss: 2 (at most 1 in one trial)." \
     "  Losses or gradients outside their range, moved to its end: 2." >want
 if diff want err && grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.json; then pass "NaN is counted"; else fail "NaN is counted"; fi
 
 # A ledger: a reservation and its releases; a run that does not fit is not run.
-simulate $c $small --ledger l.txt --budget 1.5 >out 2>err
+simulate "${c[@]}" "${small[@]}" --ledger l.txt --budget 1.5 >out 2>err
 head -1 l.txt | cut -f1,6 >got; printf 'budget\t1610612736\n' | cmp - got || fail "the ledger's budget"
 sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t0\tsimulate svt coordinator\tseeded\n' | cmp - got || fail "the ledger's run"
 sed -n 3p l.txt | cut -f1-5 >got; printf 'release\t1\t1\tchecks\tseeded\n' | cmp - got || fail "the ledger's first release"
 cp l.txt before.txt
 code=0
-simulate $c $small --ledger l.txt --out left >out 2>err || code=$?
+simulate "${c[@]}" "${small[@]}" --ledger l.txt --out left >out 2>err || code=$?
 if [ "$code" -eq 1 ] && [ ! -e left ] && [ ! -s out ] && cmp l.txt before.txt &&
     grep -q '^caucus simulate: l.txt: the budget does not allow run 1 of 1: epsilon .* — nothing was run$' err; then
     pass "a budget that is spent"
 else fail "a budget that is spent (exit code $code)"; fi
 printf 'x' >>l.txt
-refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + 1)): the last line is torn (a write was cut short) — remove that line to go on" $c $small --epsilon 0.1 --ledger l.txt
+refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + 1)): the last line is torn (a write was cut short) — remove that line to go on" "${c[@]}" "${small[@]}" --epsilon 0.1 --ledger l.txt
 
 # Stopped, and gone on with: the bytes of an undisturbed run. How far it came when stopped does not matter.
-run="$c --algorithm svt,sparse-vector --experts 8 --rounds 64"
-simulate $run --trials 1000000 --out stopped >out 2>err &
+run=("${c[@]}" --algorithm "svt,sparse-vector" --experts 8 --rounds 64)
+"$CAUCUS" simulate "${run[@]}" --trials 1000000 --out stopped >out 2>err & # not the function: the signal is for the program itself
 child=$!
 sleep 0.7
 kill -INT "$child"
 code=0
 wait "$child" || code=$?
 if [ "$code" -eq 1 ] && [ -s stopped/unfinished.csv ] && [ -s stopped/trials.csv ] && grep -q '"done": ' stopped/results.json &&
-    grep -q "^caucus simulate: stopped after [0-9]* of 2000000 trials, kept in stopped — to go on: caucus simulate $run --trials 1000000 --out stopped --resume\$" err; then
+    grep -q "^caucus simulate: stopped after [0-9]* of 2000000 trials, kept in stopped — to go on: caucus simulate ${run[*]} --trials 1000000 --out stopped --resume\$" err; then
     pass "stopped"
 else fail "stopped (exit code $code)"; cat err; fi
 code=0
-simulate $run --trials 40 --out stopped >out 2>err || code=$?
-[ "$code" -eq 2 ] && grep -q 'holds a simulation that was stopped — add --resume to go on' err && pass "not overwritten" || fail "not overwritten"
+simulate "${run[@]}" --trials 40 --out stopped >out 2>err || code=$?
+if [ "$code" -eq 2 ] && grep -q 'holds a simulation that was stopped — add --resume to go on' err; then pass "not overwritten"; else fail "not overwritten"; fi
 code=0
-simulate $run --seed 2 --trials 40 --out stopped --resume >out 2>err || code=$?
-[ "$code" -eq 2 ] && grep -q '^stopped/unfinished.csv: run 1 had other settings' err && pass "other settings" || fail "other settings"
+simulate "${run[@]}" --seed 2 --trials 40 --out stopped --resume >out 2>err || code=$?
+if [ "$code" -eq 2 ] && grep -q '^stopped/unfinished.csv: run 1 had other settings' err; then pass "other settings"; else fail "other settings"; fi
 # Keep 15 trials of the first run, none of the second, so that both loaded and played trials count.
 awk -F, -v OFS=, '/^run,/ { keep = $2 == 1 ? 15 : 0; $4 = keep; print; next } /^(caucus|end)/ { print; next } keep-- > 0' \
     stopped/unfinished.csv >shorter && mv shorter stopped/unfinished.csv
-simulate $run --trials 40 --out stopped --resume >out 2>err
-simulate $run --trials 40 --out whole >out2 2>err2
+simulate "${run[@]}" --trials 40 --out stopped --resume >out 2>err
+simulate "${run[@]}" --trials 40 --out whole >out2 2>err2
 if cmp out out2 && cmp stopped/trials.csv whole/trials.csv && cmp stopped/curves.csv whole/curves.csv && [ ! -e stopped/unfinished.csv ] &&
     cmp <(grep -v '"seconds"' stopped/results.json) <(grep -v '"seconds"' whole/results.json); then pass "gone on with"; else fail "gone on with"; fi
 
@@ -175,6 +175,6 @@ simulate --help >out
 for word in --trust svt limited-updates paper-local movielens lower-bound-oblivious client-block shortlist --resume experiments/figure1.yaml; do
     grep -q -e "$word" out || fail "help says nothing of $word"
 done
-simulate --trust paper-local --calibration paper --algorithm stoch $small >out 2>err
-grep -q '^caucus simulate: trust paper-local: messages are NOT epsilon-private' err && pass "paper-local warns" || fail "paper-local warns"
+simulate --trust paper-local --calibration paper --algorithm stoch "${small[@]}" >out 2>err
+if grep -q '^caucus simulate: trust paper-local: messages are NOT epsilon-private' err; then pass "paper-local warns"; else fail "paper-local warns"; fi
 [ "$failures" -eq 0 ]

@@ -1,0 +1,155 @@
+/* audit.c: one audit on all cores: runs to find an event, fresh runs to count it. See audit.h. */
+#include "sim/audit.h"
+
+#include "sim/audit_bound.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One half of an audit: chunks of runs of both worlds, taken from a counter by any thread. */
+typedef struct half {
+    const caucus_audit *audit;
+    const caucus_audit_options *options;
+    const void *self;
+    caucus_key key[2];               /* of each world, in this half */
+    uint64_t runs;                   /* per world */
+    double *value[2];                /* training, real statistic: by run number */
+    const caucus_audit_event *event; /* testing */
+    uint32_t done_before;            /* chunks of the other half, for the progress bar */
+    atomic_uint next, done;
+    pthread_mutex_t lock;
+    uint64_t *count[2]; /* training, cells; under the lock */
+    uint64_t hits[2];   /* testing; under the lock */
+} half;
+
+static uint32_t chunks_of(uint64_t runs) {
+    return (uint32_t)((runs + CAUCUS_AUDIT_CHUNK - 1) / CAUCUS_AUDIT_CHUNK);
+}
+
+/* Put the statistics of a chunk where they belong. */
+static void account(half *h, unsigned world, uint64_t first, size_t count, const double *value) {
+    if (h->value[world] != NULL) {
+        memcpy(h->value[world] + first, value, count * sizeof *value);
+        return;
+    }
+    uint64_t hits = 0;
+    for (size_t i = 0; h->event != NULL && i < count; i++)
+        hits += caucus_audit_happened(h->event, value[i]);
+    pthread_mutex_lock(&h->lock);
+    h->hits[world] += hits;
+    for (size_t i = 0; h->event == NULL && i < count; i++)
+        h->count[world][(size_t)value[i]]++;
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void *work(void *argument) {
+    half *h = argument;
+    double value[CAUCUS_AUDIT_CHUNK];
+    uint32_t chunks = chunks_of(h->runs);
+    for (;;) {
+        uint32_t number = atomic_fetch_add(&h->next, 1);
+        if (number >= 2 * chunks || (h->options->stop != NULL && *h->options->stop))
+            return NULL;
+        unsigned world = number % 2;
+        uint64_t first = (uint64_t)(number / 2) * CAUCUS_AUDIT_CHUNK, left = h->runs - first;
+        size_t count = left < CAUCUS_AUDIT_CHUNK ? (size_t)left : CAUCUS_AUDIT_CHUNK;
+        h->audit->family->draw(h->self, world, &h->key[world], first, count, value);
+        account(h, world, first, count, value);
+        uint32_t done = atomic_fetch_add(&h->done, 1) + 1;
+        if (h->options->progress != NULL) {
+            pthread_mutex_lock(&h->lock);
+            h->options->progress(h->options->progress_user, h->done_before + done, 4 * chunks);
+            pthread_mutex_unlock(&h->lock);
+        }
+    }
+}
+
+/* Both worlds, on all threads; this one takes part. Fewer threads than asked is only slower.
+ * Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped). */
+static caucus_status run_half(half *h) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t threads = h->options->threads > 0 ? h->options->threads : cores > 0 ? (uint32_t)cores : 1, started = 0;
+    pthread_t *thread = calloc(threads, sizeof *thread);
+    pthread_mutex_init(&h->lock, NULL);
+    while (thread != NULL && started + 1 < threads && pthread_create(&thread[started], NULL, work, h) == 0)
+        started++;
+    work(h);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&h->lock);
+    free(thread);
+    return atomic_load(&h->done) == 2 * chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_ORDER;
+}
+
+/* The keys of a half: a function of the seed, the audit's name, the half and the world. */
+static void set_keys(half *h, unsigned which) {
+    uint64_t name = 0xcbf29ce484222325u; /* FNV-1a: audits keep their bits when others are added */
+    for (const char *c = h->audit->name; *c != '\0'; c++)
+        name = (name ^ (unsigned char)*c) * 0x100000001b3u;
+    caucus_key key;
+    caucus_key_from_seed(h->options->seed, &key);
+    caucus_key_derive(&key, name, &key);
+    for (unsigned world = 0; world < 2; world++)
+        caucus_key_derive(&key, 2 * which + world, &h->key[world]);
+}
+
+static caucus_status train(half *h, caucus_audit_event *ret) {
+    uint32_t cells = h->audit->cells;
+    caucus_status status = CAUCUS_E_MEMORY;
+    for (unsigned w = 0; w < 2; w++) {
+        if (cells > 0)
+            h->count[w] = calloc(cells, sizeof *h->count[w]);
+        else
+            h->value[w] = calloc(h->runs, sizeof *h->value[w]);
+    }
+    if ((cells > 0 ? h->count[0] && h->count[1] : h->value[0] && h->value[1])) {
+        set_keys(h, 0);
+        status = run_half(h);
+        const uint64_t *const count[2] = {h->count[0], h->count[1]};
+        if (status == CAUCUS_OK)
+            status = cells > 0 ? caucus_audit_search_cells(count, cells, h->runs, h->audit->delta, h->options->confidence, ret)
+                               : caucus_audit_search_reals(h->value, h->runs, h->audit->delta, h->options->confidence, ret);
+    }
+    for (unsigned w = 0; w < 2; w++) {
+        free(h->count[w]);
+        free(h->value[w]);
+    }
+    return status;
+}
+
+void caucus_audit_judge(caucus_audit_result *r) {
+    r->lower_bound = caucus_epsilon_low(r->hits, r->hits_other, r->trials / 2, r->delta, r->confidence);
+    r->pass = r->holds ? r->lower_bound <= r->claimed : r->lower_bound > r->claimed;
+}
+
+caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_options *options, caucus_audit_result *ret,
+                               caucus_error *ret_error) {
+    uint64_t trials = options->trials > 0 ? options->trials : options->quick ? audit->quick : audit->full;
+    void *self = NULL;
+    caucus_audit_event event = {0};
+    *ret = (caucus_audit_result){.name = audit->name, .target = audit->target, .claimed = audit->claimed, .delta = audit->delta,
+                                 .holds = audit->holds, .trials = trials / 2 * 2, .confidence = options->confidence,
+                                 .seed = options->seed};
+    caucus_status status = audit->family->open(audit->setting, &self, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    half training = {.audit = audit, .options = options, .self = self, .runs = trials / 2};
+    status = train(&training, &event);
+    if (status == CAUCUS_OK) {
+        half testing = {.audit = audit, .options = options, .self = self, .runs = trials / 2, .event = &event,
+                        .done_before = 2 * chunks_of(trials / 2)};
+        set_keys(&testing, 1);
+        status = run_half(&testing);
+        ret->hits = testing.hits[event.likelier];
+        ret->hits_other = testing.hits[!event.likelier];
+        caucus_audit_judge(ret);
+    }
+    if (status == CAUCUS_E_MEMORY)
+        (void)caucus_fail(ret_error, status, "trials", "%s", caucus_status_text(status));
+    caucus_audit_event_free(&event);
+    audit->family->close(self);
+    return status;
+}

@@ -1,0 +1,245 @@
+/* plan_parse.c: a plan back from the bytes of its file (plan_file.h).
+ *
+ * The walk over a plan says what must come next, and libyaml's events are taken one by one against it. So nothing is
+ * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is refused
+ * where it stands. */
+#include "store/plan_file.h"
+#include "store/plan_walk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+/* What to do with a value that was read. */
+typedef enum mode {
+    TAKE,   /* settings: it is what was asked for */
+    AGREE,  /* integers: equal to what calibration gives; a tuned one may differ in its last digits and is then taken */
+    COMPARE /* the guarantee: close to what the accountant found */
+} mode;
+
+typedef struct reader {
+    caucus_walker walker;
+    yaml_parser_t parser;
+    const char *name;
+    caucus_error *error;
+    mode mode;
+    const char *section, *list; /* for the lines that refuse */
+    size_t left;                /* values of the list being read */
+} reader;
+
+static void refuse(reader *r, caucus_status status, size_t line, const char *format, ...) CAUCUS_PRINTF(4, 5);
+static void refuse(reader *r, caucus_status status, size_t line, const char *format, ...) {
+    char text[160], place[96];
+    va_list arguments;
+    if (r->walker.status != CAUCUS_OK)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    const size_t length = strlen(r->name), most = 72;
+    const char *tail = length > most ? r->name + (length - most) : r->name;
+    if (line == 0)
+        (void)snprintf(place, sizeof place, "%s", tail);
+    else
+        (void)snprintf(place, sizeof place, "%s:%zu", tail, line);
+    r->walker.status = caucus_fail(r->error, status, "", "%s: %.140s", place, text);
+}
+
+/* The next event; false after any failure. The caller deletes it. */
+static bool next(reader *r, yaml_event_t *event) {
+    if (r->walker.status != CAUCUS_OK)
+        return false;
+    if (yaml_parser_parse(&r->parser, event))
+        return true;
+    if (r->parser.error == YAML_MEMORY_ERROR)
+        refuse(r, CAUCUS_E_MEMORY, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    else if (r->parser.error == YAML_READER_ERROR)
+        refuse(r, CAUCUS_E_FORMAT, 0, "not a text file in UTF-8");
+    else
+        refuse(r, CAUCUS_E_FORMAT, r->parser.problem_mark.line + 1, "not YAML — %s",
+               r->parser.problem != NULL ? r->parser.problem : "unreadable");
+    return false;
+}
+
+/* The next event must be of this type. */
+static void expect(reader *r, yaml_event_type_t type, const char *what) {
+    yaml_event_t event;
+    if (!next(r, &event))
+        return;
+    if (event.type != type)
+        refuse(r, CAUCUS_E_FORMAT, event.start_mark.line + 1, "expected %s", what);
+    yaml_event_delete(&event);
+}
+
+/* The next event must be a plain scalar, which is copied; `what` is what was expected. */
+static size_t scalar(reader *r, const char *what, char ret[CAUCUS_VALUE_BYTES]) {
+    yaml_event_t event;
+    ret[0] = '\0';
+    if (!next(r, &event))
+        return 0;
+    const size_t line = event.start_mark.line + 1;
+    const bool plain = event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                       event.data.scalar.anchor == NULL && event.data.scalar.tag == NULL;
+    if (!plain) {
+        refuse(r, CAUCUS_E_FORMAT, line, "expected %s", what);
+    } else if (event.data.scalar.length >= CAUCUS_VALUE_BYTES) {
+        refuse(r, CAUCUS_E_FORMAT, line, "'%.20s...' is too long — expected %s", (const char *)event.data.scalar.value, what);
+    } else {
+        memcpy(ret, event.data.scalar.value, event.data.scalar.length);
+        ret[event.data.scalar.length] = '\0';
+        if (strlen(ret) != event.data.scalar.length)
+            refuse(r, CAUCUS_E_FORMAT, line, "a zero byte — expected %s", what);
+    }
+    yaml_event_delete(&event);
+    return line;
+}
+
+static void read_key(reader *r, const char *key) {
+    char text[CAUCUS_VALUE_BYTES], what[CAUCUS_VALUE_BYTES];
+    (void)snprintf(what, sizeof what, "'%.40s:'", key);
+    size_t line = scalar(r, what, text);
+    if (r->walker.status == CAUCUS_OK && strcmp(text, key) != 0)
+        refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — unknown, given twice or out of order", text, key);
+}
+
+static void read_open(caucus_walker *walker, const char *key) {
+    reader *r = (reader *)walker;
+    read_key(r, key);
+    expect(r, YAML_MAPPING_START_EVENT, "a section's fields");
+}
+
+static void read_close(caucus_walker *walker) {
+    expect((reader *)walker, YAML_MAPPING_END_EVENT, "the end of the section — unknown or repeated field");
+}
+
+static void read_list(caucus_walker *walker, const char *key, size_t count) {
+    reader *r = (reader *)walker;
+    read_key(r, key);
+    expect(r, YAML_SEQUENCE_START_EVENT, "a list");
+    r->list = key;
+    r->left = count;
+    if (count == 0)
+        expect(r, YAML_SEQUENCE_END_EVENT, "an empty list");
+}
+
+static void say_kind(const caucus_value *v, char *ret, size_t bytes) {
+    static const char *const kinds[] = {"a whole number", "a whole number", "a number in its shortest form", "true or false",
+                                        "auto, or 0 to 7", "", "a fraction in lowest terms, num/den",
+                                        "a law and its parameter, for example geometric 3/8"};
+    (void)snprintf(ret, bytes, "%s", kinds[v->kind]);
+    for (unsigned i = 0; v->kind == CAUCUS_VALUE_WORD && i <= v->most; i++) {
+        size_t used = strlen(ret);
+        (void)snprintf(ret + used, bytes - used, "%s%s", i == 0 ? "" : ", ", v->word(i));
+    }
+}
+
+/* Judge a text that stands for `value`, by the mode. */
+static void judge(reader *r, const char *key, size_t line, const char *text, const caucus_value *value) {
+    char mine[CAUCUS_VALUE_BYTES], kind[96];
+    union {
+        uint64_t whole;
+        int64_t steps;
+        double real;
+        caucus_rational rational;
+        caucus_noise noise;
+    } store;
+    memset(&store, 0, sizeof store);
+    caucus_value theirs = *value;
+    theirs.whole = &store.whole; /* the union's members share their place, in the value and here */
+    caucus_value_text(value, mine);
+    if (!caucus_value_parse(&theirs, text)) {
+        say_kind(value, kind, sizeof kind);
+        refuse(r, CAUCUS_E_FORMAT, line, "%s: '%.30s' (accepted: %s)", key, text, kind);
+    } else if (r->mode == TAKE) {
+        (void)caucus_value_parse(value, text);
+    } else if (strcmp(mine, text) != 0 && !((value->tuned || r->mode == COMPARE) && caucus_value_close(value, &theirs))) {
+        refuse(r, CAUCUS_E_MISMATCH, line, "%s: %.40s, but these settings give %s — the file was edited", key, text, mine);
+    } else if (r->mode == AGREE) {
+        (void)caucus_value_parse(value, text);
+    }
+}
+
+static void read_value(caucus_walker *walker, const char *key, const caucus_value *value) {
+    reader *r = (reader *)walker;
+    char text[CAUCUS_VALUE_BYTES];
+    if (key != NULL)
+        read_key(r, key);
+    size_t line = scalar(r, key != NULL ? "a value" : "another value of the list", text);
+    if (r->walker.status == CAUCUS_OK)
+        judge(r, key != NULL ? key : r->list, line, text, value);
+    if (key == NULL && --r->left == 0)
+        expect(r, YAML_SEQUENCE_END_EVENT, "the end of the list");
+}
+
+static void read_version(reader *r) {
+    uint64_t version = 0;
+    r->mode = TAKE;
+    expect(r, YAML_STREAM_START_EVENT, "a plan file");
+    expect(r, YAML_DOCUMENT_START_EVENT, "a plan file ('caucus-plan: 1')");
+    expect(r, YAML_MAPPING_START_EVENT, "a plan file ('caucus-plan: 1')");
+    read_value(&r->walker, "caucus-plan", &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &version});
+    if (r->walker.status == CAUCUS_OK && version != 1)
+        refuse(r, CAUCUS_E_FORMAT, 0, "a plan file of version %llu; this program reads version 1", (unsigned long long)version);
+}
+
+/* Calibrate what the file asks for. */
+static caucus_plan *make(reader *r, const caucus_settings *settings) {
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    if (r->walker.status != CAUCUS_OK)
+        return NULL;
+    caucus_status status = settings->grid != 0 ? caucus_plan_make(settings, &plan, &error)
+                                               : caucus_fail(&error, CAUCUS_E_RANGE, "grid", "0 (accepted: 1 or more)");
+    if (status != CAUCUS_OK)
+        refuse(r, status, 0, "settings: %s: %s", error.field, error.text);
+    return plan;
+}
+
+static void read_plan(reader *r, caucus_plan **ret) {
+    caucus_settings settings;
+    caucus_settings_init(&settings);
+    read_version(r);
+    caucus_walk_settings(&r->walker, &settings);
+    caucus_plan *plan = make(r, &settings);
+    if (plan == NULL)
+        return;
+    *ret = plan;
+    r->mode = AGREE;
+    caucus_walk_mechanism(&r->walker, plan);
+    caucus_error error = {0};
+    if (r->walker.status == CAUCUS_OK) {
+        caucus_status status = caucus_plan_account(plan, &plan->guarantee, &error);
+        if (status != CAUCUS_OK)
+            refuse(r, status, 0, "%s: %s", error.field, error.text);
+    }
+    r->mode = COMPARE;
+    caucus_walk_guarantee(&r->walker, &plan->guarantee);
+    expect(r, YAML_MAPPING_END_EVENT, "the end of the plan");
+    expect(r, YAML_DOCUMENT_END_EVENT, "the end of the plan");
+    expect(r, YAML_STREAM_END_EVENT, "the end of the plan");
+}
+
+caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret, caucus_error *ret_error) {
+    reader r = {.walker = {read_open, read_close, read_list, read_value, CAUCUS_OK}, .name = name, .error = ret_error};
+    caucus_plan *plan = NULL;
+    if (size > CAUCUS_PLAN_FILE_BYTES) {
+        refuse(&r, CAUCUS_E_FORMAT, 0, "%zu bytes — a plan file has at most %zu", size, CAUCUS_PLAN_FILE_BYTES);
+        return r.walker.status;
+    }
+    if (!yaml_parser_initialize(&r.parser)) {
+        refuse(&r, CAUCUS_E_MEMORY, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return r.walker.status;
+    }
+    yaml_parser_set_input_string(&r.parser, bytes, size);
+    read_plan(&r, &plan);
+    yaml_parser_delete(&r.parser);
+    if (r.walker.status == CAUCUS_OK)
+        *ret = plan;
+    else
+        caucus_plan_free(plan);
+    return r.walker.status;
+}

@@ -1,0 +1,283 @@
+/* test_utility.c: regret is what the theory says (docs/PRIVACY.md, "Bounds shown before a run").
+ *
+ *  - svt: the bound printed in the plan holds in at least 1 - rho of the runs. A one-sided binomial test: with n runs, K
+ *    of them above the bound, it alarms if P(Binomial(n, rho) >= K) < 1e-6, which is also its false-alarm rate.
+ *  - stoch, hedge: the mean stays below the bound in expectation; the mean less 5 standard errors is compared, so that a
+ *    true bound is refused with probability below 3e-7.
+ *  - more clients mean less regret where the theory says so, and do not where it says they cannot.
+ *  - lower bounds: no private algorithm gets below them, on the sequences of their proofs.
+ * Seed fixed and printed, so each outcome is the same every time. */
+#include "plain_trial.h"
+
+#include <unistd.h>
+
+#define SEED 5u
+#define ALARM 1e-6
+#define ERRORS 5.0
+
+static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32_t rounds,
+                         double epsilon, uint32_t trials) {
+    caucus_run run = {.adversary = {.kind = kind}, .trials = trials, .seed = SEED};
+    caucus_settings_init(&run.settings);
+    run.settings.algorithm = algorithm;
+    run.settings.trust = CAUCUS_TRUST_COORDINATOR;
+    run.settings.clients = m;
+    run.settings.experts = d;
+    run.settings.rounds = rounds;
+    run.settings.epsilon = epsilon;
+    return run;
+}
+
+static caucus_run_result play(const caucus_run *run) {
+    caucus_run_result result;
+    caucus_error error = {"", ""};
+    if (caucus_run_play(run, NULL, &result, &error) != CAUCUS_OK) {
+        print_error("%s: %s\n", error.field, error.text);
+        fail();
+    }
+    assert_int_equal(result.done, run->trials);
+    return result;
+}
+
+static double mean_regret(const caucus_run *run, double *ret_error) {
+    caucus_run_result result = play(run);
+    caucus_summary s = caucus_run_regret(&result);
+    if (ret_error)
+        *ret_error = s.std / sqrt(result.done);
+    caucus_run_result_free(&result);
+    return s.mean;
+}
+
+/* P(Binomial(n, p) >= k) */
+static double binomial_tail(uint32_t n, double p, uint32_t k) {
+    double tail = 0;
+    for (uint32_t j = k; j <= n; j++)
+        tail += exp(lgamma(n + 1.0) - lgamma(j + 1.0) - lgamma(n - j + 1.0) + j * log(p) + (n - j) * log1p(-p));
+    return tail;
+}
+
+static void check_probability(const char *what, const caucus_run *run) {
+    caucus_run_result result = play(run);
+    assert_int_equal(result.plan->bound_kind, CAUCUS_BOUND_PROBABILITY);
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < result.done; i++)
+        above += result.trial[i].regret > result.plan->bound;
+    double tail = above == 0 ? 1 : binomial_tail(result.done, result.plan->settings.rho, above);
+    print_message("%-40s regret %8.2f (most %8.2f), bound %8.2f, above it %u of %u\n", what, caucus_run_regret(&result).mean,
+                  caucus_run_regret(&result).max, result.plan->bound, above, result.done);
+    assert_true(tail >= ALARM);
+    caucus_run_result_free(&result);
+}
+
+static void test_binomial_tail(void **state) {
+    (void)state;
+    assert_true(fabs(binomial_tail(10, 0.5, 0) - 1) < 1e-12);
+    assert_true(fabs(binomial_tail(4, 0.25, 3) - (4 * 0.015625 * 0.75 + 0.00390625)) < 1e-12);
+    assert_true(binomial_tail(200, 0.05, 30) < ALARM && binomial_tail(200, 0.05, 20) > ALARM); /* it can alarm */
+}
+
+static void test_svt_bound(void **state) {
+    (void)state;
+    static const caucus_adversary_kind kinds[] = {CAUCUS_ADVERSARY_REALIZABLE, CAUCUS_ADVERSARY_HALVING,
+                                                  CAUCUS_ADVERSARY_CREEPING, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE};
+    for (size_t k = 0; k < 4; k++)
+        for (int variant = 0; variant < 5; variant++) {
+            double epsilon = kinds[k] == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE ? 0.5 : variant == 2 ? 2 : 10;
+            caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, kinds[k], 10, 50, 300, epsilon, 120);
+            run.settings.delta = variant == 1 ? 1e-6 : 0;
+            run.settings.interval = variant >= 3 ? 10 : 1;
+            run.settings.unit = variant == 4 ? CAUCUS_UNIT_CLIENT_BLOCK : CAUCUS_UNIT_EVENT;
+            static const char *const names[] = {"pure", "delta", "epsilon 2", "N = 10", "N = 10, client-block"};
+            char what[64];
+            snprintf(what, sizeof what, "%s, %s", caucus_adversary_kind_word(kinds[k]), names[variant]);
+            check_probability(what, &run);
+        }
+}
+
+/* rho = 1/2: bounds are tighter, so a wrong one shows sooner. */
+static void test_svt_loose_promise(void **state) {
+    (void)state;
+    for (int kind = CAUCUS_ADVERSARY_REALIZABLE; kind <= CAUCUS_ADVERSARY_CREEPING; kind++) {
+        caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, (caucus_adversary_kind)kind, 40, 50, 300, 10, 200);
+        run.settings.rho = 0.5;
+        check_probability("rho = 1/2", &run);
+    }
+}
+
+static void test_movielens_bound(void **state) {
+    (void)state;
+    const char *set = getenv("CAUCUS_MOVIELENS"), *source = getenv("CAUCUS_SOURCE");
+    char path[1024];
+    if (set)
+        snprintf(path, sizeof path, "%s/ml-1m", set);
+    else
+        snprintf(path, sizeof path, "%s/../shared/data/ml-1m", source ? source : ".");
+    if (access(path, R_OK) != 0) {
+        print_message("skipped: no MovieLens data in %s (CAUCUS_MOVIELENS=directory holding ml-1m)\n", path);
+        skip();
+    }
+    caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 100);
+    run.settings.lo = 0;
+    run.settings.hi = 5;
+    run.settings.lstar = 0;
+    run.adversary.data = path;
+    /* The best genre's loss is not 0: the promise is for lstar at least as large as what it costs a client. */
+    caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_MOVIELENS, .seed = SEED, .data = path};
+    caucus_adversary *adversary = adversary_of(&a);
+    caucus_adversary_trial *losses = NULL;
+    assert_int_equal(caucus_adversary_trial_open(adversary, 0, &losses), CAUCUS_OK);
+    uint32_t best = caucus_adversary_best_genre(adversary);
+    static float rows[604 * 18];
+    double cost = 0;
+    for (uint32_t i = 1; i <= 10; i++) {
+        caucus_adversary_fill(losses, i, 0, 604, rows);
+        for (uint32_t t = 0; t < 604; t++)
+            cost += (double)rows[t * 18 + best] / 10;
+    }
+    caucus_adversary_trial_free(losses);
+    caucus_adversary_free(adversary);
+    run.settings.lstar = cost;
+    check_probability("movielens", &run);
+}
+
+static void check_expectation(const char *what, const caucus_run *run) {
+    caucus_run_result result = play(run);
+    assert_int_equal(result.plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
+    caucus_summary s = caucus_run_regret(&result);
+    double error = s.std / sqrt(result.done);
+    print_message("%-40s regret %8.2f +- %.2f, bound %8.2f\n", what, s.mean, error, result.plan->bound_uncapped);
+    assert_true(s.mean - ERRORS * error <= result.plan->bound_uncapped);
+    caucus_run_result_free(&result);
+}
+
+static void test_expectation_bounds(void **state) {
+    (void)state;
+    static const caucus_adversary_kind kinds[] = {CAUCUS_ADVERSARY_GAUSSIAN, CAUCUS_ADVERSARY_BERNOULLI};
+    static const caucus_message messages[] = {CAUCUS_MESSAGE_KNORM, CAUCUS_MESSAGE_LAPLACE_D};
+    for (size_t k = 0; k < 2; k++) {
+        caucus_run run = run_of(CAUCUS_ALGORITHM_STOCH, kinds[k], 10, 30, 1023, 1, 60);
+        check_expectation("stoch", &run);
+        run.settings.delta = 1e-6;
+        check_expectation("stoch, delta", &run);
+        run.settings.delta = 0;
+        run.settings.select = CAUCUS_SELECT_EXPONENTIAL;
+        check_expectation("stoch, exponential", &run);
+        run.settings.select = CAUCUS_SELECT_AUTO;
+        run.settings.trust = CAUCUS_TRUST_NOBODY;
+        for (size_t i = 0; i < 2; i++) {
+            run.settings.message = messages[i];
+            check_expectation(caucus_message_word(messages[i]), &run);
+        }
+        run = run_of(CAUCUS_ALGORITHM_HEDGE, kinds[k], 10, 30, 512, INFINITY, 60);
+        check_expectation("hedge, no privacy", &run);
+        run.settings.epsilon = 10;
+        run.settings.delta = 1e-6;
+        check_expectation("hedge, epsilon 10", &run);
+    }
+    caucus_run run = run_of(CAUCUS_ALGORITHM_HEDGE, CAUCUS_ADVERSARY_HALVING, 10, 30, 512, 10, 60);
+    check_expectation("hedge, halving", &run);
+}
+
+/* What clients gain from each other. */
+static void test_speed_up(void **state) {
+    (void)state;
+    double regret[2];
+    for (int many = 0; many < 2; many++) {
+        caucus_run run = run_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_ADVERSARY_GAUSSIAN, many ? 16 : 1, 30, 1024, 1, 100);
+        regret[many] = mean_regret(&run, NULL);
+    }
+    print_message("stoch, gaussian: 1 client %.2f, 16 clients %.2f, ratio %.3f\n", regret[0], regret[1], regret[1] / regret[0]);
+    assert_true(regret[1] <= 0.45 * regret[0]);
+    for (int many = 0; many < 2; many++) {
+        caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_REALIZABLE, many ? 10 : 1, 100, 512, 10, 100);
+        regret[many] = mean_regret(&run, NULL);
+    }
+    print_message("svt, realizable: 1 client %.2f, 10 clients %.2f, ratio %.3f\n", regret[0], regret[1], regret[1] / regret[0]);
+    assert_true(regret[1] <= 0.25 * regret[0]);
+}
+
+/* Identical fair coins: nobody can gain anything from the others, not even without privacy (Theorem 2). */
+static void test_no_speed_up(void **state) {
+    (void)state;
+    double regret[2], floor = 0.5 * sqrt(1024 * log(32) / 2);
+    for (int many = 0; many < 2; many++) {
+        caucus_run run =
+            run_of(CAUCUS_ALGORITHM_HEDGE, CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS, many ? 16 : 1, 32, 1024, INFINITY, 150);
+        regret[many] = mean_regret(&run, NULL);
+        assert_true(regret[many] >= floor);
+    }
+    print_message("hedge, fair coins: 1 client %.2f, 16 clients %.2f, floor %.2f\n", regret[0], regret[1], floor);
+    assert_true(regret[1] >= 0.8 * regret[0] && regret[1] <= 1.25 * regret[0]);
+}
+
+/* Theorem 3, by elements: expected total regret of an epsilon-private algorithm is at least K/16, K = floor(ln d/(2
+ * epsilon)), d >= 32. */
+static void test_private_lower_bound(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        caucus_algorithm algorithm;
+        caucus_trust trust;
+        caucus_message message;
+        uint32_t clients;
+    } players[] = {
+        {"svt", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 4},
+        {"sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 1},
+        {"hedge", CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 4},
+        {"stoch", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 4},
+        {"limited-updates", CAUCUS_ALGORITHM_LIMITED_UPDATES, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 1},
+        {"stoch, vote", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 4},
+        {"stoch, shortlist", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_SHORTLIST, 4},
+        {"stoch, knorm", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_KNORM, 4},
+        {"stoch, laplace-d", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_LAPLACE_D, 4},
+    };
+    const double epsilon = 0.05;
+    const uint32_t d = 64;
+    double elements = floor(log(d) / (2 * epsilon));
+    for (size_t i = 0; i < sizeof players / sizeof players[0]; i++) {
+        caucus_run run = run_of(players[i].algorithm, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, players[i].clients, d, 64,
+                                epsilon, 100);
+        run.settings.trust = players[i].trust;
+        run.settings.message = players[i].message;
+        double error, total = mean_regret(&run, &error) * players[i].clients;
+        print_message("%-40s total regret %.2f, at least %.2f of %.0f\n", players[i].name, total, elements / 16, elements);
+        assert_true(total >= elements / 16 && total <= elements);
+    }
+    /* Without privacy one loss is enough to see who is good: the bound is about privacy, not about the sequence. */
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = CAUCUS_ALGORITHM_LEADER;
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.clients = 4;
+    s.experts = d;
+    s.rounds = 64;
+    caucus_plan *plan = plan_of(&s);
+    caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE,
+                                   .seed = SEED,
+                                   .clients = 4,
+                                   .experts = d,
+                                   .rounds = 64,
+                                   .epsilon = epsilon};
+    caucus_adversary *adversary = adversary_of(&a);
+    double total = 0;
+    for (uint32_t number = 0; number < 100; number++) {
+        caucus_trial_result r;
+        assert_int_equal(caucus_trial_play(plan, adversary, SEED, number, NULL, NULL, NULL, &r), CAUCUS_OK);
+        total += r.regret * 4 / 100;
+    }
+    print_message("%-40s total regret %.2f\n", "leader, not private", total);
+    assert_true(total <= 4); /* one round of all clients */
+    caucus_adversary_free(adversary);
+    caucus_plan_free(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_binomial_tail),      cmocka_unit_test(test_svt_bound),
+        cmocka_unit_test(test_svt_loose_promise),  cmocka_unit_test(test_movielens_bound),
+        cmocka_unit_test(test_expectation_bounds), cmocka_unit_test(test_speed_up),
+        cmocka_unit_test(test_no_speed_up),        cmocka_unit_test(test_private_lower_bound),
+    };
+    printf("seed %u, false alarm %g\n", SEED, ALARM);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
