@@ -105,7 +105,16 @@ static bool sync_directory(const char *path) {
     return good;
 }
 
-/* A draft beside the file, then its name at once: link() refuses to replace what came in the meantime, rename() replaces. */
+/* Give the draft its name: link() refuses to replace what came in the meantime, rename() replaces. Some file systems know no links. */
+static bool place(const char *draft, const char *path, bool replace) {
+    if (!replace && link(draft, path) == 0)
+        return unlink(draft) == 0;
+    if (!replace && errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return false;
+    return rename(draft, path) == 0;
+}
+
+/* A draft beside the file, synced, then put in place. */
 static caucus_status put(const char *path, const char *text, size_t size, bool replace, caucus_error *ret_error) {
     char draft[4096];
     const int length = snprintf(draft, sizeof draft, "%s.draft-%ld", path, (long)getpid());
@@ -122,11 +131,11 @@ static caucus_status put(const char *path, const char *text, size_t size, bool r
         good = false;
         error = errno;
     }
-    if (good && (replace ? rename(draft, path) : link(draft, path)) != 0) {
+    if (good && !place(draft, path, replace)) {
         good = false;
         error = errno;
     }
-    if (!good || !replace)
+    if (!good)
         (void)unlink(draft);
     if (good && !sync_directory(path)) {
         good = false;
