@@ -73,6 +73,18 @@ CAUCUS_API const int64_t *caucus_client_unreported(const caucus_client *client);
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);
 CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan);
 
+/** The whole state but the key as bytes, and back: the losses not yet reported, and the report that is due with the noise it was drawn
+ *  with. Save after caucus_client_report() and before the report is sent: then it is sent again as it was, never drawn again.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan or client), CAUCUS_E_MEMORY.
+ *  Privacy: the bytes hold this client's sums: they stay with it. */
+CAUCUS_API size_t caucus_client_state_bytes(const caucus_client *client);
+CAUCUS_API void caucus_client_save(const caucus_client *client, uint8_t *ret);
+CAUCUS_API caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
+                                               const uint8_t *state, size_t bytes, caucus_client **ret) CAUCUS_MUST_CHECK;
+
+/** Announcements heard so far: the serial expected next. */
+CAUCUS_API uint32_t caucus_client_heard(const caucus_client *client);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,6 +47,20 @@ CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinato
 CAUCUS_API uint32_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
 CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
 
+/** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where the algorithm
+ *  has none), and whether it has answered the announcement in force. */
+CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client, uint32_t *ret_cost_next,
+                                           uint32_t *ret_sums_next, bool *ret_answered);
+
+/** The whole state but the key as bytes, and back. Save right after caucus_coordinator_close(), before a byte that depends on
+ *  the decision leaves: then a crash loses nothing but reports that their clients send again.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan), CAUCUS_E_MEMORY.
+ *  Privacy: the bytes hold sums and a threshold's noise: keep them as you keep the key. */
+CAUCUS_API size_t caucus_coordinator_state_bytes(const caucus_coordinator *coordinator);
+CAUCUS_API void caucus_coordinator_save(const caucus_coordinator *coordinator, uint8_t *ret);
+CAUCUS_API caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
+                                                    size_t bytes, caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,8 @@ caucus_status caucus_phase_client_new(caucus_client *c);
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 void caucus_phase_client_make(caucus_client *c);
 void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
+/* Rows of c->stack: T1 + 1 of the deepest tree; one root fewer. */
+size_t caucus_client_tree_rows(const caucus_client *c);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
  * increment) in c->value. */
 void caucus_phase_client_convex(caucus_client *c, bool increment);

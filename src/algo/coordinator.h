@@ -66,6 +66,9 @@ caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const cauc
 void caucus_phase_coordinator_close(caucus_coordinator *c);
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
 
+/* Rows of c->stack: T1 + 1 of the deepest tree. */
+size_t caucus_coordinator_stack_rows(const caucus_coordinator *c);
+
 /* Messages that are private by themselves (phase_messages.c). */
 caucus_status caucus_phase_messages_new(caucus_coordinator *c);
 void caucus_phase_count_votes(caucus_coordinator *c);      /* close a VOTE step: the winner, or a shortlist */

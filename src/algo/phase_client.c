@@ -49,6 +49,10 @@ caucus_status caucus_phase_client_new(caucus_client *c) {
     return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
+size_t caucus_client_tree_rows(const caucus_client *c) {
+    return (size_t)most_trees(c->plan) + 1;
+}
+
 static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase) {
     return &c->plan->stoch.phase[phase - 2];
 }

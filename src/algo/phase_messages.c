@@ -17,13 +17,17 @@ static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
     return &c->plan->stoch.phase[c->now.block - 2];
 }
 
-caucus_status caucus_phase_messages_new(caucus_coordinator *c) {
-    size_t d = c->plan->settings.experts;
+size_t caucus_coordinator_stack_rows(const caucus_coordinator *c) {
     uint32_t trees = 0;
     for (uint32_t i = 0; i + 1 < c->plan->stoch.phases; i++)
         if (c->plan->stoch.phase[i].trees > trees)
             trees = c->plan->stoch.phase[i].trees;
-    c->stack = calloc((trees + 1) * d, sizeof *c->stack);
+    return (size_t)trees + 1;
+}
+
+caucus_status caucus_phase_messages_new(caucus_coordinator *c) {
+    size_t d = c->plan->settings.experts;
+    c->stack = calloc(caucus_coordinator_stack_rows(c) * d, sizeof *c->stack);
     c->votes = calloc(d, sizeof *c->votes);
     c->votes_now = calloc(d, sizeof *c->votes_now);
     c->mean_num = calloc(d, sizeof *c->mean_num);

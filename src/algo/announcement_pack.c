@@ -1,0 +1,30 @@
+/* announcement_pack.c: see announcement_pack.h. */
+#include "algo/announcement_pack.h"
+
+void caucus_pack_announcement(caucus_pack *p, const caucus_plan *plan, caucus_announcement *a) {
+    uint32_t ask = (uint32_t)a->ask;
+    caucus_pack_u32(p, &a->serial);
+    caucus_pack_u32(p, &a->expert);
+    caucus_pack_u32(p, &a->epoch);
+    caucus_pack_u32(p, &ask);
+    caucus_pack_u32(p, &a->block);
+    caucus_pack_u32(p, &a->step);
+    caucus_pack_u32(p, &a->listed);
+    caucus_pack_u32s(p, a->list, CAUCUS_SHORTLIST);
+    caucus_pack_below(p, a->expert, plan->settings.experts);
+    caucus_pack_below(p, ask, CAUCUS_ASK_SHORTLIST + 1);
+    caucus_pack_below(p, a->listed, CAUCUS_SHORTLIST + 1);
+    for (uint32_t i = 0; i < CAUCUS_SHORTLIST; i++)
+        caucus_pack_below(p, a->list[i], plan->settings.experts);
+    a->ask = p->failed ? CAUCUS_ASK_NOTHING : (caucus_ask)ask;
+}
+
+void caucus_pack_leaf(caucus_pack *p, caucus_leaf *leaf) {
+    uint32_t *fields[] = {&leaf->trees, &leaf->batch, &leaf->step,   &leaf->tree,
+                          &leaf->path,  &leaf->depth, &leaf->offset, &leaf->count};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        caucus_pack_u32(p, fields[i]);
+    caucus_pack_below(p, leaf->trees, CAUCUS_TREES_MAX + 1);
+    caucus_pack_below(p, leaf->tree, (uint64_t)leaf->trees + 1);
+    caucus_pack_below(p, leaf->depth, (uint64_t)leaf->tree + 1);
+}

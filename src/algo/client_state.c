@@ -1,0 +1,124 @@
+/* client_state.c: a client's state as bytes, and back. See include/caucus/client.h.
+ *
+ * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was announced and
+ * cost no privacy. */
+#include "algo/announcement_pack.h"
+#include "algo/client.h"
+#include "algo/pack.h"
+#include "algo/schedule.h"
+
+#define MAGIC 0x316c4363u /* "cCl1" */
+
+/* Which buffer a report points at. */
+enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
+
+static uint32_t value_place(const caucus_client *c) {
+    if (c->sums && c->report.value == c->sums)
+        return VALUE_SUMS;
+    if (c->value && c->report.value == c->value)
+        return VALUE_LEAF;
+    return c->root && c->report.value == c->root ? VALUE_ROOT : VALUE_SCALAR;
+}
+
+static const int64_t *value_at(const caucus_client *c, uint32_t place) {
+    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, c->value};
+    return places[place];
+}
+
+static void pack_report(caucus_pack *p, caucus_client *c) {
+    uint32_t place = value_place(c), kind = (uint32_t)c->report.kind;
+    caucus_pack_u32(p, &kind);
+    caucus_pack_u32(p, &c->report.first);
+    caucus_pack_u32(p, &c->report.block);
+    caucus_pack_u32(p, &c->report.step);
+    caucus_pack_u32(p, &c->report.count);
+    caucus_pack_u32(p, &place);
+    caucus_pack_below(p, kind, CAUCUS_ASK_SHORTLIST + 1);
+    caucus_pack_below(p, place, VALUE_COUNT);
+    caucus_pack_below(p, c->report.count, place == VALUE_SCALAR ? 2 : (uint64_t)c->plan->settings.experts + 1);
+    if (p->mode == CAUCUS_PACK_READ && !p->failed) {
+        c->report.client = c->index;
+        c->report.kind = (caucus_ask)kind;
+        c->report.value = value_at(c, place);
+        p->failed = c->report.value == NULL;
+    }
+}
+
+static void pack_trees(caucus_pack *p, caucus_client *c) {
+    size_t d = c->plan->settings.experts, rows = caucus_client_tree_rows(c);
+    caucus_pack_i64s(p, c->root, (rows > 1 ? rows - 1 : 1) * d);
+    caucus_pack_i64s(p, c->value, d);
+    caucus_pack_i64s(p, c->stack, rows * d);
+    caucus_pack_u64s(p, c->stack_x, rows * d);
+    caucus_pack_u64s(p, c->stack_mass, CAUCUS_TREES_MAX + 1);
+    caucus_pack_u64s(p, c->weights.count, c->weights.count ? d : 0);
+    caucus_pack_u32(p, &c->weights.steps);
+    caucus_pack_leaf(p, &c->leaf);
+    caucus_pack_u32(p, &c->phase);
+    caucus_pack_bool(p, &c->mixed);
+    caucus_pack_below(p, c->phase, 32);
+}
+
+static void pack_fields(caucus_pack *p, caucus_client *c) {
+    const caucus_plan *plan = c->plan;
+    size_t d = plan->settings.experts;
+    caucus_pack_head(p, MAGIC, c->index, (uint32_t)d);
+    caucus_pack_u32(p, &c->round);
+    caucus_pack_below(p, c->round, (uint64_t)plan->settings.rounds + 1);
+    caucus_pack_announcement(p, plan, &c->heard);
+    caucus_pack_bool(p, &c->started);
+    caucus_pack_bool(p, &c->made);
+    caucus_pack_u32(p, &c->expert);
+    caucus_pack_below(p, c->expert, d);
+    caucus_pack_i64(p, &c->cost);
+    caucus_pack_i64(p, &c->scalar);
+    caucus_pack_u64(p, &c->clips.low);
+    caucus_pack_u64(p, &c->clips.high);
+    caucus_pack_u64(p, &c->clips.nan);
+    caucus_pack_i64s(p, c->sums, d);
+    caucus_pack_i64s(p, c->block_sums, d);
+    caucus_pack_u32(p, &c->sums_first);
+    caucus_pack_i64(p, &c->block_cost);
+    pack_trees(p, c);
+    pack_report(p, c);
+    caucus_pack_seal(p);
+}
+
+size_t caucus_client_state_bytes(const caucus_client *c) {
+    caucus_pack p = {.mode = CAUCUS_PACK_MEASURE};
+    caucus_client copy = *c;
+    pack_fields(&p, &copy);
+    return p.used;
+}
+
+void caucus_client_save(const caucus_client *c, uint8_t *ret) {
+    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
+    caucus_client copy = *c; /* the report keeps pointing at the original's buffers, or at the copy's scalar */
+    if (c->report.value == &c->scalar)
+        copy.report.value = &copy.scalar;
+    pack_fields(&p, &copy);
+}
+
+caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
+                                    const uint8_t *state, size_t bytes, caucus_client **ret) {
+    caucus_pack p;
+    if (!caucus_pack_open_read(&p, state, bytes))
+        return CAUCUS_E_FORMAT;
+    caucus_client *c = NULL;
+    caucus_status status = caucus_client_new(plan, index, key, &c);
+    if (status != CAUCUS_OK)
+        return status;
+    pack_fields(&p, c);
+    if (p.failed || (c->mixed && !c->play)) {
+        caucus_client_free(c);
+        return CAUCUS_E_FORMAT;
+    }
+    if (c->mixed) /* lane 1: never the stream that was used before the restart */
+        caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)c->phase, c->round, 1);
+    *ret = c;
+    return CAUCUS_OK;
+}
+
+uint32_t caucus_client_heard(const caucus_client *c) {
+    return c->started ? c->heard.serial + 1 : 0;
+}

@@ -1,0 +1,99 @@
+/* coordinator_state.c: a coordinator's state as bytes, and back.
+ *
+ * Saved when a step has been closed: then nothing of the next step has been counted, and whatever arrives later and is
+ * lost with the process is sent again by its client. The key is not part of it: a new process draws its own, and a verdict
+ * that was never committed was never seen. */
+#include "algo/announcement_pack.h"
+#include "algo/coordinator.h"
+#include "algo/pack.h"
+
+#define MAGIC 0x31436361u /* "acC1" */
+
+static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
+    caucus_pack_u32(p, &at->expert);
+    caucus_pack_u32(p, &at->epoch);
+    caucus_pack_bool(p, &at->open);
+    caucus_pack_i64(p, &at->q);
+    caucus_pack_i64(p, &at->theta);
+    caucus_pack_u32(p, &at->checks);
+}
+
+/* A 128-bit sum as two words. */
+static void pack_wide(caucus_pack *p, caucus_i128 *value) {
+    uint64_t low = (uint64_t)*value, high = (uint64_t)((caucus_u128)*value >> 64);
+    caucus_pack_u64(p, &low);
+    caucus_pack_u64(p, &high);
+    *value = (caucus_i128)(((caucus_u128)high << 64) | low);
+}
+
+static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
+    const caucus_plan *plan = c->plan;
+    size_t m = plan->settings.clients, d = plan->settings.experts;
+    caucus_pack_head(p, MAGIC, (uint32_t)m, (uint32_t)d);
+    caucus_pack_announcement(p, plan, &c->now);
+    caucus_pack_u32(p, &c->answered);
+    caucus_pack_u32(p, &c->selections);
+    caucus_pack_u32(p, &c->checks);
+    pack_threshold(p, &c->at);
+    caucus_pack_leaf(p, &c->leaf);
+    caucus_pack_u32s(p, c->cost_next, m);
+    caucus_pack_u32s(p, c->sums_next, m);
+    caucus_pack_i64s(p, c->cum, d);
+    caucus_pack_u32s(p, c->step_done, m);
+    caucus_pack_i64s(p, c->sum, d);
+    caucus_pack_i64s(p, c->past, (plan->stoch.past ? plan->stoch.past : 1) * d);
+    caucus_pack_i64s(p, c->votes, d);
+    caucus_pack_u32s(p, c->votes_now, d);
+    for (size_t y = 0; c->mean_num && y < d; y++) {
+        pack_wide(p, &c->mean_num[y]);
+        pack_wide(p, &c->mean_den[y]);
+    }
+    caucus_pack_i64s(p, c->stack, caucus_coordinator_stack_rows(c) * d);
+    caucus_pack_seal(p);
+}
+
+size_t caucus_coordinator_state_bytes(const caucus_coordinator *c) {
+    caucus_pack p = {.mode = CAUCUS_PACK_MEASURE};
+    caucus_coordinator copy = *c; /* measuring reads the arrays and changes nothing */
+    pack_fields(&p, &copy);
+    return p.used;
+}
+
+void caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret) {
+    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
+    caucus_coordinator copy = *c;
+    pack_fields(&p, &copy);
+}
+
+caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
+                                         size_t bytes, caucus_coordinator **ret) {
+    caucus_pack p;
+    if (!caucus_pack_open_read(&p, state, bytes))
+        return CAUCUS_E_FORMAT;
+    caucus_coordinator *c = NULL;
+    caucus_status status = caucus_coordinator_new(plan, key, &c);
+    if (status != CAUCUS_OK)
+        return status;
+    pack_fields(&p, c);
+    bool sound = !p.failed && c->selections <= UINT32_MAX - 1 && c->answered <= plan->settings.clients;
+    if (c->at.open) /* an open epoch is about the expert in force */
+        sound = sound && c->at.expert == c->now.expert && c->at.epoch == c->selections;
+    if (!sound) {
+        caucus_coordinator_free(c);
+        return CAUCUS_E_FORMAT;
+    }
+    *ret = c;
+    return CAUCUS_OK;
+}
+
+void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint32_t *ret_cost_next,
+                                uint32_t *ret_sums_next, bool *ret_answered) {
+    *ret_cost_next = c->cost_next ? c->cost_next[client - 1] : 0;
+    *ret_sums_next = c->sums_next ? c->sums_next[client - 1] : 0;
+    if (c->step_done)
+        *ret_answered = c->step_done[client - 1] == c->now.serial + 1;
+    else if (c->now.ask == CAUCUS_ASK_COST)
+        *ret_answered = *ret_cost_next > c->now.block;
+    else
+        *ret_answered = *ret_sums_next > c->now.block;
+}

@@ -1,0 +1,92 @@
+/* pack.c: measuring, writing and reading integers. See pack.h. */
+#include "algo/pack.h"
+
+#include <sodium.h>
+#include <string.h>
+
+/* The next `bytes` bytes: NULL if there is nothing to read or write them to. */
+static void word(caucus_pack *pack, uint64_t *value, size_t bytes) {
+    if (pack->mode == CAUCUS_PACK_READ) {
+        if (pack->failed || pack->size - pack->used < bytes) {
+            pack->failed = true;
+            *value = 0;
+            return;
+        }
+        *value = 0;
+        for (size_t i = 0; i < bytes; i++)
+            *value |= (uint64_t)pack->from[pack->used + i] << (8 * i);
+    } else if (pack->mode == CAUCUS_PACK_WRITE) {
+        for (size_t i = 0; i < bytes; i++)
+            pack->to[pack->used + i] = (uint8_t)(*value >> (8 * i));
+    }
+    pack->used += bytes;
+}
+
+void caucus_pack_u32(caucus_pack *pack, uint32_t *value) {
+    uint64_t wide = *value;
+    word(pack, &wide, 4);
+    *value = (uint32_t)wide;
+}
+
+void caucus_pack_u64(caucus_pack *pack, uint64_t *value) {
+    word(pack, value, 8);
+}
+
+void caucus_pack_i64(caucus_pack *pack, int64_t *value) {
+    uint64_t bits = (uint64_t)*value;
+    word(pack, &bits, 8);
+    memcpy(value, &bits, sizeof bits);
+}
+
+void caucus_pack_bool(caucus_pack *pack, bool *value) {
+    uint64_t wide = *value;
+    word(pack, &wide, 1);
+    caucus_pack_below(pack, wide, 2);
+    *value = wide == 1;
+}
+
+void caucus_pack_u32s(caucus_pack *pack, uint32_t *values, size_t count) {
+    for (size_t i = 0; values && i < count; i++)
+        caucus_pack_u32(pack, &values[i]);
+}
+
+void caucus_pack_u64s(caucus_pack *pack, uint64_t *values, size_t count) {
+    for (size_t i = 0; values && i < count; i++)
+        caucus_pack_u64(pack, &values[i]);
+}
+
+void caucus_pack_i64s(caucus_pack *pack, int64_t *values, size_t count) {
+    for (size_t i = 0; values && i < count; i++)
+        caucus_pack_i64(pack, &values[i]);
+}
+
+void caucus_pack_below(caucus_pack *pack, uint64_t value, uint64_t limit) {
+    if (pack->mode == CAUCUS_PACK_READ && value >= limit)
+        pack->failed = true;
+}
+
+void caucus_pack_head(caucus_pack *pack, uint32_t magic, uint32_t clients, uint32_t experts) {
+    uint32_t m = magic, c = clients, d = experts;
+    caucus_pack_u32(pack, &m);
+    caucus_pack_u32(pack, &c);
+    caucus_pack_u32(pack, &d);
+    if (m != magic || c != clients || d != experts)
+        pack->failed = true;
+}
+
+void caucus_pack_seal(caucus_pack *pack) {
+    if (pack->mode == CAUCUS_PACK_WRITE)
+        crypto_hash_sha256(pack->to + pack->used, pack->to, pack->used);
+    if (pack->mode == CAUCUS_PACK_READ && pack->used + CAUCUS_PACK_HASH_BYTES != pack->size)
+        pack->failed = true; /* something is left over */
+    pack->used += CAUCUS_PACK_HASH_BYTES;
+}
+
+bool caucus_pack_open_read(caucus_pack *ret, const uint8_t *bytes, size_t size) {
+    uint8_t hash[CAUCUS_PACK_HASH_BYTES];
+    *ret = (caucus_pack){.mode = CAUCUS_PACK_READ, .from = bytes, .size = size};
+    if (size < CAUCUS_PACK_HASH_BYTES)
+        return false;
+    crypto_hash_sha256(hash, bytes, size - CAUCUS_PACK_HASH_BYTES);
+    return sodium_memcmp(hash, bytes + size - CAUCUS_PACK_HASH_BYTES, sizeof hash) == 0;
+}
