@@ -3,14 +3,14 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test demo bench lint asan tsan fuzz coverage install clean
+.PHONY: all help deps test browser-test demo bench lint asan tsan fuzz coverage install clean
 
 all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages needed to build and test, if any is missing
 	tools/install-deps --test
@@ -19,6 +19,11 @@ test: ## install what is missing, build, run every test
 	tools/install-deps --test
 	$(MAKE) all
 	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+browser-test: ## look at the status page in chromium (installs it)
+	tools/install-deps --browser
+	$(MAKE) all
+	tests/browser/run.sh
 
 demo: ## the paper's experiments, as a report: out/report/index.html
 	tools/install-deps

@@ -25,6 +25,8 @@ CAUCUS_API caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t 
                                          const caucus_key *key, const uint8_t *state, size_t state_bytes, caucus_link_save save,
                                          void *user, caucus_link **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_link_free(caucus_link *link);
+/** Convex losses only: where gradients come from, as caucus_client_set_gradient(). */
+CAUCUS_API void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void *user);
 
 /** A connection is up (again): what was not sent, or not known to be counted, will be sent. */
 CAUCUS_API caucus_status caucus_link_connected(caucus_link *link, caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -35,6 +37,8 @@ CAUCUS_API void caucus_link_disconnected(caucus_link *link);
  *  CAUCUS_E_MISMATCH: the coordinator refused for good (another plan, unknown client): do not come again. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size, caucus_error *ret_error)
     CAUCUS_MUST_CHECK;
+/** False while so many announcements wait for their losses that no more should be read. */
+CAUCUS_API bool caucus_link_wants(const caucus_link *link);
 /** Bytes for the coordinator: *ret_size = 0 if none. caucus_link_sent() takes off what was really sent. */
 CAUCUS_API const uint8_t *caucus_link_to_send(caucus_link *link, size_t *ret_size);
 CAUCUS_API void caucus_link_sent(caucus_link *link, size_t bytes);
@@ -43,8 +47,13 @@ CAUCUS_API void caucus_link_sent(caucus_link *link, size_t bytes);
 CAUCUS_API bool caucus_link_ready(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
-/** One round of d losses. Returns as caucus_client_observe, and CAUCUS_E_IO if `save` failed. */
+/** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it turned out to be
+ *  wrong: drop the connection; CAUCUS_E_IO if `save` failed: the round counts, and saving is tried again with the next call. */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell behind what is being sent.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO (not saved; a restart goes on from the last state that was). */
+CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The run is over: all rounds are played and every report is counted or no longer wanted. */
 CAUCUS_API bool caucus_link_done(const caucus_link *link);

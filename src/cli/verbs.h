@@ -9,7 +9,11 @@
 /* X(name, "Group", "one line for the overview") */
 #define CAUCUS_VERB_LIST(X) \
     X(reproduce, "Try it", "the paper's experiments, as a report with figures") \
-    X(simulate, "Research", "any algorithm against any adversary or your own losses")
+    X(up, "Try it", "a live federation on this machine, ten clients over TLS") \
+    X(simulate, "Research", "any algorithm against any adversary or your own losses") \
+    X(serve, "Run", "the coordinator of a live federation") \
+    X(join, "Run", "a client: losses in, experts out") \
+    X(certify, "Run", "certificates to try things with")
 
 typedef struct caucus_verb {
     const char *name; /* NULL ends the table */

@@ -1,19 +1,34 @@
 /* http.h: the status page, /metrics, /healthz and /api/v1/status on a second port (libmicrohttpd).
  * layer: net
  *
- * Shows caucus_server_status and nothing else. Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
+ * Shows the plan's public words, caucus_server_status, the history of experts and who is present, and nothing else: no
+ * sum, no loss, no key. One thread of its own; only GET and HEAD; bodies are small, connections few and short. No
+ * request is logged. Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
 #ifndef CAUCUS_NET_HTTP_H
 #define CAUCUS_NET_HTTP_H
 
 #include "net/server.h"
 
+#define CAUCUS_HTTP_TOKEN_MIN 16 /* shortest token accepted, bytes */
+
+typedef struct caucus_http_settings {
+    const char *listen;       /* host:port, [v6]:port; port 0 = any (see caucus_http_port) */
+    const char *token;        /* wanted in `Authorization: Bearer`; NULL is allowed on loopback only */
+    const char *name;         /* of the federation, shown on the page; NULL = "caucus" */
+    const caucus_plan *plan;  /* borrowed until caucus_http_close() */
+    const uint8_t *plan_hash; /* 32 bytes, copied */
+} caucus_http_settings;
+
 typedef struct caucus_http caucus_http;
 
-/** In: listen host:port; token: required in `Authorization: Bearer` unless the listener is loopback (NULL allowed only there);
- *      name: of the federation, shown on the page; expert_name(user, i): NULL if experts have no names. */
-caucus_status caucus_http_open(caucus_server *server, const char *listen, const char *token, const char *name, caucus_http **ret,
+/** Bind and answer from a thread of its own.
+ *  In:      server  borrowed until caucus_http_close(): close this before caucus_server_free().
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_IO (cannot bind), CAUCUS_E_MEMORY; the error names the
+ * fix. */
+caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 uint16_t caucus_http_port(const caucus_http *http);
+/** Stop answering and free. NULL is allowed. */
 void caucus_http_close(caucus_http *http);
 
 #endif

@@ -1,9 +1,10 @@
 /* server.h: the live coordinator: connections, steps, commits.
  * layer: net
  *
- * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections and its own buffers. Loops parse
- * frames where they lie and hand a whole batch of reports to the machine under one lock, once per wake-up, never per message.
- * Whoever completes a step (or the clock at its deadline) closes it: decide, commit, then tell every loop to announce. */
+ * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections and its own buffers. Loops
+ * parse frames where they lie and hand a whole batch of reports to the machine under one lock, once per wake-up, never
+ * per message. Whoever completes a step (or the clock at its deadline) closes it: decide, commit, then tell every loop
+ * to announce. */
 #ifndef CAUCUS_NET_SERVER_H
 #define CAUCUS_NET_SERVER_H
 
@@ -14,17 +15,20 @@
 typedef struct caucus_server_settings {
     const caucus_plan *plan;
     uint8_t plan_hash[32];
-    caucus_key key;           /* from the operating system, or seeded (NOT PRIVATE) */
-    const char *state_dir;    /* --state */
-    const char *listen;       /* host:port; port 0 = any (see caucus_server_port) */
-    uint32_t loops;           /* 0 = one per core */
+    caucus_key key;                          /* from the operating system, or seeded (NOT PRIVATE) */
+    const char *state_dir;                   /* --state */
+    const char *listen;                      /* host:port; port 0 = any (see caucus_server_port) */
+    uint32_t loops;                          /* 0 = one per core */
     const char *cert, *key_file, *client_ca; /* PEM files; all NULL = plain TCP, refused unless `listen` is loopback */
-    const char *revoked;      /* optional file: one client index or certificate serial per line */
-    uint32_t deadline_ms;     /* a step stays open this long; 0 = until everybody has answered */
-    uint32_t quorum;          /* clients needed to close at the deadline (and to start); 0 = all */
-    uint32_t max_clients;     /* connections at once; 0 = 2 * clients + 64 */
-    double budget_epsilon, budget_delta; /* ledger of a new state; INFINITY, 0 = the plan's own */
-    uint64_t fault_commit;    /* test hook, see caucus_store_fault */
+    const char *revoked;                     /* optional file: one client index or certificate serial per line */
+    uint32_t deadline_ms;                    /* a step stays open this long; 0 = until everybody has answered */
+    uint32_t quorum;                         /* clients needed to close at the deadline (and to start); 0 = all */
+    uint32_t max_clients;                    /* connections at once; 0 = 2 * clients + 64 */
+    uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
+    double budget_epsilon, budget_delta;     /* ledger of a new state; INFINITY, 0 = the plan's own */
+    const char *name;                        /* of the run in the ledger; NULL = "live" */
+    uint32_t hello_ms, stall_ms; /* a stranger's time to say who it is (0 = 10 s); a frame's time to go on (0 = 30 s) */
+    uint64_t fault_commit;       /* test hook, see caucus_store_fault */
     bool fault_after;
     void (*log)(void *user, int level, const char *line); /* 0 error, 1 notice, 2 detail; never a loss or a sum */
     void *log_user;
@@ -33,29 +37,30 @@ typedef struct caucus_server_settings {
 typedef struct caucus_server caucus_server;
 
 /** Open the store, restore or begin, bind. Returns: CAUCUS_OK or what is wrong, named. */
-caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_server_free(caucus_server *server);
 uint16_t caucus_server_port(const caucus_server *server);
 
-/** Serve until the run is over and the clients have gone, or caucus_server_stop() was called (then the step in hand is finished
- *  if it can be at once, and everybody is told goodbye). */
+/** Serve until the run is over and the clients have gone, or caucus_server_stop() was called (then the step in hand is
+ * finished if it can be at once, and everybody is told goodbye). */
 caucus_status caucus_server_run(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_server_stop(caucus_server *server); /* async-signal-safe */
 
 /* What may be shown to anybody: public, or private by construction. Never a sum, never a loss. */
 typedef struct caucus_server_status {
-    uint32_t clients, present, answered;  /* enrolled, connected, answered the step in hand */
+    uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
     bool started, finished, seeded;
     caucus_announcement now;
     uint32_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
-    double epsilon_choices, epsilon_messages, delta, epsilon_spent;      /* guarantee of the plan; spent so far on choices */
+    double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
-    uint64_t scalars_up, scalars_paper;   /* received, and what the paper's protocol would have sent by now */
+    uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds;
 } caucus_server_status;
 void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);
-/** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most `room` from `first`. */
+/** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most
+ * `room` from `first`. */
 uint32_t caucus_server_history(caucus_server *server, uint32_t first, caucus_announcement *ret, uint32_t room);
 /** Presence of each client: 0 away, 1 present, 2 answered. ret has `clients` bytes. */
 void caucus_server_presence(caucus_server *server, uint8_t *ret);

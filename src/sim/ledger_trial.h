@@ -7,12 +7,8 @@
 
 #include <caucus/ledger.h>
 
-/** Play trial 1 once more and record its releases against run `run` of the ledger.
- *    svt           all checks together cost eps_AT, charged at the first; each selection its eta_k
- *    hedge         each draw
- *    stoch         phases learn from different losses: the first phase is charged the whole, later ones nothing more
- *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without privacy
- *  (infinite epsilon) has nothing to record.
+/** Play trial 1 once more and record its releases against run `run` of the ledger;
+ *  algo/releases.h says what is charged for what.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped), CAUCUS_E_BUDGET (beyond what the run reserved: a bug). */
 caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const caucus_plan *plan, const caucus_adversary *adversary,
                                   uint64_t seed, const volatile int *stop, caucus_error *ret_error) CAUCUS_MUST_CHECK;

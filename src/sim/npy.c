@@ -208,8 +208,9 @@ static caucus_status find_header(const char *name, const uint8_t *bytes, size_t 
     return CAUCUS_OK;
 }
 
-caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
-                               caucus_error *ret_error) {
+/* own: rounds x experts will do, the losses of one client. */
+static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, bool own, caucus_npy *ret,
+                           caucus_error *ret_error) {
     size_t begin = 0, length = 0;
     caucus_status status = find_header(name, bytes, size, &begin, &length, ret_error);
     if (status != CAUCUS_OK)
@@ -224,27 +225,44 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
     bool wide = false;
     if ((status = check_type(name, &head, &wide, ret_error)) != CAUCUS_OK)
         return status;
+    bool single = own && head.dimensions == 2;
+    if (single)
+        head = (header){.dimensions = 3, .shape = {1, head.shape[0], head.shape[1]}};
     if ((status = check_shape(name, &head, wide, size - begin - length, ret_error)) != CAUCUS_OK)
         return status;
     *ret = (caucus_npy){.clients = (uint32_t)head.shape[0],
                         .rounds = (uint32_t)head.shape[1],
                         .experts = (uint32_t)head.shape[2],
                         .wide = wide,
+                        .single = single,
                         .values = bytes + begin + length};
     return CAUCUS_OK;
 }
 
-caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) {
+caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
+                               caucus_error *ret_error) {
+    return parse(name, bytes, size, false, ret, ret_error);
+}
+
+static caucus_status open_file(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
     caucus_mapped file;
     caucus_status status = caucus_mapped_open(path, &file, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    status = caucus_npy_parse(caucus_path_tail(path), file.bytes, file.size, ret, ret_error);
+    status = parse(caucus_path_tail(path), file.bytes, file.size, own, ret, ret_error);
     if (status != CAUCUS_OK)
         caucus_mapped_close(&file);
     else
         ret->file = file;
     return status;
+}
+
+caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) {
+    return open_file(path, false, ret, ret_error);
+}
+
+caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) {
+    return open_file(path, true, ret, ret_error);
 }
 
 void caucus_npy_close(caucus_npy *npy) {

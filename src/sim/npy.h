@@ -14,6 +14,7 @@
 typedef struct caucus_npy {
     uint32_t clients, rounds, experts;
     bool wide;             /* float64 rather than float32 */
+    bool single;           /* the file had rounds x experts only: one client's losses */
     const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
     caucus_mapped file;    /* zero if parsed from memory */
 } caucus_npy;
@@ -27,6 +28,8 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
 
 /** Map and parse a file. Returns: as caucus_npy_parse, and CAUCUS_E_IO. */
 caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The same, for one client: rounds x experts is accepted too (then `clients` is 1 and `single` is set). */
+caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_npy_close(caucus_npy *npy);
 
 /** Values of rounds first .. first+count-1 of a client (from 0), as floats (float64: rounded) or doubles (exact). */

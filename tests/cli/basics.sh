@@ -24,7 +24,12 @@ expect() {
 # A new verb in src/cli/verbs.h belongs here, too.
 overview='caucus: pick the best of d experts for a fleet, online, with differential privacy
 
+  Try it        reproduce   the paper'"'"'s experiments, as a report with figures
+                up          a live federation on this machine, ten clients over TLS
   Research      simulate    any algorithm against any adversary or your own losses
+  Run           serve       the coordinator of a live federation
+                join        a client: losses in, experts out
+                certify     certificates to try things with
 
 caucus VERB --help shows a verb'"'"'s options with an example. Manual: man caucus
 '

@@ -55,6 +55,43 @@ code=0
 LD_LIBRARY_PATH=$libdir ./shared --seed nonsense >/dev/null 2>&1 || code=$?
 [ "$code" -eq 2 ] || fail "wrong use must exit with 2, not $code"
 
+# The other examples, and a program with a link of its own.
+cp "$CAUCUS_SOURCE/examples/model_selection.c" "$CAUCUS_SOURCE/examples/recommender.c" .
+for example in model_selection recommender; do
+    # shellcheck disable=SC2046
+    "$cc" -std=gnu11 -Wall -Wextra -Werror -o "$example" "$example.c" $(pkg-config --cflags --libs caucus)
+done
+LD_LIBRARY_PATH=$libdir ./model_selection --seed 7 >selection.txt
+grep -qE '^round  +[0-9]+: .+ had cost too much; from now on distilled$' selection.txt || fail "model_selection: $(cat selection.txt)"
+code=0
+LD_LIBRARY_PATH=$libdir ./recommender "$work/nothing" >/dev/null 2>&1 || code=$?
+[ "$code" -eq 1 ] || fail "recommender without data must exit with 1, not $code"
+cat >linked.c <<'C'
+#include <caucus/caucus.h>
+#include <caucus/link.h>
+int main(void) {
+    caucus_settings settings;
+    caucus_plan *plan = 0;
+    caucus_link *link = 0;
+    caucus_key key;
+    size_t size = 0;
+    const unsigned char hash[32] = {0};
+    caucus_settings_init(&settings);
+    settings.trust = CAUCUS_TRUST_COORDINATOR;
+    caucus_key_from_seed(1, &key);
+    if (caucus_plan_make(&settings, &plan, 0) != CAUCUS_OK ||
+        caucus_link_new(plan, hash, 1, &key, 0, 0, 0, 0, &link, 0) != CAUCUS_OK || caucus_link_connected(link, 0) != CAUCUS_OK)
+        return 1;
+    int result = caucus_link_to_send(link, &size) && size > 32 ? 0 : 1; /* a greeting */
+    caucus_link_free(link);
+    caucus_plan_free(plan);
+    return result;
+}
+C
+# shellcheck disable=SC2046
+"$cc" -std=gnu11 -Wall -Wextra -Werror -o linked linked.c $(pkg-config --cflags --libs caucus-net)
+LD_LIBRARY_PATH=$libdir ./linked || fail "a program with caucus/link.h and caucus-net does not work"
+
 # Only what carries CAUCUS_API is exported.
 if nm -D --defined-only "$libdir/libcaucus.so" | awk '$2 ~ /[A-Z]/ { print $3 }' | grep -v '^caucus_'; then
     fail "the shared library exports the names above"

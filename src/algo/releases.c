@@ -1,0 +1,107 @@
+/* releases.c: see releases.h. Amounts are the plan's own integers (docs/PRIVACY.md, "The accountant": pure epsilon of
+ * Fed-SVT = G*max(rate_T, rate_Q) + sum_k 2*G*rate_k; a draw of Fed-Hedge 2*G*rate). */
+#include "algo/releases.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "algo/schedule.h"
+
+static const caucus_rational nothing = {0, 1};
+
+void caucus_releases_open(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run) {
+    *ret =
+        (caucus_releases){.plan = plan, .ledger = ledger, .run = run, .none = isinf(plan->guarantee.epsilon_choices)};
+    if (plan->guarantee.delta > 0) /* stoch needs no shares: hedge.blocks is 0 there */
+        ret->shares = caucus_plan_is_svt(plan) ? (uint64_t)plan->svt.switches + 1 : plan->hedge.blocks;
+    for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
+        const caucus_entry *e = caucus_ledger_entry(ledger, i);
+        if (e->kind != CAUCUS_ENTRY_RELEASE || e->run != run)
+            continue;
+        ret->taken++;
+        if (strcmp(e->what, "checks") == 0)
+            ret->checked = true;
+        else if (strcmp(e->what, "selection") == 0)
+            ret->epoch++;
+        else if (strcmp(e->what, "phase") == 0)
+            ret->phase++;
+    }
+}
+
+static caucus_status too_large(caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "ledger", "an amount too large to record");
+}
+
+static caucus_status whole_of(double epsilon, caucus_rational *ret, caucus_error *ret_error) {
+    *ret = nothing;
+    return isnan(epsilon) || caucus_rational_ceil(epsilon, 30, ret) == CAUCUS_OK ? CAUCUS_OK : too_large(ret_error);
+}
+
+/* factor * rate * G, exactly; with delta > 0 the next of `shares` equal parts of the whole, in steps of 2^-30 that add
+ * up to it exactly. */
+static caucus_status release(caucus_releases *r, uint32_t block, const char *what, uint64_t factor,
+                             caucus_rational rate, caucus_error *ret_error) {
+    caucus_rational amount = nothing, scale = {factor * (uint64_t)r->plan->grid, 1};
+    if (r->shares != 0) {
+        caucus_status status = whole_of(r->plan->guarantee.epsilon_choices, &amount, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+        unsigned __int128 steps = (unsigned __int128)amount.num * (((uint64_t)1 << 30) / amount.den);
+        uint64_t before = (uint64_t)(steps * r->taken / r->shares),
+                 after = (uint64_t)(steps * (r->taken + 1) / r->shares);
+        amount = caucus_rational_make(after - before, (uint64_t)1 << 30);
+    } else if (caucus_rational_mul(rate, scale, &amount) != CAUCUS_OK) {
+        return too_large(ret_error);
+    }
+    caucus_status status = caucus_ledger_release(r->ledger, r->run, block, what, amount, nothing, ret_error);
+    if (status == CAUCUS_OK)
+        r->taken++;
+    return status;
+}
+
+static caucus_status record_svt(caucus_releases *r, uint32_t block, uint32_t epoch, caucus_error *ret_error) {
+    const caucus_svt_plan *svt = &r->plan->svt;
+    if (svt->switches == 0)
+        return CAUCUS_OK;
+    caucus_status status = CAUCUS_OK;
+    if (!r->checked) {
+        caucus_rational t = svt->threshold_noise.parameter, q = svt->check_noise.parameter;
+        status = release(r, block, "checks", 1, caucus_rational_compare(t, q) > 0 ? t : q, ret_error);
+        r->checked = status == CAUCUS_OK;
+    }
+    while (status == CAUCUS_OK && r->epoch < epoch && r->epoch < svt->switches) {
+        status = release(r, block, "selection", 2, svt->select_rate[r->epoch], ret_error);
+        if (status == CAUCUS_OK)
+            r->epoch++;
+    }
+    return status;
+}
+
+/* Phases up to `last`; the first to be learnt is phase 2. */
+static caucus_status record_stoch(caucus_releases *r, uint32_t last, caucus_error *ret_error) {
+    caucus_status status = CAUCUS_OK;
+    while (status == CAUCUS_OK && r->phase + 2 <= last) {
+        caucus_rational choices = nothing, messages = nothing;
+        if (r->phase == 0) {
+            status = whole_of(r->plan->guarantee.epsilon_choices, &choices, ret_error);
+            if (status == CAUCUS_OK)
+                status = whole_of(r->plan->guarantee.epsilon_messages, &messages, ret_error);
+        }
+        if (status == CAUCUS_OK)
+            status = caucus_ledger_release(r->ledger, r->run, r->phase + 2, "phase", choices, messages, ret_error);
+        if (status == CAUCUS_OK)
+            r->phase++;
+    }
+    return status;
+}
+
+caucus_status caucus_releases_record(caucus_releases *r, const caucus_announcement *before,
+                                     const caucus_announcement *after, caucus_error *ret_error) {
+    if (r->none)
+        return CAUCUS_OK;
+    if (caucus_plan_is_svt(r->plan))
+        return record_svt(r, before->block, after->epoch, ret_error);
+    if (caucus_plan_is_stoch(r->plan))
+        return record_stoch(r, before->block, ret_error);
+    return release(r, before->block, "draw", 2, r->plan->hedge.rate, ret_error);
+}

@@ -1,0 +1,36 @@
+/* releases.h: what each decision of a coordinator releases, written to a ledger.
+ * layer: algo
+ *
+ *    svt     all checks together cost eps_AT, charged at the first; each selection its eta_k
+ *    hedge   each draw
+ *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more
+ *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without
+ * privacy (infinite epsilon) has nothing to record. */
+#ifndef CAUCUS_ALGO_RELEASES_H
+#define CAUCUS_ALGO_RELEASES_H
+
+#include <caucus/ledger.h>
+#include <caucus/message.h>
+
+typedef struct caucus_releases {
+    const caucus_plan *plan;
+    caucus_ledger *ledger;
+    uint32_t run;
+    bool none;              /* not private: nothing to record */
+    bool checked;           /* svt: the checks have been charged */
+    uint32_t phase;         /* stoch: phases charged */
+    uint32_t epoch;         /* svt: selections charged */
+    uint64_t shares, taken; /* delta > 0 */
+} caucus_releases;
+
+/** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are borrowed.
+ */
+void caucus_releases_open(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
+
+/** Record what closing the step `before` with the announcement `after` releases.
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (it does not fit: `after` must not be announced), CAUCUS_E_OVERFLOW,
+ * CAUCUS_E_MEMORY. */
+caucus_status caucus_releases_record(caucus_releases *r, const caucus_announcement *before,
+                                     const caucus_announcement *after, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

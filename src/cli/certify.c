@@ -1,0 +1,160 @@
+/* certify.c: `caucus certify`: certificates to try a live federation with.
+ *
+ * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "net/certify.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option { CLIENTS, HOST, DAYS, OPTION_COUNT } option;
+
+static const caucus_option options[] = {
+    [CLIENTS] = {"clients", "N", NULL, "how many clients; a client's name is its number, 1 to N"},
+    [HOST] = {"host", "NAME", "this machine only", "where clients will find the coordinator: a name or an address"},
+    [DAYS] = {"days", "N", "30", "how long they are valid"},
+    [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
+};
+
+static volatile int stop;
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+static int take_number(const char *name, const char *value, uint32_t most, uint32_t *ret) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < 1 || number > most) {
+        fprintf(stderr, "caucus certify: --%s %s: must be a whole number from 1 to %u\n", name, value, most);
+        return CAUCUS_EXIT_USAGE;
+    }
+    *ret = (uint32_t)number;
+    return 0;
+}
+
+static int take(void *user, size_t index, const char *value) {
+    caucus_certify_settings *s = user;
+    if (index == SIZE_MAX) {
+        if (s->dir != NULL || value[0] == '\0') {
+            fprintf(stderr, "caucus certify: '%s': takes one directory\n", value);
+            return CAUCUS_EXIT_USAGE;
+        }
+        s->dir = value;
+        return 0;
+    }
+    switch ((option)index) {
+    case CLIENTS:
+        return take_number("clients", value, CAUCUS_CERTIFY_MAX_CLIENTS, &s->clients);
+    case HOST:
+        s->host = value;
+        return 0;
+    case DAYS:
+        return take_number("days", value, CAUCUS_CERTIFY_MAX_DAYS, &s->days);
+    case OPTION_COUNT:
+        break;
+    }
+    return CAUCUS_EXIT_USAGE;
+}
+
+static void print_help(void) {
+    fputs("caucus certify: certificates to try a live federation with\n"
+          "\n"
+          "  caucus certify certs --clients 10\n"
+          "  caucus certify certs --clients 10 --host coordinator.example --days 7\n"
+          "\n"
+          "Makes an authority, signs a certificate for the coordinator and one for each client, and throws the authority's\n"
+          "key away. The directory appears whole; an earlier set in it is replaced, other files are left alone and refused.\n"
+          "For trying things out: whoever can read the directory can be any client. Defaults in brackets.\n"
+          "\n"
+          "Options\n",
+          stdout);
+    caucus_options_help(options, 0, OPTION_COUNT);
+}
+
+/* So that the commands can be pasted into a shell whatever the directory is called. */
+static void print_path(const char *dir, const char *name) {
+    size_t length = strlen(dir);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    bool plain = dir[0] != '-';
+    for (size_t i = 0; i < length; i++)
+        plain = plain && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=@%,:", dir[i]) != NULL;
+    if (!plain)
+        putchar('\'');
+    for (size_t i = 0; i < length; i++) {
+        if (dir[i] == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(dir[i]);
+    }
+    printf("/%s%s", name, plain ? "" : "'");
+}
+
+static void print_options(const char *dir, const char *who, const char *ca_option) {
+    char name[40];
+    (void)snprintf(name, sizeof name, "%s.pem", who);
+    fputs(" --cert ", stdout);
+    print_path(dir, name);
+    (void)snprintf(name, sizeof name, "%s.key", who);
+    fputs(" --key ", stdout);
+    print_path(dir, name);
+    printf(" --%s ", ca_option);
+    print_path(dir, "ca.pem");
+    putchar('\n');
+}
+
+static void print_made(const caucus_certify_settings *s) {
+    const char *host = s->host != NULL ? s->host : "127.0.0.1", *open = strchr(host, ':') != NULL ? "[" : "", *shut = open[0] != '\0' ? "]" : "";
+    char last[40] = "client-1.pem";
+    if (s->clients > 1)
+        (void)snprintf(last, sizeof last, "client-1.pem … client-%u.pem", s->clients);
+    printf("Made, valid for %u day%s, for trying things out (each with its .key; keep those to their owners):\n", s->days, s->days == 1 ? "" : "s");
+    printf("  ca.pem           whom both sides trust; its key has been thrown away\n");
+    printf("  coordinator.pem  for %s%slocalhost, 127.0.0.1 and ::1\n", s->host != NULL ? s->host : "", s->host != NULL ? ", " : "");
+    printf("  %s\n\nNext\n", last);
+    printf("  caucus serve --plan plan.yaml --state state --listen %s%s%s:7400", open, host, shut);
+    print_options(s->dir, "coordinator", "client-ca");
+    printf("  caucus join --plan plan.yaml --connect %s%s%s:7400", open, host, shut);
+    print_options(s->dir, "client-1", "ca");
+}
+
+static int certify(const caucus_certify_settings *s) {
+    caucus_error error = {0};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    caucus_status status = caucus_certify(s, &error);
+    if (status == CAUCUS_OK) {
+        print_made(s);
+        return CAUCUS_EXIT_DONE;
+    }
+    fprintf(stderr, "caucus certify: %s%s%s%s\n", error.field[0] ? "--" : "", error.field, error.field[0] ? " " : "",
+            error.text[0] ? error.text : caucus_status_text(status));
+    return status == CAUCUS_E_RANGE ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
+}
+
+int caucus_cli_certify(int argc, char **argv) {
+    caucus_certify_settings s = {.days = 30, .stop = &stop};
+    int code = caucus_options_parse("certify", options, argc, argv, take, &s);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        return CAUCUS_EXIT_DONE;
+    }
+    if (code != 0)
+        return code;
+    if (s.dir == NULL || s.clients == 0) {
+        fprintf(stderr, "caucus certify: %s — for example: caucus certify certs --clients 10\n",
+                s.dir == NULL ? "no directory given" : "--clients is missing");
+        return CAUCUS_EXIT_USAGE;
+    }
+    return certify(&s);
+}

@@ -1,0 +1,428 @@
+/* join.c: `caucus join`: one client of a live federation.
+ *
+ * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for. What
+ * travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
+#include "cli/join_losses.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "net/dial.h"
+#include "net/journal.h"
+#include "store/plan_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A signal that comes just before poll() is seen this much later at most. */
+#define STEP_MS 200
+
+enum { CONNECT, PLAN, CERT, KEY, CA, INSECURE, CLIENT, STATE, GIVE_UP, NPY, REPLAY, ADVERSARY, SEED, DATA, GENRE, PACE, OPTIONS };
+static const caucus_option options[] = {
+    {"connect", "HOST:PORT", NULL, "the coordinator"},
+    {"plan", "FILE", NULL, "the plan; a coordinator with another one is refused"},
+    {"cert", "FILE", NULL, "this client's certificate (PEM); its common name is the client's number"},
+    {"key", "FILE", NULL, "the key of that certificate"},
+    {"ca", "FILE", NULL, "the authority that signed the coordinator's certificate"},
+    {"insecure", NULL, NULL, "no TLS: to try things on one machine; needs --client"},
+    {"client", "I", NULL, "number of this client, from 1, where no certificate says it"},
+    {"state", "FILE", NULL, "survive a restart: made if it does not exist, mode 0600"},
+    {"give-up", "SECONDS", "never", "end if there is no coordinator for so long"},
+    {"npy", "FILE", NULL, "losses of a NumPy file: rounds x experts, or clients x rounds x experts"},
+    {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
+    {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
+    {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},
+    {"data", "DIR", NULL, "MovieLens directory (adversary movielens)"},
+    {"genre", "NAME", "Drama", "movielens: the public best genre"},
+    {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+typedef struct joining {
+    const char *text[OPTIONS]; /* as given; NULL: not given */
+    uint32_t index;
+    uint64_t seed;
+    double give_up, pace;
+    caucus_plan *plan;
+    uint8_t plan_hash[32];
+    caucus_key key;
+    caucus_journal *journal;
+    caucus_dial *dial;
+    caucus_link *link;
+    caucus_losses_source losses;
+    uint32_t printed; /* rounds whose expert was printed */
+    double seen;      /* when there last was a coordinator */
+} joining;
+
+static int refuse(const char *option, const char *value, const char *why) {
+    fprintf(stderr, "caucus join: --%s%s%s%s%s\n", option, value ? " " : "", value ? value : "", value ? ": " : " ", why);
+    return CAUCUS_EXIT_USAGE;
+}
+
+static int complain(caucus_status status, const caucus_error *error) {
+    bool placed = error->field[0] == '\0';
+    fprintf(stderr, "caucus join: %s%s%s\n", error->field, placed ? "" : ": ", error->text);
+    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM || status == CAUCUS_E_IO;
+    return machine ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+}
+
+static void print_help(void) {
+    fputs("caucus join: one client of a live federation: losses in, experts out\n"
+          "\n"
+          "  my-losses | caucus join --connect fleet.example:7400 --plan plan.yaml --cert 3.pem --key 3.key --ca ca.pem --state 3.state\n"
+          "  caucus join --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed 1\n"
+          "\n"
+          "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one line of\n"
+          "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
+          "is dialled again; with --state, a restart goes on where it was: it says at which round, and standard input\n"
+          "goes on there, too.\n"
+          "\nThe federation\n", stdout);
+    caucus_options_help(options, CONNECT, NPY - CONNECT);
+    fputs("\nLosses (standard input, or one of these)\n", stdout);
+    caucus_options_help(options, NPY, OPTIONS - NPY);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    joining *j = user;
+    if (index == SIZE_MAX) {
+        fprintf(stderr, "caucus join: '%s': every setting has a name — 'caucus join --help' lists them\n", value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (j->text[index] != NULL)
+        return refuse(options[index].name, value, "given twice");
+    if (options[index].argument == NULL) {
+        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+            return refuse(options[index].name, value, "must be true or false");
+        j->text[index] = strcmp(value, "true") == 0 ? value : NULL;
+        return 0;
+    }
+    j->text[index] = value;
+    return 0;
+}
+
+static bool whole(const char *text, uint64_t most, uint64_t *ret) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > most)
+        return false;
+    *ret = value;
+    return true;
+}
+
+static bool seconds(const char *text, double *ret) {
+    char *end = NULL;
+    *ret = strtod(text, &end);
+    return end != text && *end == '\0' && *ret >= 0 && isfinite(*ret);
+}
+
+static int check_numbers(joining *j) {
+    uint64_t client = 0;
+    if (j->text[CLIENT] && (!whole(j->text[CLIENT], 1u << 24, &client) || client == 0))
+        return refuse("client", j->text[CLIENT], "must be a client's number, from 1");
+    j->index = (uint32_t)client;
+    if (j->text[SEED] && !whole(j->text[SEED], UINT64_MAX, &j->seed))
+        return refuse("seed", j->text[SEED], "must be a whole number");
+    j->give_up = INFINITY;
+    if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))
+        return refuse("give-up", j->text[GIVE_UP], "must be seconds, or never");
+    if (j->text[PACE] && !seconds(j->text[PACE], &j->pace))
+        return refuse("pace", j->text[PACE], "must be milliseconds");
+    return 0;
+}
+
+/* What belongs together, before anything is read. */
+static int check_options(joining *j) {
+    const char *const *t = j->text;
+    if (!t[CONNECT] || !t[PLAN])
+        return refuse(t[CONNECT] ? "plan" : "connect", NULL, t[CONNECT] ? "is needed: the file the coordinator has too"
+                                                                        : "is needed: the coordinator's host:port");
+    if (t[INSECURE] && (t[CERT] || t[KEY] || t[CA]))
+        return refuse("insecure", NULL, "uses no certificates — leave out --cert, --key and --ca, or --insecure");
+    if (!t[INSECURE] && !(t[CERT] && t[KEY] && t[CA]))
+        return refuse(!t[CERT] ? "cert" : !t[KEY] ? "key" : "ca", NULL,
+                      "is needed (caucus certify makes certificates to try things with; --insecure works on loopback)");
+    if (t[INSECURE] && !t[CLIENT])
+        return refuse("client", NULL, "is needed with --insecure: no certificate says who this is");
+    if (!t[INSECURE] && t[CLIENT])
+        return refuse("client", t[CLIENT], "goes with --insecure; with a certificate its common name is the client's number");
+    if (t[NPY] && t[ADVERSARY])
+        return refuse("npy", t[NPY], "losses come from one place — leave out --adversary");
+    if (t[ADVERSARY] && !t[SEED])
+        return refuse("seed", NULL, "is needed with --adversary: all clients must simulate the same losses");
+    if ((t[DATA] || t[GENRE]) && !t[ADVERSARY])
+        return refuse(t[DATA] ? "data" : "genre", NULL, "goes with --adversary movielens");
+    if (t[REPLAY] && (t[NPY] || t[ADVERSARY]))
+        return refuse("replay", NULL, "is for standard input; other losses find their place by themselves");
+    return check_numbers(j);
+}
+
+static int read_plan(joining *j) {
+    caucus_error error = {"", ""};
+    char hex[CAUCUS_PLAN_HASH_BYTES];
+    caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
+        abort(); /* 64 digits by contract */
+    if (j->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+        return refuse("plan", j->text[PLAN], "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
+    if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !j->text[STATE] && !j->text[SEED])
+        return refuse("state", NULL, "is needed where clients add the noise: without it a restart would draw noise for the same losses again");
+    return 0;
+}
+
+static void notice(void *user, const char *line) {
+    (void)user;
+    fprintf(stderr, "caucus join: %s\n", line);
+}
+
+static int open_dial(joining *j) {
+    caucus_error error = {"", ""};
+    bool plain = j->text[INSECURE] != NULL;
+    caucus_dial_settings settings = {.connect = j->text[CONNECT],
+                                     .cert = plain ? NULL : j->text[CERT],
+                                     .key = j->text[KEY],
+                                     .ca = j->text[CA],
+                                     .notice = notice};
+    caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    if (!plain)
+        j->index = caucus_dial_index(j->dial);
+    if (j->index == 0)
+        return refuse("cert", j->text[CERT], "its common name is not a client's number");
+    return 0;
+}
+
+static int open_key(joining *j) {
+    if (!j->text[SEED]) {
+        if (caucus_key_generate(&j->key) == CAUCUS_OK)
+            return 0;
+        fprintf(stderr, "caucus join: %s\n", caucus_status_text(CAUCUS_E_RANDOM));
+        return CAUCUS_EXIT_FAILED;
+    }
+    caucus_key seeded, run;
+    caucus_key_from_seed(j->seed, &seeded);
+    caucus_key_derive(&seeded, 0, &run);
+    caucus_key_derive(&run, j->index, &j->key);
+    fputs("caucus join: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
+    return 0;
+}
+
+static int open_link(joining *j) {
+    caucus_error error = {"", ""};
+    uint8_t *state = NULL;
+    size_t bytes = 0;
+    caucus_status status = CAUCUS_OK;
+    if (j->text[STATE]) {
+        status = caucus_journal_open(j->text[STATE], &j->journal, &error);
+        if (status == CAUCUS_OK)
+            status = caucus_journal_read(j->journal, &state, &bytes, &error);
+    }
+    if (status == CAUCUS_OK)
+        status = caucus_link_new(j->plan, j->plan_hash, j->index, &j->key, state, bytes,
+                                 j->journal ? caucus_journal_write : NULL, j->journal, &j->link, &error);
+    caucus_key_wipe(&j->key);
+    if (state)
+        sodium_memzero(state, bytes);
+    free(state);
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    uint32_t round = caucus_link_round(j->link);
+    if (bytes > 0 && round == j->plan->settings.rounds)
+        fputs("caucus join: all rounds were played before\n", stderr);
+    else if (bytes > 0)
+        fprintf(stderr, "caucus join: going on at round %u\n", round + 1);
+    j->printed = round;
+    return 0;
+}
+
+static int open_losses(joining *j) {
+    caucus_error error = {"", ""};
+    caucus_status status;
+    if (j->text[NPY]) {
+        status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[NPY], &error);
+    } else if (j->text[ADVERSARY]) {
+        caucus_adversary_settings a = {.seed = j->seed, .data = j->text[DATA], .genre = j->text[GENRE]};
+        status = caucus_adversary_kind_parse(j->text[ADVERSARY], &a.kind, &error);
+        if (status == CAUCUS_OK)
+            status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, &error);
+    } else {
+        status = caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
+    }
+    return status == CAUCUS_OK ? 0 : complain(status, &error);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int failed_save(const joining *j, const caucus_error *error) {
+    fprintf(stderr, "caucus join: %s: %s: %s\n", j->text[STATE] ? j->text[STATE] : "state", error->text,
+            j->journal ? strerror(caucus_journal_errno(j->journal)) : "");
+    return CAUCUS_EXIT_FAILED;
+}
+
+static void pause_ms(double ms) {
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(fmod(ms, 1000) * 1e6)};
+    (void)nanosleep(&t, NULL);
+}
+
+/* Print the expert, take a row if there is one. Returns an exit code, or 0 to go on; *ret_wait: standard input is waited for. */
+static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
+    uint32_t round = caucus_link_round(j->link);
+    caucus_error error = {"", ""};
+    if (j->printed <= round) {
+        printf("%u\n", caucus_link_expert(j->link));
+        j->printed = round + 1;
+        if (fflush(stdout) != 0)
+            return CAUCUS_EXIT_FAILED; /* main() says why */
+    }
+    switch (caucus_losses_next(&j->losses, round, &error)) {
+    case CAUCUS_LOSSES_WRONG:
+        fprintf(stderr, "%s\n", error.text);
+        return CAUCUS_EXIT_USAGE;
+    case CAUCUS_LOSSES_ENDED:
+        fprintf(stderr, "caucus join: standard input ended after round %u of %u%s\n", round, j->plan->settings.rounds,
+                j->journal ? " — start again with the same --state to go on" : " — with --state FILE one can go on later");
+        return CAUCUS_EXIT_FAILED;
+    case CAUCUS_LOSSES_LATER:
+        *ret_wait = true;
+        return 0;
+    case CAUCUS_LOSSES_READY:
+        break;
+    }
+    if (j->pace > 0)
+        pause_ms(j->pace);
+    caucus_status status = caucus_link_observe(j->link, j->losses.row, &error);
+    *ret_played = true;
+    if (status == CAUCUS_E_IO)
+        return failed_save(j, &error);
+    if (status != CAUCUS_OK)
+        caucus_dial_drop(j->dial, j->link, &error);
+    return 0;
+}
+
+static int play(joining *j) {
+    j->seen = now();
+    while (!stop && !caucus_link_done(j->link)) {
+        bool wait = false, awake = false, played = false;
+        if (caucus_link_ready(j->link)) {
+            int code = play_round(j, &wait, &played);
+            if (code != 0)
+                return code;
+        }
+        caucus_error error = {"", ""};
+        caucus_status status =
+            caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1, played ? 0 : STEP_MS, &awake, &error);
+        if (status == CAUCUS_E_IO)
+            return failed_save(j, &error);
+        if (status != CAUCUS_OK)
+            return complain(CAUCUS_E_IO, &error);
+        if (awake)
+            caucus_losses_read(&j->losses);
+        if (caucus_dial_is_open(j->dial))
+            j->seen = now();
+        else if (now() - j->seen > j->give_up) {
+            fprintf(stderr, "caucus join: no coordinator at %s for %g s\n", j->text[CONNECT], j->give_up);
+            return CAUCUS_EXIT_FAILED;
+        }
+    }
+    return 0;
+}
+
+static void say_end(const joining *j) {
+    caucus_link_counts counts;
+    uint64_t low, high, nan;
+    caucus_link_count(j->link, &counts);
+    caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
+    fprintf(stderr, "caucus join: %s%u rounds, %llu reports%s", stop ? "stopped: " : "", caucus_link_round(j->link),
+            (unsigned long long)counts.reports, counts.again ? "" : "\n");
+    if (counts.again)
+        fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);
+    if (low + high > 0)
+        fprintf(stderr, "caucus join: %llu losses were outside [%g, %g] and were moved to its border\n",
+                (unsigned long long)low + high, j->plan->settings.lo, j->plan->settings.hi);
+    if (nan > 0)
+        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n", (unsigned long long)nan,
+                j->plan->settings.hi);
+}
+
+/* Save as it is, say goodbye. */
+static int leave(joining *j, int code) {
+    caucus_error error = {"", ""};
+    const char *words = caucus_link_done(j->link) ? "done" : stop ? "stopped" : "failed";
+    caucus_status status = caucus_link_leave(j->link, words, &error);
+    caucus_dial_close(j->dial, j->link, 2000);
+    if (code == 0)
+        say_end(j);
+    if (status != CAUCUS_OK && code == 0)
+        return failed_save(j, &error);
+    return code == 0 && !caucus_link_done(j->link) ? CAUCUS_EXIT_FAILED : code;
+}
+
+/* A socket must never take the place of a closed standard input or output. */
+static void keep_standard_files(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static int run(joining *j, int argc, char **argv) {
+    keep_standard_files();
+    int code = caucus_options_parse("join", options, argc, argv, take_option, j);
+    if (code == 0)
+        code = check_options(j);
+    if (code == 0)
+        code = read_plan(j);
+    if (code == 0)
+        code = open_dial(j);
+    if (code == 0)
+        code = open_key(j);
+    if (code == 0)
+        code = open_link(j);
+    if (code == 0)
+        code = open_losses(j);
+    if (code != 0)
+        return code;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return leave(j, play(j));
+}
+
+int caucus_cli_join(int argc, char **argv) {
+    joining j = {.index = 0};
+    int code = run(&j, argc, argv);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        code = CAUCUS_EXIT_DONE;
+    }
+    caucus_losses_close(&j.losses);
+    caucus_link_free(j.link);
+    caucus_dial_free(j.dial);
+    caucus_journal_close(j.journal);
+    caucus_plan_free(j.plan);
+    return code;
+}

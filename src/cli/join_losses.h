@@ -1,0 +1,58 @@
+/* join_losses.h: where a client's losses come from: standard input line by line, a NumPy file, or a simulation.
+ * layer: cli */
+#ifndef CAUCUS_CLI_JOIN_LOSSES_H
+#define CAUCUS_CLI_JOIN_LOSSES_H
+
+#include <caucus/plan.h>
+
+#include "sim/adversary.h"
+#include "sim/npy.h"
+
+typedef enum caucus_losses_state {
+    CAUCUS_LOSSES_READY, /* a row is there */
+    CAUCUS_LOSSES_LATER, /* not yet: wait until standard input can be read */
+    CAUCUS_LOSSES_ENDED, /* no more will come */
+    CAUCUS_LOSSES_WRONG  /* malformed: the error says where */
+} caucus_losses_state;
+
+typedef struct caucus_losses_source {
+    const caucus_plan *plan;
+    uint32_t client;
+    double *row; /* [d] */
+    /* A simulation. */
+    caucus_adversary *adversary;
+    caucus_adversary_trial *trial;
+    /* A file. */
+    caucus_npy npy;
+    bool has_npy;
+    /* Lines. */
+    char *text;
+    size_t size, used, room;
+    uint64_t line; /* number of the last line taken */
+    uint32_t skip; /* lines to pass over first (--replay) */
+    bool ended;
+} caucus_losses_source;
+
+/** Lines of standard input. skip: rounds that were played before and come again. */
+caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint32_t skip, caucus_error *ret_error)
+    CAUCUS_MUST_CHECK;
+/** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. */
+caucus_status caucus_losses_from_npy(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client, const char *path,
+                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** A simulation; clients, experts and rounds of the settings are taken from the plan. */
+caucus_status caucus_losses_from_adversary(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
+                                           const caucus_adversary_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_losses_close(caucus_losses_source *source);
+
+/** Whether standard input is what it waits for. */
+bool caucus_losses_waits(const caucus_losses_source *source);
+/** Read what standard input has now (call when it can be read; never waits then). */
+void caucus_losses_read(caucus_losses_source *source);
+/** The losses of round `round` (from 0), in source->row. */
+caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint32_t round, caucus_error *ret_error);
+
+/** One line of d numbers: "0.1,0.2" or "[0.1, 0.2]"; nan and null are not numbers, and accepted.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (what is wrong, without the place). */
+caucus_status caucus_losses_line(const char *line, uint32_t experts, double *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

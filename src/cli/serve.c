@@ -1,0 +1,367 @@
+/* serve.c: `caucus serve`: the coordinator of a live federation. */
+#include "cli/options.h"
+#include "cli/serve_print.h"
+#include "cli/verbs.h"
+#include "net/http.h"
+#include "net/server.h"
+#include "store/plan_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum option {
+    OPTION_PLAN,
+    OPTION_STATE,
+    OPTION_LISTEN,
+    OPTION_CERT,
+    OPTION_KEY,
+    OPTION_CLIENT_CA,
+    OPTION_REVOKED,
+    OPTION_INSECURE,
+    OPTION_DEADLINE,
+    OPTION_QUORUM,
+    OPTION_LINGER,
+    OPTION_MAX_CLIENTS,
+    OPTION_LOOPS,
+    OPTION_HTTP,
+    OPTION_TOKEN,
+    OPTION_NAME,
+    OPTION_FORMAT,
+    OPTION_QUIET,
+    OPTION_SEED,
+    OPTION_FAULT_COMMIT,
+    OPTION_TRUST,
+    OPTION_COUNT
+};
+
+static const caucus_option options[] = {
+    {"plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file"},
+    {"state", "DIR", NULL, "where decisions are kept; started again with the same directory, the run goes on"},
+    {"listen", "HOST:PORT", "127.0.0.1:7400", "where clients connect; port 0 = any"},
+    {"cert", "FILE", NULL, "the coordinator's certificate (PEM)"},
+    {"key", "FILE", NULL, "its key"},
+    {"client-ca", "FILE", NULL, "the authority that signs clients' certificates (common name = index of the client)"},
+    {"revoked", "FILE", NULL,
+     "indices or certificate serial numbers to refuse, one per line; read again when it changes"},
+    {"insecure", NULL, NULL, "no TLS; this machine only"},
+    {"deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever"},
+    {"quorum", "N", "all", "answers enough to go on at the deadline, and clients enough to start"},
+    {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
+    {"max-clients", "N", "2*clients+64", "connections at once"},
+    {"loops", "N", "one per core", "event loops"},
+    {"http", "HOST:PORT", NULL, "status page and /metrics"},
+    {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
+    {"name", "NAME", "live", "of the run, for the page and the ledger"},
+    {"format", "NAME", "text", "text or json"},
+    {"quiet", NULL, NULL, "no remarks while it runs"},
+    {"seed", "N", NULL, "repeatable noise: NOT PRIVATE; the same experts as caucus simulate --seed N --trials 1"},
+    {"fault-commit", "N[:after]", NULL, "for tests: die at commit N, before or after it is made"},
+    {"trust", "WHOM", NULL, NULL}, /* said by the plan; here only to explain */
+    {NULL, NULL, NULL, NULL},
+};
+
+typedef struct serving {
+    const char *value[OPTION_COUNT];
+    caucus_server_settings settings;
+    caucus_plan *plan;
+    char hash[CAUCUS_PLAN_HASH_BYTES];
+    char token[256];
+    bool json, quiet, seeded;
+    caucus_server *server;
+    caucus_http *http;
+} serving;
+
+static caucus_server *running; /* for the signal handler */
+
+static void on_signal(int number) {
+    (void)number;
+    caucus_server_stop(running);
+}
+
+static void print_help(void) {
+    fputs("caucus serve: the coordinator of a live federation\n"
+          "\n"
+          "  caucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 \\\n"
+          "      --cert certs/coordinator.pem --key certs/coordinator.key --client-ca certs/ca.pem\n"
+          "  caucus serve --plan plan.yaml --state state --insecure          to try things on this machine\n"
+          "\n"
+          "It prints where it listens, waits for the plan's clients (caucus join), and ends when the run is over. "
+          "Stopped or killed,\n"
+          "it goes on from --state: no decision is lost, and no noise is drawn twice.\n"
+          "\nWhat is run\n",
+          stdout);
+    caucus_options_help(options, OPTION_PLAN, OPTION_CERT - OPTION_PLAN);
+    fputs("\nWho may join\n", stdout);
+    caucus_options_help(options, OPTION_CERT, OPTION_DEADLINE - OPTION_CERT);
+    fputs("\nWhom to wait for\n", stdout);
+    caucus_options_help(options, OPTION_DEADLINE, OPTION_HTTP - OPTION_DEADLINE);
+    fputs("\nWhat is shown\n", stdout);
+    caucus_options_help(options, OPTION_HTTP, OPTION_SEED - OPTION_HTTP);
+    fputs("\nFor tests\n", stdout);
+    caucus_options_help(options, OPTION_SEED, OPTION_TRUST - OPTION_SEED);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    serving *s = user;
+    if (index == SIZE_MAX) {
+        fprintf(stderr, "caucus serve: '%s': unexpected word — options begin with --\n", value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (index == OPTION_TRUST) {
+        if (strcmp(value, "sum") == 0)
+            fputs("caucus serve: --trust sum: not there yet — plan with --trust coordinator or --trust nobody\n",
+                  stderr);
+        else
+            fputs("caucus serve: --trust: the plan says whom to trust — caucus plan --trust makes one\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
+        fprintf(stderr, "caucus serve: --%s %s: must be true or false\n", options[index].name, value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    s->value[index] = value;
+    return 0;
+}
+
+static bool is_on(const serving *s, enum option option) {
+    return s->value[option] && strcmp(s->value[option], "true") == 0;
+}
+
+/* A whole number up to `most`; false: said on stderr. *ret stays as it is if the option was not given. */
+static bool read_number(const serving *s, enum option option, uint64_t most, uint64_t *ret) {
+    const char *text = s->value[option];
+    if (!text)
+        return true;
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number > most) {
+        fprintf(stderr, "caucus serve: --%s %s: a whole number up to %" PRIu64 " is expected\n", options[option].name,
+                text, most);
+        return false;
+    }
+    *ret = number;
+    return true;
+}
+
+static bool read_count(const serving *s, enum option option, uint32_t *ret) {
+    uint64_t number = 0;
+    if (!read_number(s, option, UINT32_MAX, &number))
+        return false;
+    *ret = (uint32_t)number;
+    return true;
+}
+
+/* Seconds to milliseconds; up to a month. */
+static bool read_seconds(const serving *s, enum option option, uint32_t *ret_ms) {
+    const char *text = s->value[option];
+    if (!text)
+        return true;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (text[0] == '\0' || *end != '\0' || !(seconds >= 0 && seconds <= 2592000) || (seconds > 0 && seconds < 0.001)) {
+        fprintf(stderr, "caucus serve: --%s %s: seconds are expected, 0.001 to 2592000, or 0\n", options[option].name,
+                text);
+        return false;
+    }
+    *ret_ms = (uint32_t)lround(seconds * 1000);
+    return true;
+}
+
+/* N or N:after. */
+static bool read_fault(serving *s) {
+    const char *text = s->value[OPTION_FAULT_COMMIT];
+    if (!text)
+        return true;
+    char *end;
+    errno = 0;
+    s->settings.fault_commit = strtoull(text, &end, 10);
+    s->settings.fault_after = strcmp(end, ":after") == 0;
+    if (text[0] >= '0' && text[0] <= '9' && errno == 0 && (*end == '\0' || s->settings.fault_after))
+        return true;
+    fprintf(stderr, "caucus serve: --fault-commit %s: write N or N:after\n", text);
+    return false;
+}
+
+/* The coordinator's key: from the operating system, or as caucus simulate --seed N --trials 1 has it. */
+static bool make_key(serving *s) {
+    uint64_t seed = 0;
+    if (!read_number(s, OPTION_SEED, UINT64_MAX, &seed))
+        return false;
+    if (!s->value[OPTION_SEED]) {
+        if (caucus_key_generate(&s->settings.key) == CAUCUS_OK)
+            return true;
+        fprintf(stderr, "caucus serve: %s\n", caucus_status_text(CAUCUS_E_RANDOM));
+        return false;
+    }
+    caucus_key seeded, trial;
+    caucus_key_from_seed(seed, &seeded);
+    caucus_key_derive(&seeded, 0, &trial);
+    caucus_key_derive(&trial, 0, &s->settings.key);
+    s->seeded = true;
+    return true;
+}
+
+static bool read_token(serving *s) {
+    const char *path = s->value[OPTION_TOKEN];
+    if (!path)
+        return true;
+    FILE *file = fopen(path, "r");
+    bool read = file && fgets(s->token, sizeof s->token, file) != NULL;
+    if (file)
+        fclose(file);
+    s->token[strcspn(s->token, "\r\n")] = '\0';
+    if (read && s->token[0] != '\0')
+        return true;
+    fprintf(stderr, "caucus serve: --token %s: %s — a file with the token on its first line is expected\n", path,
+            file ? "empty" : strerror(errno));
+    return false;
+}
+
+/* Everything that can be wrong with the words. */
+static bool read_options(serving *s) {
+    const char *format = s->value[OPTION_FORMAT] ? s->value[OPTION_FORMAT] : "text";
+    s->json = strcmp(format, "json") == 0;
+    s->quiet = is_on(s, OPTION_QUIET);
+    if (!s->json && strcmp(format, "text") != 0) {
+        fprintf(stderr, "caucus serve: --format %s: text or json\n", format);
+        return false;
+    }
+    if (!s->value[OPTION_PLAN] || !s->value[OPTION_STATE]) {
+        fprintf(stderr, "caucus serve: --%s is missing — %s\n", s->value[OPTION_PLAN] ? "state" : "plan",
+                s->value[OPTION_PLAN] ? "a directory for the decisions, new or of this run"
+                                      : "caucus plan --write plan.yaml makes one");
+        return false;
+    }
+    bool certificates = s->value[OPTION_CERT] && s->value[OPTION_KEY] && s->value[OPTION_CLIENT_CA];
+    bool any = s->value[OPTION_CERT] || s->value[OPTION_KEY] || s->value[OPTION_CLIENT_CA];
+    if (is_on(s, OPTION_INSECURE) ? any : !certificates) {
+        fputs(any && is_on(s, OPTION_INSECURE)
+                  ? "caucus serve: --insecure: not together with certificates — leave one of them out\n"
+                  : "caucus serve: --cert, --key and --client-ca are needed — caucus certify makes some to try; "
+                    "--insecure works without, on this machine\n",
+              stderr);
+        return false;
+    }
+    s->settings.linger_ms = 30000;
+    return read_seconds(s, OPTION_DEADLINE, &s->settings.deadline_ms) &&
+           read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
+           read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
+           read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
+           read_count(s, OPTION_LOOPS, &s->settings.loops) && read_fault(s) && read_token(s);
+}
+
+static int fail(caucus_status status, const caucus_error *error, bool named) {
+    fprintf(stderr, "caucus serve: %s%s%s%s\n", named && error->field[0] ? "--" : "", error->field,
+            error->field[0] ? " " : "", error->text[0] ? error->text : caucus_status_text(status));
+    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_IO || status == CAUCUS_E_BUDGET ||
+                   status == CAUCUS_E_RANDOM || status == CAUCUS_E_ORDER;
+    return machine ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+}
+
+static void log_line(void *user, int level, const char *line) {
+    const serving *s = user;
+    if (level > 1 || (s->quiet && level > 0))
+        return;
+    time_t now = time(NULL);
+    struct tm parts;
+    char when[32] = "";
+    if (gmtime_r(&now, &parts))
+        strftime(when, sizeof when, "%H:%M:%SZ ", &parts);
+    fprintf(stderr, "caucus serve: %s%s\n", when, line);
+}
+
+static void hash_bytes(const char *hex, uint8_t ret[32]) {
+    for (size_t i = 0; i < 32; i++)
+        sscanf(hex + 2 * i, "%2hhx", &ret[i]);
+}
+
+static int open_all(serving *s) {
+    caucus_error error = {0};
+    caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, s->hash, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error, false);
+    caucus_server_settings *set = &s->settings;
+    set->plan = s->plan;
+    hash_bytes(s->hash, set->plan_hash);
+    set->state_dir = s->value[OPTION_STATE];
+    set->listen = s->value[OPTION_LISTEN] ? s->value[OPTION_LISTEN] : "127.0.0.1:7400";
+    set->cert = s->value[OPTION_CERT];
+    set->key_file = s->value[OPTION_KEY];
+    set->client_ca = s->value[OPTION_CLIENT_CA];
+    set->revoked = s->value[OPTION_REVOKED];
+    set->budget_epsilon = INFINITY;
+    set->name = s->value[OPTION_NAME];
+    set->log = log_line;
+    set->log_user = s;
+    status = caucus_server_open(set, &s->server, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error, true);
+    if (!s->value[OPTION_HTTP])
+        return 0;
+    caucus_http_settings http = {.listen = s->value[OPTION_HTTP],
+                                 .token = s->token[0] ? s->token : NULL,
+                                 .name = s->value[OPTION_NAME],
+                                 .plan = s->plan,
+                                 .plan_hash = set->plan_hash};
+    status = caucus_http_open(s->server, &http, &s->http, &error);
+    return status == CAUCUS_OK ? 0 : fail(status, &error, true);
+}
+
+static int serve(serving *s) {
+    struct rlimit files; /* a connection is a file */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    int code = open_all(s);
+    if (code != 0)
+        return code;
+    running = s->server;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    if (s->seeded)
+        fputs("caucus serve: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
+    if (isinf(s->plan->guarantee.epsilon_choices))
+        fputs("caucus serve: NOT PRIVATE: this plan has no privacy\n", stderr);
+    caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), s->hash,
+                           s->http ? caucus_http_port(s->http) : 0, s->seeded);
+    caucus_error error = {0};
+    caucus_status status = caucus_server_run(s->server, &error);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    if (status != CAUCUS_OK) {
+        fail(status, &error, false);
+        return CAUCUS_EXIT_FAILED;
+    }
+    caucus_server_status now;
+    caucus_server_get_status(s->server, &now);
+    caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
+    return CAUCUS_EXIT_DONE;
+}
+
+int caucus_cli_serve(int argc, char **argv) {
+    serving s = {0};
+    int code = caucus_options_parse("serve", options, argc, argv, take_option, &s);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        return CAUCUS_EXIT_DONE;
+    }
+    if (code == 0)
+        code = read_options(&s) && make_key(&s) ? serve(&s) : CAUCUS_EXIT_USAGE;
+    caucus_http_close(s.http);
+    caucus_server_free(s.server);
+    caucus_plan_free(s.plan);
+    caucus_key_wipe(&s.settings.key);
+    return code;
+}

@@ -1,0 +1,104 @@
+/* up_compare.c: see up_compare.h.
+ *
+ * The simulation gives the announcements; a machine of each client, with the key and losses of the simulation, hears them and says
+ * what it plays: mixtures are drawn by the client itself, so announcements alone would not do. */
+#include "cli/up_compare.h"
+
+#include <stdlib.h>
+
+#include "num/grid.h"
+#include "num/vector.h"
+
+typedef struct heard_list {
+    caucus_announcement *said;
+    size_t count, room;
+    bool failed;
+} heard_list;
+
+static void watch(void *user, uint32_t round, const caucus_announcement *a) {
+    heard_list *list = user;
+    (void)round;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 256;
+        caucus_announcement *more = realloc(list->said, room * sizeof *more);
+        if (!more) {
+            list->failed = true;
+            return;
+        }
+        list->said = more;
+        list->room = room;
+    }
+    list->said[list->count++] = *a;
+}
+
+typedef struct comparison {
+    const caucus_plan *plan;
+    const caucus_adversary_trial *losses;
+    heard_list list;
+    double *row;     /* [d] */
+    int64_t *totals; /* [d]: everybody's losses, grid units */
+    int64_t cost;    /* of what was played live, grid units */
+    caucus_compared *out;
+} comparison;
+
+/* One client's rounds: what it should have played, against `live`. */
+static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index, const uint32_t *live, uint32_t played) {
+    const caucus_settings *s = &c->plan->settings;
+    caucus_key seeded, run, key;
+    caucus_key_from_seed(seed, &seeded);
+    caucus_key_derive(&seeded, 0, &run);
+    caucus_key_derive(&run, index, &key);
+    caucus_client *client = NULL;
+    caucus_status status = caucus_client_new(c->plan, index, &key, &client);
+    caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = c->plan->grid};
+    caucus_clips clips = {0, 0, 0};
+    size_t next = 0;
+    for (uint32_t round = 0; status == CAUCUS_OK && round < s->rounds; round++) {
+        while (next < c->list.count && caucus_client_rounds_left(client) == 0)
+            if (caucus_client_hear(client, &c->list.said[next++]) != CAUCUS_OK)
+                abort(); /* the simulation's own announcements */
+        uint32_t expert = caucus_client_expert(client);
+        caucus_adversary_fill64(c->losses, index, round, 1, c->row);
+        if (c->out->equal && (round >= played || live[round] != expert)) {
+            c->out->equal = false;
+            c->out->client = index;
+            c->out->round = round + 1;
+            c->out->live = round < played ? live[round] : UINT32_MAX;
+            c->out->simulated = expert;
+        }
+        if (round < played && live[round] < s->experts)
+            c->cost += caucus_grid_loss(&grid, c->row[live[round]], &clips);
+        caucus_grid_add_rows_f64(&grid, c->totals, c->row, s->experts, 1, &clips);
+        status = caucus_client_observe(client, c->row, 1);
+    }
+    caucus_client_free(client);
+    return status;
+}
+
+caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, const uint32_t *expert,
+                                const uint32_t *played, const volatile int *stop, caucus_compared *ret) {
+    const caucus_settings *s = &plan->settings;
+    comparison c = {.plan = plan, .out = ret};
+    caucus_adversary_trial *losses = NULL;
+    *ret = (caucus_compared){.equal = true};
+    c.row = calloc(s->experts, sizeof *c.row);
+    c.totals = calloc(s->experts, sizeof *c.totals);
+    caucus_status status = c.row && c.totals ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    if (status == CAUCUS_OK)
+        status = caucus_trial_play(plan, adversary, seed, 0, stop, watch, &c.list, &ret->simulation);
+    if (status == CAUCUS_OK)
+        status = c.list.failed ? CAUCUS_E_MEMORY : caucus_adversary_trial_open(adversary, 0, &losses);
+    c.losses = losses;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
+        status = stop && *stop ? CAUCUS_E_ORDER
+                               : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
+    if (status == CAUCUS_OK) {
+        double unit = (s->hi - s->lo) / (double)plan->grid;
+        ret->regret_live = (double)(c.cost - caucus_vector_min_i64(c.totals, s->experts)) * unit / s->clients;
+    }
+    caucus_adversary_trial_free(losses);
+    free(c.list.said);
+    free(c.row);
+    free(c.totals);
+    return status;
+}

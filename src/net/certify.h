@@ -1,0 +1,26 @@
+/* certify.h: a directory of certificates to try a live federation with.
+ * layer: net
+ *
+ * ca.pem, coordinator.pem and .key, client-1.pem and .key, ... The directory appears whole or not at all. The authority's own
+ * key is never written: once it is done, nothing more can be signed in its name. */
+#ifndef CAUCUS_NET_CERTIFY_H
+#define CAUCUS_NET_CERTIFY_H
+
+#include <caucus/status.h>
+
+#define CAUCUS_CERTIFY_MAX_CLIENTS 100000u
+#define CAUCUS_CERTIFY_MAX_DAYS 3650u
+
+typedef struct caucus_certify_settings {
+    const char *dir;
+    uint32_t clients;         /* 1 .. CAUCUS_CERTIFY_MAX_CLIENTS */
+    const char *host;         /* further name or address of the coordinator; NULL: this machine only */
+    uint32_t days;            /* 1 .. CAUCUS_CERTIFY_MAX_DAYS */
+    const volatile int *stop; /* not zero: give up, leave nothing behind; may be NULL */
+} caucus_certify_settings;
+
+/** Make it. A directory made by an earlier call is replaced at once; one with other contents is refused.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_IO, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). */
+caucus_status caucus_certify(const caucus_certify_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

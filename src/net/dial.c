@@ -1,0 +1,390 @@
+/* dial.c: see dial.h. */
+#include "net/dial.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "net/address.h"
+#include "net/tls.h"
+
+#define OPEN_MS 10000 /* to connect and shake hands */
+#define SILENCE_SECONDS 60 /* then the kernel asks whether the other side is still there */
+
+typedef enum dial_state { WAITING, CONNECTING, SHAKING, OPEN } dial_state;
+
+struct caucus_dial {
+    char *connect;
+    caucus_address address;
+    SSL_CTX *context; /* NULL: plain */
+    SSL *ssl;
+    SSL_SESSION *session; /* of the last connection that got as far as a ticket */
+    int fd;
+    dial_state state;
+    bool want_write; /* the handshake or a record waits for room in the socket */
+    bool fruitful;   /* this connection has brought something */
+    uint32_t tries;  /* failures in a row */
+    int64_t when;    /* WAITING: next try; CONNECTING, SHAKING: give up */
+    char last[256];  /* the last notice: nobody wants to read it every 30 seconds */
+    void (*notice)(void *user, const char *line);
+    void *user;
+};
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+uint32_t caucus_dial_pause(uint32_t n) {
+    uint32_t most = n < 8 ? 200u << n : 30000u;
+    most = most < 30000u ? most : 30000u;
+    return most / 2 + randombytes_uniform(most / 2 + 1);
+}
+
+caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, caucus_error *ret_error) {
+    caucus_dial *d = calloc(1, sizeof *d);
+    if (!d || !(d->connect = strdup(s->connect))) {
+        free(d);
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "connect", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    d->fd = -1;
+    d->notice = s->notice;
+    d->user = s->user;
+    caucus_status status = caucus_address_split(s->connect, "connect", &d->address, ret_error);
+    if (status == CAUCUS_OK && d->address.port == 0)
+        status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.150s: port 0 cannot be dialled", s->connect);
+    if (status == CAUCUS_OK && !s->cert) { /* without TLS nothing may leave this machine */
+        status = caucus_address_resolve(s->connect, "connect", false, &d->address, ret_error);
+        if (status == CAUCUS_OK && !d->address.loopback)
+            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.100s: is not this machine, and --insecure works on loopback only",
+                                 s->connect);
+    }
+    if (status == CAUCUS_OK && s->cert)
+        status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
+    if (status != CAUCUS_OK)
+        caucus_dial_free(d);
+    else
+        *ret = d;
+    return status;
+}
+
+static void hang_up(caucus_dial *d) {
+    SSL_free(d->ssl);
+    d->ssl = NULL;
+    if (d->fd >= 0)
+        (void)close(d->fd);
+    d->fd = -1;
+    d->want_write = false;
+}
+
+void caucus_dial_free(caucus_dial *d) {
+    if (!d)
+        return;
+    hang_up(d);
+    SSL_SESSION_free(d->session);
+    SSL_CTX_free(d->context);
+    free(d->connect);
+    free(d);
+}
+
+uint32_t caucus_dial_index(const caucus_dial *d) {
+    X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
+    char name[16] = "";
+    if (!own || X509_NAME_get_text_by_NID(X509_get_subject_name(own), NID_commonName, name, sizeof name) < 1)
+        return 0;
+    size_t length = strlen(name);
+    if (length > 8 || strspn(name, "0123456789") != length || name[0] == '0')
+        return 0;
+    return (uint32_t)strtoul(name, NULL, 10);
+}
+
+bool caucus_dial_is_open(const caucus_dial *d) {
+    return d->state == OPEN;
+}
+
+static void say(caucus_dial *d, const char *what, uint32_t pause) {
+    if (strcmp(d->last, what) == 0)
+        return;
+    (void)snprintf(d->last, sizeof d->last, "%s", what);
+    char line[384];
+    (void)snprintf(line, sizeof line, "%.100s: %s — trying again in %.1f s", d->connect, what, pause / 1000.0);
+    if (d->notice)
+        d->notice(d->user, line);
+}
+
+/* The connection is gone, or never came: wait, then try again. */
+static void lose(caucus_dial *d, caucus_link *link, const char *why) {
+    hang_up(d);
+    caucus_link_disconnected(link);
+    if (d->fruitful)
+        d->tries = 0;
+    d->fruitful = false;
+    uint32_t pause = caucus_dial_pause(d->tries++);
+    d->state = WAITING;
+    d->when = now_ms() + pause;
+    say(d, why, pause);
+}
+
+void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why) {
+    char line[300];
+    (void)snprintf(line, sizeof line, "%s%s%s", why->field, why->field[0] ? " " : "", why->text);
+    d->fruitful = false;
+    d->tries = 8; /* whoever sends nonsense is not asked again at once */
+    lose(d, link, line);
+}
+
+/* Why TLS failed; true if coming again cannot help: one side does not accept the other's certificate. */
+static bool tls_failure(caucus_dial *d, char *ret, size_t bytes) {
+    int reason = ERR_GET_REASON(ERR_peek_error());
+    /* Alerts about certificates are 42 to 48 and 116; OpenSSL gives them as 1000 + alert. */
+    bool refused = (reason >= 1042 && reason <= 1048) || reason == 1116;
+    bool refusing = SSL_get_verify_result(d->ssl) != X509_V_OK;
+    char why[160];
+    caucus_tls_why(d->ssl, why, sizeof why);
+    (void)snprintf(ret, bytes, "%s%s", refused ? "it does not accept this client's certificate: " : "TLS: ", why);
+    return refused || refusing;
+}
+
+static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    char why[240];
+    if (tls_failure(d, why, sizeof why)) {
+        hang_up(d);
+        caucus_link_disconnected(link);
+        d->state = WAITING;
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%.80s: %.140s", d->connect, why);
+    }
+    lose(d, link, why);
+    return CAUCUS_OK;
+}
+
+static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    caucus_error error = {"", ""};
+    if (caucus_address_resolve(d->connect, "connect", false, &d->address, &error) != CAUCUS_OK) {
+        lose(d, link, error.text);
+        return CAUCUS_OK;
+    }
+    if (!d->context && !d->address.loopback)
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%.100s: is not this machine, and --insecure works on loopback only", d->connect);
+    d->fd = socket(d->address.socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (d->fd < 0) {
+        lose(d, link, strerror(errno));
+        return CAUCUS_OK;
+    }
+    int on = 1, idle = SILENCE_SECONDS, every = 10;
+    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(d->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    if (connect(d->fd, (const struct sockaddr *)&d->address.socket, d->address.bytes) != 0 && errno != EINPROGRESS) {
+        lose(d, link, strerror(errno));
+        return CAUCUS_OK;
+    }
+    d->state = CONNECTING;
+    d->when = now_ms() + OPEN_MS;
+    return CAUCUS_OK;
+}
+
+static caucus_status opened(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    d->state = OPEN;
+    d->want_write = false;
+    return caucus_link_connected(link, ret_error);
+}
+
+static caucus_status shake(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    ERR_clear_error();
+    int result = SSL_do_handshake(d->ssl);
+    if (result == 1)
+        return opened(d, link, ret_error);
+    int why = SSL_get_error(d->ssl, result);
+    d->want_write = why == SSL_ERROR_WANT_WRITE;
+    if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
+        return CAUCUS_OK;
+    return broken_tls(d, link, ret_error);
+}
+
+/* Has connect() finished? */
+static caucus_status reached(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    struct pollfd one = {.fd = d->fd, .events = POLLOUT};
+    if (poll(&one, 1, 0) < 1)
+        return CAUCUS_OK;
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+        error = errno;
+    if (error != 0) {
+        lose(d, link, strerror(error));
+        return CAUCUS_OK;
+    }
+    if (!d->context)
+        return opened(d, link, ret_error);
+    caucus_error tls = {"", ""};
+    if (caucus_tls_client_open(d->context, d->fd, d->address.host, d->session, &d->ssl, &tls) != CAUCUS_OK) {
+        lose(d, link, tls.text);
+        return CAUCUS_OK;
+    }
+    d->state = SHAKING;
+    return shake(d, link, ret_error);
+}
+
+/* Move n bytes: > 0 moved, 0 not now, -1 the connection is gone, -2 TLS failed. */
+static int classify(caucus_dial *d, int result) {
+    if (result > 0)
+        return result;
+    int why = SSL_get_error(d->ssl, result);
+    d->want_write = why == SSL_ERROR_WANT_WRITE;
+    if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
+        return 0;
+    return why == SSL_ERROR_SSL ? -2 : -1;
+}
+
+static int put_bytes(caucus_dial *d, const uint8_t *bytes, size_t size) {
+    int most = size > 1 << 20 ? 1 << 20 : (int)size;
+    if (d->ssl) {
+        ERR_clear_error();
+        return classify(d, SSL_write(d->ssl, bytes, most));
+    }
+    ssize_t n = send(d->fd, bytes, (size_t)most, MSG_NOSIGNAL);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        d->want_write = true;
+        return 0;
+    }
+    return n > 0 ? (int)n : -1;
+}
+
+static int get_bytes(caucus_dial *d, uint8_t *to, size_t room) {
+    if (d->ssl) {
+        ERR_clear_error();
+        return classify(d, SSL_read(d->ssl, to, (int)room));
+    }
+    ssize_t n = recv(d->fd, to, room, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    return n > 0 ? (int)n : -1;
+}
+
+static caucus_status gone(caucus_dial *d, caucus_link *link, int result, caucus_error *ret_error) {
+    if (result == -2)
+        return broken_tls(d, link, ret_error);
+    const char *words = caucus_link_last_words(link);
+    char why[240];
+    (void)snprintf(why, sizeof why, "%s%.180s", words[0] ? "the coordinator said: " : "the connection was closed", words);
+    lose(d, link, why);
+    return CAUCUS_OK;
+}
+
+static caucus_status send_all(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
+    size_t size = 0;
+    const uint8_t *bytes;
+    d->want_write = false;
+    while (d->state == OPEN && (bytes = caucus_link_to_send(link, &size)) != NULL) {
+        int n = put_bytes(d, bytes, size);
+        if (n < 0)
+            return gone(d, link, n, ret_error);
+        if (n == 0)
+            break;
+        caucus_link_sent(link, (size_t)n);
+        *ret_moved = true;
+    }
+    return CAUCUS_OK;
+}
+
+static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
+    uint8_t buffer[16384];
+    if (!caucus_link_wants(link))
+        return CAUCUS_OK;
+    int n = get_bytes(d, buffer, sizeof buffer);
+    if (n < 0)
+        return gone(d, link, n, ret_error);
+    if (n == 0)
+        return CAUCUS_OK;
+    *ret_moved = true;
+    if (d->ssl && !d->fruitful) {
+        SSL_SESSION *session = caucus_tls_session(d->ssl);
+        if (session) {
+            SSL_SESSION_free(d->session);
+            d->session = session;
+        }
+    }
+    caucus_error error = {"", ""};
+    caucus_status status = caucus_link_receive(link, buffer, (size_t)n, &error);
+    if (status == CAUCUS_OK) {
+        d->fruitful = true;
+        d->last[0] = '\0';
+    } else if (status == CAUCUS_E_MISMATCH) {
+        return caucus_fail(ret_error, status, error.field, "%s", error.text);
+    } else if (status == CAUCUS_E_IO && strcmp(error.field, "state") == 0) { /* the state could not be saved: nothing wrong with the line */
+        return caucus_fail(ret_error, status, error.field, "%s", error.text);
+    } else {
+        caucus_dial_drop(d, link, &error);
+    }
+    return CAUCUS_OK;
+}
+
+static caucus_status act(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
+    caucus_status status = CAUCUS_OK;
+    if (d->state == WAITING && now_ms() >= d->when)
+        status = begin(d, link, ret_error);
+    if (status == CAUCUS_OK && d->state == CONNECTING)
+        status = reached(d, link, ret_error);
+    else if (status == CAUCUS_OK && d->state == SHAKING)
+        status = shake(d, link, ret_error);
+    if (status == CAUCUS_OK && (d->state == CONNECTING || d->state == SHAKING) && now_ms() >= d->when)
+        lose(d, link, "no answer");
+    if (status == CAUCUS_OK && d->state == OPEN)
+        status = receive_some(d, link, ret_moved, ret_error);
+    if (status == CAUCUS_OK && d->state == OPEN)
+        status = send_all(d, link, ret_moved, ret_error);
+    return status;
+}
+
+caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int timeout_ms, bool *ret_awake,
+                               caucus_error *ret_error) {
+    bool moved = false;
+    *ret_awake = false;
+    caucus_status status = act(d, link, &moved, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    int64_t wait = moved ? 0 : timeout_ms;
+    if (d->state != OPEN && d->when - now_ms() < wait)
+        wait = d->when > now_ms() ? d->when - now_ms() : 0;
+    short events = d->want_write || d->state == CONNECTING ? POLLOUT : 0;
+    if (d->state == SHAKING || (d->state == OPEN && caucus_link_wants(link)))
+        events |= POLLIN;
+    struct pollfd fds[2] = {{.fd = d->fd, .events = events}, {.fd = wake, .events = POLLIN}};
+    if (poll(fds, 2, (int)wait) > 0)
+        *ret_awake = wake >= 0 && (fds[1].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0;
+    return CAUCUS_OK;
+}
+
+void caucus_dial_close(caucus_dial *d, caucus_link *link, int timeout_ms) {
+    int64_t until = now_ms() + timeout_ms;
+    caucus_error error;
+    size_t size = 0;
+    while (d->state == OPEN && caucus_link_to_send(link, &size) != NULL && now_ms() < until) {
+        bool moved = false;
+        if (send_all(d, link, &moved, &error) != CAUCUS_OK)
+            break;
+        if (!moved && d->state == OPEN) {
+            struct pollfd one = {.fd = d->fd, .events = POLLOUT};
+            (void)poll(&one, 1, 50);
+        }
+    }
+    if (d->state == OPEN && d->ssl) {
+        ERR_clear_error();
+        (void)SSL_shutdown(d->ssl);
+        ERR_clear_error();
+    }
+    hang_up(d);
+    d->state = WAITING;
+    caucus_link_disconnected(link);
+}

@@ -1,0 +1,291 @@
+/* http.c: the second port: who may ask, and which text answers.
+ *
+ * libmicrohttpd runs one thread; every text is made in it, from a view taken at most once per VIEW_MS so that no number
+ * of readers can hold up the coordinator. Requests are never logged: not their address, not their path, not their
+ * headers. On loopback without a token the Host header must name the loopback too: a page of another site that points
+ * its own name at 127.0.0.1 (DNS rebinding) is not answered. */
+#include "net/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "net/address.h"
+#include "net/http_view.h"
+
+#define VIEW_MS 100    /* a view is shared by all requests within this time */
+#define CONNECTIONS 64 /* at once, and of one address: */
+#define CONNECTIONS_PER_ADDRESS 32
+#define TIMEOUT_SECONDS 10  /* idle or slow connections end */
+#define REQUEST_BYTES 16384 /* request line and headers; libmicrohttpd answers 414 or 431 beyond it */
+#define BACKLOG 64
+
+extern const char caucus_web_app_js[];
+extern const unsigned long caucus_web_app_js_length;
+extern const char caucus_web_style_css[];
+extern const unsigned long caucus_web_style_css_length;
+extern const char caucus_web_icon_svg[];
+extern const unsigned long caucus_web_icon_svg_length;
+
+struct caucus_http {
+    struct MHD_Daemon *daemon;
+    caucus_view view;
+    int64_t view_ms; /* when it was taken; below 0: never */
+    uint16_t port;
+    bool token_wanted;
+    unsigned char token_hash[crypto_generichash_BYTES];
+};
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return -1;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void refresh(caucus_http *http) {
+    int64_t now = now_ms();
+    if (http->view_ms >= 0 && now - http->view_ms < VIEW_MS)
+        return;
+    caucus_view_refresh(&http->view);
+    http->view_ms = now;
+}
+
+/* Hashes are compared, in constant time: neither the token nor its length shows in how long it takes. */
+static void hash_token(const char *token, unsigned char ret[crypto_generichash_BYTES]) {
+    (void)crypto_generichash(ret, crypto_generichash_BYTES, (const unsigned char *)token, strlen(token), NULL, 0);
+}
+
+static bool token_right(const caucus_http *http, struct MHD_Connection *connection) {
+    const char *given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    if (!given || strncasecmp(given, "Bearer ", 7) != 0)
+        return false;
+    unsigned char hash[crypto_generichash_BYTES];
+    hash_token(given + 7, hash);
+    return sodium_memcmp(hash, http->token_hash, sizeof hash) == 0;
+}
+
+/* The host part of "host", "host:port" or "[v6]:port" is a name of the loopback. */
+static bool host_is_loopback(const char *host) {
+    if (!host)
+        return true; /* HTTP/1.0 by hand; browsers always send it */
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (strncasecmp(host, names[i], length) == 0 && (host[length] == 0 || host[length] == ':'))
+            return true;
+    }
+    return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.:") == strlen(host);
+}
+
+static enum MHD_Result queue(struct MHD_Connection *connection, unsigned code, const char *type,
+                             struct MHD_Response *response) {
+    static const char *const headers[][2] = {
+        {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Cache-Control", "no-store"},
+    };
+    if (!response)
+        return MHD_NO;
+    enum MHD_Result ok = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    for (size_t i = 0; ok == MHD_YES && i < sizeof headers / sizeof *headers; i++)
+        ok = MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    if (ok == MHD_YES && code == MHD_HTTP_UNAUTHORIZED)
+        ok = MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"caucus\"");
+    if (ok == MHD_YES && code == MHD_HTTP_METHOD_NOT_ALLOWED)
+        ok = MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (ok == MHD_YES)
+        ok = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return ok;
+}
+
+/* A text that lives as long as the program. MHD takes it as void *, and does not write to it. */
+static enum MHD_Result answer_constant(struct MHD_Connection *connection, unsigned code, const char *type,
+                                       const char *text, size_t length) {
+    union {
+        const char *in;
+        void *out;
+    } bytes = {.in = text};
+    return queue(connection, code, type, MHD_create_response_from_buffer(length, bytes.out, MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned code, const char *text) {
+    return answer_constant(connection, code, "text/plain; charset=utf-8", text, strlen(text));
+}
+
+typedef unsigned (*caucus_writer)(const caucus_view *view, FILE *to); /* returns the status code */
+
+static unsigned write_json(const caucus_view *view, FILE *to) {
+    caucus_view_json(view, to);
+    return MHD_HTTP_OK;
+}
+static unsigned write_metrics(const caucus_view *view, FILE *to) {
+    caucus_view_metrics(view, to);
+    return MHD_HTTP_OK;
+}
+static unsigned write_page(const caucus_view *view, FILE *to) {
+    caucus_view_page(view, to);
+    return MHD_HTTP_OK;
+}
+static unsigned write_health(const caucus_view *view, FILE *to) {
+    return caucus_view_health(view, to) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
+                                   caucus_writer writer) {
+    refresh(http);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+    unsigned code = writer(&http->view, to);
+    bool whole = !ferror(to);
+    if (fclose(to) != 0 || !whole) {
+        free(text);
+        return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+    if (!response)
+        free(text);
+    return queue(connection, code, type, response);
+}
+
+static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connection, const char *path) {
+    if (strcmp(path, "/") == 0)
+        return answer_view(http, connection, "text/html; charset=utf-8", write_page);
+    if (strcmp(path, "/api/v1/status") == 0)
+        return answer_view(http, connection, "application/json", write_json);
+    if (strcmp(path, "/metrics") == 0)
+        return answer_view(http, connection, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
+    if (strcmp(path, "/healthz") == 0)
+        return answer_view(http, connection, "text/plain; charset=utf-8", write_health);
+    if (strcmp(path, "/app.js") == 0)
+        return answer_constant(connection, MHD_HTTP_OK, "text/javascript; charset=utf-8", caucus_web_app_js,
+                               caucus_web_app_js_length);
+    if (strcmp(path, "/style.css") == 0)
+        return answer_constant(connection, MHD_HTTP_OK, "text/css; charset=utf-8", caucus_web_style_css,
+                               caucus_web_style_css_length);
+    if (strcmp(path, "/icon.svg") == 0)
+        return answer_constant(connection, MHD_HTTP_OK, "image/svg+xml", caucus_web_icon_svg,
+                               caucus_web_icon_svg_length);
+    return answer_words(connection, MHD_HTTP_NOT_FOUND, "there are /, /api/v1/status, /metrics and /healthz\n");
+}
+
+/* Called once when the headers are in, and again when the request is whole. A body is refused unread. */
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *path, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **state) {
+    (void)version;
+    (void)upload;
+    (void)upload_size;
+    caucus_http *http = user;
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return answer_words(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
+        (length && strcmp(length, "0") != 0))
+        return answer_words(connection, MHD_HTTP_BAD_REQUEST, "a request here has no body\n");
+    if (!*state) {
+        *state = http;
+        return MHD_YES;
+    }
+    if (http->token_wanted && !token_right(http, connection))
+        return answer_words(connection, MHD_HTTP_UNAUTHORIZED, "send: Authorization: Bearer TOKEN\n");
+    if (!http->token_wanted &&
+        !host_is_loopback(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
+        return answer_words(connection, MHD_HTTP_MISDIRECTED_REQUEST, "ask for localhost, or use a token\n");
+    return route(http, connection, path);
+}
+
+static caucus_status open_listener(const caucus_http_settings *settings, int *ret_fd, uint16_t *ret_port,
+                                   caucus_error *ret_error) {
+    caucus_address address;
+    caucus_status status = caucus_address_resolve(settings->listen, "http", true, &address, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (!settings->token && !address.loopback)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "http",
+                           "%.100s can be reached from other machines — give --token, or listen on 127.0.0.1",
+                           settings->listen);
+    int one = 1, fd = socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(fd, (const struct sockaddr *)&address.socket, address.bytes) != 0 || listen(fd, BACKLOG) != 0 ||
+        getsockname(fd, (struct sockaddr *)&bound, &size) != 0) {
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot listen on %.100s: %s", settings->listen,
+                             strerror(errno));
+        if (fd >= 0)
+            (void)close(fd);
+        return status;
+    }
+    *ret_fd = fd;
+    *ret_port = caucus_address_port(&bound);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
+                               caucus_error *ret_error) {
+    if (settings->token && strlen(settings->token) < CAUCUS_HTTP_TOKEN_MIN)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "token",
+                           "shorter than %d characters — make one with: openssl rand -hex 32", CAUCUS_HTTP_TOKEN_MIN);
+    if (sodium_init() < 0)
+        return caucus_fail(ret_error, CAUCUS_E_RANDOM, "http", "libsodium does not start");
+    caucus_http *http = calloc(1, sizeof *http);
+    if (!http)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "http", "out of memory");
+    int fd = -1;
+    http->view_ms = -1;
+    caucus_status status = caucus_view_open(&http->view, server, settings);
+    if (status != CAUCUS_OK) {
+        (void)caucus_fail(ret_error, status, "http", "out of memory");
+        goto failed;
+    }
+    if (settings->token) {
+        http->token_wanted = true;
+        hash_token(settings->token, http->token_hash);
+    }
+    status = open_listener(settings, &fd, &http->port, ret_error);
+    if (status != CAUCUS_OK)
+        goto failed;
+    http->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http,
+                                    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                                    MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
+                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
+                                    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_END);
+    if (!http->daemon) {
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot answer on %.100s", settings->listen);
+        (void)close(fd);
+        goto failed;
+    }
+    *ret = http;
+    return CAUCUS_OK;
+failed:
+    caucus_http_close(http);
+    return status;
+}
+
+uint16_t caucus_http_port(const caucus_http *http) {
+    return http->port;
+}
+
+void caucus_http_close(caucus_http *http) {
+    if (!http)
+        return;
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon); /* also closes the listener */
+    caucus_view_close(&http->view);
+    sodium_memzero(http->token_hash, sizeof http->token_hash);
+    free(http);
+}

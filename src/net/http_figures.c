@@ -1,0 +1,129 @@
+/* http_figures.c: the status page's figures, as SVG and plain elements.
+ *
+ * Lengths are percentages, so a figure fits a phone and a screen alike. No style attribute: the page's security policy
+ * forbids them; colours and shapes come from style.css by class. What a colour says, a shape or a number says too.
+ * Each figure is one image with one sentence to a screen reader; the same values stand in the page's tables. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "net/http_view.h"
+
+#define EXPERT_COLOURS 7   /* classes e0..e6 in style.css */
+#define LABEL_PER_CENT 7.0 /* a stretch narrower than this shows no number */
+
+static double per_cent(double part, double whole) {
+    if (!(whole > 0) || !(part > 0))
+        return 0;
+    return part >= whole ? 100 : 100 * part / whole;
+}
+
+void caucus_figure_bar(FILE *to, double part, double whole, const char *label) {
+    double width = per_cent(part, whole);
+    (void)fprintf(to, "<svg class=\"bar%s\" role=\"img\" aria-label=\"", width >= 100 ? " full" : "");
+    caucus_put_html(to, label);
+    (void)fprintf(to,
+                  "\"><rect class=\"whole\" width=\"100%%\" height=\"100%%\" rx=\"7\"/>"
+                  "<rect class=\"part\" width=\"%.2f%%\" height=\"100%%\" rx=\"7\"/></svg>",
+                  width);
+}
+
+/* History: one rectangle per stretch, as wide as its share of the announcements. */
+void caucus_figure_strip(const caucus_view *view, FILE *to) {
+    if (view->stretches == 0) {
+        (void)fputs("<p class=\"quiet\">Nothing has been announced yet.</p>", to);
+        return;
+    }
+    double first = view->stretch[0].serial;
+    double total = (double)view->read - first;
+    (void)fprintf(
+        to,
+        "<svg class=\"strip\" role=\"img\" aria-label=\"%u stretches of one expert each; in force now: expert %u\">",
+        view->stretches, view->stretch[view->stretches - 1].expert);
+    for (uint32_t i = 0; i < view->stretches; i++) {
+        const caucus_stretch *s = &view->stretch[i];
+        double end = i + 1 < view->stretches ? view->stretch[i + 1].serial : view->read;
+        double x = 100 * (s->serial - first) / total, width = 100 * (end - s->serial) / total;
+        (void)fprintf(to,
+                      "<g><title>expert %u from %s %u</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
+                      "height=\"100%%\"/>",
+                      s->expert, caucus_view_block_word(view), s->block, s->expert % EXPERT_COLOURS,
+                      i + 1 == view->stretches ? " now" : "", x, width);
+        if (width >= LABEL_PER_CENT)
+            (void)fprintf(to, "<text x=\"%.3f%%\" y=\"50%%\" dy=\".35em\">%u</text>", x + width / 2, s->expert);
+        (void)fputs("</g>", to);
+    }
+    (void)fputs("</svg>", to);
+}
+
+static void put_client_words(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    uint32_t away = s->clients > s->present ? s->clients - s->present : 0;
+    (void)fprintf(to, "%u of %u clients have reported, %u %s, %u not connected", s->answered, s->clients,
+                  caucus_view_expected(view), caucus_view_overdue(view) ? "late" : "expected", away);
+}
+
+/* Clients: filled = reported, ring = expected, diamond = late, dash = away. */
+void caucus_figure_dots(const caucus_view *view, FILE *to) {
+    if (!view->presence) {
+        (void)fputs("<p class=\"quiet\">", to);
+        put_client_words(view, to);
+        (void)fputs(".</p>", to);
+        return;
+    }
+    bool late = caucus_view_overdue(view);
+    (void)fputs("<div class=\"dots\" role=\"img\" aria-label=\"", to);
+    put_client_words(view, to);
+    (void)fputs("\">", to);
+    for (uint32_t i = 0; i < view->plan->settings.clients; i++) {
+        const char *word = "away";
+        if (view->presence[i] == 2)
+            word = "reported";
+        else if (view->presence[i] == 1)
+            word = late ? "late" : "expected";
+        (void)fprintf(to, "<i class=\"%s\" title=\"client %u: %s\"></i>", word, i + 1, word);
+    }
+    (void)fputs("</div>", to);
+}
+
+void caucus_figure_traffic(const caucus_view *view, FILE *to) {
+    if (caucus_view_resumed(view))
+        return; /* lengths that cannot be compared */
+    double ours = (double)view->status.scalars_up, paper = (double)view->status.scalars_paper;
+    double whole = ours > paper ? ours : paper;
+    (void)fprintf(to,
+                  "<svg class=\"traffic\" role=\"img\" aria-label=\"numbers sent by clients: %" PRIu64
+                  "; the paper's protocol: %" PRIu64 "\">",
+                  view->status.scalars_up, view->status.scalars_paper);
+    (void)fprintf(to,
+                  "<rect class=\"ours\" width=\"%.2f%%\" y=\"0\" height=\"16\"/>"
+                  "<rect class=\"paper\" width=\"%.2f%%\" y=\"22\" height=\"16\"/></svg>",
+                  fmax(per_cent(ours, whole), ours > 0 ? 0.4 : 0), per_cent(paper, whole));
+}
+
+/* The step in hand: a ring that fills until the deadline. pathLength makes the ring 100 long. */
+void caucus_figure_clock(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    bool running = s->started && !s->finished;
+    double share = running ? per_cent(s->seconds_in_step, s->deadline_seconds) : 0;
+    (void)fprintf(to, "<svg class=\"clock%s\" viewBox=\"0 0 100 100\" role=\"img\" aria-label=\"",
+                  caucus_view_overdue(view) ? " overdue" : "");
+    if (!running)
+        (void)fprintf(to, "%s", s->finished ? "the run is over" : "the run has not started");
+    else if (s->deadline_seconds > 0)
+        (void)fprintf(to, "step open for %.0f of %.0f seconds", floor(s->seconds_in_step), s->deadline_seconds);
+    else
+        (void)fprintf(to, "step open for %.0f seconds, no deadline", floor(s->seconds_in_step));
+    (void)fprintf(to, "\"><circle class=\"whole\" cx=\"50\" cy=\"50\" r=\"42\"/>");
+    if (share > 0)
+        (void)fprintf(
+            to,
+            "<circle class=\"part\" cx=\"50\" cy=\"50\" r=\"42\" pathLength=\"100\" stroke-dasharray=\"%.2f 100\" "
+            "transform=\"rotate(-90 50 50)\"/>",
+            share);
+    if (running && s->seconds_in_step < 600)
+        (void)fprintf(to, "<text x=\"50\" y=\"50\" dy=\".35em\">%.0f s</text></svg>", floor(s->seconds_in_step));
+    else if (running)
+        (void)fprintf(to, "<text x=\"50\" y=\"50\" dy=\".35em\">%.0f min</text></svg>", floor(s->seconds_in_step / 60));
+    else
+        (void)fprintf(to, "<text x=\"50\" y=\"50\" dy=\".35em\">%s</text></svg>", s->finished ? "done" : "–");
+}

@@ -1,0 +1,77 @@
+/* http_metrics.c: /metrics in the Prometheus text format (version 0.0.4). docs/OPERATIONS.md says what each one means.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include <caucus/version.h>
+
+#include "net/http_view.h"
+
+static void head(FILE *to, const char *name, const char *type, const char *help) {
+    (void)fprintf(to, "# HELP caucus_%s %s\n# TYPE caucus_%s %s\n", name, help, name, type);
+}
+
+static void gauge(FILE *to, const char *name, double value, const char *help) {
+    head(to, name, "gauge", help);
+    if (isnan(value))
+        (void)fprintf(to, "caucus_%s NaN\n", name);
+    else if (isinf(value))
+        (void)fprintf(to, "caucus_%s %cInf\n", name, value > 0 ? '+' : '-');
+    else
+        (void)fprintf(to, "caucus_%s %.9g\n", name, value);
+}
+
+static void counter(FILE *to, const char *name, uint64_t value, const char *help) {
+    head(to, name, "counter", help);
+    (void)fprintf(to, "caucus_%s %" PRIu64 "\n", name, value);
+}
+
+static void put_run(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    const caucus_settings *settings = &view->plan->settings;
+    head(to, "info", "gauge", "Version, plan and algorithm of this coordinator; always 1.");
+    (void)fprintf(to, "caucus_info{version=\"%s\",plan=\"%s\",algorithm=\"%s\",trust=\"%s\"} 1\n", CAUCUS_VERSION,
+                  view->plan_hash, caucus_algorithm_word(settings->algorithm), caucus_trust_word(settings->trust));
+    gauge(to, "started", s->started, "1 once the run has started.");
+    gauge(to, "finished", s->finished, "1 once nothing more is asked.");
+    gauge(to, "seeded", s->seeded, "1 if noise comes from a seed: NOT PRIVATE.");
+    if (s->started) {
+        gauge(to, "expert", s->now.expert, "Expert in force, from 0.");
+        gauge(to, "announcement_serial", s->now.serial, "Serial of the announcement in force.");
+        gauge(to, "block", s->now.block, "Block or phase that is asked about.");
+    }
+    gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
+    gauge(to, "clients_enrolled", s->clients, "Clients in the plan.");
+    gauge(to, "clients_present", s->present, "Clients connected.");
+    gauge(to, "clients_answered", s->answered, "Clients that have answered the step in hand.");
+    gauge(to, "step_open_seconds", s->seconds_in_step, "Seconds since the step in hand was opened.");
+    gauge(to, "step_deadline_seconds", s->deadline_seconds,
+          "Seconds a step stays open; 0 = until everybody has answered.");
+    gauge(to, "step_overdue", caucus_view_overdue(view), "1 if the step is open past its deadline: no quorum.");
+    gauge(to, "uptime_seconds", s->uptime_seconds, "Seconds since this process started.");
+}
+
+static void put_privacy(const caucus_server_status *s, FILE *to) {
+    gauge(to, "epsilon_choices", s->epsilon_choices, "Epsilon the plan guarantees for everything announced.");
+    gauge(to, "epsilon_messages", s->epsilon_messages,
+          "Epsilon for what clients send; NaN if the coordinator is trusted with it.");
+    gauge(to, "delta", s->delta, "Delta of both guarantees.");
+    gauge(to, "epsilon_spent", s->epsilon_spent, "Epsilon of choices spent so far.");
+    gauge(to, "switches_allowed", s->switches_allowed, "Selections the plan allows; 0 = no limit of its own.");
+}
+
+void caucus_view_metrics(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    put_run(view, to);
+    put_privacy(s, to);
+    counter(to, "selections_total", s->selections, "Experts selected since the run began.");
+    counter(to, "checks_total", s->checks, "Threshold checks made since the run began.");
+    counter(to, "steps_closed_total", s->steps_closed, "Steps closed.");
+    counter(to, "commits_total", s->commits, "Decisions committed to disk by this process.");
+    counter(to, "reports_total", s->reports, "Reports counted.");
+    counter(to, "refused_total", s->refused, "Connections and frames refused.");
+    counter(to, "received_bytes_total", s->bytes_in, "Bytes received from clients.");
+    counter(to, "sent_bytes_total", s->bytes_out, "Bytes sent to clients.");
+    counter(to, "scalars_received_total", s->scalars_up, "Numbers received in reports.");
+    counter(to, "scalars_paper_total", s->scalars_paper, "Numbers the paper's protocol would have received by now.");
+}

@@ -1,0 +1,330 @@
+/* http_page.c: the page itself: web/index.html with each {{key}} replaced by what its function writes.
+ *
+ * The page is whole as it is served; web/app.js only fetches it again and exchanges what has changed. So it reads the
+ * same with scripts off, and there is one place that turns a number into words. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <caucus/version.h>
+
+#include "net/http_view.h"
+
+extern const char caucus_web_index_html[];
+extern const unsigned long caucus_web_index_html_length;
+
+#define TABLE_STRETCHES 20 /* rows of the table of experts, the latest first */
+
+void caucus_put_html(FILE *to, const char *text) {
+    for (; *text; text++) {
+        if (*text == '&')
+            (void)fputs("&amp;", to);
+        else if (*text == '<')
+            (void)fputs("&lt;", to);
+        else if (*text == '>')
+            (void)fputs("&gt;", to);
+        else if (*text == '"')
+            (void)fputs("&quot;", to);
+        else if (*text == '\'')
+            (void)fputs("&#39;", to);
+        else
+            (void)fputc(*text, to);
+    }
+}
+
+void caucus_put_thousands(FILE *to, uint64_t value) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            (void)fputc(',', to);
+        (void)fputc(digits[i], to);
+    }
+}
+
+void caucus_put_bytes(FILE *to, uint64_t bytes) {
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
+    if (bytes < 1000) {
+        (void)fprintf(to, "%" PRIu64 " bytes", bytes);
+        return;
+    }
+    double value = (double)bytes / 1000;
+    size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1000;
+        unit++;
+    }
+    (void)fprintf(to, value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+static void put_duration(FILE *to, double seconds) {
+    uint64_t s = seconds > 0 ? (uint64_t)seconds : 0;
+    if (s >= 86400)
+        (void)fprintf(to, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s / 3600 % 24);
+    else if (s >= 3600)
+        (void)fprintf(to, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        (void)fprintf(to, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+    else
+        (void)fprintf(to, "%" PRIu64 " s", s);
+}
+
+static void put_name(const caucus_view *view, FILE *to) {
+    caucus_put_html(to, view->name);
+}
+
+static void put_version(const caucus_view *view, FILE *to) {
+    (void)view;
+    (void)fputs(CAUCUS_VERSION, to);
+}
+
+static void put_plan(const caucus_view *view, FILE *to) {
+    (void)fputs(view->plan_hash, to);
+}
+
+static void put_plan_short(const caucus_view *view, FILE *to) {
+    (void)fprintf(to, "%.12s", view->plan_hash);
+}
+
+static void put_plan_words(const caucus_view *view, FILE *to) {
+    const caucus_settings *s = &view->plan->settings;
+    (void)fprintf(to, "%s, ", caucus_algorithm_word(s->algorithm));
+    caucus_put_thousands(to, s->clients);
+    (void)fprintf(to, " client%s, ", s->clients == 1 ? "" : "s");
+    caucus_put_thousands(to, s->experts);
+    (void)fputs(" experts, ", to);
+    caucus_put_thousands(to, s->rounds);
+    (void)fprintf(to, " rounds, trust: %s", caucus_trust_word(s->trust));
+}
+
+static void put_state(const caucus_view *view, FILE *to) {
+    (void)fputs(caucus_view_state(view), to);
+}
+
+static void put_warning(const caucus_view *view, FILE *to) {
+    if (view->status.seeded)
+        (void)fputs("<p class=\"warning\"><strong>NOT PRIVATE (seeded).</strong> The noise of this run comes from a "
+                    "seed that others may know.</p>",
+                    to);
+}
+
+static void put_expert(const caucus_view *view, FILE *to) {
+    const caucus_stretch *now = caucus_view_now(view);
+    if (now)
+        (void)fprintf(to, "%u", now->expert);
+    else
+        (void)fputs("none yet", to);
+}
+
+static void put_since(const caucus_view *view, FILE *to) {
+    const caucus_stretch *now = caucus_view_now(view);
+    if (!now)
+        (void)fprintf(to, "The run starts when the clients have joined: %u of %u are here.", view->status.present,
+                      view->status.clients);
+    else if (now->serial == 0)
+        (void)fputs("since the start", to);
+    else
+        (void)fprintf(to, "since %s %u (announcement %u)", caucus_view_block_word(view), now->block, now->serial);
+}
+
+static void put_privacy(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (!isfinite(s->epsilon_choices)) {
+        (void)fputs("not private: this plan has no epsilon", to);
+        return;
+    }
+    double left = s->epsilon_choices - s->epsilon_spent;
+    (void)fprintf(to, "epsilon %.3g of %.3g spent, %.3g left", s->epsilon_spent, s->epsilon_choices,
+                  left > 0 ? left : 0);
+    if (s->delta > 0)
+        (void)fprintf(to, "; delta %.2g", s->delta);
+}
+
+static void put_privacy_bar(const caucus_view *view, FILE *to) {
+    if (isfinite(view->status.epsilon_choices))
+        caucus_figure_bar(to, view->status.epsilon_spent, view->status.epsilon_choices, "share of epsilon spent");
+}
+
+static void put_note(const caucus_view *view, FILE *to) {
+    caucus_put_html(to, view->plan->guarantee.note);
+}
+
+static void put_switches(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (s->switches_allowed > 0)
+        (void)fprintf(to, "%u of %u used, %u left", s->selections, s->switches_allowed,
+                      s->switches_allowed > s->selections ? s->switches_allowed - s->selections : 0);
+    else
+        (void)fprintf(to, "%u so far; the plan sets no limit", s->selections);
+}
+
+static void put_switch_bar(const caucus_view *view, FILE *to) {
+    if (view->status.switches_allowed > 0)
+        caucus_figure_bar(to, view->status.selections, view->status.switches_allowed, "share of switches used");
+}
+
+static void put_history_words(const caucus_view *view, FILE *to) {
+    if (view->stretches == 0)
+        return;
+    caucus_put_thousands(to, view->read);
+    (void)fprintf(to, " announcement%s", view->read == 1 ? "" : "s");
+    if (view->left_off > 0)
+        (void)fprintf(to, "; shown: the latest %u experts, %u earlier ones left off", view->stretches, view->left_off);
+}
+
+static void put_history_rows(const caucus_view *view, FILE *to) {
+    for (uint32_t i = 0; i < view->stretches && i < TABLE_STRETCHES; i++) {
+        const caucus_stretch *s = &view->stretch[view->stretches - 1 - i];
+        (void)fprintf(to, "<tr><td>%u</td><td>%s %u</td><td>%u</td></tr>", s->expert, caucus_view_block_word(view),
+                      s->block, s->serial);
+    }
+    if (view->stretches == 0)
+        (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
+}
+
+static void put_clients(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    (void)fprintf(to, "%u of %u reported, %u connected", s->answered, s->clients, s->present);
+}
+
+static void put_scalars(const caucus_view *view, FILE *to) {
+    caucus_put_thousands(to, view->status.scalars_up);
+}
+
+static void put_scalars_paper(const caucus_view *view, FILE *to) {
+    caucus_put_thousands(to, view->status.scalars_paper);
+}
+
+static void put_ratio(const caucus_view *view, FILE *to) {
+    double ours = (double)view->status.scalars_up, paper = (double)view->status.scalars_paper;
+    if (caucus_view_resumed(view)) /* one is counted since the restart, the other since the beginning */
+        (void)fputs("Numbers sent by clients since the coordinator was started again", to);
+    else if (ours > 0 && paper >= 1.95 * ours)
+        (void)fprintf(to,
+                      paper < 9.95 * ours ? "%.1f times less than the paper's protocol"
+                                          : "%.0f times less than the paper's protocol",
+                      paper / ours);
+    else
+        (void)fputs("Numbers sent by clients", to);
+}
+
+static void put_traffic_words(const caucus_view *view, FILE *to) {
+    caucus_put_bytes(to, view->status.bytes_in);
+    (void)fputs(" in, ", to);
+    caucus_put_bytes(to, view->status.bytes_out);
+    (void)fputs(" out, since this process started", to);
+}
+
+static void put_step(const caucus_view *view, FILE *to) {
+    if (!view->status.started)
+        (void)fputs("Not started", to);
+    else if (view->status.now.ask == CAUCUS_ASK_NOTHING)
+        (void)fputs("Nothing more is asked", to);
+    else
+        (void)fprintf(to, "%s %u of %u", caucus_view_block_word(view), view->status.now.block,
+                      caucus_view_blocks(view));
+}
+
+static void put_ask(const caucus_view *view, FILE *to) {
+    (void)fprintf(to, "asks for %s", caucus_view_ask(view));
+}
+
+static void put_deadline(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (caucus_view_overdue(view))
+        (void)fputs("Past the deadline: waiting for a quorum.", to);
+    else if (s->deadline_seconds > 0) {
+        (void)fputs("A step stays open for at most ", to);
+        put_duration(to, s->deadline_seconds);
+        (void)fputs(".", to);
+    } else
+        (void)fputs("No deadline: a step closes when everybody has answered.", to);
+}
+
+/* The rows that no figure shows. */
+static void put_rows(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    const struct {
+        const char *words;
+        uint64_t value;
+    } rows[] = {{"Checks made", s->checks},
+                {"Steps closed", s->steps_closed},
+                {"Decisions committed", s->commits},
+                {"Reports counted", s->reports},
+                {"Refused", s->refused}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        (void)fprintf(to, "<tr><th scope=\"row\">%s</th><td>", rows[i].words);
+        caucus_put_thousands(to, rows[i].value);
+        (void)fputs("</td></tr>", to);
+    }
+    (void)fputs("<tr><th scope=\"row\">Epsilon of messages</th><td>", to);
+    if (isnan(s->epsilon_messages))
+        (void)fputs("the coordinator is trusted with them", to);
+    else if (isinf(s->epsilon_messages))
+        (void)fputs("not private", to);
+    else
+        (void)fprintf(to, "%.3g", s->epsilon_messages);
+    (void)fputs("</td></tr><tr><th scope=\"row\">Running for</th><td>", to);
+    put_duration(to, s->uptime_seconds);
+    (void)fputs("</td></tr>", to);
+}
+
+static const struct {
+    const char *key;
+    void (*put)(const caucus_view *view, FILE *to);
+} fields[] = {
+    {"name", put_name},
+    {"version", put_version},
+    {"plan", put_plan},
+    {"plan_short", put_plan_short},
+    {"plan_words", put_plan_words},
+    {"state", put_state},
+    {"warning", put_warning},
+    {"expert", put_expert},
+    {"since", put_since},
+    {"privacy", put_privacy},
+    {"privacy_bar", put_privacy_bar},
+    {"note", put_note},
+    {"switches", put_switches},
+    {"switch_bar", put_switch_bar},
+    {"history", caucus_figure_strip},
+    {"history_words", put_history_words},
+    {"history_rows", put_history_rows},
+    {"clients", put_clients},
+    {"dots", caucus_figure_dots},
+    {"traffic", caucus_figure_traffic},
+    {"scalars", put_scalars},
+    {"scalars_paper", put_scalars_paper},
+    {"ratio", put_ratio},
+    {"traffic_words", put_traffic_words},
+    {"clock", caucus_figure_clock},
+    {"step", put_step},
+    {"ask", put_ask},
+    {"deadline", put_deadline},
+    {"rows", put_rows},
+};
+
+static void put_field(const caucus_view *view, FILE *to, const char *key, size_t length) {
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strlen(fields[i].key) == length && memcmp(fields[i].key, key, length) == 0) {
+            fields[i].put(view, to);
+            return;
+        }
+    }
+    /* A key of the page that is not in the list: left as it stands, where the page's test finds it. */
+    (void)fprintf(to, "{{%.*s}}", (int)length, key);
+}
+
+void caucus_view_page(const caucus_view *view, FILE *to) {
+    const char *at = caucus_web_index_html, *end = at + caucus_web_index_html_length;
+    while (at < end) {
+        const char *open = strstr(at, "{{"), *close = open ? strstr(open, "}}") : NULL;
+        if (!close) {
+            (void)fwrite(at, 1, (size_t)(end - at), to);
+            return;
+        }
+        (void)fwrite(at, 1, (size_t)(open - at), to);
+        put_field(view, to, open + 2, (size_t)(close - open - 2));
+        at = close + 2;
+    }
+}

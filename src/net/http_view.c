@@ -1,0 +1,155 @@
+/* http_view.c: the view that all status texts are made of.
+ *
+ * The history can be long (one announcement per block); it is read once, piece by piece, and only its stretches of one
+ * expert are kept, the latest CAUCUS_VIEW_STRETCHES of them. */
+#include "net/http_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE 64
+
+/* Bytes of a UTF-8 text that fit into `room`, never half a character. */
+static size_t fitting(const char *text, size_t room) {
+    size_t length = strlen(text);
+    if (length <= room)
+        return length;
+    length = room;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0u) == 0x80u)
+        length--;
+    return length;
+}
+
+caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const caucus_http_settings *settings) {
+    memset(view, 0, sizeof *view);
+    view->server = server;
+    view->plan = settings->plan;
+    const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
+    memcpy(view->name, name, fitting(name, sizeof view->name - 1));
+    for (size_t i = 0; i < sizeof view->plan_hash / 2; i++)
+        (void)snprintf(view->plan_hash + 2 * i, 3, "%02x", settings->plan_hash[i]);
+    uint32_t clients = settings->plan->settings.clients;
+    if (clients <= CAUCUS_VIEW_DOTS) {
+        view->presence = calloc(clients, 1);
+        if (!view->presence)
+            return CAUCUS_E_MEMORY;
+    }
+    return CAUCUS_OK;
+}
+
+void caucus_view_close(caucus_view *view) {
+    free(view->presence);
+    view->presence = NULL;
+}
+
+static void extend(caucus_view *view, const caucus_announcement *announcement) {
+    if (view->stretches > 0 && view->stretch[view->stretches - 1].expert == announcement->expert)
+        return;
+    if (view->stretches == CAUCUS_VIEW_STRETCHES) {
+        memmove(view->stretch, view->stretch + 1, (CAUCUS_VIEW_STRETCHES - 1) * sizeof view->stretch[0]);
+        view->stretches--;
+        view->left_off++;
+    }
+    caucus_stretch *last = &view->stretch[view->stretches++];
+    last->serial = announcement->serial;
+    last->block = announcement->block;
+    last->expert = announcement->expert;
+}
+
+void caucus_view_refresh(caucus_view *view) {
+    caucus_server_get_status(view->server, &view->status);
+    /* Nothing is announced before the run has started. */
+    if (view->status.started) {
+        caucus_announcement piece[PIECE];
+        uint32_t total;
+        do {
+            total = caucus_server_history(view->server, view->read, piece, PIECE);
+            for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)
+                extend(view, &piece[i]);
+        } while (view->read < total);
+    }
+    if (view->presence)
+        caucus_server_presence(view->server, view->presence);
+}
+
+const char *caucus_view_state(const caucus_view *view) {
+    if (view->status.finished)
+        return "finished";
+    return view->status.started ? "running" : "waiting";
+}
+
+static bool phased(const caucus_view *view) {
+    caucus_algorithm algorithm = view->plan->settings.algorithm;
+    return algorithm == CAUCUS_ALGORITHM_STOCH || algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+}
+
+const char *caucus_view_block_word(const caucus_view *view) {
+    return phased(view) ? "phase" : "block";
+}
+
+uint32_t caucus_view_blocks(const caucus_view *view) {
+    caucus_algorithm algorithm = view->plan->settings.algorithm;
+    if (phased(view))
+        return view->plan->stoch.phases;
+    if (algorithm == CAUCUS_ALGORITHM_SVT || algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR)
+        return view->plan->svt.blocks;
+    return view->plan->hedge.blocks;
+}
+
+const char *caucus_view_ask(const caucus_view *view) {
+    if (!view->status.started)
+        return "nothing yet: waiting for clients to join";
+    switch (view->status.now.ask) {
+    case CAUCUS_ASK_NOTHING:
+        break;
+    case CAUCUS_ASK_COST:
+        return "one number per client: what the expert in force cost";
+    case CAUCUS_ASK_SUMS:
+        return "the sums of all experts";
+    case CAUCUS_ASK_LEAF:
+        return "an estimate for all experts";
+    case CAUCUS_ASK_VOTE:
+        return "a private vote";
+    case CAUCUS_ASK_SHORTLIST:
+        return "noisy sums of a shortlist";
+    }
+    return "nothing more: the expert stays in force to the end";
+}
+
+bool caucus_view_overdue(const caucus_view *view) {
+    const caucus_server_status *s = &view->status;
+    return s->started && !s->finished && s->deadline_seconds > 0 && s->seconds_in_step > s->deadline_seconds &&
+           s->now.ask != CAUCUS_ASK_NOTHING;
+}
+
+/* Every announcement is one commit, the first one included. */
+bool caucus_view_resumed(const caucus_view *view) {
+    return view->status.commits <= view->status.steps_closed;
+}
+
+const caucus_stretch *caucus_view_now(const caucus_view *view) {
+    return view->stretches > 0 ? &view->stretch[view->stretches - 1] : NULL;
+}
+
+uint32_t caucus_view_expected(const caucus_view *view) {
+    if (!view->presence)
+        return view->status.present > view->status.answered ? view->status.present - view->status.answered : 0;
+    uint32_t expected = 0;
+    for (uint32_t i = 0; i < view->plan->settings.clients; i++)
+        expected += view->presence[i] == 1;
+    return expected;
+}
+
+/* A deadline alone closes a step once the quorum has answered. Twice that and ten seconds more mean that it cannot. */
+bool caucus_view_health(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (caucus_view_overdue(view) && s->seconds_in_step > 2 * s->deadline_seconds + 10) {
+        (void)fprintf(to,
+                      "stalled: %u of %u clients have answered, %u are connected; the step is open for %.0f s, "
+                      "its deadline was %.0f s\n",
+                      s->answered, s->clients, s->present, s->seconds_in_step, s->deadline_seconds);
+        return false;
+    }
+    (void)fputs("ok\n", to);
+    return true;
+}

@@ -1,0 +1,78 @@
+/* http_view.h: what the status pages show, taken from the server in one go, and the texts made of it.
+ * layer: net
+ *
+ * A view holds only what is public or private by construction: the plan's words, choices, switches, budget,
+ * participation, bytes. There is no way from here to a sum or a loss. */
+#ifndef CAUCUS_NET_HTTP_VIEW_H
+#define CAUCUS_NET_HTTP_VIEW_H
+
+#include <stdio.h>
+
+#include "net/http.h"
+
+#define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
+#define CAUCUS_VIEW_DOTS 1024     /* clients shown one by one; beyond it only their counts */
+
+/* A stretch of announcements with one expert in force. */
+typedef struct caucus_stretch {
+    uint32_t serial; /* of its first announcement */
+    uint32_t block;  /* that announcement's block or phase */
+    uint32_t expert;
+} caucus_stretch;
+
+typedef struct caucus_view {
+    caucus_server *server;
+    const caucus_plan *plan;
+    char name[128];
+    char plan_hash[65]; /* hexadecimal */
+    caucus_server_status status;
+    uint32_t read; /* announcements read from the server so far */
+    caucus_stretch stretch[CAUCUS_VIEW_STRETCHES];
+    uint32_t stretches; /* entries of `stretch` */
+    uint32_t left_off;  /* earlier ones that are no longer kept */
+    uint8_t *presence;  /* one per client, NULL above CAUCUS_VIEW_DOTS */
+} caucus_view;
+
+/** In: settings as of caucus_http_open. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_view_open(caucus_view *view, caucus_server *server,
+                               const caucus_http_settings *settings) CAUCUS_MUST_CHECK;
+void caucus_view_close(caucus_view *view);
+/** Take the server's present state. Cost: what is new in the history, and one byte per client shown. */
+void caucus_view_refresh(caucus_view *view);
+
+/* Derived, for all texts alike. */
+const char *caucus_view_state(const caucus_view *view);      /* "waiting", "running", "finished" */
+const char *caucus_view_ask(const caucus_view *view);        /* what the step in hand asks for, for people */
+const char *caucus_view_block_word(const caucus_view *view); /* "block" or "phase" */
+uint32_t caucus_view_blocks(const caucus_view *view);        /* of the whole run */
+/** The step has been open for more than its deadline allows: too few have answered to close it. */
+bool caucus_view_overdue(const caucus_view *view);
+/** This process has gone on with a run that an earlier one began: its own counts are not the whole run's. */
+bool caucus_view_resumed(const caucus_view *view);
+/** The stretch in force; NULL before the run has started. */
+const caucus_stretch *caucus_view_now(const caucus_view *view);
+/** Clients that are connected and have not answered the step in hand. */
+uint32_t caucus_view_expected(const caucus_view *view);
+
+/* Each writes one whole text; a failing FILE is noticed by the caller (ferror). */
+void caucus_view_json(const caucus_view *view, FILE *to);
+void caucus_view_metrics(const caucus_view *view, FILE *to);
+void caucus_view_page(const caucus_view *view, FILE *to);
+/** Returns: true and "ok", or false and why not. */
+bool caucus_view_health(const caucus_view *view, FILE *to);
+
+/** Escaped for HTML text and quoted attributes. */
+void caucus_put_html(FILE *to, const char *text);
+/** 51200 -> 51,200 */
+void caucus_put_thousands(FILE *to, uint64_t value);
+/** 4.1 kB */
+void caucus_put_bytes(FILE *to, uint64_t bytes);
+
+/* The page's figures (http_figures.c): SVG and plain elements that need no script. */
+void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
+void caucus_figure_strip(const caucus_view *view, FILE *to);
+void caucus_figure_dots(const caucus_view *view, FILE *to);
+void caucus_figure_traffic(const caucus_view *view, FILE *to);
+void caucus_figure_clock(const caucus_view *view, FILE *to);
+
+#endif

@@ -1,0 +1,28 @@
+/* journal.h: a client's state in one file (join --state): whole and on disk, or as it was.
+ * layer: net
+ *
+ * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock (FILE.lock) keeps a
+ * second process out: two clients that go on from one state would draw noise twice. */
+#ifndef CAUCUS_NET_JOURNAL_H
+#define CAUCUS_NET_JOURNAL_H
+
+#include <caucus/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct caucus_journal caucus_journal;
+
+/** Take the lock.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (another process has it), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_journal_close(caucus_journal *journal);
+
+/** What was written last: *ret = NULL, *ret_size = 0 if nothing ever was. Free *ret with free(). */
+caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **ret, size_t *ret_size, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Fits caucus_link_save: user is the caucus_journal. True: the bytes are on disk under the file's name. */
+bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size);
+/** Why the last write failed: an errno, 0 if it did not. */
+int caucus_journal_errno(const caucus_journal *journal);
+
+#endif

@@ -1,0 +1,375 @@
+/* loop.c: one event loop. See loop.h. */
+#define _GNU_SOURCE /* accept4 */
+#include "net/loop.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EVENTS 256
+#define ACCEPTS 64 /* per turn */
+#define LEAVING_MS 1000u
+#define ACCEPT_PAUSE_MS 100u
+
+static uint64_t wait_ns(const caucus_server *s, caucus_wait wait) {
+    uint32_t ms = wait == CAUCUS_WAIT_HELLO   ? s->set.hello_ms
+                  : wait == CAUCUS_WAIT_FRAME ? s->set.stall_ms
+                                              : LEAVING_MS;
+    return (uint64_t)ms * 1000000u;
+}
+
+void caucus_wait_for(caucus_connection *c, caucus_wait wait) {
+    caucus_loop *loop = c->loop;
+    if (c->wait != CAUCUS_WAIT_NONE) {
+        *(c->wait_previous ? &c->wait_previous->wait_next : &loop->wait_head[c->wait]) = c->wait_next;
+        *(c->wait_next ? &c->wait_next->wait_previous : &loop->wait_tail[c->wait]) = c->wait_previous;
+    }
+    c->wait = (uint8_t)wait;
+    c->wait_next = c->wait_previous = NULL;
+    if (wait == CAUCUS_WAIT_NONE)
+        return;
+    c->expires_ns = loop->now_ns + wait_ns(loop->server, wait);
+    c->wait_previous = loop->wait_tail[wait];
+    *(c->wait_previous ? &c->wait_previous->wait_next : &loop->wait_head[wait]) = c;
+    loop->wait_tail[wait] = c;
+}
+
+void caucus_connection_listen(caucus_connection *c) {
+    struct epoll_event event = {.events = EPOLLIN | (c->want_write ? EPOLLOUT : 0u), .data.ptr = c};
+    if (epoll_ctl(c->loop->epoll, EPOLL_CTL_MOD, c->fd, &event) != 0)
+        caucus_connection_end(c);
+}
+
+/* After the end the server stays for those who have not said goodbye: only that proves that they have heard of it. */
+static void maybe_done(caucus_server *s) {
+    if (atomic_load(&s->finished) && atomic_load(&s->owing) == 0 && atomic_load(&s->joined) > 0 &&
+        !atomic_exchange(&s->stopping, true))
+        caucus_server_wake(s);
+}
+
+void caucus_connection_end(caucus_connection *c) {
+    caucus_server *s = c->loop->server;
+    if (c->dead)
+        return;
+    c->dead = true;
+    c->loop->any_dead = true;
+    caucus_wait_for(c, CAUCUS_WAIT_NONE);
+    if (c->client == 0)
+        return;
+    uint64_t mine = c->session;
+    if (atomic_compare_exchange_strong(&s->session[c->client - 1], &mine, 0)) {
+        atomic_fetch_sub(&s->present, 1);
+        caucus_server_log(s, 2, "client %u is away", c->client);
+    }
+    maybe_done(s);
+}
+
+/* Free the dead. Nobody points at them any more: the batch is flushed, the turn is over. */
+static void reap(caucus_loop *loop) {
+    if (!loop->any_dead)
+        return;
+    loop->any_dead = false;
+    caucus_connection **link = &loop->again;
+    while (*link)
+        if ((*link)->dead)
+            *link = (*link)->again_next;
+        else
+            link = &(*link)->again_next;
+    for (uint32_t i = 0; i < loop->connections;) {
+        caucus_connection *c = loop->connection[i];
+        if (!c->dead) {
+            i++;
+            continue;
+        }
+        loop->connection[i] = loop->connection[--loop->connections];
+        SSL_free(c->ssl);
+        close(c->fd); /* takes it out of epoll, too */
+        free(c->part);
+        free(c->out);
+        free(c);
+        atomic_fetch_sub(&loop->server->connections, 1);
+    }
+}
+
+/* ---- new connections ---- */
+
+static bool add_connection(caucus_loop *loop, int fd) {
+    caucus_server *s = loop->server;
+    if (loop->connections == loop->connections_room) {
+        uint32_t room = loop->connections_room ? loop->connections_room * 2 : 64;
+        caucus_connection **grown = realloc(loop->connection, room * sizeof *grown);
+        if (!grown)
+            return false;
+        loop->connection = grown;
+        loop->connections_room = room;
+    }
+    caucus_connection *c = calloc(1, sizeof *c);
+    if (!c)
+        return false;
+    *c = (caucus_connection){.loop = loop, .fd = fd, .wait = CAUCUS_WAIT_NONE, .shaken = s->tls == NULL};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+    if ((s->tls && caucus_tls_server_open(s->tls, fd, &c->ssl) != CAUCUS_OK) ||
+        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+        SSL_free(c->ssl);
+        free(c);
+        return false;
+    }
+    int on = 1, idle = 30, interval = 10, count = 3, unheard_ms = 60000;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof unheard_ms);
+    loop->connection[loop->connections++] = c;
+    caucus_wait_for(c, CAUCUS_WAIT_HELLO);
+    return true;
+}
+
+/* As many as allowed: the stranger who has been silent longest makes room, a client never does. */
+static bool make_room(caucus_loop *loop, int fd) {
+    caucus_server *s = loop->server;
+    if (atomic_fetch_add(&s->connections, 1) < s->set.max_clients)
+        return true;
+    caucus_connection *oldest = loop->wait_head[CAUCUS_WAIT_HELLO];
+    if (oldest) {
+        atomic_fetch_add(&s->refused, 1);
+        caucus_connection_end(oldest);
+        reap(loop);
+        return true;
+    }
+    atomic_fetch_sub(&s->connections, 1);
+    atomic_fetch_add(&s->refused, 1);
+    caucus_frame frame = {.kind = CAUCUS_FRAME_REFUSAL,
+                          .code = CAUCUS_REFUSAL_FULL,
+                          .text = "as many connections as allowed: come again later"};
+    uint8_t bytes[512];
+    size_t size = caucus_wire_put(&frame, bytes, sizeof bytes);
+    if (!s->tls) /* nothing can be said before a handshake */
+        (void)!send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return false;
+}
+
+static void accept_some(caucus_loop *loop) {
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(loop->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+                struct epoll_event event = {.events = 0, .data.ptr = &loop->listener};
+                epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->listener, &event);
+                loop->accept_ns = loop->now_ns + ACCEPT_PAUSE_MS * 1000000u;
+            }
+            return;
+        }
+        if (!make_room(loop, fd)) {
+            close(fd);
+        } else if (!add_connection(loop, fd)) {
+            close(fd);
+            atomic_fetch_sub(&loop->server->connections, 1);
+        }
+    }
+}
+
+/* ---- a turn ---- */
+
+static void shake_hands(caucus_connection *c) {
+    ERR_clear_error();
+    int done = SSL_do_handshake(c->ssl);
+    if (done == 1) {
+        c->shaken = true;
+        caucus_output_send(c); /* also forgets a wish to write */
+        return;
+    }
+    int why = SSL_get_error(c->ssl, done);
+    bool write = why == SSL_ERROR_WANT_WRITE;
+    if (why != SSL_ERROR_WANT_READ && !write) {
+        char text[160];
+        caucus_tls_why(c->ssl, text, sizeof text);
+        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, text); /* not shaken: it is only counted and closed */
+    } else if (write != c->want_write) {
+        c->want_write = write;
+        caucus_connection_listen(c);
+    }
+}
+
+static void serve(caucus_connection *c, uint32_t events) {
+    if (c->dead)
+        return;
+    if (!c->shaken)
+        shake_hands(c);
+    if (c->dead || !c->shaken)
+        return;
+    if (events & EPOLLOUT)
+        caucus_output_send(c);
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        caucus_input_read(c);
+}
+
+/* Something has been announced, or somebody has taken another's place, or it is time to go. */
+static void look_around(caucus_loop *loop) {
+    caucus_server *s = loop->server;
+    bool stopping = atomic_load(&s->stopping);
+    for (uint32_t i = 0; i < loop->connections; i++) {
+        caucus_connection *c = loop->connection[i];
+        if (c->dead || c->leaving)
+            continue;
+        if (c->client != 0 && atomic_load(&s->session[c->client - 1]) != c->session)
+            caucus_output_refuse(c, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
+        else if (c->client != 0 && !c->want_write)
+            caucus_output_send(c);
+        if (stopping && !c->dead)
+            caucus_output_goodbye(c, atomic_load(&s->finished) ? "the run is over"
+                                                               : "the coordinator stops: come again later");
+    }
+}
+
+static void expire(caucus_loop *loop) {
+    for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
+        while (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns <= loop->now_ns) {
+            caucus_connection *c = loop->wait_head[wait];
+            if (wait == CAUCUS_WAIT_LEAVING || !c->shaken) {
+                if (wait != CAUCUS_WAIT_LEAVING)
+                    atomic_fetch_add(&loop->server->refused, 1);
+                caucus_connection_end(c);
+            } else {
+                caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT,
+                                     wait == CAUCUS_WAIT_HELLO ? "no HELLO in time"
+                                                               : "half a frame, and no more in time");
+                if (c->wait == wait) /* it was leaving already */
+                    caucus_connection_end(c);
+            }
+        }
+    if (loop->accept_ns && loop->accept_ns <= loop->now_ns) {
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->listener};
+        loop->accept_ns = 0;
+        epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->listener, &event);
+    }
+}
+
+static int patience_ms(const caucus_loop *loop) {
+    uint64_t next = loop->accept_ns ? loop->accept_ns : UINT64_MAX, now = caucus_server_now_ns();
+    for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
+        if (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns < next)
+            next = loop->wait_head[wait]->expires_ns;
+    if (loop->again)
+        return 0;
+    if (next == UINT64_MAX)
+        return -1;
+    return next <= now ? 0 : (int)((next - now + 999999u) / 1000000u);
+}
+
+static void turn(caucus_loop *loop) {
+    struct epoll_event event[EVENTS];
+    caucus_server *s = loop->server;
+    int count = epoll_wait(loop->epoll, event, EVENTS, patience_ms(loop));
+    loop->now_ns = caucus_server_now_ns();
+    bool woken = false, rung = false, knocked = false;
+    caucus_connection *again = loop->again;
+    loop->again = NULL;
+    while (again) {
+        caucus_connection *c = again;
+        again = c->again_next; /* reading may put it on the new list */
+        c->again = false;
+        caucus_input_read(c);
+    }
+    for (int i = 0; i < count; i++) {
+        void *what = event[i].data.ptr;
+        uint64_t times;
+        if (what == &loop->listener) {
+            knocked = true;
+        } else if (what == &loop->wake) {
+            woken = read(loop->wake, &times, sizeof times) == (ssize_t)sizeof times;
+        } else if (what == &s->timer) {
+            rung = read(s->timer, &times, sizeof times) == (ssize_t)sizeof times;
+        } else {
+            serve(what, event[i].events);
+        }
+    }
+    caucus_input_flush(loop);
+    if (rung)
+        caucus_step_clock(s);
+    if (woken)
+        look_around(loop);
+    expire(loop);
+    reap(loop);
+    if (knocked && loop->listener >= 0)
+        accept_some(loop);
+}
+
+static void end_all(caucus_loop *loop) {
+    for (uint32_t i = 0; i < loop->connections; i++)
+        caucus_connection_end(loop->connection[i]);
+    reap(loop);
+}
+
+void *caucus_loop_run(void *user) {
+    caucus_loop *loop = user;
+    caucus_server *s = loop->server;
+    while (!atomic_load(&s->stopping))
+        turn(loop);
+    if (!atomic_load(&s->aborting)) {
+        close(loop->listener);
+        loop->listener = -1;
+        loop->now_ns = caucus_server_now_ns();
+        look_around(loop);
+        reap(loop);
+        while (loop->connections > 0 && !atomic_load(&s->aborting))
+            turn(loop); /* every one of them is leaving, and that has a limit */
+    }
+    end_all(loop);
+    return NULL;
+}
+
+caucus_status caucus_loop_new(caucus_server *server, int listener, bool clock, caucus_loop **ret,
+                              caucus_error *ret_error) {
+    caucus_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) {
+        close(listener);
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    loop->server = server;
+    loop->listener = listener;
+    loop->now_ns = caucus_server_now_ns();
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    loop->arena = malloc(CAUCUS_ARENA_BYTES);
+    loop->scratch_room = CAUCUS_ARENA_BYTES / sizeof(int64_t) + server->experts;
+    loop->scratch = malloc(loop->scratch_room * sizeof *loop->scratch);
+    struct epoll_event accepts = {.events = EPOLLIN, .data.ptr = &loop->listener};
+    struct epoll_event wakes = {.events = EPOLLIN, .data.ptr = &loop->wake};
+    struct epoll_event rings = {.events = EPOLLIN, .data.ptr = &server->timer};
+    if (!loop->arena || !loop->scratch || loop->epoll < 0 || loop->wake < 0 ||
+        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, listener, &accepts) != 0 ||
+        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &wakes) != 0 ||
+        (clock && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
+        caucus_status status =
+            caucus_fail(ret_error, CAUCUS_E_IO, "loops", "cannot make an event loop: %s", strerror(errno));
+        caucus_loop_free(loop);
+        return status;
+    }
+    *ret = loop;
+    return CAUCUS_OK;
+}
+
+void caucus_loop_free(caucus_loop *loop) {
+    if (!loop)
+        return;
+    end_all(loop);
+    free(loop->connection);
+    if (loop->listener >= 0)
+        close(loop->listener);
+    if (loop->wake >= 0)
+        close(loop->wake);
+    if (loop->epoll >= 0)
+        close(loop->epoll);
+    free(loop->arena);
+    free(loop->scratch);
+    free(loop);
+}

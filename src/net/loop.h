@@ -1,0 +1,106 @@
+/* loop.h: one event loop of the coordinator: its listener, its connections, its buffers, its clocks.
+ * layer: net
+ *
+ * A connection costs what its socket and TLS cost and a hundred bytes: frames are read into the loop's arena and parsed
+ * where they lie; only a frame that has come in part gets a buffer, which grows with what has come. What is to be sent
+ * is a cursor into the history, so a slow reader costs nothing; only bytes that the socket would not take are kept, at
+ * most one chunk of them. */
+#ifndef CAUCUS_NET_LOOP_H
+#define CAUCUS_NET_LOOP_H
+
+#include "net/server_impl.h"
+
+#define CAUCUS_CHUNK_BYTES 4096u        /* sent at once */
+#define CAUCUS_HELLO_BYTES 256u         /* the longest frame of somebody who has not said who it is */
+#define CAUCUS_ARENA_BYTES (256u << 10) /* read between two visits to the machine */
+#define CAUCUS_READ_BYTES (16u << 10)
+#define CAUCUS_BATCH_REPORTS 1024u
+
+/* Waiting with a limit: one list per limit, oldest first, so that the head is the next to expire. */
+typedef enum caucus_wait {
+    CAUCUS_WAIT_HELLO,
+    CAUCUS_WAIT_FRAME,
+    CAUCUS_WAIT_LEAVING,
+    CAUCUS_WAIT_KINDS,
+    CAUCUS_WAIT_NONE
+} caucus_wait;
+
+typedef struct caucus_connection {
+    struct caucus_connection *wait_next, *wait_previous; /* in the list of `wait` */
+    struct caucus_connection *again_next;                /* has bytes that epoll does not know of */
+    caucus_loop *loop;
+    SSL *ssl;
+    uint64_t expires_ns;
+    uint64_t session; /* 0 until HELLO */
+    int fd;
+    uint32_t at;     /* place in loop->connection */
+    uint32_t client; /* 1..m; 0 until HELLO */
+    uint32_t next;   /* serial of the next announcement to send */
+    uint8_t *part;   /* a frame that has come in part */
+    uint32_t part_used, part_room, part_need;
+    uint8_t *out; /* bytes that the socket did not take */
+    uint32_t out_used, out_sent;
+    uint8_t wait;    /* caucus_wait */
+    bool shaken;     /* TLS handshake done (plain: from the start) */
+    bool want_write; /* EPOLLOUT is asked for */
+    bool leaving;    /* send what is in `out`, then close */
+    bool drained;    /* all is sent and our side is shut: waiting for theirs */
+    bool dead, again;
+} caucus_connection;
+
+struct caucus_loop {
+    caucus_server *server;
+    pthread_t thread;
+    bool running;
+    int epoll, listener, wake; /* wake: eventfd */
+    caucus_connection **connection;
+    uint32_t connections, connections_room;
+    caucus_connection *wait_head[CAUCUS_WAIT_KINDS], *wait_tail[CAUCUS_WAIT_KINDS];
+    caucus_connection *again;
+    uint64_t now_ns;
+    uint64_t accept_ns; /* 0, or when to accept again: out of file descriptors */
+    bool any_dead, said_goodbye;
+
+    uint8_t *arena; /* CAUCUS_ARENA_BYTES */
+    size_t arena_used;
+    int64_t *scratch; /* values that lie unaligned in the arena */
+    size_t scratch_used, scratch_room;
+    caucus_report report[CAUCUS_BATCH_REPORTS];
+    caucus_connection *from[CAUCUS_BATCH_REPORTS];
+    caucus_status answer[CAUCUS_BATCH_REPORTS];
+    size_t reports;
+    uint8_t chunk[CAUCUS_CHUNK_BYTES];
+};
+
+/** A loop on a bound, listening, non-blocking socket, which it owns from now on. */
+caucus_status caucus_loop_new(caucus_server *server, int listener, bool clock, caucus_loop **ret,
+                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_loop_free(caucus_loop *loop);
+void *caucus_loop_run(void *loop); /* until the server stops */
+
+/* Between loop.c, loop_input.c and loop_output.c. */
+
+void caucus_wait_for(caucus_connection *c, caucus_wait wait); /* CAUCUS_WAIT_NONE takes it off its list */
+void caucus_connection_end(caucus_connection *c);             /* mark dead: freed at the end of this turn */
+void caucus_connection_listen(caucus_connection *c);          /* tell epoll what is wanted now */
+
+/** Read what has come and deal with it. */
+void caucus_input_read(caucus_connection *c);
+/** Hand the batch to the machine; the arena is free again. */
+void caucus_input_flush(caucus_loop *loop);
+
+/** Send what can be sent: leftovers, then announcements. */
+void caucus_output_send(caucus_connection *c);
+/** Send one frame before anything else that is not under way yet. */
+void caucus_output_frame(caucus_connection *c, const caucus_frame *frame);
+/** Say why and close. */
+void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text);
+void caucus_output_goodbye(caucus_connection *c, const char *text);
+
+#define CAUCUS_IO_AGAIN (-1)
+#define CAUCUS_IO_END (-2)
+/** Bytes read or written, CAUCUS_IO_AGAIN, or CAUCUS_IO_END (closed or broken). */
+ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room);
+ptrdiff_t caucus_io_write(caucus_connection *c, const uint8_t *from, size_t bytes);
+
+#endif

@@ -1,0 +1,308 @@
+/* loop_input.c: bytes to frames, frames to the machine. See loop.h.
+ *
+ * Order of suspicion: a length beyond what the plan (or, before HELLO, any greeting) can need is refused before a byte
+ * of it is kept; a client speaks for the index of its certificate only; what the machine calls out of range ends the
+ * connection. Late and repeated reports are normal. */
+#include "net/loop.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define TURN_READS 16u /* per connection: then the others */
+
+ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room) {
+    ptrdiff_t ret;
+    if (c->ssl) {
+        size_t done = 0;
+        ERR_clear_error();
+        if (SSL_read_ex(c->ssl, to, room, &done) == 1) {
+            ret = (ptrdiff_t)done;
+        } else {
+            int why = SSL_get_error(c->ssl, 0);
+            return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
+        }
+    } else {
+        do
+            ret = recv(c->fd, to, room, 0);
+        while (ret < 0 && errno == EINTR);
+        if (ret <= 0)
+            return ret < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
+    }
+    atomic_fetch_add_explicit(&c->loop->server->bytes_in, (uint64_t)ret, memory_order_relaxed);
+    return ret;
+}
+
+/* ---- HELLO ---- */
+
+/* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. */
+static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why) {
+    caucus_server *s = c->loop->server;
+    char serial[CAUCUS_SERIAL_BYTES] = "";
+    uint32_t index = claimed;
+    if (c->ssl) {
+        index = caucus_tls_peer_index(c->ssl);
+        caucus_tls_peer_serial(c->ssl, serial);
+    }
+    if (index == 0 || index > s->clients)
+        *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
+    else if (index != claimed)
+        *ret_why = "the certificate is another client's";
+    else if (s->revoked && caucus_revoked_has(s->revoked, index, serial))
+        *ret_why = "the certificate is revoked";
+    else
+        return index;
+    return 0;
+}
+
+/* Take the client's place; a connection that had it finds out by its session number. */
+static void take_place(caucus_connection *c, uint32_t client) {
+    caucus_server *s = c->loop->server;
+    c->client = client;
+    c->session = atomic_fetch_add(&s->sessions, 1) + 1;
+    if (atomic_exchange(&s->session[client - 1], c->session) == 0)
+        atomic_fetch_add(&s->present, 1);
+    else
+        caucus_server_wake(s);
+    if (atomic_exchange(&s->owed[client - 1], 1) == 0)
+        atomic_fetch_add(&s->owing, 1);
+    atomic_fetch_add(&s->joined, 1);
+}
+
+static void greet(caucus_connection *c, const caucus_frame *hello) {
+    caucus_server *s = c->loop->server;
+    const char *why = "";
+    char text[CAUCUS_WIRE_TEXT_BYTES];
+    uint32_t client;
+    if (hello->version != CAUCUS_WIRE_VERSION) {
+        snprintf(text, sizeof text, "protocol version %u is spoken here, not %u", CAUCUS_WIRE_VERSION, hello->version);
+        caucus_output_refuse(c, CAUCUS_REFUSAL_VERSION, text);
+    } else if (memcmp(hello->plan, s->set.plan_hash, sizeof hello->plan) != 0) {
+        snprintf(text, sizeof text,
+                 "the plan here is %02x%02x%02x%02x..., not %02x%02x%02x%02x...: use the coordinator's plan file",
+                 s->set.plan_hash[0], s->set.plan_hash[1], s->set.plan_hash[2], s->set.plan_hash[3], hello->plan[0],
+                 hello->plan[1], hello->plan[2], hello->plan[3]);
+        caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
+    } else if ((client = certified(c, hello->client, &why)) == 0) {
+        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
+    } else if (hello->heard > atomic_load(&s->committed)) {
+        caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
+                             "this client has heard more than was ever said here: the coordinator's state or the "
+                             "client's is not of this run");
+    } else {
+        caucus_wait_for(c, CAUCUS_WAIT_NONE);
+        take_place(c, client);
+        c->next = hello->heard;
+        caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
+                                .version = CAUCUS_WIRE_VERSION,
+                                .cost_next = atomic_load(&s->cost_next[client - 1]),
+                                .sums_next = atomic_load(&s->sums_next[client - 1]),
+                                .deadline_ms = s->set.deadline_ms};
+        memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
+        caucus_output_frame(c, &welcome);
+        caucus_server_log(s, 2, "client %u is here (%u of %u)", client, atomic_load(&s->present), s->clients);
+        caucus_step_look(s, hello->heard);
+        caucus_output_send(c);
+    }
+}
+
+/* ---- frames ---- */
+
+void caucus_input_flush(caucus_loop *loop) {
+    if (loop->reports > 0)
+        caucus_step_receive(loop->server, loop->report, loop->reports, loop->answer);
+    for (size_t i = 0; i < loop->reports; i++)
+        if (loop->answer[i] == CAUCUS_E_RANGE)
+            caucus_output_refuse(loop->from[i], CAUCUS_REFUSAL_FORMAT, "a report that this plan never asks for");
+    loop->reports = loop->arena_used = loop->scratch_used = 0;
+}
+
+static void goodbye(caucus_connection *c) {
+    caucus_server *s = c->loop->server;
+    caucus_input_flush(c->loop); /* what it said before */
+    if (atomic_exchange(&s->owed[c->client - 1], 0) == 1)
+        atomic_fetch_sub(&s->owing, 1);
+    caucus_connection_end(c);
+}
+
+static void take_frame(caucus_connection *c, const caucus_frame *frame) {
+    caucus_loop *loop = c->loop;
+    if (c->client == 0) {
+        if (frame->kind == CAUCUS_FRAME_HELLO)
+            greet(c, frame);
+        else
+            caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT, "HELLO comes first");
+    } else if (frame->kind == CAUCUS_FRAME_REPORT) {
+        if (frame->report.client != c->client) {
+            caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, "a report in another client's name");
+            return;
+        }
+        if (frame->report.value == loop->scratch + loop->scratch_used)
+            loop->scratch_used += frame->report.count;
+        loop->report[loop->reports] = frame->report;
+        loop->from[loop->reports++] = c;
+    } else if (frame->kind == CAUCUS_FRAME_GOODBYE) {
+        goodbye(c);
+    } else {
+        caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT, "a frame that clients do not send");
+    }
+}
+
+static uint32_t frame_bytes(const uint8_t *head) {
+    uint32_t length = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+    return length > UINT32_MAX - CAUCUS_WIRE_HEAD_BYTES ? UINT32_MAX : length + CAUCUS_WIRE_HEAD_BYTES;
+}
+
+/* Is the frame that begins here longer than it may be? Then it is refused unread. */
+static bool too_long(caucus_connection *c, const uint8_t *bytes, size_t size) {
+    size_t most = c->client == 0 ? CAUCUS_HELLO_BYTES : c->loop->server->frame_max;
+    if (size < CAUCUS_WIRE_HEAD_BYTES || frame_bytes(bytes) <= most)
+        return false;
+    caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT, "a frame longer than this plan needs");
+    return true;
+}
+
+/* Take whole frames from the bytes. Returns: bytes taken; the connection may be over. */
+static size_t take_frames(caucus_connection *c, const uint8_t *bytes, size_t size) {
+    caucus_loop *loop = c->loop;
+    size_t taken = 0;
+    while (!c->dead && !c->leaving && taken < size) {
+        if (too_long(c, bytes + taken, size - taken))
+            break;
+        if (loop->reports == CAUCUS_BATCH_REPORTS || loop->scratch_room - loop->scratch_used < loop->server->experts) {
+            size_t used = loop->arena_used; /* these bytes are still being read */
+            caucus_input_flush(loop);
+            loop->arena_used = used;
+            if (c->dead || c->leaving)
+                break;
+        }
+        caucus_frame frame;
+        caucus_error error = {0};
+        size_t used = 0;
+        caucus_status status = caucus_wire_take(bytes + taken, size - taken, loop->server->experts,
+                                                loop->scratch + loop->scratch_used, &used, &frame, &error);
+        if (status != CAUCUS_OK) {
+            caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT, error.text[0] ? error.text : "a malformed frame");
+            break;
+        }
+        if (used == 0)
+            break;
+        taken += used;
+        take_frame(c, &frame);
+    }
+    return taken;
+}
+
+/* ---- a frame that comes in parts ---- */
+
+/* Room for at least one byte more. It grows with what has come, not with what was promised. */
+static bool grow_part(caucus_connection *c) {
+    if (c->part_used < c->part_room)
+        return true;
+    uint32_t room = c->part_room < 512 ? 512 : c->part_room * 2;
+    if (room > c->part_need)
+        room = c->part_need;
+    uint8_t *grown = realloc(c->part, room);
+    if (!grown) {
+        caucus_connection_end(c);
+        return false;
+    }
+    c->part = grown;
+    c->part_room = room;
+    return true;
+}
+
+/* Begin a part with what is left of a read. */
+static void keep_part(caucus_connection *c, const uint8_t *bytes, size_t size) {
+    c->part_used = (uint32_t)size;
+    c->part_need = size >= CAUCUS_WIRE_HEAD_BYTES ? frame_bytes(bytes) : CAUCUS_WIRE_HEAD_BYTES;
+    c->part_room = c->part_need < 512 ? c->part_need : size > 512 ? (uint32_t)size : 512;
+    c->part = malloc(c->part_room);
+    if (!c->part) {
+        c->part_used = c->part_room = 0;
+        caucus_connection_end(c);
+        return;
+    }
+    memcpy(c->part, bytes, size);
+    if (c->client != 0)
+        caucus_wait_for(c, CAUCUS_WAIT_FRAME);
+}
+
+static void drop_part(caucus_connection *c) {
+    free(c->part);
+    c->part = NULL;
+    c->part_used = c->part_room = c->part_need = 0;
+    if (c->client != 0 && c->wait == CAUCUS_WAIT_FRAME)
+        caucus_wait_for(c, CAUCUS_WAIT_NONE);
+}
+
+/* Read on where a frame has broken off. Returns as caucus_io_read. */
+static ptrdiff_t read_part(caucus_connection *c) {
+    if (!grow_part(c))
+        return CAUCUS_IO_END;
+    ptrdiff_t n = caucus_io_read(c, c->part + c->part_used, c->part_room - c->part_used);
+    if (n <= 0)
+        return n;
+    c->part_used += (uint32_t)n;
+    if (c->client != 0)
+        caucus_wait_for(c, CAUCUS_WAIT_FRAME); /* it goes on: the clock starts again */
+    if (c->part_used < c->part_need)
+        return n;
+    if (too_long(c, c->part, c->part_used))
+        return n;
+    c->part_need = frame_bytes(c->part);
+    if (c->part_used < c->part_need)
+        return n;
+    take_frames(c, c->part, c->part_used);
+    caucus_input_flush(c->loop); /* the report's values lie in the part */
+    drop_part(c);
+    return n;
+}
+
+/* Read a stretch into the arena and take its frames. */
+static ptrdiff_t read_stretch(caucus_connection *c) {
+    caucus_loop *loop = c->loop;
+    if (CAUCUS_ARENA_BYTES - loop->arena_used < CAUCUS_READ_BYTES)
+        caucus_input_flush(loop);
+    if (c->dead || c->leaving)
+        return 0;
+    uint8_t *to = loop->arena + loop->arena_used;
+    ptrdiff_t n = caucus_io_read(c, to, CAUCUS_READ_BYTES);
+    if (n <= 0)
+        return n;
+    loop->arena_used += ((size_t)n + 7) / 8 * 8;
+    size_t taken = take_frames(c, to, (size_t)n);
+    if (!c->dead && !c->leaving && taken < (size_t)n)
+        keep_part(c, to + taken, (size_t)n - taken);
+    return n;
+}
+
+/* Somebody who has been told to go: what it still says is thrown away. */
+static ptrdiff_t read_away(caucus_connection *c) {
+    uint8_t away[4096];
+    return caucus_io_read(c, away, sizeof away);
+}
+
+void caucus_input_read(caucus_connection *c) {
+    for (unsigned reads = 0; !c->dead; reads++) {
+        if (reads == TURN_READS) { /* TLS may hold bytes that epoll will not report again */
+            if (c->ssl && SSL_has_pending(c->ssl) && !c->again) {
+                c->again = true;
+                c->again_next = c->loop->again;
+                c->loop->again = c;
+            }
+            return;
+        }
+        bool partial = c->part != NULL;
+        ptrdiff_t n = c->leaving ? read_away(c) : partial ? read_part(c) : read_stretch(c);
+        if (n == CAUCUS_IO_END)
+            caucus_connection_end(c);
+        if (n < 0 || c->dead)
+            return;
+        if (c->ssl ? !SSL_has_pending(c->ssl) : !partial && n < (ptrdiff_t)CAUCUS_READ_BYTES)
+            return; /* epoll reports whatever else there is */
+    }
+}

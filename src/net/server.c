@@ -1,0 +1,313 @@
+/* server.c: the coordinator process: open, run, stop; and what it may tell anybody. See server.h. */
+#include "net/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "algo/schedule.h"
+#include "algo/tree.h"
+#include "net/loop.h"
+
+#define BACKLOG 4096
+
+uint64_t caucus_server_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void caucus_server_log(caucus_server *s, int level, const char *format, ...) {
+    if (!s->set.log)
+        return;
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    pthread_mutex_lock(&s->log_lock);
+    s->set.log(s->set.log_user, level, line);
+    pthread_mutex_unlock(&s->log_lock);
+}
+
+void caucus_server_wake(caucus_server *s) {
+    int before = errno;
+    uint64_t once = 1;
+    for (uint32_t i = 0; i < s->loops; i++)
+        if (s->loop[i])
+            (void)!write(s->loop[i]->wake, &once, sizeof once);
+    errno = before;
+}
+
+void caucus_server_stop(caucus_server *s) {
+    atomic_store(&s->stopping, true);
+    caucus_server_wake(s);
+}
+
+/* ---- open ---- */
+
+static caucus_status no_memory(caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+}
+
+static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
+    caucus_server_settings *set = &s->set;
+    if (caucus_plan_is_svt(set->plan) && set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "protocol",
+                           "paper is for the simulator — plan with --protocol two-step");
+    if (set->quorum > s->clients)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
+                           "%u (accepted: 1 to %u, the plan's clients; 0 = all of them)", set->quorum, s->clients);
+    if (set->loops > CAUCUS_LOOPS_MAX)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "loops", "%u (accepted: 1 to %u; 0 = one per core)", set->loops,
+                           CAUCUS_LOOPS_MAX);
+    if (set->max_clients && set->max_clients < s->clients)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "max-clients", "%u (accepted: at least %u, the plan's clients)",
+                           set->max_clients, s->clients);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    s->loops = set->loops                       ? set->loops
+               : cores < 1                      ? 1
+               : cores > (long)CAUCUS_LOOPS_MAX ? CAUCUS_LOOPS_MAX
+                                                : (uint32_t)cores;
+    if (!set->max_clients)
+        set->max_clients = 2 * s->clients + 64;
+    if (!set->hello_ms)
+        set->hello_ms = 10000;
+    if (!set->stall_ms)
+        set->stall_ms = 30000;
+    return CAUCUS_OK;
+}
+
+static caucus_status open_tls(caucus_server *s, const caucus_address *address, caucus_error *ret_error) {
+    const caucus_server_settings *set = &s->set;
+    if (set->revoked) {
+        caucus_status status = caucus_revoked_open(set->revoked, &s->revoked, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    if (set->cert && set->key_file && set->client_ca)
+        return caucus_tls_server_new(set->cert, set->key_file, set->client_ca, &s->tls, ret_error);
+    if (set->cert || set->key_file || set->client_ca)
+        return caucus_fail(
+            ret_error, CAUCUS_E_RANGE, "cert",
+            "certificate, key and client authority belong together — give --cert, --key and --client-ca");
+    if (!address->loopback)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "listen",
+                           "%.100s: without certificates only this machine may connect — listen on 127.0.0.1, or give "
+                           "--cert, --key and --client-ca",
+                           set->listen);
+    return CAUCUS_OK;
+}
+
+static int listen_on(const caucus_address *address, bool share) {
+    int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (share)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    if (bind(fd, (const struct sockaddr *)&address->socket, address->bytes) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* The first listener shares its port with nobody: so another coordinator on it is found out, not joined. */
+static caucus_status open_loops(caucus_server *s, caucus_address *address, caucus_error *ret_error) {
+    int fd = listen_on(address, false);
+    if (fd < 0)
+        return caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s — another port, or 0 for any", s->set.listen,
+                           strerror(errno));
+    socklen_t bytes = sizeof address->socket;
+    getsockname(fd, (struct sockaddr *)&address->socket, &bytes);
+    s->port = caucus_address_port(&address->socket);
+    caucus_status status = CAUCUS_OK;
+    if (s->loops > 1)
+        close(fd);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < s->loops; i++) {
+        if (s->loops > 1)
+            fd = listen_on(address, true);
+        status = fd < 0 ? caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s", s->set.listen, strerror(errno))
+                        : caucus_loop_new(s, fd, i == 0, &s->loop[i], ret_error);
+    }
+    return status;
+}
+
+caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret, caucus_error *ret_error) {
+    caucus_server *s = calloc(1, sizeof *s);
+    if (!s)
+        return no_memory(ret_error);
+    s->set = *settings;
+    s->clients = settings->plan->settings.clients;
+    s->experts = settings->plan->settings.experts;
+    s->frame_max = caucus_wire_max_bytes(s->experts);
+    s->opened_ns = caucus_server_now_ns();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->log_lock, NULL);
+    s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    s->cost_next = calloc(s->clients, sizeof *s->cost_next);
+    s->sums_next = calloc(s->clients, sizeof *s->sums_next);
+    s->session = calloc(s->clients, sizeof *s->session);
+    s->owed = calloc(s->clients, sizeof *s->owed);
+    caucus_address address;
+    caucus_status status =
+        s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->owed ? CAUCUS_OK : no_memory(ret_error);
+    if (status == CAUCUS_OK)
+        status = check_settings(s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_address_resolve(settings->listen, "listen", true, &address, ret_error);
+    if (status == CAUCUS_OK)
+        status = open_tls(s, &address, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_step_open(s, ret_error);
+    if (status == CAUCUS_OK)
+        status = open_loops(s, &address, ret_error);
+    if (status != CAUCUS_OK) {
+        caucus_server_free(s);
+        return status;
+    }
+    *ret = s;
+    return CAUCUS_OK;
+}
+
+void caucus_server_free(caucus_server *s) {
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->loops; i++) {
+        caucus_loop_free(s->loop[i]);
+        s->loop[i] = NULL;
+    }
+    caucus_step_free(s);
+    SSL_CTX_free(s->tls);
+    caucus_revoked_free(s->revoked);
+    if (s->timer >= 0)
+        close(s->timer);
+    free(s->cost_next);
+    free(s->sums_next);
+    free(s->session);
+    free(s->owed);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->log_lock);
+    caucus_key_wipe(&s->set.key);
+    free(s);
+}
+
+uint16_t caucus_server_port(const caucus_server *s) {
+    return s->port;
+}
+
+/* ---- run ---- */
+
+caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
+    /* Signals are the caller's; in particular a peer that is gone (SIGPIPE, through OpenSSL) must not end the process.
+     */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = 0;
+    for (uint32_t i = 0; failed == 0 && i < s->loops; i++) {
+        failed = pthread_create(&s->loop[i]->thread, NULL, caucus_loop_run, s->loop[i]);
+        s->loop[i]->running = failed == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed != 0)
+        caucus_server_stop(s);
+    for (uint32_t i = 0; i < s->loops; i++)
+        if (s->loop[i]->running)
+            pthread_join(s->loop[i]->thread, NULL);
+    if (failed != 0)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "loops", "cannot start a thread: %s", strerror(failed));
+    if (s->failure != CAUCUS_OK && ret_error)
+        *ret_error = s->failure_error;
+    return s->failure;
+}
+
+/* ---- for people ---- */
+
+static double seconds_since(uint64_t then) {
+    return (double)(caucus_server_now_ns() - then) / 1e9;
+}
+
+/* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d
+ * numbers per client and block, or per leaf. */
+static void compare_with_paper(const caucus_server *s, caucus_server_status *ret) {
+    const caucus_plan *plan = s->set.plan;
+    uint64_t vector = (uint64_t)s->clients * s->experts;
+    uint32_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
+    ret->blocks = decided;
+    if (caucus_plan_is_stoch(plan)) {
+        ret->scalars_paper = vector * ret->selections;
+        uint64_t most = 0;
+        for (uint32_t p = 0; p + 1 < plan->stoch.phases; p++)
+            most += caucus_tree_leaves(plan->stoch.phase[p].trees);
+        ret->switches_allowed = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+    } else {
+        ret->scalars_paper = vector * decided;
+        ret->switches_allowed = caucus_plan_is_svt(plan) ? plan->svt.switches
+                                : plan->hedge.blocks > 0 ? plan->hedge.blocks - 1
+                                                         : 0;
+    }
+}
+
+void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
+    const caucus_guarantee *g = &s->set.plan->guarantee;
+    *ret = (caucus_server_status){.clients = s->clients,
+                                  .present = atomic_load(&s->present),
+                                  .started = atomic_load(&s->started),
+                                  .finished = atomic_load(&s->finished),
+                                  .seeded = s->set.key.seeded,
+                                  .epsilon_choices = g->epsilon_choices,
+                                  .epsilon_messages = g->epsilon_messages,
+                                  .delta = g->delta,
+                                  .bytes_in = atomic_load(&s->bytes_in),
+                                  .bytes_out = atomic_load(&s->bytes_out),
+                                  .reports = atomic_load(&s->reports),
+                                  .refused = atomic_load(&s->refused),
+                                  .scalars_up = atomic_load(&s->scalars_up),
+                                  .deadline_seconds = s->set.deadline_ms / 1e3,
+                                  .uptime_seconds = seconds_since(s->opened_ns)};
+    /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
+    uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
+    pthread_mutex_lock(&s->lock);
+    caucus_ledger_totals totals;
+    caucus_ledger_total(s->ledger, &totals);
+    ret->now = *caucus_step_announcement(s, committed - 1);
+    ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : s->clients - caucus_coordinator_waiting(s->machine);
+    ret->selections = caucus_coordinator_selections(s->machine);
+    ret->checks = caucus_coordinator_checks(s->machine);
+    ret->epsilon_spent = totals.released_choices;
+    ret->commits = caucus_store_commits(s->store);
+    ret->seconds_in_step = seconds_since(s->step_ns);
+    pthread_mutex_unlock(&s->lock);
+    ret->steps_closed = ret->now.serial;
+    compare_with_paper(s, ret);
+}
+
+uint32_t caucus_server_history(caucus_server *s, uint32_t first, caucus_announcement *ret, uint32_t room) {
+    uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
+    for (uint32_t i = 0; i < room && first + i < committed; i++)
+        ret[i] = *caucus_step_announcement(s, first + i);
+    return committed;
+}
+
+void caucus_server_presence(caucus_server *s, uint8_t *ret) {
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->clients; i++) {
+        uint32_t cost, sums;
+        bool answered;
+        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
+        ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;
+    }
+    pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,289 @@
+/* server_step.c: the machine, its store and its ledger. Count, close, commit; then, and only then, publish.
+ *
+ * docs/PRIVACY.md, "Reports on a network that fails": every verdict, "keep" included, is on disk with the state it came
+ * from and the items it counted before a byte that depends on it leaves. So what loops may send is published (history,
+ * counts) by the one function that has just committed it, and by no other. */
+#include "net/server_impl.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+
+static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
+    uint32_t k = 31u - (uint32_t)__builtin_clz(serial / CAUCUS_HISTORY_FIRST + 1);
+    *ret_at = serial - CAUCUS_HISTORY_FIRST * ((1u << k) - 1);
+    return k;
+}
+
+const caucus_announcement *caucus_step_announcement(caucus_server *s, uint32_t serial) {
+    uint32_t at, k = chunk_of(serial, &at);
+    return &atomic_load_explicit(&s->history[k], memory_order_acquire)[at];
+}
+
+static bool remember(caucus_server *s, const caucus_announcement *a) {
+    uint32_t at, k = chunk_of(a->serial, &at);
+    caucus_announcement *chunk = atomic_load_explicit(&s->history[k], memory_order_relaxed);
+    if (!chunk) {
+        chunk = malloc(((size_t)CAUCUS_HISTORY_FIRST << k) * sizeof *chunk);
+        if (!chunk)
+            return false;
+        atomic_store_explicit(&s->history[k], chunk, memory_order_release);
+    }
+    chunk[at] = *a;
+    return true;
+}
+
+/* When the timer rings next: the step's deadline, or the end of the wait after the run. 0: never. */
+static void set_timer(caucus_server *s) {
+    uint64_t at = s->finished_ns                      ? s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u
+                  : s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u
+                                                      : 0;
+    struct itimerspec when = {.it_value = {.tv_sec = (time_t)(at / 1000000000u), .tv_nsec = (long)(at % 1000000000u)}};
+    timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* Make what was committed visible to the loops. */
+static void publish(caucus_server *s) {
+    const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
+    for (uint32_t i = 0; i < s->clients; i++) {
+        uint32_t cost, sums;
+        bool answered;
+        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
+        atomic_store_explicit(&s->cost_next[i], cost, memory_order_relaxed);
+        atomic_store_explicit(&s->sums_next[i], sums, memory_order_relaxed);
+    }
+    s->step_ns = caucus_server_now_ns();
+    s->overdue = false;
+    atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
+    set_timer(s);
+}
+
+/* End the run: nothing that depends on what could not be kept may leave. */
+static void give_up(caucus_server *s, caucus_status status, const caucus_error *error) {
+    s->failure = status;
+    s->failure_error = *error;
+    atomic_store(&s->aborting, true);
+    atomic_store(&s->stopping, true);
+    caucus_server_wake(s);
+}
+
+/* Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on. */
+static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *ret_error) {
+    size_t bytes = caucus_coordinator_state_bytes(s->machine), lines = caucus_ledger_count(s->ledger) - first_line;
+    if (bytes > s->state_room) {
+        uint8_t *grown = realloc(s->state, bytes);
+        if (!grown)
+            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        s->state = grown;
+        s->state_room = bytes;
+    }
+    caucus_coordinator_save(s->machine, s->state);
+    char(*text)[CAUCUS_LEDGER_LINE_BYTES] = calloc(lines + 1, sizeof *text);
+    const char **line = calloc(lines + 1, sizeof *line);
+    caucus_status status = text && line ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    for (size_t i = 0; status == CAUCUS_OK && i < lines; i++) {
+        status = caucus_ledger_line(s->ledger, first_line + i, text[i], sizeof text[i]);
+        line[i] = text[i];
+    }
+    if (status != CAUCUS_OK)
+        caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
+    else
+        status = caucus_store_commit(s->store, s->state, bytes, caucus_coordinator_announcement(s->machine), line,
+                                     lines, ret_error);
+    free(text);
+    free(line);
+    return status;
+}
+
+/* Nothing more is asked: the run is over once its last announcement can be sent. */
+static void finish(caucus_server *s) {
+    s->finished_ns = caucus_server_now_ns();
+    atomic_store(&s->finished, true);
+    set_timer(s);
+    caucus_server_log(s, 1, "the run is over: expert %u stays in force",
+                      caucus_coordinator_announcement(s->machine)->expert);
+}
+
+/* Decide the step in hand, keep the decision, tell everybody. */
+static void close_step(caucus_server *s) {
+    caucus_announcement before = *caucus_coordinator_announcement(s->machine);
+    size_t lines = caucus_ledger_count(s->ledger);
+    uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
+    caucus_error error = {0};
+    caucus_status status = caucus_coordinator_close(s->machine);
+    const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
+    if (status == CAUCUS_OK)
+        status = caucus_releases_record(&s->releases, &before, now, &error);
+    if (status == CAUCUS_E_BUDGET) { /* the expert in force stays: nothing of this decision leaves, now or later */
+        caucus_server_log(s, 0, "the privacy budget is exhausted: expert %u stays in force, nothing more is released",
+                          before.expert);
+        give_up(s, status, &error);
+        return;
+    }
+    if (status == CAUCUS_OK && !remember(s, now))
+        status = caucus_fail(&error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (status == CAUCUS_OK)
+        status = commit(s, lines, &error);
+    if (status != CAUCUS_OK) {
+        give_up(s, status, &error);
+        return;
+    }
+    publish(s);
+    caucus_server_log(s, 2, "step %u closed with %u of %u clients: expert %u in force", before.serial, answered,
+                      s->clients, now->expert);
+    caucus_server_wake(s);
+}
+
+static uint32_t quorum(const caucus_server *s) {
+    return s->set.quorum ? s->set.quorum : s->clients;
+}
+
+/* Start, close or end whatever is due. */
+static void settle(caucus_server *s) {
+    if (s->failure != CAUCUS_OK)
+        return;
+    uint32_t present = atomic_load(&s->present);
+    if (!s->begun && (present == s->clients || (s->overdue && present >= quorum(s)))) {
+        s->begun = true;
+        s->step_ns = caucus_server_now_ns();
+        s->overdue = false;
+        atomic_store(&s->started, true);
+        set_timer(s);
+        caucus_server_log(s, 1, "the run begins with %u of %u clients", present, s->clients);
+        caucus_server_wake(s);
+    }
+    while (s->begun && s->failure == CAUCUS_OK && !s->finished_ns) {
+        uint32_t waiting = caucus_coordinator_waiting(s->machine);
+        if (caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING) {
+            finish(s);
+            break;
+        }
+        if (waiting > 0 && !(s->overdue && s->clients - waiting >= quorum(s)))
+            break;
+        close_step(s);
+    }
+}
+
+void caucus_step_receive(caucus_server *s, const caucus_report *report, size_t count, caucus_status *ret) {
+    uint64_t scalars = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < count; i++) {
+        ret[i] = s->failure == CAUCUS_OK ? caucus_coordinator_receive(s->machine, &report[i]) : CAUCUS_E_ORDER;
+        scalars += ret[i] == CAUCUS_OK ? report[i].count : 0;
+    }
+    settle(s);
+    pthread_mutex_unlock(&s->lock);
+    atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->reports, count, memory_order_relaxed);
+}
+
+void caucus_step_look(caucus_server *s, uint32_t heard) {
+    pthread_mutex_lock(&s->lock);
+    if (heard > 0 && !s->begun) { /* it had begun before this process */
+        s->begun = true;
+        atomic_store(&s->started, true);
+        caucus_server_wake(s);
+    }
+    settle(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void caucus_step_clock(caucus_server *s) {
+    pthread_mutex_lock(&s->lock);
+    if (s->finished_ns) {
+        atomic_store(&s->stopping, true);
+        caucus_server_wake(s);
+    } else {
+        s->overdue = true;
+        settle(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A state of its own: budget, run, first announcement, in one commit. */
+static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
+    const caucus_guarantee *g = &s->set.plan->guarantee;
+    bool own = isinf(s->set.budget_epsilon); /* epsilon_messages may be NAN: fmax() takes the other one */
+    caucus_status status =
+        caucus_ledger_new(own ? fmax(g->epsilon_choices, g->epsilon_messages) : s->set.budget_epsilon,
+                          own ? g->delta : s->set.budget_delta, &s->ledger, ret_error);
+    uint32_t run = 0;
+    if (status == CAUCUS_OK)
+        status = caucus_ledger_open_run(s->ledger, s->set.plan, s->set.name ? s->set.name : "live", s->set.key.seeded,
+                                        &run, ret_error);
+    if (status == CAUCUS_OK && (status = caucus_coordinator_new(s->set.plan, &s->set.key, &s->machine)) != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
+    if (status == CAUCUS_OK && !remember(s, caucus_coordinator_announcement(s->machine)))
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    return status == CAUCUS_OK ? commit(s, 0, ret_error) : status;
+}
+
+typedef struct reading {
+    caucus_server *server;
+    uint32_t next;
+    caucus_status status;
+} reading;
+
+static void read_announcement(void *user, const caucus_announcement *a) {
+    reading *r = user;
+    if (r->status == CAUCUS_OK && a->serial != r->next)
+        r->status = CAUCUS_E_FORMAT;
+    if (r->status == CAUCUS_OK && !remember(r->server, a))
+        r->status = CAUCUS_E_MEMORY;
+    r->next++;
+}
+
+static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
+    caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "state",
+                           "%.100s: the machine's state is damaged (%s) — restore the directory from a backup",
+                           s->set.state_dir, caucus_status_text(status));
+    status = caucus_store_ledger(s->store, &s->ledger, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    reading r = {.server = s};
+    status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
+    if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
+                           "%.100s: history and state do not fit — restore the directory from a backup",
+                           s->set.state_dir);
+    s->begun = serial > 0;
+    atomic_store(&s->started, s->begun);
+    caucus_server_log(s, 1, "going on at step %u", serial);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
+    caucus_status status =
+        caucus_store_open(s->set.state_dir, s->set.plan_hash, s->set.key.seeded, &s->store, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_store_fault(s->store, s->set.fault_commit, s->set.fault_after);
+    uint8_t *state = NULL;
+    size_t bytes = 0;
+    status = caucus_store_state(s->store, &state, &bytes, ret_error);
+    if (status == CAUCUS_OK)
+        status = bytes == 0 ? begin(s, ret_error) : restore(s, state, bytes, ret_error);
+    free(state);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_releases_open(&s->releases, s->set.plan, s->ledger, 1);
+    publish(s);
+    settle(s);
+    return CAUCUS_OK;
+}
+
+void caucus_step_free(caucus_server *s) {
+    caucus_coordinator_free(s->machine);
+    caucus_ledger_free(s->ledger);
+    caucus_store_close(s->store);
+    for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++)
+        free(atomic_load(&s->history[k]));
+    free(s->state);
+}

@@ -1,0 +1,117 @@
+/* tls_revoked.c: the list of certificates that no longer count. See tls.h. */
+#include "net/tls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct entry {
+    uint32_t client; /* 0: the serial number counts */
+    char serial[CAUCUS_SERIAL_BYTES];
+} entry;
+
+struct caucus_revoked {
+    pthread_mutex_t lock;
+    char *path;
+    struct stat seen; /* of the file as it was read */
+    bool readable;
+    entry *list;
+    size_t count;
+};
+
+/* One line without its remark and its blanks. False: it is neither an index nor a serial number. */
+static bool read_entry(char *line, entry *ret) {
+    size_t length = 0;
+    memset(ret, 0, sizeof *ret);
+    for (char *p = line; *p; p++)
+        if (!isspace((unsigned char)*p) && *p != ':') {
+            if (!isxdigit((unsigned char)*p) || length + 1 >= sizeof ret->serial)
+                return false;
+            ret->serial[length++] = (char)toupper((unsigned char)*p);
+        }
+    if (length <= 8 && strspn(ret->serial, "0123456789") == length)
+        ret->client = (uint32_t)strtoul(ret->serial, NULL, 10);
+    return length > 0 && (ret->client > 0 || length > 8);
+}
+
+static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
+    r->readable = false;
+    r->count = 0;
+    FILE *file = fopen(r->path, "r");
+    if (!file || fstat(fileno(file), &r->seen) != 0) {
+        if (file)
+            fclose(file);
+        return caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: %s", r->path, strerror(errno));
+    }
+    char line[512];
+    caucus_status status = CAUCUS_OK;
+    for (size_t number = 1; status == CAUCUS_OK && fgets(line, sizeof line, file); number++) {
+        line[strcspn(line, "#\r\n")] = '\0';
+        if (line[strspn(line, " \t")] == '\0')
+            continue;
+        entry *grown = realloc(r->list, (r->count + 1) * sizeof *grown);
+        if (!grown) {
+            status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            break;
+        }
+        r->list = grown;
+        if (read_entry(line, &r->list[r->count]))
+            r->count++;
+        else
+            status = caucus_fail(
+                ret_error, CAUCUS_E_FORMAT, "revoked",
+                "%.100s:%zu: '%.40s' — one client's index or one certificate's serial number (hexadecimal) per line",
+                r->path, number, line);
+    }
+    if (status == CAUCUS_OK && ferror(file))
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: cannot be read", r->path);
+    fclose(file);
+    r->readable = status == CAUCUS_OK;
+    return status;
+}
+
+caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus_error *ret_error) {
+    caucus_revoked *r = calloc(1, sizeof *r);
+    if (!r || !(r->path = strdup(path))) {
+        free(r);
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    pthread_mutex_init(&r->lock, NULL);
+    caucus_status status = read_list(r, ret_error);
+    if (status != CAUCUS_OK) {
+        caucus_revoked_free(r);
+        return status;
+    }
+    *ret = r;
+    return CAUCUS_OK;
+}
+
+void caucus_revoked_free(caucus_revoked *r) {
+    if (!r)
+        return;
+    pthread_mutex_destroy(&r->lock);
+    free(r->list);
+    free(r->path);
+    free(r);
+}
+
+static bool changed(const caucus_revoked *r) {
+    struct stat now;
+    return stat(r->path, &now) != 0 || now.st_ino != r->seen.st_ino || now.st_size != r->seen.st_size ||
+           now.st_mtim.tv_sec != r->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
+}
+
+bool caucus_revoked_has(caucus_revoked *r, uint32_t client, const char *serial) {
+    pthread_mutex_lock(&r->lock);
+    if ((!r->readable || changed(r)) && read_list(r, NULL) != CAUCUS_OK)
+        r->readable = false;
+    bool found = !r->readable;
+    for (size_t i = 0; !found && i < r->count; i++)
+        found = r->list[i].client ? r->list[i].client == client : strcmp(r->list[i].serial, serial) == 0;
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}

@@ -1,0 +1,155 @@
+/* store_commit.c: one decision in, whole; and back out.
+ *
+ * State, announcement and ledger lines stand in one transaction: after a crash either all of them are there or none is, so a
+ * coordinator that starts again repeats what it decided and draws no noise twice (docs/PRIVACY.md, "Fed-SVT in two steps"). */
+#include "store/store_db.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put_u32(uint8_t *to, uint32_t value) {
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint32_t get_u32(const uint8_t *from) {
+    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* Run a prepared statement once and make it ready for the next time. */
+static bool run(sqlite3_stmt *statement) {
+    bool good = sqlite3_step(statement) == SQLITE_DONE;
+    good = sqlite3_reset(statement) == SQLITE_OK && good;
+    return good;
+}
+
+static bool put_state(caucus_store *s, const uint8_t *state, size_t bytes) {
+    bool good = sqlite3_bind_int64(s->put_state, 1, s->next_serial) == SQLITE_OK &&
+                sqlite3_bind_blob64(s->put_state, 2, state, bytes, SQLITE_STATIC) == SQLITE_OK && run(s->put_state);
+    (void)sqlite3_clear_bindings(s->put_state); /* the bytes are the caller's */
+    return good;
+}
+
+static bool put_announcement(caucus_store *s, const caucus_announcement *a) {
+    const uint32_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->step};
+    uint8_t list[4 * CAUCUS_SHORTLIST];
+    for (uint32_t i = 0; i < a->listed; i++)
+        put_u32(list + 4 * (size_t)i, a->list[i]);
+    for (int i = 0; i < 6; i++)
+        if (sqlite3_bind_int64(s->put_announcement, i + 1, field[i]) != SQLITE_OK)
+            return false;
+    return sqlite3_bind_blob(s->put_announcement, 7, list, (int)(4 * a->listed), SQLITE_TRANSIENT) == SQLITE_OK && run(s->put_announcement);
+}
+
+static bool put_line(caucus_store *s, int64_t number, const char *text) {
+    bool good = sqlite3_bind_int64(s->put_line, 1, number) == SQLITE_OK &&
+                sqlite3_bind_text(s->put_line, 2, text, -1, SQLITE_STATIC) == SQLITE_OK && run(s->put_line);
+    (void)sqlite3_clear_bindings(s->put_line);
+    return good;
+}
+
+/* The test hook: no handler, no buffer written out, nothing closed. */
+static void die(void) {
+    (void)kill(getpid(), SIGKILL);
+    for (;;)
+        (void)pause();
+}
+
+caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes, const caucus_announcement *announcement,
+                                  const char *const *ledger_line, size_t ledger_lines, caucus_error *ret_error) {
+    assert(announcement->listed <= CAUCUS_SHORTLIST);
+    if (announcement->serial != s->next_serial)
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u", announcement->serial, s->next_serial);
+    bool fault = s->fault_at != 0 && s->commits + 1 == s->fault_at;
+    bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
+    for (size_t i = 0; good && i < ledger_lines; i++)
+        good = put_line(s, s->next_line + (int64_t)i, ledger_line[i]);
+    if (good && fault && !s->fault_after)
+        die();
+    good = good && run(s->commit);
+    if (!good) {
+        caucus_status status = caucus_store_fail(s->db, s->path, "writing", ret_error);
+        if (!sqlite3_get_autocommit(s->db))
+            (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return status;
+    }
+    if (fault)
+        die();
+    s->commits++;
+    s->next_serial++;
+    s->next_line += (int64_t)ledger_lines;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *ret_bytes, caucus_error *ret_error) {
+    sqlite3_stmt *row = NULL;
+    caucus_status status = CAUCUS_OK;
+    uint8_t *state = NULL;
+    size_t bytes = 0;
+    int code = sqlite3_prepare_v2(s->db, "SELECT bytes FROM state", -1, &row, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(row);
+    if (code == SQLITE_ROW) {
+        const void *blob = sqlite3_column_blob(row, 0);
+        bytes = (size_t)sqlite3_column_bytes(row, 0);
+        state = blob != NULL ? malloc(bytes) : NULL;
+        if (state != NULL)
+            memcpy(state, blob, bytes);
+        else
+            status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
+                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (an empty state)", caucus_store_tail(s->path))
+                         : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    } else if (code != SQLITE_DONE) {
+        status = caucus_store_fail(s->db, s->path, "reading", ret_error);
+    }
+    sqlite3_finalize(row);
+    if (status == CAUCUS_OK) {
+        *ret_state = state;
+        *ret_bytes = bytes;
+    }
+    return status;
+}
+
+/* Columns 0 .. 5 are 32-bit numbers, column 6 the list; false if they cannot be ours. */
+static bool take_announcement(sqlite3_stmt *row, uint32_t serial, caucus_announcement *ret) {
+    uint32_t field[6];
+    for (int i = 0; i < 6; i++) {
+        int64_t value = sqlite3_column_int64(row, i);
+        if (value < 0 || value > (int64_t)UINT32_MAX)
+            return false;
+        field[i] = (uint32_t)value;
+    }
+    const uint8_t *list = sqlite3_column_blob(row, 6);
+    int size = sqlite3_column_bytes(row, 6);
+    if (field[0] != serial || field[3] > CAUCUS_ASK_SHORTLIST || size < 0 || size % 4 != 0 || size > 4 * (int)CAUCUS_SHORTLIST ||
+        (size > 0 && list == NULL))
+        return false;
+    *ret = (caucus_announcement){.serial = field[0], .expert = field[1], .epoch = field[2], .ask = (caucus_ask)field[3],
+                                 .block = field[4], .step = field[5], .listed = (uint32_t)size / 4};
+    for (uint32_t i = 0; i < ret->listed; i++)
+        ret->list[i] = get_u32(list + 4 * (size_t)i);
+    return true;
+}
+
+caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *user, const caucus_announcement *), void *user,
+                                         caucus_error *ret_error) {
+    sqlite3_stmt *rows = NULL;
+    caucus_status status = CAUCUS_OK;
+    int code = sqlite3_prepare_v2(s->db, "SELECT serial, expert, epoch, ask, block, step, list FROM announcement ORDER BY serial", -1, &rows, NULL);
+    if (code == SQLITE_OK) {
+        for (uint32_t serial = 0; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
+            caucus_announcement announcement;
+            if (take_announcement(rows, serial, &announcement))
+                each(user, &announcement);
+            else
+                status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged", caucus_store_tail(s->path), serial);
+        }
+    }
+    if (status == CAUCUS_OK && code != SQLITE_DONE)
+        status = caucus_store_fail(s->db, s->path, "reading", ret_error);
+    sqlite3_finalize(rows);
+    return status;
+}

@@ -1,0 +1,135 @@
+/* store_dir.c: the coordinator's directory: who may read it, and who has it now.
+ *
+ * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the umask.
+ * The lock is an flock on DIR/lock: it ends with the process, however that ends. The number of the process stands in the file only to
+ * help people; nothing is decided by it. */
+#include "store/store_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *caucus_store_tail(const char *path) {
+    const size_t length = strlen(path), most = 80;
+    return length > most ? path + (length - most) : path;
+}
+
+char *caucus_store_join(const char *dir, const char *name) {
+    size_t room = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path != NULL)
+        (void)snprintf(path, room, "%s/%s", dir, name);
+    return path;
+}
+
+static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_store_tail(path), strerror(errno), fix[0] != '\0' ? " — " : "", fix);
+}
+
+static caucus_status no_memory(caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+}
+
+/* A new entry survives a crash only once its directory has been synced. */
+static bool sync_directory(const char *dir) {
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static bool sync_parent(const char *path) {
+    char *copy = strdup(path);
+    bool good = copy != NULL && sync_directory(dirname(copy));
+    free(copy);
+    return good;
+}
+
+/* An existing directory keeps its mode: it may hold other things, and our files in it are 0600 anyway. */
+static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
+    struct stat info;
+    if (mkdir(dir, 0700) == 0) {
+        if (chmod(dir, 0700) != 0 || !sync_parent(dir))
+            return fail_io(dir, "", ret_error);
+        return CAUCUS_OK;
+    }
+    if (errno != EEXIST)
+        return fail_io(dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
+    if (stat(dir, &info) != 0)
+        return fail_io(dir, "", ret_error);
+    if (!S_ISDIR(info.st_mode))
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a directory — name a new one for the state", caucus_store_tail(dir));
+    return CAUCUS_OK;
+}
+
+/* Opens for reading and writing; never through a link, which somebody else might have put there. */
+static int open_private(const char *path) {
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    struct stat info;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && ((info.st_mode & 0777) == 0600 || fchmod(fd, 0600) == 0))
+        return fd;
+    int why = errno != 0 ? errno : EINVAL;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+caucus_status caucus_store_touch(const char *path, caucus_error *ret_error) {
+    errno = 0;
+    int fd = open_private(path);
+    if (fd < 0)
+        return fail_io(path, "the coordinator must be able to write here", ret_error);
+    close(fd);
+    return sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
+}
+
+static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_error) {
+    char text[16] = "";
+    ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    long pid = got > 0 ? strtol(text, NULL, 10) : 0;
+    if (pid > 0)
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "%s is in use by process %ld — stop that coordinator first, or use another directory",
+                           caucus_store_tail(dir), pid);
+    return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "%s is in use by another process — stop that coordinator first, or use another directory",
+                       caucus_store_tail(dir));
+}
+
+static caucus_status take_lock(const char *dir, const char *path, int *ret_lock, caucus_error *ret_error) {
+    errno = 0;
+    int fd = open_private(path);
+    if (fd < 0)
+        return fail_io(path, "the coordinator must be able to write here", ret_error);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        caucus_status status = errno == EWOULDBLOCK ? refuse_locked(dir, fd, ret_error) : fail_io(path, "", ret_error);
+        close(fd);
+        return status;
+    }
+    char text[16];
+    int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    /* On a full disk the number is missing and the lock holds all the same. */
+    if (ftruncate(fd, 0) == 0 && length > 0)
+        (void)!pwrite(fd, text, (size_t)length, 0);
+    *ret_lock = fd;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_store_take_dir(const char *dir, int *ret_lock, caucus_error *ret_error) {
+    caucus_status status = make_dir(dir, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    char *path = caucus_store_join(dir, "lock");
+    if (path == NULL)
+        return no_memory(ret_error);
+    status = take_lock(dir, path, ret_lock, ret_error);
+    free(path);
+    return status;
+}

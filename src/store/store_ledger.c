@@ -1,0 +1,76 @@
+/* store_ledger.c: the ledger inside the coordinator's file, for the coordinator and for people who look on. */
+#include "store/store_db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expected, caucus_ledger **ledger, caucus_error *ret_error) {
+    const char *text = (const char *)sqlite3_column_text(row, 1);
+    int64_t number = sqlite3_column_int64(row, 0);
+    if (text == NULL || number != expected || strlen(text) != (size_t)sqlite3_column_bytes(row, 1))
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged", caucus_store_tail(path),
+                           (long long)expected);
+    caucus_error why = {0};
+    caucus_status status = caucus_ledger_append_line(ledger, text, (size_t)number, &why);
+    if (status == CAUCUS_OK || status == CAUCUS_E_MEMORY)
+        return status;
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: ledger: %s", caucus_store_tail(path), why.text);
+}
+
+caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+    sqlite3_stmt *rows = NULL;
+    caucus_ledger *ledger = NULL;
+    caucus_status status = CAUCUS_OK;
+    int code = sqlite3_prepare_v2(db, "SELECT line, text FROM ledger ORDER BY line", -1, &rows, NULL);
+    if (code == SQLITE_OK)
+        for (int64_t line = 1; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; line++)
+            status = take_line(rows, path, line, &ledger, ret_error);
+    if (status == CAUCUS_OK && code != SQLITE_DONE)
+        status = caucus_store_fail(db, path, "reading the ledger", ret_error);
+    sqlite3_finalize(rows);
+    if (status == CAUCUS_OK)
+        *ret = ledger;
+    else
+        caucus_ledger_free(ledger);
+    return status;
+}
+
+caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, caucus_error *ret_error) {
+    return caucus_store_read_ledger(store->db, store->path, ret, ret_error);
+}
+
+/* One transaction, so that a commit in between cannot be seen half; WAL lets the coordinator go on meanwhile. */
+static caucus_status read_only(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+    bool fresh = false;
+    if (sqlite3_busy_timeout(db, 5000) != SQLITE_OK || sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return caucus_store_fail(db, path, "reading", ret_error);
+    caucus_status status = caucus_store_identify(db, path, &fresh, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (fresh) {
+        *ret = NULL;
+        return CAUCUS_OK;
+    }
+    return caucus_store_read_ledger(db, path, ret, ret_error);
+}
+
+caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, caucus_error *ret_error) {
+    char *path = caucus_store_join(dir, CAUCUS_STORE_FILE);
+    struct stat info;
+    sqlite3 *db = NULL;
+    caucus_status status;
+    if (path == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (stat(path, &info) != 0)
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s — name the directory that was given to caucus serve as --state",
+                             caucus_store_tail(path), strerror(errno));
+    else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        status = caucus_store_fail(db, path, "opening", ret_error);
+    else
+        status = read_only(db, path, ret, ret_error);
+    sqlite3_close(db);
+    free(path);
+    return status;
+}

@@ -1,0 +1,250 @@
+"""Look at the status page in a real browser: chromium through chromedriver (the W3C WebDriver protocol, no library).
+
+    drive.py DEMO [--screenshot FILE]
+
+DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code 1.
+With --screenshot the page is also saved as a picture, from the same seeded federation.
+"""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+         "--disable-features=OptimizationHints,MediaRouter,Translate"]
+PATIENCE = 20  # seconds until a condition that must come true is given up
+
+
+def check(true, what):
+    print(("ok      " if true else "FAILED  ") + what, flush=True)
+    if not true:
+        sys.exit(1)
+
+
+def until(condition, what):
+    """A condition that must come true; how long it takes is not judged."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if condition():
+            return check(True, what)
+        time.sleep(0.1)
+    check(False, what)
+
+
+class Demo:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.host = "127.0.0.1:" + self.process.stdout.readline().split()[1]
+        self.url = "http://" + self.host + "/"
+
+    def tell(self, *commands):
+        for command in commands:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+            if self.process.stdout.readline().strip() != "done":
+                sys.exit("status_demo did not do: " + command)
+
+    def status(self):
+        with urllib.request.urlopen(self.url + "api/v1/status", timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(timeout=PATIENCE)
+
+
+class Browser:
+    def __init__(self, folder):
+        self.folder = folder
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        port = None
+        for line in self.driver.stdout:
+            if "successfully on port" in line:
+                port = line.rstrip(".\n").split()[-1]
+                break
+        if not port:
+            sys.exit("chromedriver does not start")
+        self.base = "http://127.0.0.1:" + port
+        options = {"args": FLAGS + ["--user-data-dir=" + folder + "/profile"], "binary": shutil.which("chromium")}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
+        self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        self.base += "/session/" + self.session
+
+    def call(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            sys.exit("chromedriver: " + error.read().decode()[:400])
+
+    def run(self, script):
+        return self.call("POST", "/execute/sync", {"script": script, "args": []})
+
+    def text(self, name):
+        return self.run("return document.getElementById('%s').textContent" % name)
+
+    def count(self, selector):
+        return self.run("return document.querySelectorAll('%s').length" % selector)
+
+    def cdp(self, command, params):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
+
+    def size(self, width, height):
+        self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def scheme(self, value):
+        self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})
+
+    def hosts(self):
+        """Every host the page asked for, from the browser's own record of requests."""
+        found = set()
+        for entry in self.call("POST", "/se/log", {"type": "performance"}):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                address = message["params"]["request"]["url"]
+                if not address.startswith(("data:", "about:", "chrome:")):
+                    found.add(address.split("/")[2])
+        return found
+
+    def complaints(self):
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"}) if entry["level"] == "SEVERE"]
+
+    def end(self):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait(timeout=PATIENCE)
+
+
+def width_of(browser, selector):
+    return browser.run("return document.querySelector('%s').getBoundingClientRect().width" % selector)
+
+
+def shows_what_is(browser, demo):
+    status = demo.status()
+    check(browser.text("expert") == str(status["expert"]), "the expert in force is shown: %s" % status["expert"])
+    check("block %d" % status["since_block"] in browser.text("since"), "and since when")
+    share = status["epsilon_spent"] / status["epsilon_choices"]
+    drawn = width_of(browser, "#privacy-bar .part") / width_of(browser, "#privacy-bar .whole")
+    check(0 < share < 1 and abs(drawn - share) < 0.01, "the privacy bar is as long as its share: %.2f" % share)
+    share = status["selections"] / status["switches_allowed"]
+    drawn = width_of(browser, "#switch-bar .part") / width_of(browser, "#switch-bar .whole")
+    check(0 < share < 1 and abs(drawn - share) < 0.01, "the switch bar is as long as its share: %.2f" % share)
+    check(browser.count("#history rect") == len(status["history"]) > 1, "the strip has every expert so far")
+    check(browser.count("#dots i") == status["clients"], "every client has its dot")
+    check(browser.count("#dots i.reported") == status["answered"] > 0, "those that reported are filled")
+    check(browser.count("#dots i.away") == status["clients"] - status["present"] > 0, "those that are away are dashes")
+    check("{{" not in browser.run("return document.documentElement.outerHTML"), "nothing is left to fill in")
+    check(browser.run("return document.querySelector('h1').textContent") == status["name"], "the name is shown as it is, markup and all")
+
+
+def updates(browser, demo):
+    browser.run("window.same = true; document.querySelector('details').open = true")
+    before = browser.text("expert")
+    demo.tell("steps 60")
+    until(lambda: demo.status()["serial"] == 120, "the federation has gone on")  # a view is shared for a moment
+    after = str(demo.status()["expert"])
+    check(before != after, "and has switched: %s to %s" % (before, after))
+    until(lambda: browser.text("expert") == after, "the page follows")
+    until(lambda: after in browser.text("said"), "and tells a screen reader")
+    check(browser.run("return window.same === true && document.querySelector('details').open"), "without being loaded again")
+    demo.tell("answer 9", "overdue")
+    until(lambda: browser.count("#dots i.late") > 0, "past the deadline, those expected are late")
+
+
+def reads_well(browser):
+    nameless = browser.run("""return [...document.querySelectorAll('[role=img], section')].filter(e =>
+        !e.getAttribute('aria-label') && !document.getElementById(e.getAttribute('aria-labelledby'))).length""")
+    check(nameless == 0 and browser.count("[role=img]") >= 6, "every figure and section has a name for a screen reader")
+    check(browser.count("main") == 1 and browser.count("h1") == 1 and browser.run("return document.documentElement.lang") == "en",
+          "one main part, one title, a language")
+    for width in (390, 320, 900, 1600):
+        browser.size(width, 1400)
+        wide = browser.run("return document.documentElement.scrollWidth")
+        check(wide <= width, "nothing sticks out at %d pixels" % width)
+    contrast = """
+        const rgb = c => c.match(/[0-9.]+/g).slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+        const light = c => { const [r, g, b] = rgb(c); return .2126 * r + .7152 * g + .0722 * b; };
+        const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c; }
+                              return 'rgb(255,255,255)'; };
+        return Math.min(...[...document.querySelectorAll('h1,h2,p,dd,dt,td,th,a,summary')].filter(e => e.textContent.trim()).map(e => {
+            const a = light(getComputedStyle(e).color), b = light(ground(e));
+            return (Math.max(a, b) + .05) / (Math.min(a, b) + .05); }))"""
+    for scheme in ("light", "dark"):
+        browser.scheme(scheme)
+        worst = browser.run(contrast)
+        check(worst >= 4.5, "text stands out, %s: %.1f to 1 at worst" % (scheme, worst))
+    browser.scheme("light")
+
+
+def works_without_scripts(browser, demo):
+    """Asked of the browser from outside the page, since nothing runs in it."""
+    expert = str(demo.status()["expert"])
+    browser.cdp("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.cdp("Page.navigate", {"url": demo.url})
+
+    def find(selector):
+        root = browser.cdp("DOM.getDocument", {})["root"]["nodeId"]
+        return browser.cdp("DOM.querySelector", {"nodeId": root, "selector": selector})["nodeId"]
+
+    until(lambda: find("footer a") and find("noscript > meta[http-equiv=refresh]"), "scripts off: the page comes again by itself")
+    rows = browser.cdp("DOM.getOuterHTML", {"nodeId": find("#table table")})["outerHTML"]
+    check("<td>%s, since block" % expert in rows, "scripts off: the table has the expert")
+    check("epsilon" in rows and "reported" in rows, "scripts off: and the budget and the clients")
+    check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"), "scripts off: the figures are there too")
+    browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
+    browser.cdp("Page.navigate", {"url": demo.url})
+    until(lambda: browser.run("return document.readyState") == "complete", "scripts on again")
+
+
+def says_when_nobody_answers(browser, demo):
+    check(demo.end() == 0, "the coordinator ends")
+    until(lambda: browser.run("return !document.getElementById('lost').hidden"), "the page says that nobody answers")
+
+
+def main():
+    picture = sys.argv[sys.argv.index("--screenshot") + 1] if "--screenshot" in sys.argv else None
+    os.environ["no_proxy"] = "127.0.0.1"
+    demo = Demo(sys.argv[1])
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        try:
+            demo.tell("steps 60", "answer 15", "away 20", "away 23")
+            until(lambda: demo.status()["present"] == 22, "the demonstration runs")
+            browser.size(900, 1400)
+            browser.call("POST", "/url", {"url": demo.url})
+            shows_what_is(browser, demo)
+            updates(browser, demo)
+            reads_well(browser)
+            if picture:
+                browser.size(900, 600)
+                browser.run("document.querySelector('details').open = false")
+                demo.tell("steps 1", "answer 15")
+                until(lambda: browser.count("#dots i.reported") == 15, "the page is ready for its picture")
+                shot = browser.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": {
+                    "x": 0, "y": 0, "width": 900, "height": browser.run("return document.documentElement.scrollHeight"), "scale": 1}})
+                with open(picture, "wb") as file:
+                    file.write(base64.b64decode(shot["data"]))
+                print("saved   " + picture)
+            works_without_scripts(browser, demo)
+            check(browser.hosts() == {demo.host}, "no other host was asked for anything")
+            complaints = browser.complaints()
+            check(not complaints, "the browser has no complaint" + "".join("\n        " + c for c in complaints))
+            says_when_nobody_answers(browser, demo)
+        finally:
+            browser.end()
+            if demo.process.poll() is None:
+                demo.end()
+
+
+main()

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# `caucus certify`: OpenSSL accepts what it made for what it is for and for nothing else; modes; what it refuses.
+set -euo pipefail
+: "${CAUCUS:?path of the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+check() { # check NAME COMMAND...: it succeeds
+    local name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then echo "ok: $name"; else
+        echo "not ok: $name"
+        sed 's/^/  /' "$work/said"
+        failures=$((failures + 1))
+    fi
+}
+refuse() { # refuse NAME COMMAND...: it fails
+    local name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        echo "not ok: $name was accepted"
+        failures=$((failures + 1))
+    else echo "ok: $name"; fi
+}
+says() { # says NAME WORDS: what the last command wrote has them
+    if grep -qF -- "$2" "$work/said"; then echo "ok: $1"; else
+        echo "not ok: $1"
+        sed 's/^/  /' "$work/said"
+        failures=$((failures + 1))
+    fi
+}
+wrong() { # wrong NAME EXIT_CODE STDERR ARGUMENTS...: exactly, and nothing on stdout
+    local name=$1 code=$2 err=$3 got=0
+    shift 3
+    "$CAUCUS" certify "$@" >out 2>err || got=$?
+    if [ "$got" -eq "$code" ] && [ "$(cat err)" = "caucus certify: $err" ] && [ ! -s out ]; then echo "ok: $name"; else
+        echo "not ok: $name (exit code $got, expected $code)"
+        sed 's/^/  /' out err
+        failures=$((failures + 1))
+    fi
+}
+same() { # same NAME WANT GOT
+    if [ "$2" = "$3" ]; then echo "ok: $1"; else
+        printf 'not ok: %s\n  want: %s\n  got:  %s\n' "$1" "$2" "$3"
+        failures=$((failures + 1))
+    fi
+}
+
+(umask 0 && "$CAUCUS" certify certs --clients 12 --host node.example --days 7 >made)
+cat >want <<'END'
+Made, valid for 7 days, for trying things out (each with its .key; keep those to their owners):
+  ca.pem           whom both sides trust; its key has been thrown away
+  coordinator.pem  for node.example, localhost, 127.0.0.1 and ::1
+  client-1.pem … client-12.pem
+
+Next
+  caucus serve --plan plan.yaml --state state --listen node.example:7400 --cert certs/coordinator.pem --key certs/coordinator.key --client-ca certs/ca.pem
+  caucus join --plan plan.yaml --connect node.example:7400 --cert certs/client-1.pem --key certs/client-1.key --ca certs/ca.pem
+END
+check "what it says" diff want made
+same "how many files" 27 "$(find certs -type f | wc -l)"
+same "modes, whatever the umask" "600 644 700" "$(find certs -printf '%m\n' | sort -u | tr '\n' ' ' | sed 's/ $//')"
+same "every key is 0600" "" "$(find certs -name '*.key' ! -perm 600)"
+same "no draft is left" "certs" "$(find . -mindepth 1 -maxdepth 1 -name 'certs*' -printf '%f\n')"
+same "the authority's key is not kept" "" "$(find certs -name 'ca*.key')"
+
+verify() { openssl verify -x509_strict -CAfile certs/ca.pem "$@"; }
+for name in node.example localhost; do
+    check "the coordinator is $name" verify -purpose sslserver -verify_hostname $name certs/coordinator.pem
+done
+for address in 127.0.0.1 ::1; do
+    check "the coordinator is $address" verify -purpose sslserver -verify_ip $address certs/coordinator.pem
+done
+refuse "the coordinator as another host" verify -purpose sslserver -verify_hostname other.example certs/coordinator.pem
+refuse "the coordinator as a client" verify -purpose sslclient certs/coordinator.pem
+for i in 1 7 12; do
+    check "client $i" verify -purpose sslclient certs/client-$i.pem
+    same "its name is its number" "subject=CN = $i" "$(openssl x509 -in certs/client-$i.pem -noout -subject)"
+    same "its key is its own" "$(openssl x509 -in certs/client-$i.pem -noout -pubkey)" "$(openssl pkey -in certs/client-$i.key -pubout)"
+done
+refuse "a client as the coordinator" verify -purpose sslserver certs/client-1.pem
+refuse "a client as an authority" openssl verify -x509_strict -partial_chain -CAfile certs/client-1.pem certs/client-2.pem
+same "the key is P-256" "ASN1 OID: prime256v1" "$(openssl pkey -in certs/client-1.key -noout -text | grep OID)"
+check "valid in six days" openssl x509 -in certs/client-1.pem -noout -checkend $((6 * 86400))
+refuse "valid in eight days" openssl x509 -in certs/client-1.pem -noout -checkend $((8 * 86400))
+same "serials differ" 14 "$(for c in certs/*.pem; do openssl x509 -in "$c" -noout -serial; done | sort -u | wc -l)"
+
+# A handshake, both sides verifying.
+openssl s_server -accept 127.0.0.1:0 -cert certs/coordinator.pem -key certs/coordinator.key -CAfile certs/ca.pem -Verify 1 -verify_return_error -tls1_3 \
+    -www >server 2>&1 &
+server=$!
+port=
+for _ in $(seq 100); do
+    port=$(sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' server)
+    if [ -n "$port" ]; then break; fi
+    sleep 0.1
+done
+dial() { openssl s_client -connect "127.0.0.1:$port" -CAfile certs/ca.pem -verify_return_error -tls1_3 -ign_eof "$@" <<<$'GET / HTTP/1.0\r\n\r'; }
+check "a client shakes hands" dial -verify_ip 127.0.0.1 -cert certs/client-3.pem -key certs/client-3.key
+says "and is answered" 'HTTP/1.0 200'
+refuse "nobody without a certificate" dial -verify_ip 127.0.0.1
+says "is told why" 'certificate required'
+kill $server
+wait $server 2>/dev/null || true
+
+# Once more: replaced as a whole, fewer clients, another authority.
+cp certs/ca.pem old-ca.pem
+check "an earlier set is replaced" "$CAUCUS" certify certs/ --clients 1
+same "by the new one alone" "ca.pem client-1.key client-1.pem coordinator.key coordinator.pem" "$(ls certs | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+refuse "the old authority has not signed it" openssl verify -CAfile old-ca.pem certs/client-1.pem
+check "the new one has" verify -purpose sslclient certs/client-1.pem
+check "an address as host" "$CAUCUS" certify v6 --clients 1 --host 2001:db8::7
+same "is in the certificate" 1 "$(openssl x509 -in v6/coordinator.pem -noout -ext subjectAltName | grep -c '2001:DB8:0:0:0:0:0:7')"
+says "and in brackets in the commands" '--connect [2001:db8::7]:7400 '
+mkdir empty
+check "an empty directory is used" "$CAUCUS" certify empty --clients 1
+check "a name with spaces" "$CAUCUS" certify "my certs" --clients 1
+says "is quoted in the commands" "--key 'my certs/client-1.key'"
+
+mkdir full && touch full/ca.pem full/precious
+wrong "other contents" 2 "full holds other files ('precious') — name a new directory" full --clients 2
+check "are left alone" test -e full/precious -a ! -s full/ca.pem
+mkdir near && touch near/client-01.pem
+wrong "nearly our names" 2 "near holds other files ('client-01.pem') — name a new directory" near --clients 2
+touch file
+wrong "a file" 1 "file: Not a directory — name a new directory" file --clients 2
+wrong "no directory above" 1 "no/such: No such file or directory — make the directory above it first" no/such --clients 2
+wrong "no directory given" 2 "no directory given — for example: caucus certify certs --clients 10" --clients 2
+wrong "no clients given" 2 "--clients is missing — for example: caucus certify certs --clients 10" certs
+for n in 0 -1 2x '' 100001 99999999999999999999; do
+    wrong "--clients '$n'" 2 "--clients $n: must be a whole number from 1 to 100000" certs "--clients=$n"
+done
+wrong "--days 3651" 2 "--days 3651: must be a whole number from 1 to 3650" certs --clients 1 --days 3651
+for host in 'a,IP:1.2.3.4' '*.example' '' '-a' 'a-' 'a..b' '1.2.3' 'a b'; do
+    wrong "--host '$host'" 2 "--host '$host': must be a host name (letters, digits, hyphens, dots) or a numeric address" new --clients 1 "--host=$host"
+done
+wrong "two directories" 2 "'b': takes one directory" a b --clients 1
+wrong "an option mistyped" 2 "unknown option '--client' — did you mean '--clients'?" a --client 1
+same "nothing was made on the way" "" "$(find . -maxdepth 1 \( -name 'new*' -o -name 'a*' -o -name 'full.*' \) -printf '%f\n')"
+check "--help" "$CAUCUS" certify --help
+says "--help says what it is for" 'For trying things out'
+if [ -w /dev/full ]; then
+    code=0
+    "$CAUCUS" certify certs --clients 1 >/dev/full 2>/dev/null || code=$?
+    same "a full disk is a failure" 1 "$code"
+fi
+if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=16k none small 2>/dev/null; then
+    code=0
+    "$CAUCUS" certify small/certs --clients 50 >out 2>err || code=$?
+    left=$(find small -mindepth 1 | wc -l)
+    umount small
+    same "no room" "1 0" "$code $left"
+    check "is said" grep -q 'No space left on device' err
+fi
+[ "$failures" -eq 0 ]

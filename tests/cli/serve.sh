@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# caucus serve: wrong use is one line that names the fix, with exit code 2; what the machine refuses is exit code 1.
+set -euo pipefail
+: "${CAUCUS:?path of the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+# refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it.
+refuses() {
+    local name=$1 code=$2 pattern=$3 got=0
+    shift 3
+    timeout 20 "$CAUCUS" serve "$@" >out 2>err </dev/null || got=$?
+    if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -- "$pattern" err; then
+        echo "not ok: $name (exit code $got): $(cat out err)"
+        failures=$((failures + 1))
+    else
+        echo "ok: $name"
+    fi
+}
+
+refuses "nothing" 2 "--plan is missing"
+refuses "no state" 2 "--state is missing" --plan p.yaml
+refuses "no certificates" 2 "--insecure works without" --plan p.yaml --state s
+refuses "half of the certificates" 2 "--cert, --key and --client-ca are needed" --plan p.yaml --state s --cert c.pem
+refuses "both ways" 2 "not together with certificates" --plan p.yaml --state s --insecure --cert c --key k --client-ca a
+refuses "no such plan" 1 "p.yaml" --plan p.yaml --state s --insecure
+refuses "trust sum" 2 "not there yet" --trust sum
+refuses "trust" 2 "the plan says whom to trust" --trust nobody
+refuses "a mistyped option" 2 "did you mean '--deadline'" --deadlin 5
+refuses "a deadline in words" 2 "seconds are expected" --plan p.yaml --state s --insecure --deadline soon
+refuses "a negative quorum" 2 "a whole number" --plan p.yaml --state s --insecure --quorum -1
+refuses "a format" 2 "text or json" --plan p.yaml --state s --insecure --format xml
+refuses "a fault" 2 "write N or N:after" --plan p.yaml --state s --insecure --fault-commit 3:before
+refuses "a seed" 2 "a whole number" --plan p.yaml --state s --insecure --seed x
+refuses "no token" 2 "a file with the token" --plan p.yaml --state s --insecure --token nowhere
+refuses "a word" 2 "unexpected word" plan.yaml
+printf 'algorithm: svt\n' >broken.yaml
+refuses "a broken plan" 2 "broken.yaml" --plan broken.yaml --state s --insecure
+[ ! -e s ] || { echo "not ok: a state directory was made before anything was right"; failures=$((failures + 1)); }
+
+# A coordinator that waits for its clients: what it says, who else may have its state, how it ends.
+timeout 60 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
+timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep other >/dev/null 2>&1
+start() { # start FLAGS...: sets server and where
+    timeout 60 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" >run.out 2>run.err </dev/null &
+    server=$!
+    for _ in $(seq 200); do grep -q 'listening' run.out && break; sleep 0.05; done
+    where=$(sed -n 's/.*listening[^1]*\(127.0.0.1:[0-9]*\).*/\1/p' run.out)
+}
+stop() { # stop NAME PATTERN: ends with exit code 0 and says so
+    local got=0
+    kill -TERM "$server"
+    wait "$server" || got=$?
+    if [ "$got" -ne 0 ] || ! grep -qF -- "$2" run.out; then
+        echo "not ok: $1 (exit code $got): $(cat run.out run.err)"
+        failures=$((failures + 1))
+    else
+        echo "ok: $1"
+    fi
+}
+start
+refuses "a state in use" 1 "s" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure
+refuses "a port in use" 1 "listen" --plan kept/plan.yaml --state s2 --listen "$where" --insecure
+stop "SIGTERM" "stopped: expert"
+refuses "a state of another plan" 2 "plan" --plan other/plan.yaml --state s --listen 127.0.0.1:0 --insecure
+refuses "beyond this machine without TLS" 2 "only this machine may connect" --plan kept/plan.yaml --state s --listen 0.0.0.0:0 --insecure
+refuses "a quorum beyond the clients" 2 "--quorum 3" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure --quorum 3
+start --format json
+stop "json" '"finished": false'
+
+"$CAUCUS" serve --help >out
+grep -q '^  --fault-commit' out && [ "$(awk '{ if (length > 125) long++ } END { print long + 0 }' out)" -eq 0 ] || {
+    echo "not ok: help"
+    failures=$((failures + 1))
+}
+[ "$failures" -eq 0 ]

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""A client of a caucus federation in Python's standard library, written from docs/PROTOCOL.md alone.
+
+It shows that the protocol is what the page says: it shares no code with caucus. It speaks svt (two-step), hedge and stoch
+(trust coordinator, linear losses, no trees), for unit event, and prints "ROUND EXPERT" for each round it plays.
+
+    peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan-hash HEX --client 3 \\
+            --algorithm svt --clients 4 --experts 8 --rounds 100 --interval 2 --grid 1048576 --lo 0 --hi 1 --losses losses.npy
+    peer.py --check docs/PROTOCOL.md        decode and encode the page's examples
+"""
+import argparse
+import ast
+import collections
+import random
+import re
+import socket
+import ssl
+import struct
+import sys
+import time
+
+VERSION = 1
+HELLO, WELCOME, ANNOUNCEMENT, REPORT, GOODBYE, REFUSAL = range(1, 7)
+NOTHING, COST, SUMS, LEAF, VOTE, SHORTLIST = range(6)
+REFUSAL_FULL = 5
+
+# name: (field number, type), in the order in which they are written
+FIELDS = {
+    HELLO: {"version": (1, "uint32"), "plan": (2, "bytes"), "client": (3, "uint32"), "heard": (4, "uint32")},
+    WELCOME: {"version": (1, "uint32"), "plan": (2, "bytes"), "cost_next": (3, "uint32"), "sums_next": (4, "uint32"),
+              "deadline_ms": (5, "uint32")},
+    ANNOUNCEMENT: {"serial": (1, "uint32"), "expert": (2, "uint32"), "epoch": (3, "uint32"), "ask": (4, "uint32"),
+                   "block": (5, "uint32"), "step": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint32"),
+                   "sums_next": (9, "uint32")},
+    REPORT: {"client": (1, "uint32"), "kind": (2, "uint32"), "first": (3, "uint32"), "block": (4, "uint32"),
+             "step": (5, "uint32"), "values": (6, "sfixed64s")},
+    GOODBYE: {"code": (1, "uint32"), "text": (2, "bytes")},
+    REFUSAL: {"code": (1, "uint32"), "text": (2, "bytes")},
+}
+EMPTY = {"uint32": 0, "bytes": b"", "uint32s": [], "sfixed64s": []}
+
+
+class Malformed(Exception):
+    """Bytes that are not the protocol, or an announcement that a coordinator of this plan never makes."""
+
+
+class Refused(Exception):
+    """The coordinator does not want this client."""
+
+
+# ---- encoding ----
+
+def put_varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def take_varint(data, at):
+    value = 0
+    for i in range(10):
+        if at + i >= len(data):
+            raise Malformed("a number passes the end")
+        byte = data[at + i]
+        value |= (byte & 0x7F) << 7 * i
+        if byte < 0x80:
+            if value >= 1 << 64:
+                raise Malformed("a number of more than 64 bits")
+            return value, at + i + 1
+    raise Malformed("a number of more than 10 bytes")
+
+
+def fields_of(data):
+    """(number, wire type, value) of each field; value is an int for type 0, else bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = take_varint(data, at)
+        number, wire = tag >> 3, tag & 7
+        if number == 0 or tag >= 1 << 32:
+            raise Malformed(f"field number {number}")
+        if wire == 0:
+            value, at = take_varint(data, at)
+        elif wire in (1, 2, 5):
+            size, at = (take_varint(data, at) if wire == 2 else (8 if wire == 1 else 4, at))
+            if size > len(data) - at:
+                raise Malformed("a field passes the end")
+            value, at = data[at:at + size], at + size
+        else:
+            raise Malformed(f"wire type {wire}")
+        yield number, wire, value
+
+
+def encode(kind, /, **message):
+    body = b""
+    for name, (number, form) in FIELDS[kind].items():
+        value = message.pop(name, EMPTY[form])
+        if not value:
+            continue
+        if form == "uint32":
+            body += put_varint(number << 3) + put_varint(value)
+            continue
+        if form == "uint32s":
+            value = b"".join(map(put_varint, value))
+        elif form == "sfixed64s":
+            value = struct.pack(f"<{len(value)}q", *value)
+        body += put_varint(number << 3 | 2) + put_varint(len(value)) + value
+    assert not message, f"unknown fields {message}"
+    envelope = put_varint(kind << 3 | 2) + put_varint(len(body)) + body
+    return struct.pack("<I", len(envelope)) + envelope
+
+
+def decode(envelope):
+    """(kind, message) of an envelope without its length."""
+    found = [(number, wire, value) for number, wire, value in fields_of(envelope) if number in FIELDS]
+    if len(found) != 1 or found[0][1] != 2:
+        raise Malformed("not exactly one message")
+    kind, _, body = found[0]
+    by_number = {number: (name, form) for name, (number, form) in FIELDS[kind].items()}
+    message = {name: EMPTY[form] for name, form in by_number.values()}
+    for number, wire, value in fields_of(body):
+        if number not in by_number:
+            continue
+        name, form = by_number[number]
+        if wire != (0 if form == "uint32" else 2):
+            raise Malformed(f"{name} has wire type {wire}")
+        if form == "uint32" and value >= 1 << 32:
+            raise Malformed(f"{name} of {value}")
+        if form == "uint32s":
+            packed, value, at = value, [], 0
+            while at < len(packed):
+                one, at = take_varint(packed, at)
+                value.append(one)
+        elif form == "sfixed64s":
+            if len(value) % 8:
+                raise Malformed("values that are not whole")
+            value = list(struct.unpack(f"<{len(value) // 8}q", value))
+        message[name] = value
+    return kind, message
+
+
+# ---- losses ----
+
+def npy_losses(path, client, rounds, experts):
+    """A float32 or float64 array clients x rounds x experts; loss(round, expert) from 1 and 0."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:6] != b"\x93NUMPY":
+        sys.exit(f"peer: {path} is not a .npy file")
+    start, form = (10, "<H") if data[6] == 1 else (12, "<I")
+    end = start + struct.unpack_from(form, data, 8)[0]
+    head = ast.literal_eval(data[start:end].decode("latin1"))
+    if head["descr"] not in ("<f4", "<f8") or head["fortran_order"] or len(head["shape"]) != 3:
+        sys.exit(f"peer: {path}: need '<f4' or '<f8', C order, clients x rounds x experts")
+    m, t, d = head["shape"]
+    if client > m or rounds > t or experts != d:
+        sys.exit(f"peer: {path} holds {m} clients, {t} rounds, {d} experts")
+    kind, size = ("f", 4) if head["descr"] == "<f4" else ("d", 8)
+
+    def loss(number, expert):
+        return struct.unpack_from("<" + kind, data, end + size * (((client - 1) * t + number - 1) * d + expert))[0]
+    return loss
+
+
+def on_grid(loss, lo, hi, steps):
+    """Round half to even of steps * (loss - lo)/(hi - lo), clamped; NaN is the worst."""
+    width = hi - lo
+    scale = float(steps) if width == 1 else steps / width
+    x = (loss - lo) * scale
+    if not x < steps:
+        return steps
+    return round(x) if x > 0 else 0  # Python rounds halves to even
+
+
+# ---- the client ----
+
+Item = collections.namedtuple("Item", "kind block serial bytes")
+
+
+class Client:
+    """What a client is, without its connection."""
+
+    def __init__(self, options, loss):
+        self.o = options
+        self.loss = loss
+        self.round = 0               # rounds played
+        self.heard = 0               # announcements taken
+        self.now = None              # the one in force
+        self.block_cost = 0
+        self.sums = [0] * options.experts
+        self.first = 1               # the first block that `sums` covers
+        self.items = []              # reports not known to be counted
+        self.done = False
+
+    def last_round(self, a):
+        """The round after which announcement a can be answered."""
+        if a["ask"] == NOTHING:
+            return self.o.rounds
+        if self.o.algorithm == "stoch":
+            return 2 ** (a["block"] - 1) - 1
+        return min(a["block"] * self.o.interval, self.o.rounds)
+
+    def check(self, a):
+        before = self.now
+        asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": (LEAF,)}[self.o.algorithm]
+        if a["serial"] != self.heard or a["expert"] >= self.o.experts:
+            raise Malformed(f"announcement {a['serial']} in place of {self.heard}, expert {a['expert']}")
+        if a["ask"] != NOTHING and (a["ask"] not in asks or a["step"] != 0):
+            raise Malformed(f"this plan never asks for {a['ask']}, step {a['step']}")
+        if before is None or a["ask"] == NOTHING:
+            return
+        follows = self.o.algorithm == "svt" and before["ask"] == COST and a["ask"] == SUMS and a["block"] == before["block"]
+        if not follows and a["block"] <= before["block"]:
+            raise Malformed(f"asked about {a['block']} after {before['block']}")
+
+    def hear(self, a):
+        """Take an announcement: play the rounds it needs, and give back the report it asks for, or None."""
+        self.check(a)
+        if self.now is not None and self.now["ask"] in (SUMS, LEAF):  # reported: never again
+            self.sums = [0] * self.o.experts
+            self.first = self.now["block"] + 1
+        self.now = a
+        self.heard += 1
+        if a["ask"] == COST:
+            self.block_cost = 0
+        while self.round < self.last_round(a):
+            self.play(a["expert"])
+        if a["ask"] == NOTHING:
+            self.done = True
+            self.items.clear()
+            return None
+        first, step, values = a["block"], a["epoch"], self.sums
+        if a["ask"] == COST:
+            values = [self.block_cost]
+        elif a["ask"] == SUMS:
+            first = self.first
+        else:
+            step = a["step"]
+        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"], step=step, values=values)
+        self.items.append(Item(a["ask"], a["block"], a["serial"], report))
+        return report
+
+    def play(self, expert):
+        self.round += 1
+        print(self.round, expert, flush=True)
+        row = [on_grid(self.loss(self.round, y), self.o.lo, self.o.hi, self.o.grid) for y in range(self.o.experts)]
+        self.block_cost += row[expert]
+        self.sums = [a + b for a, b in zip(self.sums, row)]
+        if self.o.pause:
+            time.sleep(self.o.pause)
+
+    def forget(self, message):
+        """Items that are durably counted, or of a step that is over."""
+        later = message.get("serial", 0)
+        self.items = [i for i in self.items if (i.kind == COST and i.block >= message["cost_next"])
+                      or (i.kind == SUMS and i.block >= message["sums_next"])
+                      or (i.kind == LEAF and i.serial >= later)]
+
+
+def take_frame(stream, experts):
+    """One envelope, or None at the end of the connection."""
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    size = struct.unpack("<I", head)[0]
+    if not 0 < size <= 512 + 8 * experts:
+        raise Malformed(f"a frame of {size} bytes")
+    envelope = stream.read(size)
+    return decode(envelope) if len(envelope) == size else None
+
+
+def dial(options):
+    host, _, port = options.connect.rpartition(":")
+    raw = socket.create_connection((host.strip("[]"), int(port)), timeout=options.timeout)
+    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if options.insecure:
+        return raw
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.load_verify_locations(options.ca)
+    context.load_cert_chain(options.cert, options.key)
+    return context.wrap_socket(raw, server_hostname=options.server_name or host.strip("[]"))
+
+
+def session(client, options, sock):
+    """One connection. Returns when it has ended."""
+    stream = sock.makefile("rb")
+    sock.sendall(encode(HELLO, version=VERSION, plan=bytes.fromhex(options.plan_hash), client=options.client, heard=client.heard))
+    welcomed, sent = False, 0
+    while not client.done:
+        frame = take_frame(stream, options.experts)
+        if frame is None:
+            return
+        kind, message = frame
+        if kind == REFUSAL:
+            text = message["text"].decode("ascii", "replace")
+            if message["code"] != REFUSAL_FULL:
+                raise Refused(f"code {message['code']}: {text}")
+            return
+        if kind == GOODBYE:
+            return
+        if kind == WELCOME and not welcomed:
+            if message["plan"].hex() != options.plan_hash or message["version"] != VERSION:
+                raise Refused("the coordinator has another plan or version")
+            welcomed = True
+            client.forget(message)
+            for item in client.items:
+                sock.sendall(item.bytes)
+            continue
+        if kind != ANNOUNCEMENT or not welcomed:
+            raise Malformed(f"message {kind} out of place")
+        client.forget(message)
+        if message["serial"] < client.heard:
+            continue
+        report = client.hear(message)
+        if report is not None:
+            sock.sendall(report * (2 if options.twice else 1))
+            sent += 1
+            if options.cut and sent % options.cut == 0:
+                return  # as if the network had failed
+    sock.sendall(encode(GOODBYE, text=b"done"))
+
+
+def run(options):
+    if options.function:
+        formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
+        client = Client(options, lambda number, expert: float(formula(options.client, number, expert)))
+    else:
+        client = Client(options, npy_losses(options.losses, options.client, options.rounds, options.experts))
+    wait, silent_until = 0.0, time.monotonic() + options.timeout
+    while not client.done:
+        before = client.heard
+        try:
+            with dial(options) as sock:
+                session(client, options, sock)
+        except (OSError, ssl.SSLError) as error:
+            if time.monotonic() > silent_until:
+                sys.exit(f"peer: no progress for {options.timeout} s: {error}")
+        if client.heard > before:
+            wait, silent_until = 0.0, time.monotonic() + options.timeout
+        elif not client.done:
+            if time.monotonic() > silent_until:
+                sys.exit(f"peer: no progress for {options.timeout} s")
+            wait = min(max(2 * wait, 0.05), 1.0)
+            time.sleep(wait * random.random())
+
+
+def check(path):
+    """The page's examples, decoded and encoded again."""
+    with open(path, encoding="utf-8") as file:
+        examples = re.findall(r"^```hex (\w+)\n(.*?)^```", file.read(), re.S | re.M)
+    if len(examples) != 6:
+        sys.exit(f"peer: {path} has {len(examples)} examples, not 6")
+    for name, text in examples:
+        frame = bytes(int(byte, 16) for line in text.splitlines() for byte in line.split("#")[0].split())
+        if struct.unpack("<I", frame[:4])[0] != len(frame) - 4:
+            sys.exit(f"peer: {name}: wrong length")
+        kind, message = decode(frame[4:])
+        if encode(kind, **message) != frame:
+            sys.exit(f"peer: {name}: encodes to other bytes")
+        for cut in range(4, len(frame)):
+            try:
+                decode(frame[4:cut])
+            except Malformed:
+                continue
+            sys.exit(f"peer: {name}: cut at {cut} it still decodes")
+        print(name, {key: value.hex() if isinstance(value, bytes) else value for key, value in message.items()})
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--check", metavar="PROTOCOL.md")
+    p.add_argument("--connect", metavar="HOST:PORT")
+    p.add_argument("--ca")
+    p.add_argument("--cert")
+    p.add_argument("--key")
+    p.add_argument("--server-name", help="name in the coordinator's certificate, if not HOST")
+    p.add_argument("--insecure", action="store_true", help="plain TCP")
+    p.add_argument("--plan-hash", metavar="HEX")
+    p.add_argument("--client", type=int)
+    p.add_argument("--algorithm", choices=["svt", "hedge", "stoch"])
+    p.add_argument("--clients", type=int)
+    p.add_argument("--experts", type=int)
+    p.add_argument("--rounds", type=int)
+    p.add_argument("--interval", type=int, default=1)
+    p.add_argument("--grid", type=int, default=1 << 20)
+    p.add_argument("--lo", type=float, default=0.0)
+    p.add_argument("--hi", type=float, default=1.0)
+    p.add_argument("--losses", metavar="FILE.npy", help="clients x rounds x experts")
+    p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
+    p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
+    p.add_argument("--pause", type=float, default=0.0, help="seconds per round")
+    p.add_argument("--twice", action="store_true", help="send every report twice")
+    p.add_argument("--cut", type=int, default=0, metavar="N", help="break the connection after every N reports")
+    options = p.parse_args()
+    if options.check:
+        return check(options.check)
+    for name in ("connect", "plan_hash", "client", "algorithm", "clients", "experts", "rounds"):
+        if getattr(options, name) is None:
+            p.error(f"--{name.replace('_', '-')} is needed")
+    if bool(options.losses) == bool(options.function):
+        p.error("one of --losses and --function is needed")
+    if not options.insecure and not (options.ca and options.cert and options.key):
+        p.error("--ca, --cert and --key are needed (or --insecure)")
+    if not 1 <= options.client <= options.clients or len(options.plan_hash) != 64:
+        p.error("--client is 1 to --clients, --plan-hash 64 digits")
+    options.plan_hash = options.plan_hash.lower()
+    try:
+        return run(options)
+    except (Malformed, Refused) as error:
+        sys.exit(f"peer: {type(error).__name__.lower()}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,563 @@
+/* The status pages over a socket: who is answered, with which headers, and that nothing is shown but what is on the
+ * list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <caucus/caucus.h>
+
+#include "net/fake_server.h" /* tests/net */
+#include "net/http.h"
+#include "net/http_view.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static caucus_plan *plan;
+static caucus_server server;
+static uint8_t hash[32] = {0x3f, 0x9c};
+
+static int make_plan(void **state) {
+    (void)state;
+    caucus_settings settings;
+    caucus_error error;
+    caucus_settings_init(&settings);
+    settings.trust = CAUCUS_TRUST_COORDINATOR;
+    settings.epsilon = 10;
+    return caucus_plan_make(&settings, &plan, &error) == CAUCUS_OK ? 0 : -1;
+}
+
+static int free_plan(void **state) {
+    (void)state;
+    caucus_plan_free(plan);
+    return 0;
+}
+
+/* A run in its eighth block with three experts so far. */
+static void fill_server(void) {
+    memset(&server, 0, sizeof server);
+    pthread_mutex_init(&server.lock, NULL);
+    server.status = (caucus_server_status){.clients = 10,
+                                           .present = 9,
+                                           .answered = 6,
+                                           .started = true,
+                                           .selections = 2,
+                                           .switches_allowed = 10,
+                                           .checks = 7,
+                                           .steps_closed = 9,
+                                           .blocks = 512,
+                                           .epsilon_choices = 10,
+                                           .epsilon_messages = NAN,
+                                           .epsilon_spent = 2.5,
+                                           .bytes_in = 123456,
+                                           .bytes_out = 999,
+                                           .reports = 70,
+                                           .refused = 1,
+                                           .commits = 11,
+                                           .scalars_up = 743,
+                                           .scalars_paper = 51200,
+                                           .seconds_in_step = 4.5,
+                                           .deadline_seconds = 30,
+                                           .uptime_seconds = 3700};
+    static const uint32_t experts[] = {41, 41, 41, 7, 7, 7, 93, 93};
+    for (uint32_t i = 0; i < 8; i++)
+        fake_announce(&server, experts[i], i + 1, CAUCUS_ASK_COST);
+    memcpy(server.presence, "\2\2\2\2\2\2\1\1\1\0", 10);
+}
+
+static caucus_http *open_pages(const char *listen, const char *token, const char *name) {
+    caucus_http *http = NULL;
+    caucus_error error = {0};
+    caucus_http_settings settings = {.listen = listen, .token = token, .name = name, .plan = plan, .plan_hash = hash};
+    if (caucus_http_open(&server, &settings, &http, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
+    assert_true(caucus_http_port(http) > 0);
+    return http;
+}
+
+static int dial(const caucus_http *http) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(caucus_http_port(http))};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* Send bytes, read until the other side closes. Returns: the answer, to be freed. */
+static char *talk(const caucus_http *http, const char *bytes, size_t size) {
+    int fd = dial(http);
+    size_t room = 1u << 20, length = 0;
+    char *answer = malloc(room);
+    assert_non_null(answer);
+    for (size_t sent = 0; sent < size;) {
+        ssize_t n = send(fd, bytes + sent, size - sent, MSG_NOSIGNAL);
+        if (n <= 0)
+            break; /* refused before all was sent: the answer says why */
+        sent += (size_t)n;
+    }
+    for (;;) {
+        ssize_t n = recv(fd, answer + length, room - 1 - length, 0);
+        if (n <= 0)
+            break;
+        length += (size_t)n;
+    }
+    answer[length] = 0;
+    (void)close(fd);
+    return answer;
+}
+
+static char *ask(const caucus_http *http, const char *method, const char *path, const char *headers) {
+    char request[1024];
+    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n", method, path,
+                          headers ? headers : "Host: localhost\r\n");
+    return talk(http, request, (size_t)length);
+}
+
+static int code_of(const char *answer) {
+    int code = 0;
+    assert_int_equal(sscanf(answer, "HTTP/1.1 %d ", &code), 1);
+    return code;
+}
+
+static const char *body_of(const char *answer) {
+    const char *end = strstr(answer, "\r\n\r\n");
+    assert_non_null(end);
+    return end + 4;
+}
+
+static void expect(const caucus_http *http, const char *method, const char *path, const char *headers, int code) {
+    char *answer = ask(http, method, path, headers);
+    if (code_of(answer) != code)
+        fail_msg("%s %s: expected %d, got %s", method, path, code, answer);
+    assert_non_null(strstr(answer, "Content-Security-Policy: default-src 'self'"));
+    assert_non_null(strstr(answer, "X-Content-Type-Options: nosniff"));
+    assert_non_null(strstr(answer, "Referrer-Policy: no-referrer"));
+    assert_non_null(strstr(answer, "X-Frame-Options: DENY"));
+    assert_non_null(strstr(answer, "Cache-Control: no-store"));
+    if (strcmp(method, "HEAD") == 0)
+        assert_string_equal(body_of(answer), "");
+    free(answer);
+}
+
+static void paths_and_methods(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    static const char *const paths[] = {"/",       "/api/v1/status", "/metrics", "/healthz",
+                                        "/app.js", "/style.css",     "/icon.svg"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        expect(http, "GET", paths[i], NULL, 200);
+        expect(http, "HEAD", paths[i], NULL, 200);
+        expect(http, "POST", paths[i], NULL, 405);
+    }
+    expect(http, "PUT", "/", NULL, 405);
+    expect(http, "DELETE", "/api/v1/status", NULL, 405);
+    expect(http, "OPTIONS", "/", NULL, 405);
+    expect(http, "GET", "/nothing", NULL, 404);
+    expect(http, "GET", "/../etc/passwd", NULL, 404);
+    expect(http, "GET", "/index.html", NULL, 404);
+    expect(http, "GET", "/", "Host: localhost\r\nContent-Length: 5\r\n", 400);
+    expect(http, "GET", "/", "Host: localhost\r\nTransfer-Encoding: chunked\r\n", 400);
+    char *answer = ask(http, "POST", "/", NULL);
+    assert_non_null(strstr(answer, "Allow: GET, HEAD"));
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void other_hosts_are_not_answered(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    expect(http, "GET", "/", "Host: evil.example\r\n", 421);
+    expect(http, "GET", "/", "Host: localhost.evil.example\r\n", 421);
+    expect(http, "GET", "/", "Host: 127.0.0.1.evil.example\r\n", 421);
+    expect(http, "GET", "/", "Host: 127.0.0.1:8080\r\n", 200);
+    expect(http, "GET", "/", "Host: [::1]:8080\r\n", 200);
+    expect(http, "GET", "/", "Host: LocalHost:1\r\n", 200);
+    caucus_http_close(http);
+}
+
+static caucus_status try_open(const char *listen, const char *token, caucus_error *error) {
+    caucus_http *http = NULL;
+    caucus_http_settings settings = {.listen = listen, .token = token, .plan = plan, .plan_hash = hash};
+    caucus_status status = caucus_http_open(&server, &settings, &http, error);
+    caucus_http_close(http);
+    return status;
+}
+
+static void beyond_loopback_a_token(void **state) {
+    (void)state;
+    fill_server();
+    caucus_error error = {0};
+    assert_int_equal(try_open("0.0.0.0:0", NULL, &error), CAUCUS_E_RANGE);
+    assert_non_null(strstr(error.text, "token"));
+    assert_int_equal(try_open("[::]:0", NULL, &error), CAUCUS_E_RANGE);
+    assert_int_equal(try_open("0.0.0.0:0", "short", &error), CAUCUS_E_RANGE);
+    assert_int_equal(try_open("127.0.0.1:0", "", &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "token");
+    assert_int_equal(try_open("127.0.0.1", NULL, &error), CAUCUS_E_RANGE);
+    assert_int_equal(try_open("127.0.0.1:http", NULL, &error), CAUCUS_E_RANGE);
+
+    caucus_http *http = open_pages("0.0.0.0:0", TOKEN, NULL);
+    static const char *const paths[] = {"/", "/api/v1/status", "/metrics", "/healthz", "/style.css", "/nothing"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        expect(http, "GET", paths[i], NULL, 401);
+        expect(http, "GET", paths[i], "Host: h\r\nAuthorization: Bearer " TOKEN "\r\n", i < 5 ? 200 : 404);
+    }
+    expect(http, "GET", "/", "Host: h\r\nAuthorization: Bearer 0123456789abcdef\r\n", 401);
+    expect(http, "GET", "/", "Host: h\r\nAuthorization: Bearer " TOKEN "0\r\n", 401);
+    expect(http, "GET", "/", "Host: h\r\nAuthorization: Bearer\r\n", 401);
+    expect(http, "GET", "/", "Host: h\r\nAuthorization: Basic " TOKEN "\r\n", 401);
+    char *answer = ask(http, "GET", "/metrics", NULL);
+    assert_non_null(strstr(answer, "WWW-Authenticate: Bearer"));
+    assert_null(strstr(answer, "caucus_"));
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void a_port_in_use(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char listen[32];
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", caucus_http_port(http));
+    caucus_error error = {0};
+    assert_int_equal(try_open(listen, NULL, &error), CAUCUS_E_IO);
+    assert_non_null(strstr(error.text, listen));
+    caucus_http_close(http);
+}
+
+/* Everything the JSON may hold. A new key is added here only if it is public or private by construction. */
+static const char *const allowed[] = {"name",
+                                      "version",
+                                      "plan",
+                                      "algorithm",
+                                      "trust",
+                                      "unit",
+                                      "experts",
+                                      "rounds",
+                                      "block_word",
+                                      "blocks",
+                                      "state",
+                                      "seeded",
+                                      "expert",
+                                      "since_block",
+                                      "since_serial",
+                                      "serial",
+                                      "block",
+                                      "step",
+                                      "ask",
+                                      "clients",
+                                      "present",
+                                      "answered",
+                                      "expected",
+                                      "overdue",
+                                      "seconds_in_step",
+                                      "deadline_seconds",
+                                      "uptime_seconds",
+                                      "epsilon_choices",
+                                      "epsilon_messages",
+                                      "delta",
+                                      "epsilon_spent",
+                                      "selections",
+                                      "switches_allowed",
+                                      "checks",
+                                      "steps_closed",
+                                      "commits",
+                                      "reports",
+                                      "refused",
+                                      "bytes_in",
+                                      "bytes_out",
+                                      "scalars_up",
+                                      "scalars_paper",
+                                      "history_left_off",
+                                      "history",
+                                      "presence"};
+#define ALLOWED (sizeof allowed / sizeof *allowed)
+
+/* Counts each key; fails on one that is not allowed. Strings are skipped whole, so a value is never taken for a key. */
+static void count_keys(const char *json, unsigned seen[ALLOWED]) {
+    for (const char *p = json; *p; p++) {
+        if (*p != '"')
+            continue;
+        const char *start = ++p;
+        while (*p && *p != '"')
+            p += *p == '\\' ? 2 : 1;
+        if (p[1] != ':')
+            continue;
+        size_t length = (size_t)(p - start), i = 0;
+        while (i < ALLOWED && (strlen(allowed[i]) != length || memcmp(allowed[i], start, length) != 0))
+            i++;
+        if (i == ALLOWED)
+            fail_msg("a key that is not on the list: %.*s", (int)length, start);
+        seen[i]++;
+    }
+}
+
+static void json_shows_the_list_and_nothing_else(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, "a \"name\"\\ \n of: <b>");
+    char *answer = ask(http, "GET", "/api/v1/status", NULL);
+    const char *json = body_of(answer);
+    assert_non_null(strstr(answer, "Content-Type: application/json"));
+    unsigned seen[ALLOWED] = {0};
+    count_keys(json, seen);
+    for (size_t i = 0; i < ALLOWED; i++)
+        if (seen[i] == 0)
+            fail_msg("%s is missing", allowed[i]);
+    static const char *const parts[] = {
+        "\"name\":\"a \\\"name\\\"\\\\ \\u000a of: <b>\"",
+        "\"plan\":\"3f9c0000",
+        "\"expert\":93,",
+        "\"since_block\":7,",
+        "\"since_serial\":6,",
+        "\"serial\":7,",
+        "\"epsilon_choices\":10,",
+        "\"epsilon_messages\":null,",
+        "\"epsilon_spent\":2.5,",
+        "\"presence\":\"2222221110\"",
+        "\"scalars_paper\":51200,",
+        "\"state\":\"running\"",
+        "\"overdue\":false",
+        ("\"history\":[{\"serial\":0,\"block\":1,\"expert\":41},{\"serial\":3,\"block\":"
+         "4,\"expert\":7},{\"serial\":6,\"block\":7,\"expert\":93}]")};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(json, parts[i]))
+            fail_msg("%s is not in %s", parts[i], json);
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void nothing_is_shown_before_the_start(void **state) {
+    (void)state;
+    fill_server();
+    server.status.started = false;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/api/v1/status", NULL);
+    assert_non_null(strstr(answer, "\"expert\":null"));
+    assert_non_null(strstr(answer, "\"history\":[]"));
+    assert_non_null(strstr(answer, "\"state\":\"waiting\""));
+    free(answer);
+    answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "none yet"));
+    assert_null(strstr(answer, ">93<"));
+    free(answer);
+    answer = ask(http, "GET", "/metrics", NULL);
+    assert_null(strstr(answer, "caucus_expert "));
+    free(answer);
+    caucus_http_close(http);
+}
+
+/* A line of the Prometheus format is HELP, then TYPE, then the sample of the same name. */
+static void metrics_are_well_formed(void **state) {
+    (void)state;
+    fill_server();
+    server.status.epsilon_choices = INFINITY;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/metrics", NULL), name[64], type[16], sample[64], rest[256];
+    assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
+    unsigned metrics = 0;
+    char *line = strstr(answer, "\r\n\r\n") + 4;
+    while (*line) {
+        int used = 0;
+        if (sscanf(line, "# HELP %63[a-z_] %255[^\n]\n# TYPE %63[a-z_] %15[a-z]\n%n", name, rest, sample, type,
+                   &used) != 4 ||
+            used == 0)
+            fail_msg("not well formed: %.200s", line);
+        assert_string_equal(name, sample);
+        line += used;
+        assert_int_equal(sscanf(line, "%63[a-z_]", sample), 1);
+        assert_string_equal(name, sample);
+        assert_int_equal(strncmp(name, "caucus_", 7), 0);
+        size_t length = strlen(name);
+        bool total = length > 6 && strcmp(name + length - 6, "_total") == 0;
+        assert_string_equal(type, total ? "counter" : "gauge");
+        line += strcspn(line, "\n") + 1;
+        metrics++;
+    }
+    assert_int_equal(metrics, 30);
+    assert_non_null(strstr(answer, "\ncaucus_epsilon_choices +Inf\n"));
+    assert_non_null(strstr(answer, "\ncaucus_epsilon_messages NaN\n"));
+    assert_non_null(strstr(answer, "\ncaucus_expert 93\n"));
+    assert_non_null(strstr(answer, "\ncaucus_received_bytes_total 123456\n"));
+    assert_non_null(strstr(answer, "\ncaucus_clients_answered 6\n"));
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void health(void **state) {
+    (void)state;
+    static const struct {
+        double seconds, deadline;
+        bool started, finished;
+        int code;
+    } cases[] = {{4, 30, true, false, 200},   {60, 30, true, false, 200},  {71, 30, true, false, 503},
+                 {9999, 0, true, false, 200}, {71, 30, false, false, 200}, {71, 30, true, true, 200}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fill_server();
+        server.status.seconds_in_step = cases[i].seconds;
+        server.status.deadline_seconds = cases[i].deadline;
+        server.status.started = cases[i].started;
+        server.status.finished = cases[i].finished;
+        caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+        expect(http, "GET", "/healthz", NULL, cases[i].code);
+        caucus_http_close(http);
+    }
+}
+
+static unsigned occurrences(const char *text, const char *part) {
+    unsigned count = 0;
+    for (const char *p = text; (p = strstr(p, part)); p++)
+        count++;
+    return count;
+}
+
+static void the_page_is_whole(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, "Ward <7> & \"co\"");
+    char *answer = ask(http, "GET", "/", NULL);
+    const char *page = body_of(answer);
+    static const char *const parts[] = {"<h1>Ward &lt;7&gt; &amp; &quot;co&quot;</h1>",
+                                        "data-live>93</p>",
+                                        "since block 7 (announcement 6)",
+                                        "epsilon 2.5 of 10 spent, 7.5 left",
+                                        "2 of 10 used, 8 left",
+                                        "6 of 10 reported, 9 connected",
+                                        "69 times less",
+                                        "51,200",
+                                        "123 kB in",
+                                        "block 8 of 512",
+                                        "3f9c00000000",
+                                        "1 h 1 min"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(page, parts[i]))
+            fail_msg("%s is not on the page: %s", parts[i], page);
+    assert_int_equal(occurrences(page, "<i class=\"reported\" title"), 6);
+    assert_int_equal(occurrences(page, "<i class=\"expected\" title"), 3);
+    assert_int_equal(occurrences(page, "<i class=\"away\" title"), 1);
+    assert_int_equal(occurrences(page, "<g><title>expert "), 3);
+    /* Nothing left to fill in, nothing that the security policy forbids, no other host. */
+    static const char *const never[] = {"{{",      "}}",       " style=",  "javascript:", " onclick",
+                                        "http://", "https://", "src=\"//", "NOT PRIVATE"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(page, never[i]))
+            fail_msg("%s is on the page", never[i]);
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void seeded_late_or_resumed_runs_say_so(void **state) {
+    (void)state;
+    fill_server();
+    server.status.seeded = true;
+    server.status.seconds_in_step = 31;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "NOT PRIVATE (seeded)"));
+    assert_int_equal(occurrences(answer, "<i class=\"late\" title"), 3);
+    assert_non_null(strstr(answer, "times less"));
+    free(answer);
+    caucus_http_close(http);
+    /* After a restart the two counts begin at different times: no comparison is claimed. */
+    server.status.commits = 3;
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_null(strstr(answer, "times less"));
+    assert_null(strstr(answer, "class=\"traffic\""));
+    free(answer);
+    caucus_http_close(http);
+}
+
+static void long_histories_and_large_fleets_are_bounded(void **state) {
+    (void)state;
+    fill_server();
+    while (server.announced < FAKE_ANNOUNCEMENTS)
+        fake_announce(&server, server.announced % 90, server.announced, CAUCUS_ASK_COST);
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/api/v1/status", NULL), left_off[64];
+    assert_int_equal(occurrences(answer, "{\"serial\""), CAUCUS_VIEW_STRETCHES);
+    /* 8 announcements of 3 experts first, then a new expert each time. */
+    (void)snprintf(left_off, sizeof left_off, "\"history_left_off\":%d,",
+                   FAKE_ANNOUNCEMENTS - 8 + 3 - CAUCUS_VIEW_STRETCHES);
+    assert_non_null(strstr(answer, left_off));
+    free(answer);
+    caucus_http_close(http);
+
+    uint32_t clients = plan->settings.clients;
+    plan->settings.clients = server.status.clients = CAUCUS_VIEW_DOTS + 1;
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/api/v1/status", NULL);
+    assert_non_null(strstr(answer, "\"presence\":null"));
+    assert_non_null(strstr(answer, "\"expected\":3,"));
+    free(answer);
+    caucus_http_close(http);
+    plan->settings.clients = clients;
+}
+
+/* What is not HTTP, too long, or never finished must not keep others from being answered. */
+static void hostile_bytes(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    int idle[8];
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        idle[i] = dial(http);
+        assert_int_equal(send(idle[i], "GET / HT", 8, MSG_NOSIGNAL), 8);
+    }
+    static char big[100000];
+    memset(big, 'a', sizeof big);
+    memcpy(big, "GET /", 5);
+    free(talk(http, big, sizeof big));
+    memcpy(big, "GET / HTTP/1.1\r\nX: ", 19);
+    free(talk(http, big, sizeof big));
+    uint64_t random = 88172645463325252u; /* xorshift */
+    for (int round = 0; round < 50; round++) {
+        char noise[256];
+        for (size_t i = 0; i < sizeof noise; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            noise[i] = (char)random;
+        }
+        memcpy(noise + 252, "\r\n\r\n", 4);
+        int fd = dial(http);
+        (void)!send(fd, noise, sizeof noise, MSG_NOSIGNAL);
+        (void)close(fd);
+    }
+    expect(http, "GET", "/healthz", NULL, 200);
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        (void)close(idle[i]);
+    caucus_http_close(http);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_and_methods),
+        cmocka_unit_test(other_hosts_are_not_answered),
+        cmocka_unit_test(beyond_loopback_a_token),
+        cmocka_unit_test(a_port_in_use),
+        cmocka_unit_test(json_shows_the_list_and_nothing_else),
+        cmocka_unit_test(nothing_is_shown_before_the_start),
+        cmocka_unit_test(metrics_are_well_formed),
+        cmocka_unit_test(health),
+        cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(seeded_late_or_resumed_runs_say_so),
+        cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
+        cmocka_unit_test(hostile_bytes),
+    };
+    return cmocka_run_group_tests(tests, make_plan, free_plan);
+}

@@ -1,0 +1,376 @@
+/* test_server.c: over the network, the same seed and the same losses give the same experts, switch for switch; clients
+ * may vanish and the coordinator may be killed at any commit. */
+#include "net/server_testing.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define SEED 7
+
+typedef struct setup {
+    const char *name;
+    caucus_algorithm algorithm;
+    caucus_trust trust;
+    caucus_message message;
+    uint32_t rounds, interval, experts;
+} setup;
+
+static const setup setups[] = {
+    {"svt", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 60, 2, 12},
+    {"stoch", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 64, 1, 12},
+    {"stoch vote", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 64, 1, 12},
+    {"stoch shortlist", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_SHORTLIST, 64, 1, 12},
+    {"hedge", CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 40, 4, 12},
+    {"hedge, long frames", CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 30, 2, 6000},
+};
+#define SETUPS (sizeof setups / sizeof setups[0])
+
+static caucus_settings settings_of(const setup *from, uint32_t clients) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = from->algorithm;
+    s.trust = from->trust;
+    s.message = from->message;
+    s.rounds = from->rounds;
+    s.interval = from->interval;
+    s.clients = clients;
+    s.experts = from->experts;
+    s.epsilon = 20;
+    return s;
+}
+
+/* The undisturbed run in one process. */
+static void reference(federation *f, const setup *from, uint32_t clients) {
+    caucus_settings s = settings_of(from, clients);
+    federation_open(f, &s, SEED);
+    federation_play(f, hashed_losses);
+}
+
+static peer *open_peers(const caucus_plan *plan, uint32_t m) {
+    peer *p = calloc(m, sizeof *p);
+    assert_non_null(p);
+    for (uint32_t i = 0; i < m; i++)
+        peer_open(&p[i], plan, SEED, i + 1);
+    return p;
+}
+
+static void close_peers(peer *p, uint32_t m) {
+    for (uint32_t i = 0; i < m; i++)
+        peer_close(&p[i]);
+    free(p);
+}
+
+static void test_equal(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++)
+        for (uint32_t loops = 1; loops <= 3; loops += 2) {
+            federation f;
+            reference(&f, &setups[k], 9);
+            hall h;
+            hall_init(&h, f.plan, SEED);
+            h.settings.loops = loops;
+            h.settings.linger_ms = 60000; /* it must end because all have gone */
+            hall_open(&h);
+            peer *p = open_peers(f.plan, f.m);
+            for (uint32_t i = 0; i < f.m; i++)
+                peer_connect(&p[i], &h, caucus_server_port(h.server));
+            peers_finish(p, f.m, f.plan, hashed_losses);
+            hall_wait(&h);
+            peers_equal(p, &f);
+            caucus_server_status now;
+            caucus_server_get_status(h.server, &now);
+            assert_true(now.finished);
+            assert_int_equal(now.selections, caucus_coordinator_selections(f.coordinator));
+            assert_int_equal(now.steps_closed, f.announcements);
+            assert_int_equal(now.commits, f.announcements + 1);
+            assert_int_equal(now.scalars_up, f.scalars_up);
+            assert_int_equal(now.refused, 0);
+            assert_true(now.epsilon_spent > 0 && now.epsilon_spent <= now.epsilon_choices * (1 + 1e-6));
+            caucus_announcement last;
+            assert_int_equal(caucus_server_history(h.server, f.announcements, &last, 1), f.announcements + 1);
+            assert_int_equal(last.ask, CAUCUS_ASK_NOTHING);
+            print_message("%s, %u loops: %u steps, %u selections\n", setups[k].name, loops, now.steps_closed,
+                          now.selections);
+            close_peers(p, f.m);
+            hall_free(&h);
+            federation_close(&f);
+        }
+}
+
+/* Without a deadline everybody is waited for: connections that break all the time change nothing. */
+static void test_reconnects(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++) {
+        federation f;
+        reference(&f, &setups[k], 5);
+        hall h;
+        hall_init(&h, f.plan, SEED);
+        h.settings.linger_ms = 60000; /* who was cut off from the last word comes back for it */
+        hall_open(&h);
+        peer *p = open_peers(f.plan, f.m);
+        for (uint32_t turn = 0, again = 0; !peers_over(p, f.m); turn++) {
+            for (uint32_t i = 0; i < f.m; i++)
+                if (!p[i].connected && !p[i].over)
+                    peer_connect(&p[i], &h, caucus_server_port(h.server));
+            if (!peers_turn(p, f.m, f.plan, hashed_losses, PATIENCE_MS))
+                fail_msg("the federation hangs");
+            if (turn % 3 == 2 && p[again % f.m].connected)
+                peer_disconnect(&p[again++ % f.m]); /* a report may be on its way, or not */
+        }
+        hall_wait(&h);
+        peers_equal(p, &f);
+        uint32_t again = 0;
+        for (uint32_t i = 0; i < f.m; i++)
+            again += p[i].again;
+        assert_true(again > 0);
+        close_peers(p, f.m);
+        hall_free(&h);
+        federation_close(&f);
+    }
+}
+
+/* With a deadline and a quorum the others go on; who comes back walks through what it missed and its items still count.
+ */
+static void test_deadline(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++) {
+        caucus_settings s = settings_of(&setups[k], 4);
+        caucus_plan *plan = NULL;
+        assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+        hall h;
+        hall_init(&h, plan, SEED);
+        h.settings.deadline_ms = 30;
+        h.settings.quorum = 3;
+        hall_open(&h);
+        peer *p = open_peers(plan, 4);
+        for (uint32_t i = 0; i < 3; i++)
+            peer_connect(&p[i], &h,
+                         caucus_server_port(h.server)); /* the fourth is away: a quorum starts at the deadline */
+        while (p[0].announcements < 3)
+            assert_true(peers_turn(p, 4, plan, hashed_losses, PATIENCE_MS));
+        caucus_server_status now;
+        caucus_server_get_status(h.server, &now);
+        assert_true(now.started);
+        assert_int_equal(now.present, 3);
+        uint8_t presence[4];
+        caucus_server_presence(h.server, presence);
+        assert_int_equal(presence[3], 0);
+        assert_true(presence[0] >= 1);
+        peer_connect(&p[3], &h, caucus_server_port(h.server));
+        peers_finish(p, 4, plan, hashed_losses);
+        assert_int_equal(p[3].announcements, p[0].announcements);
+        hall_wait(&h);
+        close_peers(p, 4);
+        hall_free(&h);
+        caucus_plan_free(plan);
+    }
+}
+
+/* Fewer than the quorum: the deadline passes and nothing is decided, until enough have come. */
+static void test_quorum_missing(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(&setups[0], 4);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    hall h;
+    hall_init(&h, plan, SEED);
+    h.settings.deadline_ms = 20;
+    h.settings.quorum = 3;
+    hall_open(&h);
+    peer *p = open_peers(plan, 4);
+    for (uint32_t i = 0; i < 2; i++)
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+    while (peers_turn(p, 4, plan, hashed_losses, 200)) /* welcomes, and no more */
+        ;
+    assert_int_equal(p[0].announcements, 0);
+    peer_connect(&p[2], &h, caucus_server_port(h.server));
+    while (p[2].announcements < 4)
+        assert_true(peers_turn(p, 4, plan, hashed_losses, PATIENCE_MS));
+    peer_disconnect(&p[1]); /* two of three left: the step stays open */
+    while (peers_turn(p, 4, plan, hashed_losses, 200))
+        ;
+    uint32_t stuck = p[0].announcements;
+    assert_false(p[0].over);
+    peer_connect(&p[1], &h, caucus_server_port(h.server));
+    while (p[0].announcements == stuck)
+        assert_true(peers_turn(p, 4, plan, hashed_losses, PATIENCE_MS));
+    hall_stop(&h);
+    close_peers(p, 4);
+    hall_free(&h);
+    caucus_plan_free(plan);
+}
+
+/* A stop says goodbye; the same directory goes on, with the same experts. */
+static void test_stop_and_go_on(void **state) {
+    (void)state;
+    federation f;
+    reference(&f, &setups[0], 3);
+    hall h;
+    hall_init(&h, f.plan, SEED);
+    peer *p = open_peers(f.plan, f.m);
+    for (uint32_t life = 0; !peers_over(p, f.m); life++) {
+        hall_open(&h);
+        for (uint32_t i = 0; i < f.m; i++)
+            if (!p[i].over)
+                peer_connect(&p[i], &h, caucus_server_port(h.server));
+        uint32_t until = (life + 1) * 7;
+        while (p[0].announcements < until && !peers_over(p, f.m))
+            assert_true(peers_turn(p, f.m, f.plan, hashed_losses, PATIENCE_MS));
+        hall_stop(&h);
+        for (bool any = true; any;) { /* what was sent before goodbye, then the end */
+            any = false;
+            for (uint32_t i = 0; i < f.m; i++)
+                any = any || p[i].connected;
+            if (any)
+                assert_true(peers_turn(p, f.m, f.plan, hashed_losses, PATIENCE_MS));
+        }
+        caucus_server_free(h.server);
+        h.server = NULL;
+    }
+    peers_equal(p, &f);
+    close_peers(p, f.m);
+    hall_free(&h);
+    federation_close(&f);
+}
+
+/* ---- killed at a commit ---- */
+
+/* A coordinator in a process of its own, which dies at commit number n of its life, or cannot make files longer than
+ * `limit`. */
+static pid_t spawn(hall *h, uint64_t n, bool after, rlim_t limit, uint16_t *ret_port) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        h->settings.fault_commit = n;
+        h->settings.fault_after = after;
+        caucus_server *server = NULL;
+        if (caucus_server_open(&h->settings, &server, NULL) != CAUCUS_OK)
+            _exit(2);
+        if (limit != 0) {
+            struct rlimit files = {limit, limit};
+            signal(SIGXFSZ, SIG_IGN);
+            if (setrlimit(RLIMIT_FSIZE, &files) != 0)
+                _exit(4);
+        }
+        uint16_t port = caucus_server_port(server);
+        if (write(ends[1], &port, sizeof port) != (ssize_t)sizeof port)
+            _exit(3);
+        _exit(caucus_server_run(server, NULL) == CAUCUS_OK ? 0 : 1);
+    }
+    close(ends[1]);
+    ssize_t got = read(ends[0], ret_port, sizeof *ret_port);
+    close(ends[0]);
+    if (got == (ssize_t)sizeof *ret_port)
+        return child;
+    int status = 0; /* it died before it could listen: at its very first commit */
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    return 0;
+}
+
+/* Take part until the coordinator is gone, and say how it went. */
+static int follow(peer *p, const federation *f, const hall *h, pid_t child, uint16_t port) {
+    for (uint32_t i = 0; i < f->m; i++)
+        if (!p[i].over)
+            peer_connect(&p[i], h, port);
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t i = 0; i < f->m; i++)
+            any = any || p[i].connected;
+        if (any)
+            assert_true(peers_turn(p, f->m, f->plan, hashed_losses, PATIENCE_MS));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Kill it again and again, at the n-th commit of each life. */
+static void kill_again(const federation *f, uint64_t n, bool after) {
+    hall h;
+    hall_init(&h, f->plan, SEED);
+    h.settings.loops = 1;
+    peer *p = open_peers(f->plan, f->m);
+    uint32_t kills = 0;
+    while (!peers_over(p, f->m)) {
+        assert_true(kills < 1000);
+        uint16_t port = 0;
+        pid_t child = spawn(&h, n, after, 0, &port);
+        if (child == 0) {
+            kills++;
+            continue;
+        }
+        int status = follow(p, f, &h, child, port);
+        bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        assert_true(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+        kills += killed;
+    }
+    peers_equal(p, f);
+    assert_true(kills > 2);
+    caucus_ledger *ledger = NULL;
+    assert_int_equal(caucus_store_open_ledger(h.dir, &ledger, NULL), CAUCUS_OK);
+    caucus_ledger_totals totals;
+    caucus_ledger_total(ledger, &totals);
+    assert_true(totals.any_seeded);
+    assert_int_equal(totals.runs, 1);
+    assert_true(totals.released_choices > 0 &&
+                totals.released_choices <= f->plan->guarantee.epsilon_choices * (1 + 1e-6));
+    caucus_ledger_free(ledger);
+    close_peers(p, f->m);
+    hall_free(&h);
+}
+
+static void test_killed(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++) {
+        setup small = setups[k];
+        small.rounds = small.algorithm == CAUCUS_ALGORITHM_STOCH ? 64 : 24;
+        small.interval = small.algorithm == CAUCUS_ALGORITHM_STOCH ? 1 : 2;
+        federation f;
+        reference(&f, &small, 3);
+        kill_again(&f, 1, true);  /* every decision is kept and never told */
+        kill_again(&f, 2, false); /* every second decision is lost before it is kept */
+        federation_close(&f);
+    }
+}
+
+/* A full disk: the decision that cannot be kept is not told; with room again the run goes on as if nothing had
+ * happened. */
+static void test_disk_full(void **state) {
+    (void)state;
+    setup small = setups[0];
+    small.rounds = 40;
+    small.interval = 1;
+    federation f;
+    reference(&f, &small, 3);
+    hall h;
+    hall_init(&h, f.plan, SEED);
+    peer *p = open_peers(f.plan, f.m);
+    uint16_t port = 0;
+    pid_t child = spawn(&h, 0, false, 48 << 10, &port);
+    int status = follow(p, &f, &h, child, port);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_false(peers_over(p, f.m));
+    assert_true(p[0].announcements > 0);
+    child = spawn(&h, 0, false, 0, &port);
+    status = follow(p, &f, &h, child, port);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(peers_over(p, f.m));
+    peers_equal(p, &f);
+    close_peers(p, f.m);
+    hall_free(&h);
+    federation_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed), /* forks: before there are threads */
+        cmocka_unit_test(test_disk_full), cmocka_unit_test(test_equal),          cmocka_unit_test(test_reconnects),
+        cmocka_unit_test(test_deadline),  cmocka_unit_test(test_quorum_missing), cmocka_unit_test(test_stop_and_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

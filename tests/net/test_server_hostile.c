@@ -1,0 +1,362 @@
+/* test_server_hostile.c: whatever peers send, however slowly: it is refused with a reason, it costs a bounded time, and
+ * the federation goes on to the same experts. */
+#include "net/server_testing.h"
+
+#include <time.h>
+
+#define SEED 11
+#define CLIENTS 3
+
+typedef struct fixture {
+    federation f;
+    hall h;
+    peer *p;
+} fixture;
+
+/* patience_ms: for strangers and for half frames; 0: what it is without a test. */
+static void open_patient(fixture *x, caucus_algorithm algorithm, caucus_trust trust, uint32_t patience_ms) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = algorithm;
+    s.trust = trust;
+    s.message = trust == CAUCUS_TRUST_NOBODY ? CAUCUS_MESSAGE_VOTE : CAUCUS_MESSAGE_AUTO;
+    s.rounds = 32;
+    s.clients = CLIENTS;
+    s.experts = 12;
+    s.epsilon = 20;
+    federation_open(&x->f, &s, SEED);
+    federation_play(&x->f, hashed_losses);
+    hall_init(&x->h, x->f.plan, SEED);
+    x->h.settings.hello_ms = x->h.settings.stall_ms = patience_ms;
+    hall_open(&x->h);
+    x->p = calloc(CLIENTS, sizeof *x->p);
+    assert_non_null(x->p);
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        peer_open(&x->p[i], x->f.plan, SEED, i + 1);
+}
+
+static void open_fixture(fixture *x, caucus_algorithm algorithm, caucus_trust trust) {
+    open_patient(x, algorithm, trust, 0);
+}
+
+/* Whatever has happened: the honest clients play the undisturbed run. */
+static void close_fixture(fixture *x) {
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        if (!x->p[i].connected)
+            peer_connect(&x->p[i], &x->h, caucus_server_port(x->h.server));
+    peers_finish(x->p, CLIENTS, x->f.plan, hashed_losses);
+    hall_wait(&x->h);
+    peers_equal(x->p, &x->f);
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        peer_close(&x->p[i]);
+    free(x->p);
+    hall_free(&x->h);
+    federation_close(&x->f);
+}
+
+/* The connection must end, with this refusal before (0: without a word). */
+static void expect_end(wire_end *w, uint32_t code) {
+    caucus_frame frame;
+    uint32_t got_code = 0;
+    for (;;) {
+        int got = wire_receive(w, 12, &frame, PATIENCE_MS);
+        assert_true(got >= 0);
+        if (got == 0)
+            break;
+        if (frame.kind == CAUCUS_FRAME_REFUSAL) {
+            got_code = frame.code;
+            assert_true(strlen(frame.text) > 5);
+        }
+    }
+    assert_int_equal(got_code, code);
+    wire_close(w);
+}
+
+static void join_as(wire_end *w, const fixture *x, uint32_t client) {
+    wire_open(w, caucus_server_port(x->h.server));
+    caucus_frame hello = hello_of(&x->h, client, 0), frame;
+    assert_true(wire_send(w, &hello));
+    assert_int_equal(wire_receive(w, 12, &frame, PATIENCE_MS), 1);
+    assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
+    assert_memory_equal(frame.plan, x->h.settings.plan_hash, sizeof frame.plan);
+}
+
+static void test_garbage(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    uint64_t word = 88172645463325252u; /* xorshift: any bytes, the same every time */
+    for (int k = 0; k < 200; k++) {
+        wire_end w;
+        uint8_t bytes[64];
+        wire_open(&w, caucus_server_port(x.h.server));
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            word ^= word << 13, word ^= word >> 7, word ^= word << 17;
+            bytes[i] = (uint8_t)(word >> 32);
+        }
+        if (k % 2) /* a length that would be allowed */
+            memcpy(bytes, (uint8_t[]){40, 0, 0, 0}, 4);
+        assert_true(wire_send_bytes(&w, bytes, sizeof bytes));
+        expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    }
+    wire_end w;
+    wire_open(&w, caucus_server_port(x.h.server));
+    assert_true(wire_send_bytes(&w, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 27));
+    expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    caucus_server_status now;
+    caucus_server_get_status(x.h.server, &now);
+    assert_int_equal(now.refused, 201);
+    assert_int_equal(now.present, 0);
+    close_fixture(&x);
+}
+
+static void test_hello(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    const struct {
+        uint32_t version, client, heard;
+        int plan; /* added to a byte of the hash */
+        caucus_refusal_code code;
+    } bad[] = {{2, 1, 0, 0, CAUCUS_REFUSAL_VERSION},
+               {CAUCUS_WIRE_VERSION, 1, 0, 1, CAUCUS_REFUSAL_PLAN},
+               {CAUCUS_WIRE_VERSION, 0, 0, 0, CAUCUS_REFUSAL_IDENTITY},
+               {CAUCUS_WIRE_VERSION, CLIENTS + 1, 0, 0, CAUCUS_REFUSAL_IDENTITY},
+               {CAUCUS_WIRE_VERSION, UINT32_MAX, 0, 0, CAUCUS_REFUSAL_IDENTITY},
+               {CAUCUS_WIRE_VERSION, 1, 2, 0, CAUCUS_REFUSAL_ORDER},
+               {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_ORDER}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        wire_end w;
+        wire_open(&w, caucus_server_port(x.h.server));
+        caucus_frame hello = hello_of(&x.h, bad[k].client, bad[k].heard);
+        hello.version = bad[k].version;
+        hello.plan[31] = (uint8_t)(hello.plan[31] + bad[k].plan);
+        assert_true(wire_send(&w, &hello));
+        expect_end(&w, bad[k].code);
+    }
+    wire_end w;
+    int64_t one = 1;
+    caucus_frame early = {
+        .kind = CAUCUS_FRAME_REPORT,
+        .report = {.client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .count = 1, .value = &one}};
+    wire_open(&w, caucus_server_port(x.h.server));
+    assert_true(wire_send(&w, &early)); /* a report before HELLO */
+    expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    join_as(&w, &x, 1);
+    caucus_frame twice = hello_of(&x.h, 1, 0);
+    assert_true(wire_send(&w, &twice));
+    expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    close_fixture(&x);
+}
+
+/* After HELLO: reports that no honest client sends, each with its refusal. */
+static void test_reports(void **state) {
+    (void)state;
+    int64_t value[12] = {99};
+    for (int votes = 0; votes < 2; votes++) {
+        fixture x;
+        open_fixture(&x, votes ? CAUCUS_ALGORITHM_STOCH : CAUCUS_ALGORITHM_SVT,
+                     votes ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR);
+        wire_end w;
+        caucus_frame bad = {.kind = CAUCUS_FRAME_REPORT};
+        caucus_ask kind = votes ? CAUCUS_ASK_VOTE : CAUCUS_ASK_COST;
+        uint32_t block = votes ? 2 : 1;
+        bad.report =
+            (caucus_report){.client = 2, .kind = kind, .first = block, .block = block, .count = 1, .value = value};
+        join_as(&w, &x, 1);
+        assert_true(wire_send(&w, &bad)); /* in another's name */
+        expect_end(&w, CAUCUS_REFUSAL_IDENTITY);
+        bad.report.client = 1;
+        bad.report.count = votes ? 1 : 2; /* a vote for nobody; two costs */
+        join_as(&w, &x, 1);
+        assert_true(wire_send(&w, &bad));
+        expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+        if (!votes) {
+            bad.report.kind = CAUCUS_ASK_SUMS;
+            bad.report.count = 11; /* d is 12 */
+            join_as(&w, &x, 1);
+            assert_true(wire_send(&w, &bad));
+            expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+        }
+        bad.report.kind = kind;
+        bad.report.block = bad.report.first = 7; /* not its turn: ignored, as a late one is */
+        bad.report.count = 1;
+        join_as(&w, &x, 1);
+        assert_true(wire_send(&w, &bad));
+        caucus_frame goodbye = {.kind = CAUCUS_FRAME_GOODBYE, .text = "bye"};
+        assert_true(wire_send(&w, &goodbye));
+        expect_end(&w, 0);
+        close_fixture(&x);
+    }
+}
+
+static void test_oversized(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    wire_end w;
+    size_t most = caucus_wire_max_bytes(12);
+    const uint32_t lengths[] = {UINT32_MAX, 0x7fffffff, 1u << 24, (uint32_t)most - CAUCUS_WIRE_HEAD_BYTES + 1};
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        for (int joined = 0; joined < 2; joined++) {
+            if (joined)
+                join_as(&w, &x, 1);
+            else
+                wire_open(&w, caucus_server_port(x.h.server));
+            uint8_t head[4] = {(uint8_t)lengths[k], (uint8_t)(lengths[k] >> 8), (uint8_t)(lengths[k] >> 16),
+                               (uint8_t)(lengths[k] >> 24)};
+            if (k % 2) { /* the head in two halves */
+                assert_true(wire_send_bytes(&w, head, 2));
+                usleep(5000);
+                assert_true(wire_send_bytes(&w, head + 2, 2));
+            } else {
+                assert_true(wire_send_bytes(&w, head, 4));
+            }
+            expect_end(&w, CAUCUS_REFUSAL_FORMAT); /* at once: the rest was never waited for */
+        }
+    close_fixture(&x);
+}
+
+static void test_slow(void **state) {
+    (void)state;
+    fixture x;
+    open_patient(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 600);
+    wire_end w, half;
+    wire_open(&w, caucus_server_port(x.h.server));
+    expect_end(&w, CAUCUS_REFUSAL_FORMAT); /* says nothing */
+    wire_open(&w, caucus_server_port(x.h.server));
+    uint8_t bytes[512];
+    caucus_frame hello = hello_of(&x.h, 1, 0);
+    size_t size = caucus_wire_put(&hello, bytes, sizeof bytes);
+    size_t sent = 0;
+    for (; sent + 1 < size && wire_send_bytes(&w, bytes + sent, 1); sent++)
+        usleep(20000); /* a byte now and then: progress does not buy a stranger more time */
+    expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    join_as(&half, &x, 1);
+    assert_true(wire_send_bytes(&half, (uint8_t[]){30, 0, 0, 0, 1, 2}, 6));
+    expect_end(&half, CAUCUS_REFUSAL_FORMAT); /* half a frame and no more */
+    join_as(&half, &x, 2);
+    usleep(1200000); /* a client that says nothing for long is welcome: it has nothing to say */
+    caucus_server_status now;
+    caucus_server_get_status(x.h.server, &now);
+    assert_int_equal(now.present, 1);
+    wire_close(&half);
+    close_fixture(&x);
+}
+
+/* Frames cut at every place, a few bytes at a time, are the same frames. */
+static void test_cut_frames(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    uint8_t bytes[512];
+    caucus_frame hello = hello_of(&x.h, 1, 0), frame;
+    size_t size = caucus_wire_put(&hello, bytes, sizeof bytes);
+    for (size_t cut = 1; cut < size; cut++) {
+        wire_end w;
+        wire_open(&w, caucus_server_port(x.h.server));
+        assert_true(wire_send_bytes(&w, bytes, cut));
+        if (cut % 8 == 0)
+            usleep(2000);
+        assert_true(wire_send_bytes(&w, bytes + cut, size - cut));
+        assert_int_equal(wire_receive(&w, 12, &frame, PATIENCE_MS), 1);
+        assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
+        wire_close(&w);
+    }
+    close_fixture(&x);
+}
+
+static void test_elsewhere(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    wire_end first, second;
+    for (int k = 0; k < 20; k++) { /* on the same loop or on another */
+        join_as(&first, &x, 2);
+        join_as(&second, &x, 2);
+        expect_end(&first, CAUCUS_REFUSAL_ELSEWHERE);
+        caucus_server_status now;
+        caucus_server_get_status(x.h.server, &now);
+        assert_int_equal(now.present, 1);
+        caucus_frame goodbye = {.kind = CAUCUS_FRAME_GOODBYE, .text = "bye"};
+        assert_true(wire_send(&second, &goodbye));
+        expect_end(&second, 0);
+    }
+    close_fixture(&x);
+}
+
+/* Strangers who fill every place cannot keep a client out. */
+static void test_crowd(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    int crowd[200];
+    for (size_t i = 0; i < 200; i++)
+        crowd[i] = dial_port(caucus_server_port(x.h.server));
+    wire_end w;
+    join_as(&w, &x, 1);
+    for (size_t i = 0; i < 200; i++)
+        if (crowd[i] >= 0)
+            close(crowd[i]);
+    wire_close(&w);
+    close_fixture(&x);
+}
+
+/* Somebody who never reads costs nothing and holds up nobody. */
+static void test_never_reads(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    for (uint32_t i = 1; i < CLIENTS; i++)
+        peer_connect(&x.p[i], &x.h, caucus_server_port(x.h.server));
+    wire_end w;
+    join_as(&w, &x, 1); /* the run begins; it hears nothing of it */
+    for (uint32_t i = 0; i < 6; i++)
+        (void)peers_turn(x.p, CLIENTS, x.f.plan, hashed_losses, 50);
+    close_fixture(&x);
+    wire_close(&w);
+}
+
+static void test_settings(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    caucus_server *second = NULL;
+    caucus_error error = {0};
+    caucus_server_settings bad = x.h.settings;
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_ORDER); /* the directory is in use */
+    char dir[] = "/tmp/caucus-test-XXXXXX", poor[] = "/tmp/caucus-test-XXXXXX", listen[32];
+    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(poor));
+    bad.state_dir = dir;
+    snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)caucus_server_port(x.h.server));
+    bad.listen = listen;
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_IO); /* and so is the port */
+    bad.listen = "0.0.0.0:0";
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE); /* plain TCP stays on this machine */
+    bad.listen = "127.0.0.1";
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE);
+    bad = x.h.settings;
+    bad.state_dir = dir;
+    bad.quorum = CLIENTS + 1;
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "quorum");
+    bad = x.h.settings;
+    bad.state_dir = poor;
+    bad.budget_epsilon = 1; /* the plan wants 20 */
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_BUDGET);
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s' '%s'", dir, poor);
+    assert_int_equal(system(command), 0);
+    close_fixture(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_garbage),   cmocka_unit_test(test_hello), cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_oversized), cmocka_unit_test(test_slow),  cmocka_unit_test(test_cut_frames),
+        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_crowd), cmocka_unit_test(test_never_reads),
+        cmocka_unit_test(test_settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

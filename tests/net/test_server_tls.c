@@ -1,0 +1,379 @@
+/* test_server_tls.c: TLS 1.3 with certificates on both sides: who may speak, for whom, and that the experts are the
+ * same. */
+#include "net/server_testing.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include "net/certificate.h"
+
+#define SEED 5
+#define CLIENTS 3
+
+/* Certificates of one test: an authority, a stranger's authority, and what they signed. */
+typedef struct office {
+    char dir[64];
+    caucus_certificate ca, other;
+} office;
+
+static const char *path_in(const office *o, const char *name) {
+    static char path[8][160];
+    static unsigned next;
+    char *ret = path[next++ % 8];
+    snprintf(ret, sizeof path[0], "%s/%s", o->dir, name);
+    return ret;
+}
+
+static void write_pair(const office *o, const char *name, const caucus_certificate *c) {
+    char file[64];
+    snprintf(file, sizeof file, "%s.pem", name);
+    FILE *out = fopen(path_in(o, file), "w");
+    assert_non_null(out);
+    assert_int_equal(PEM_write_X509(out, c->x509), 1);
+    fclose(out);
+    snprintf(file, sizeof file, "%s.key", name);
+    out = fopen(path_in(o, file), "w");
+    assert_non_null(out);
+    assert_int_equal(PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL), 1);
+    fclose(out);
+}
+
+/* A client's pair under a file name of its own. expired: yesterday. */
+static void issue(const office *o, const caucus_certificate *issuer, caucus_certificate_role role, const char *common,
+                  const char *file, bool expired) {
+    caucus_certificate c = {0};
+    caucus_error error = {0};
+    if (caucus_certificate_make(role, issuer, common, NULL, 30, &c, &error) != CAUCUS_OK)
+        fail_msg("certificate: %s", error.text);
+    if (expired) {
+        X509_gmtime_adj(X509_getm_notBefore(c.x509), -172800);
+        X509_gmtime_adj(X509_getm_notAfter(c.x509), -86400);
+        assert_true(X509_sign(c.x509, issuer ? issuer->key : c.key, EVP_sha256()) > 0);
+    }
+    write_pair(o, file, &c);
+    caucus_certificate_free(&c);
+}
+
+static void open_office(office *o) {
+    memset(o, 0, sizeof *o);
+    strcpy(o->dir, "/tmp/caucus-test-XXXXXX");
+    assert_non_null(mkdtemp(o->dir));
+    assert_int_equal(caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
+                     CAUCUS_OK);
+    assert_int_equal(caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->other, NULL),
+                     CAUCUS_OK);
+    write_pair(o, "ca", &o->ca);
+    write_pair(o, "other-ca", &o->other);
+    issue(o, &o->ca, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "coordinator", false);
+    issue(o, &o->other, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "impostor", false);
+    char name[32], index[16];
+    for (int i = 1; i <= CLIENTS + 1; i++) {
+        snprintf(name, sizeof name, "client-%d", i);
+        snprintf(index, sizeof index, "%d", i);
+        issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, index, name, false);
+    }
+    issue(o, &o->other, CAUCUS_CERTIFICATE_CLIENT, "1", "stranger", false);
+    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "1", "expired", true);
+    issue(o, NULL, CAUCUS_CERTIFICATE_CA, "1", "self-signed", false);
+    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "01", "zero", false);
+    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "one", "word", false);
+}
+
+static void close_office(office *o) {
+    char command[128];
+    caucus_certificate_free(&o->ca);
+    caucus_certificate_free(&o->other);
+    snprintf(command, sizeof command, "rm -rf '%s'", o->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static SSL_CTX *client_context(const office *o, const char *name) {
+    char cert[64], key[64];
+    snprintf(cert, sizeof cert, "%s.pem", name);
+    snprintf(key, sizeof key, "%s.key", name);
+    SSL_CTX *context = NULL;
+    caucus_error error = {0};
+    if (caucus_tls_client_new(path_in(o, cert), path_in(o, key), path_in(o, "ca.pem"), &context, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
+    return context;
+}
+
+/* Dial with a certificate. False: the handshake failed on this side. */
+static bool dial_tls(wire_end *w, uint16_t port, SSL_CTX *context, SSL_SESSION *session) {
+    wire_open(w, port);
+    assert_int_equal(caucus_tls_client_open(context, w->fd, "127.0.0.1", session, &w->ssl, NULL), CAUCUS_OK);
+    bool ok = SSL_do_handshake(w->ssl) == 1;
+    ERR_clear_error();
+    return ok;
+}
+
+static void plan_and_hall(const office *o, federation *f, hall *h) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.rounds = 32;
+    s.clients = CLIENTS;
+    s.experts = 12;
+    s.epsilon = 20;
+    federation_open(f, &s, SEED);
+    federation_play(f, hashed_losses);
+    hall_init(h, f->plan, SEED);
+    h->settings.cert = strdup(path_in(o, "coordinator.pem"));
+    h->settings.key_file = strdup(path_in(o, "coordinator.key"));
+    h->settings.client_ca = strdup(path_in(o, "ca.pem"));
+}
+
+static void free_names(hall *h) {
+    free((char *)(uintptr_t)h->settings.cert);
+    free((char *)(uintptr_t)h->settings.key_file);
+    free((char *)(uintptr_t)h->settings.client_ca);
+}
+
+/* What becomes of somebody who shakes hands with this certificate and says it is `client`: 0 the connection ends
+ * without a word, 1 welcome, else 100 + the refusal's code. */
+static int attempt(const hall *h, SSL_CTX *context, uint32_t client, SSL_SESSION *session, SSL_SESSION **ret_session,
+                   bool *ret_resumed) {
+    wire_end w;
+    int ret = 0;
+    if (dial_tls(&w, caucus_server_port(h->server), context, session)) {
+        caucus_frame hello = hello_of(h, client, 0), frame;
+        (void)wire_send(&w, &hello);
+        int got = wire_receive(&w, 12, &frame, PATIENCE_MS);
+        assert_true(got >= 0);
+        if (got == 1)
+            ret = frame.kind == CAUCUS_FRAME_WELCOME ? 1 : 100 + (int)frame.code;
+        if (ret_resumed)
+            *ret_resumed = SSL_session_reused(w.ssl) == 1;
+        if (ret_session)
+            *ret_session = caucus_tls_session(w.ssl);
+        if (ret == 1) {
+            caucus_frame goodbye = {.kind = CAUCUS_FRAME_GOODBYE, .text = "bye"};
+            (void)wire_send(&w, &goodbye);
+        }
+    }
+    ERR_clear_error();
+    wire_close(&w);
+    return ret;
+}
+
+static void test_federation(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    h.settings.linger_ms = 60000;
+    hall_open(&h);
+    peer *p = calloc(CLIENTS, sizeof *p);
+    assert_non_null(p);
+    SSL_CTX *context[CLIENTS];
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "client-%u", i + 1);
+        context[i] = client_context(&o, name);
+        peer_open(&p[i], f.plan, SEED, i + 1);
+        assert_true(dial_tls(&p[i].wire, caucus_server_port(h.server), context[i], NULL));
+        assert_int_equal(SSL_version(p[i].wire.ssl), TLS1_3_VERSION);
+        caucus_frame hello = hello_of(&h, i + 1, 0);
+        assert_true(wire_send(&p[i].wire, &hello));
+        p[i].connected = true;
+    }
+    peers_finish(p, CLIENTS, f.plan, hashed_losses);
+    hall_wait(&h);
+    peers_equal(p, &f);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        peer_close(&p[i]);
+        SSL_CTX_free(context[i]);
+    }
+    free(p);
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+    close_office(&o);
+}
+
+static void test_identities(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    h.settings.hello_ms = 1000;
+    hall_open(&h);
+    const struct {
+        const char *name;
+        uint32_t client;
+        int expected;
+    } tries[] = {{"client-1", 1, 1},
+                 {"client-2", 2, 1},
+                 {"client-2", 1, 100 + CAUCUS_REFUSAL_IDENTITY}, /* another's name */
+                 {"client-4", 4, 100 + CAUCUS_REFUSAL_IDENTITY}, /* signed, but the plan has three */
+                 {"client-4", 1, 100 + CAUCUS_REFUSAL_IDENTITY},
+                 {"zero", 1, 100 + CAUCUS_REFUSAL_IDENTITY},
+                 {"word", 1, 100 + CAUCUS_REFUSAL_IDENTITY},
+                 {"stranger", 1, 0},
+                 {"self-signed", 1, 0},
+                 {"expired", 1, 0},
+                 {"coordinator", 1, 0}}; /* for coordinators, not for clients */
+    for (size_t k = 0; k < sizeof tries / sizeof tries[0]; k++) {
+        SSL_CTX *context = client_context(&o, tries[k].name);
+        int got = attempt(&h, context, tries[k].client, NULL, NULL, NULL);
+        if (got != tries[k].expected)
+            fail_msg("%s as client %u: %d, expected %d", tries[k].name, tries[k].client, got, tries[k].expected);
+        SSL_CTX_free(context);
+    }
+    /* No certificate at all; plain bytes; TLS 1.2. */
+    SSL_CTX *bare = SSL_CTX_new(TLS_client_method());
+    assert_int_equal(attempt(&h, bare, 1, NULL, NULL, NULL), 0);
+    SSL_CTX_set_max_proto_version(bare, TLS1_2_VERSION);
+    assert_int_equal(attempt(&h, bare, 1, NULL, NULL, NULL), 0);
+    SSL_CTX_free(bare);
+    wire_end w;
+    wire_open(&w, caucus_server_port(h.server));
+    caucus_frame hello = hello_of(&h, 1, 0);
+    assert_true(wire_send(&w, &hello));
+    char away[256];
+    while (recv(w.fd, away, sizeof away, 0) > 0) /* an alert, then the end */
+        ;
+    wire_close(&w);
+    wire_open(&w, caucus_server_port(h.server));
+    assert_true(recv(w.fd, away, sizeof away, 0) <= 0); /* somebody who never shakes hands is not waited for */
+    wire_close(&w);
+    hall_stop(&h);
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+    close_office(&o);
+}
+
+/* A client refuses a coordinator that its authority did not sign, or that has another name. */
+static void test_impostor(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    free((char *)(uintptr_t)h.settings.cert);
+    free((char *)(uintptr_t)h.settings.key_file);
+    h.settings.cert = strdup(path_in(&o, "impostor.pem"));
+    h.settings.key_file = strdup(path_in(&o, "impostor.key"));
+    hall_open(&h);
+    SSL_CTX *context = client_context(&o, "client-1");
+    wire_end w;
+    assert_false(dial_tls(&w, caucus_server_port(h.server), context, NULL));
+    char why[160];
+    caucus_tls_why(w.ssl, why, sizeof why);
+    assert_non_null(strstr(why, "certificate"));
+    wire_close(&w);
+    hall_stop(&h);
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+
+    plan_and_hall(&o, &f, &h);
+    hall_open(&h);
+    wire_open(&w, caucus_server_port(h.server));
+    assert_int_equal(caucus_tls_client_open(context, w.fd, "elsewhere.example", NULL, &w.ssl, NULL), CAUCUS_OK);
+    assert_true(SSL_do_handshake(w.ssl) != 1);
+    ERR_clear_error();
+    wire_close(&w);
+    SSL_CTX_free(context);
+    hall_stop(&h);
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+    close_office(&o);
+}
+
+/* Resumed connections are judged like new ones: revocation counts from the next connection on. */
+static void test_revoked(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    char list[160];
+    snprintf(list, sizeof list, "%s", path_in(&o, "revoked"));
+    FILE *out = fopen(list, "w");
+    assert_non_null(out);
+    fputs("# nobody yet but\n3\n", out);
+    fclose(out);
+    h.settings.revoked = list;
+    hall_open(&h);
+    SSL_CTX *one = client_context(&o, "client-1"), *two = client_context(&o, "client-2"),
+            *three = client_context(&o, "client-3");
+    SSL_SESSION *session = NULL;
+    bool resumed = true;
+    assert_int_equal(attempt(&h, one, 1, NULL, &session, &resumed), 1);
+    assert_non_null(session);
+    assert_false(resumed);
+    assert_int_equal(attempt(&h, one, 1, session, NULL, &resumed), 1);
+    assert_true(resumed);
+    assert_int_equal(attempt(&h, one, 2, session, NULL, &resumed),
+                     100 + CAUCUS_REFUSAL_IDENTITY); /* a ticket gives no other name */
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    X509 *certificate = SSL_CTX_get0_certificate(two);
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
+    char *serial = BN_bn2hex(number);
+    out = fopen(list, "w");
+    assert_non_null(out);
+    fprintf(out, "1 # lost\n%s # by its serial number\n", serial);
+    fclose(out);
+    OPENSSL_free(serial);
+    BN_free(number);
+    assert_int_equal(attempt(&h, one, 1, session, NULL, &resumed), 100 + CAUCUS_REFUSAL_IDENTITY);
+    assert_true(resumed);
+    assert_int_equal(attempt(&h, two, 2, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 1); /* taken off the list */
+    assert_int_equal(unlink(list), 0);                            /* a list that is gone revokes everybody */
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    SSL_SESSION_free(session);
+    SSL_CTX_free(one);
+    SSL_CTX_free(two);
+    SSL_CTX_free(three);
+    hall_stop(&h);
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+    close_office(&o);
+}
+
+/* Files that are not what they should be are named. */
+static void test_files(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    SSL_CTX *context = NULL;
+    caucus_error error = {0};
+    assert_int_equal(
+        caucus_tls_server_new("/nowhere.pem", path_in(&o, "coordinator.key"), path_in(&o, "ca.pem"), &context, &error),
+        CAUCUS_E_IO);
+    assert_string_equal(error.field, "cert");
+    assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.key"), path_in(&o, "coordinator.key"),
+                                           path_in(&o, "ca.pem"), &context, &error),
+                     CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.pem"), path_in(&o, "client-1.key"),
+                                           path_in(&o, "ca.pem"), &context, &error),
+                     CAUCUS_E_MISMATCH);
+    assert_string_equal(error.field, "key");
+    assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.pem"), path_in(&o, "coordinator.key"),
+                                           "/nowhere.pem", &context, &error),
+                     CAUCUS_E_IO);
+    assert_string_equal(error.field, "client-ca");
+    caucus_revoked *list = NULL;
+    assert_int_equal(caucus_revoked_open(path_in(&o, "ca.pem"), &list, &error), CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_revoked_open("/nowhere", &list, &error), CAUCUS_E_IO);
+    close_office(&o);
+}
+
+int main(void) {
+    signal(SIGPIPE, SIG_IGN); /* this side's writes go through OpenSSL, too */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_federation), cmocka_unit_test(test_identities),
+                                       cmocka_unit_test(test_impostor), cmocka_unit_test(test_revoked),
+                                       cmocka_unit_test(test_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+// app.js: keeps the page up to date. The server writes the page whole; this fetches it again every second and
+// exchanges the elements marked data-live that have changed. Nothing is computed here, nothing is sent anywhere else.
+"use strict";
+
+const every = 1000; // milliseconds
+const lost = document.getElementById("lost");
+const said = document.getElementById("said");
+let failures = 0;
+let lastAnswer = new Date();
+
+// Words for a screen reader, only when something happened that a person would want to hear.
+function say(text) {
+  if (said.textContent !== text) said.textContent = text;
+}
+
+function exchange(fresh) {
+  const before = document.getElementById("expert").textContent;
+  const stateBefore = document.getElementById("state").textContent;
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const next = fresh.getElementById(old.id);
+    if (!next || next.innerHTML === old.innerHTML) continue;
+    old.replaceChildren(...[...next.childNodes].map((node) => document.importNode(node, true)));
+  }
+  document.title = fresh.title;
+  const expert = document.getElementById("expert").textContent;
+  const state = document.getElementById("state").textContent;
+  if (expert !== before) say("Expert " + expert + " is in force now.");
+  else if (state !== stateBefore) say("The run is " + state + ".");
+}
+
+async function update() {
+  try {
+    const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(5 * every) });
+    if (!answer.ok) throw new Error("status " + answer.status);
+    exchange(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    failures = 0;
+    lastAnswer = new Date();
+    lost.hidden = true;
+  } catch {
+    failures += 1;
+    if (failures === 2) {
+      lost.textContent = "No answer from the coordinator since " + lastAnswer.toLocaleTimeString() + ". Shown: the last values.";
+      lost.hidden = false;
+    }
+  }
+  setTimeout(update, document.hidden ? 5 * every : every);
+}
+
+setTimeout(update, every);
