@@ -51,7 +51,7 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
     if (json) {
         printf("{\"finished\": %s, \"expert\": %u, \"selections\": %u, \"selections_allowed\": %u, \"checks\": %u, "
                "\"steps\": %u",
-               now->finished ? "true" : "false", now->now->expert, now->selections, now->switches_allowed, now->checks,
+               now->finished ? "true" : "false", now->now.expert, now->selections, now->switches_allowed, now->checks,
                now->steps_closed);
         json_number("epsilon_spent", now->epsilon_spent);
         json_number("epsilon_choices", now->epsilon_choices);
@@ -67,7 +67,7 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
         return;
     }
     printf("%s: expert %u in force, %u of at most %u selections, %u steps\n", now->finished ? "done" : "stopped",
-           now->now->expert, now->selections, now->switches_allowed, now->steps_closed);
+           now->now.expert, now->selections, now->switches_allowed, now->steps_closed);
     printf("epsilon spent on choices: %.6g of %.6g%s\n", now->epsilon_spent, now->epsilon_choices,
            now->seeded ? "   NOT PRIVATE (seeded)" : "");
     printf("received %" PRIu64 " numbers (the paper's protocol: %" PRIu64 "); %" PRIu64 " bytes in, %" PRIu64

@@ -44,10 +44,11 @@ certs=$work/kept/certs
 serve() { # serve STATE [FLAGS]: sets server and port
     local state=$1 listen=${port:-0}
     shift
+    rm -f "$work/$state.out" # an old line must not be taken for the new one
     "$CAUCUS" serve --plan "$plan" --state "$work/$state" --listen "127.0.0.1:$listen" --cert "$certs/coordinator.pem" \
         --key "$certs/coordinator.key" --client-ca "$certs/ca.pem" --seed 3 "$@" >"$work/$state.out" 2>"$work/$state.err" </dev/null &
     server=$!
-    for _ in $(seq 200); do grep -q '^listening on' "$work/$state.out" && break; sleep 0.05; done
+    for _ in $(seq 200); do grep -qs '^listening on' "$work/$state.out" && break; sleep 0.05; done
     port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/$state.out")
     [ -n "$port" ] || { cat "$work/$state.err"; bad "serve does not listen"; exit 1; }
 }
@@ -88,7 +89,7 @@ echo "ok: inputs"
 # The same without TLS: the same experts.
 "$CAUCUS" serve --plan "$plan" --state "$work/plain" --listen 127.0.0.1:0 --insecure --seed 3 >"$work/plain.out" 2>"$work/plain.err" </dev/null &
 server=$!
-for _ in $(seq 200); do grep -q '^listening on' "$work/plain.out" && break; sleep 0.05; done
+for _ in $(seq 200); do grep -qs '^listening on' "$work/plain.out" && break; sleep 0.05; done
 port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/plain.out")
 for i in 1 2 3; do
     timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i --npy "$work/all.npy" --seed 3 \
@@ -112,6 +113,8 @@ b=$!
 lines() { for _ in $(seq 400); do [ "$(wc -l <"$1")" -ge "$2" ] && return; sleep 0.02; done; bad "$1 has not got $2 lines"; }
 start3() { # start3 FLAGS...: not behind timeout: kill -9 must meet the client itself
     command_of 3
+    : >"$work/out3"
+    : >"$work/err3"
     "${cmd[@]:2}" --state "$work/3.state" "$@" <&0 >"$work/out3" 2>"$work/err3" &
     c=$!
 }
