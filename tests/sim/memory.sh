@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A simulation of a million clients with 100 experts stays under 2 GiB, and memory does not grow with the number of rounds.
-# Peak resident memory of the child process, as the kernel counts it.
+# A simulation of a million clients with 100 experts stays under 2 GiB, and memory does not grow with the number of
+# rounds. Measured: peak resident memory of the child process, as the kernel counts it.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 python=/usr/bin/python3

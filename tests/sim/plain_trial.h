@@ -1,8 +1,8 @@
 /* plain_trial.h: a trial played the slow and obvious way, to compare the real driver (src/sim/trial.c) with.
  *
  * One row of losses at a time, every loss rounded by the scalar function that defines the grid and added to plain sums;
- * what was played is charged from those same integers, not from what a client says it cost. No buffer, no borrowed sums,
- * no rounds taken together. Only the machines of src/algo are shared with the real driver. */
+ * what was played is charged from those same integers, not from what a client says it cost. No buffer, no borrowed
+ * sums, no rounds taken together. Only the machines of src/algo are shared with the real driver. */
 #ifndef CAUCUS_TESTS_PLAIN_TRIAL_H
 #define CAUCUS_TESTS_PLAIN_TRIAL_H
 
