@@ -4,6 +4,7 @@
  * because the gradient does not depend on where it is taken. Under trust nobody every loss enters exactly one
  * message (a vote, a vertex's increment), drawn once. */
 #include <assert.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
     caucus_noise_add(&stream, &phase->shortlist_noise, sums, c->heard.listed);
     caucus_stream_wipe(&stream);
     memcpy(value, sums, c->heard.listed * sizeof *sums);
+    sodium_memzero(sums, sizeof sums);
     c->report.value = value;
     c->report.count = c->heard.listed;
 }

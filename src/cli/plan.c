@@ -7,6 +7,8 @@
 #include "sim/plan_recommend.h"
 #include "sim/scenario_convert.h"
 
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +84,13 @@ static void print_help(const planning *p) {
           stdout);
 }
 
-static int usage(const char *format, const char *a, const char *b) {
+static int usage(const char *format, ...) CAUCUS_PRINTF(1, 2);
+static int usage(const char *format, ...) {
+    va_list arguments;
     fputs("caucus plan: ", stderr);
-    fprintf(stderr, format, a, b);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
     fputc('\n', stderr);
     return CAUCUS_EXIT_USAGE;
 }
@@ -117,7 +123,7 @@ static int take_option(void *user, size_t index, const char *value) {
         if (option->argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
             return usage("--%s %s: must be true or false", option->name, value);
         if (p->value[index - FIELDS] != NULL)
-            return usage("--%s: given twice%s", option->name, "");
+            return usage("--%s: given twice", option->name);
         p->value[index - FIELDS] = option->argument == NULL && strcmp(value, "false") == 0 ? NULL : value;
         return 0;
     }
@@ -138,20 +144,20 @@ static int read_own(planning *p) {
         const char *second = good ? end + 1 : convex;
         p->settings.smoothness = strtod(second, &end);
         if (!good || end == second || *end != '\0')
-            return usage("--convex %s: must be two numbers, for example %s", convex, "1,0.5");
+            return usage("--convex %s: must be two numbers, for example 1,0.5", convex);
     }
     if (grid != NULL) {
         unsigned long steps = strtoul(grid, &end, 10);
         if (grid[strspn(grid, "0123456789")] != '\0' || grid[0] == '\0' || steps < 1 || steps > 1u << 20)
-            return usage("--grid %s: must be a whole number from 1 to %s", grid, "1048576");
+            return usage("--grid %s: must be a whole number from 1 to 1048576", grid);
         p->settings.grid = (uint32_t)steps;
     }
     p->known = CAUCUS_KNOWLEDGE_COUNT;
     caucus_error error = {0};
     if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
-        return usage("--losses-are %s%s", error.text, "");
+        return usage("--losses-are %s", error.text);
     if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
-        return usage("--format %s: must be text or json%s", format, "");
+        return usage("--format %s: must be text or json", format);
     p->json = format != NULL && strcmp(format, "json") == 0;
     return 0;
 }
@@ -160,23 +166,23 @@ static int read_own(planning *p) {
 static int check_together(const planning *p) {
     const bool recommend = value_of(p, OPTION_RECOMMEND) != NULL;
     if (value_of(p, OPTION_FORCE) != NULL && value_of(p, OPTION_WRITE) == NULL)
-        return usage("--force: belongs to --write%s%s", "", "");
+        return usage("--force: belongs to --write");
     if (recommend && (value_of(p, OPTION_WRITE) != NULL || value_of(p, OPTION_EXPLAIN) != NULL || p->file != NULL))
         return usage("--recommend: compares plans and keeps none — leave out %s%s",
                      p->file != NULL ? "the plan file" : value_of(p, OPTION_WRITE) != NULL ? "--write" : "--explain", "");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
-        return usage("--recommend: compares all algorithms — leave out --algorithm%s%s", "", "");
+        return usage("--recommend: compares all algorithms — leave out --algorithm");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
-        return usage("--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch%s%s", "", "");
+        return usage("--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
     if (value_of(p, OPTION_EXPLAIN) != NULL && p->json)
-        return usage("--explain: is text for people — leave out --format json%s%s", "", "");
+        return usage("--explain: is text for people — leave out --format json");
     if (p->file == NULL)
         return 0;
     for (size_t i = 0; i < FIELDS; i++)
         if (p->scenario.field[fields[i]].count > 0)
-            return usage("--%s: a plan file has its settings already%s", caucus_fields[fields[i]].name, "");
+            return usage("--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
     if (value_of(p, OPTION_CONVEX) != NULL || value_of(p, OPTION_GRID) != NULL)
-        return usage("--%s: a plan file has its settings already%s", value_of(p, OPTION_GRID) != NULL ? "grid" : "convex", "");
+        return usage("--%s: a plan file has its settings already", value_of(p, OPTION_GRID) != NULL ? "grid" : "convex");
     return 0;
 }
 

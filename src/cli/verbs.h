@@ -9,6 +9,7 @@
 /* X(name, "Group", "one line for the overview") */
 #define CAUCUS_VERB_LIST(X) \
     X(reproduce, "Try it", "the paper's experiments, as a report with figures") \
+    X(audit, "Plan", "measure whether the privacy claims hold") \
     X(simulate, "Research", "any algorithm against any adversary or your own losses")
 
 typedef struct caucus_verb {

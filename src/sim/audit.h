@@ -62,6 +62,7 @@ typedef struct caucus_audit_result {
     double lower_bound;        /* on epsilon */
     uint64_t trials;           /* runs per world: half to find the event, half to count it */
     double confidence;
+    bool seeded;               /* false for an outside program */
     uint64_t seed;
     uint64_t hits, hits_other; /* the event, in trials/2 runs of the world where it is likelier and of the other */
     bool pass;                 /* the lower bound is on the expected side of the claim */

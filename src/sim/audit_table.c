@@ -75,7 +75,7 @@ static const caucus_audit_federation
     stoch_flip = STOCH(FLIP, STOCH, 4, 1, SOUND), stoch_flip_half = STOCH(FLIP, STOCH, 4, 1, HALF_NOISE),
     stoch_flip_range = STOCH(FLIP, STOCH, 4, 1, RANGE_5),
     stoch_exponential = STOCH(EXPONENTIAL, STOCH, 16, 5, SOUND), stoch_exponential_half = STOCH(EXPONENTIAL, STOCH, 16, 5, HALF_NOISE),
-    stoch_noisy_min = STOCH(NOISY_MIN, STOCH, 16, 7, SOUND), stoch_noisy_min_half = STOCH(NOISY_MIN, STOCH, 16, 7, HALF_NOISE),
+    stoch_noisy_min = STOCH(NOISY_MIN, STOCH, 16, 7, SOUND), stoch_noisy_min_half = STOCH(NOISY_MIN, STOCH, 16, 3, HALF_NOISE),
     limited_updates = STOCH(AUTO, LIMITED_UPDATES, 4, 1, SOUND);
 static const caucus_audit_federation
     /* Everything of one client in a phase is one record. */
@@ -105,10 +105,13 @@ static const caucus_audit_federation
 static const caucus_audit_federation
     svt = SVT(SVT, 2, 2, 6, 2, 0, 2, SOUND), svt_half = SVT(SVT, 2, 2, 6, 2, 0, 1, HALF_NOISE),
     svt_range = SVT(SVT, 2, 2, 6, 2, 0, 1, RANGE_5), svt_delta = SVT(SVT, 2, 3, 6, 2, 0.01, 2, SOUND),
+    svt_delta_half = SVT(SVT, 2, 3, 6, 2, 0.01, 1, HALF_NOISE),
     sparse_vector = SVT(SPARSE_VECTOR, 1, 2, 12, 2, 0, 2, SOUND);
 static const caucus_audit_federation
     svt_front = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .front_load = true, .clients = 2, .experts = 2,
                  .rounds = 30, .interval = 10, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 2},
+    svt_front_half = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .front_load = true, .clients = 2, .experts = 2,
+                      .rounds = 30, .interval = 10, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 1, .twin = CAUCUS_AUDIT_HALF_NOISE},
     svt_block = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .unit = CAUCUS_UNIT_CLIENT_BLOCK, .clients = 9,
                  .experts = 2, .rounds = 4, .interval = 2, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 2},
     svt_block_half = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .unit = CAUCUS_UNIT_CLIENT_BLOCK, .clients = 9,
@@ -200,9 +203,11 @@ static const caucus_audit table[] = {
     SAID("svt-half-noise", "broken: Fed-SVT with half the noise", 2, 0, FAILS, 200 * K, 2 * M, svt_half),
     SAID("svt-range-5", "broken: Fed-SVT, losses in [0, 5], not rescaled", 2, 0, FAILS, 200 * K, 2 * M, svt_range),
     SAID("svt-front-load", "Fed-SVT, front-load: choices", 2, 0, HOLDS, 200 * K, 8 * M, svt_front),
+    SAID("svt-front-load-half-noise", "broken: front-load with half the noise", 2, 0, FAILS, 100 * K, 2 * M, svt_front_half),
     SAID("svt-client-block", "Fed-SVT, unit client-block: choices", 2, 0, HOLDS, 100 * K, 4 * M, svt_block),
     SAID("svt-client-block-half-noise", "broken: client-block with half the noise", 2, 0, FAILS, 100 * K, 1 * M, svt_block_half),
     SAID("svt-delta", "Fed-SVT, delta 0.01: choices", 2, 0.01, HOLDS, 200 * K, 8 * M, svt_delta),
+    SAID("svt-delta-half-noise", "broken: Fed-SVT, delta 0.01, with half the noise", 2, 0.01, FAILS, 100 * K, 2 * M, svt_delta_half),
     SAID("svt-paper", "Fed-SVT at the paper's constants: choices", 10, 0, HOLDS, 100 * K, 2 * M, svt_paper),
     SAID("sparse-vector", "sparse-vector: choices", 2, 0, HOLDS, 200 * K, 4 * M, sparse_vector),
     SAID("hedge", "Fed-Hedge: choices", 1, 0, HOLDS, 200 * K, 8 * M, hedge),

@@ -121,7 +121,7 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
         t.client_memory = d * 8;
         t.coordinator_memory = d * 8 + 4 * m;
     }
-    t.bytes = t.scalars * 8 + t.reports * CAUCUS_HEAD_BYTES;
+    t.bytes = t.scalars * 8 + t.reports * CAUCUS_REPORT_HEAD_BYTES;
     t.client_memory += 1024; /* the machine itself, its key and its last report */
     t.coordinator_memory += 1024;
     return t;

@@ -29,7 +29,7 @@ bool caucus_plan_is_vacuous(const caucus_plan *plan);
 /** Fed-Hedge: the learning rate that would be best without privacy (docs/PRIVACY.md, "Fed-Hedge"). */
 double caucus_hedge_best_rate(const caucus_settings *settings);
 
-/* Per client, without transport overhead (CAUCUS_HEAD_BYTES a report, 8 bytes a number). */
+/* Per client, without transport overhead (CAUCUS_REPORT_HEAD_BYTES a report, 8 bytes a number). */
 typedef struct caucus_plan_traffic {
     uint64_t reports, scalars, bytes; /* at most, upwards */
     uint64_t paper_scalars;           /* what the paper's protocol would send; 0: not in the paper */

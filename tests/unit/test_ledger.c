@@ -179,7 +179,7 @@ static void names_are_checked(void **state) {
     longest[52] = '\0';
     assert_int_equal(caucus_ledger_open_run(ledger, &plan, longest, false, &run, NULL), CAUCUS_E_RANGE);
     assert_int_equal(caucus_ledger_open_run(ledger, &plan, "K\xc3\xb6ln 2", true, &run, NULL), CAUCUS_OK);
-    assert_string_equal(caucus_ledger_entry(ledger, 2)->what, "K\xc3\xb6ln 2 coordinator");
+    assert_string_equal(caucus_ledger_entry(ledger, 2)->what, "K\xc3\xb6ln 2 coordinator event");
     assert_true(totals(ledger).any_seeded && caucus_ledger_entry(ledger, 2)->seeded);
     assert_int_equal(caucus_ledger_release(ledger, 2, 0, "bad\n", none, none, NULL), CAUCUS_E_RANGE);
     assert_null(caucus_ledger_entry(ledger, 3));
