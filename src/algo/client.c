@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     assert(plan && key && ret);
@@ -31,24 +32,18 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     return CAUCUS_OK;
 }
 
-static void wipe_free(void *memory, size_t bytes) {
-    if (memory)
-        sodium_memzero(memory, bytes);
-    free(memory);
-}
-
 void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
-    wipe_free(c->value, row);
-    wipe_free(c->sums, row);
-    wipe_free(c->block_sums, row);
-    wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
-    wipe_free(c->play, sizeof *c->play);
-    wipe_free(c->root, (c->trees ? c->trees : 1) * row);
-    wipe_free(c->stack, (c->trees + 1) * row);
-    wipe_free(c->slope, row);
+    caucus_wipe_free(c->value, row);
+    caucus_wipe_free(c->sums, row);
+    caucus_wipe_free(c->block_sums, row);
+    caucus_wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
+    caucus_wipe_free(c->play, sizeof *c->play);
+    caucus_wipe_free(c->root, (c->trees ? c->trees : 1) * row);
+    caucus_wipe_free(c->stack, (c->trees + 1) * row);
+    caucus_wipe_free(c->slope, row);
     free(c->stack_x); /* mixtures are public */
     free(c->x);
     free(c->x_parent);

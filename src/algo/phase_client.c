@@ -220,11 +220,11 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
 
 void caucus_client_mixture(const caucus_client *c, double *ret) {
     uint32_t d = c->plan->settings.experts;
-    uint64_t mass = c->walks ? caucus_weights_mass(&c->weights) : 0;
+    bool built = c->walks && caucus_weights_mass(&c->weights) > 0;
     bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
     for (uint32_t y = 0; y < d; y++) {
-        if (mass > 0)
-            ret[y] = (double)c->weights.count[y] / (double)mass;
+        if (built)
+            ret[y] = caucus_weights_value(&c->weights, y);
         else
             ret[y] = middle ? 1.0 / d : y == c->expert ? 1.0 : 0.0;
     }

@@ -168,8 +168,8 @@ static int check_together(const planning *p) {
     if (value_of(p, OPTION_FORCE) != NULL && value_of(p, OPTION_WRITE) == NULL)
         return usage("--force: belongs to --write");
     if (recommend && (value_of(p, OPTION_WRITE) != NULL || value_of(p, OPTION_EXPLAIN) != NULL || p->file != NULL))
-        return usage("--recommend: compares plans and keeps none — leave out %s%s",
-                     p->file != NULL ? "the plan file" : value_of(p, OPTION_WRITE) != NULL ? "--write" : "--explain", "");
+        return usage("--recommend: compares plans and keeps none — leave out %s",
+                     p->file != NULL ? "the plan file" : value_of(p, OPTION_WRITE) != NULL ? "--write" : "--explain");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
         return usage("--recommend: compares all algorithms — leave out --algorithm");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
@@ -207,8 +207,7 @@ static int make_plan(planning *p) {
                                            : caucus_plan_make(&p->settings, &p->plan, &error);
     if (status == CAUCUS_OK)
         return 0;
-    int code = complain_error(p, status, &error);
-    return status == CAUCUS_E_IO ? CAUCUS_EXIT_FAILED : code;
+    return complain_error(p, status, &error);
 }
 
 static int show(planning *p) {

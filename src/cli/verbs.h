@@ -9,8 +9,10 @@
 /* X(name, "Group", "one line for the overview") */
 #define CAUCUS_VERB_LIST(X) \
     X(reproduce, "Try it", "the paper's experiments, as a report with figures") \
+    X(plan, "Plan", "calibrate a run: noise, budget, regret bound, bytes") \
     X(audit, "Plan", "measure whether the privacy claims hold") \
-    X(simulate, "Research", "any algorithm against any adversary or your own losses")
+    X(simulate, "Research", "any algorithm against any adversary or your own losses") \
+    X(privacy, "Run", "what has been spent")
 
 typedef struct caucus_verb {
     const char *name; /* NULL ends the table */

@@ -186,6 +186,15 @@ static void close_federation(void *self) {
     free(f);
 }
 
+/* A plan may leave out what it need not use; an audit of that would be an audit of nothing. */
+static bool is_what_it_says(const federation *f) {
+    const caucus_audit_federation *a = f->setting;
+    bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && is_stoch(f);
+    return (a->delta <= 0 || f->plan->guarantee.delta > 0) && (!a->past_phases || f->plan->stoch.past > 1) &&
+           (!trees || (int)learner(f)->trees == a->trees) && f->m <= CLIENTS_MAX && f->d <= EXPERTS_MAX &&
+           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0);
+}
+
 static caucus_status open_federation(const void *setting, void **ret_self, caucus_error *ret_error) {
     federation *f = calloc(1, sizeof *f);
     if (f == NULL)
@@ -198,10 +207,14 @@ static caucus_status open_federation(const void *setting, void **ret_self, caucu
         free(f);
         return status;
     }
-    break_plan(f->plan, f->setting->twin);
     f->m = f->plan->settings.clients;
     f->d = f->plan->settings.experts;
     f->rounds = f->plan->settings.rounds;
+    if (!is_what_it_says(f)) {
+        close_federation(f);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
+    }
+    break_plan(f->plan, f->setting->twin);
     f->slots = is_stoch(f) ? (uint32_t)1 << (star_phase(f) - 2) : f->plan->settings.interval;
     f->star = is_stoch(f) ? f->slots - 1 : 0;
     f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->slots);

@@ -118,7 +118,8 @@ static void explain_svt_bound(explainer *e) {
 static void explain_svt(explainer *e) {
     const caucus_svt_plan *svt = &e->plan->svt;
     const double checks = svt->checks;
-    say(e, "Fed-SVT", "%u blocks of %u rounds: M = %u checks, none after the last block.", svt->blocks, e->plan->settings.interval, svt->checks);
+    say(e, "Fed-SVT", "%u block%s of %u round%s: M = %u checks, none after the last block.", svt->blocks, svt->blocks == 1 ? "" : "s",
+        e->plan->settings.interval, e->plan->settings.interval == 1 ? "" : "s", svt->checks);
     if (svt->switches == 0) {
         explain_account(e);
         return;

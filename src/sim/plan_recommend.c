@@ -137,7 +137,7 @@ static void say(comparison *c, const char *format, ...) {
 static void say_taken(comparison *c, const candidate *x, const char *start) {
     char seen[96] = "", proved[128];
     if (x->quick.done)
-        (void)snprintf(seen, sizeof seen, "about %s lost per client in the simulation, ", caucus_words_about(x->quick.regret.mean).text);
+        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ", caucus_words_about(x->quick.regret.mean).text);
     if (is_useful(c, x))
         (void)snprintf(proved, sizeof proved, "at most %s proved", caucus_words_number(x->plan->bound).text);
     else
@@ -178,6 +178,20 @@ static void say_any(comparison *c, const candidate *x) {
            "the worst of them (docs/PRIVACY.md, \"Lower-bound loss sequences\").", caucus_words_number(floor_regret).text);
 }
 
+/* Something not made for such losses did better on the simulated ones: tempting, so say what it is worth. */
+static void say_tempting(comparison *c, const candidate *taken) {
+    for (size_t i = 0; i < c->count; i++) {
+        const candidate *x = &c->candidate[i];
+        if (x->alone || x->trust != taken->trust || !x->quick.done || !taken->quick.done || caucus_knowledge_covers(x->algorithm, c->known) ||
+            x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
+            continue;
+        say(c, "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also %s.",
+            caucus_algorithm_word(x->algorithm), caucus_words_about(x->quick.regret.mean).text,
+            caucus_knowledge_word(caucus_knowledge_of(x->algorithm)));
+        return;
+    }
+}
+
 static void advise(comparison *c) {
     const candidate *central = best(c, CAUCUS_TRUST_COORDINATOR, false), *nobody = best(c, CAUCUS_TRUST_NOBODY, false);
     c->sentences = 0;
@@ -188,6 +202,7 @@ static void advise(comparison *c) {
     }
     say_taken(c, c->taken, "Take");
     say_federation(c, c->taken);
+    say_tempting(c, c->taken);
     if (central != NULL && nobody != NULL)
         say_taken(c, nobody, "If the coordinator must not see the clients' sums:");
     if (c->known == CAUCUS_KNOWLEDGE_ANY)
@@ -216,11 +231,11 @@ static void print_situation(FILE *out, const comparison *c) {
         }
         char proved[40], seen[40] = "too large";
         if (is_proved(c, x))
-            (void)snprintf(proved, sizeof proved, "%s", is_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
+            (void)snprintf(proved, sizeof proved, "%.39s", is_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
         else
             (void)snprintf(proved, sizeof proved, "nothing");
         if (x->quick.done)
-            (void)snprintf(seen, sizeof seen, "%s ± %s", caucus_words_about(x->quick.regret.mean).text, caucus_words_about(x->quick.regret.std).text);
+            (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text, caucus_words_about(x->quick.regret.std).text);
         fprintf(out, "%-14s %s%*s %s\n", proved, seen, 18 - caucus_words_width(seen), "",
                 caucus_words_about(x->quick.done ? x->quick.scalars : (double)caucus_plan_traffic_of(x->plan).scalars).text);
     }

@@ -31,7 +31,7 @@ static caucus_words rounded(double value, int digits) {
     (void)sscanf(ret.text, "%lf", &near);
     if (fabs(near) >= 1000 && fabs(near) < 1e15) {
         caucus_words whole = caucus_words_whole((uint64_t)fabs(near));
-        (void)snprintf(ret.text, sizeof ret.text, "%s%s", near < 0 ? "-" : "", whole.text);
+        (void)snprintf(ret.text, sizeof ret.text, "%s%.40s", near < 0 ? "-" : "", whole.text);
     } else {
         (void)snprintf(ret.text, sizeof ret.text, "%.*g", fabs(near) >= 100 && fabs(near) < 1000 ? 3 : digits, near);
     }
@@ -116,8 +116,8 @@ const char *caucus_words_law(caucus_noise_kind kind) {
     return names[kind];
 }
 
-/* Bytes of the character at c if it is well-formed UTF-8 (no surrogate, no overlong form), else 0. */
-static size_t character(const unsigned char *c) {
+size_t caucus_words_character(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
     size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4 : 0;
     for (size_t i = 1; i < length; i++)
         if ((c[i] & 0xc0) != 0x80)
@@ -130,7 +130,7 @@ static size_t character(const unsigned char *c) {
 void caucus_print_string(FILE *out, const char *text) {
     fputc('"', out);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const size_t length = character(c);
+        const size_t length = caucus_words_character((const char *)c);
         if (length == 0)
             fputs("\\ufffd", out);
         else if (*c == '"' || *c == '\\')

@@ -39,6 +39,9 @@ const char *caucus_words_law(caucus_noise_kind kind);
 /** One text in JSON's quotes; bytes that are not UTF-8 become U+FFFD. */
 void caucus_print_string(FILE *out, const char *text);
 
+/** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are not). */
+size_t caucus_words_character(const char *text);
+
 /** Columns a text takes on a screen. */
 int caucus_words_width(const char *text);
 
