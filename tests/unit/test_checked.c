@@ -1,9 +1,10 @@
 /* Checked arithmetic at its edges. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "num/checked.h"
 

@@ -1,10 +1,11 @@
 /* The client boundary: a loss becomes the nearest grid point, whatever is sent stays in range, and the fast rows
  * give the bits of the scalar definition. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "num/grid.h"
 

@@ -1,9 +1,10 @@
 /* Vector kernels give the bits of their plain loops: all tails, odd offsets, extreme values, wrapping. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "num/vector.h"
 

@@ -1,9 +1,10 @@
 /* Frank-Wolfe weights: the integer counts are the iterate of the recursion, and lay out experts by their share. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "num/weights.h"
 
