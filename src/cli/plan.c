@@ -105,6 +105,12 @@ static int complain(const caucus_complaint *complaint, caucus_status status) {
 }
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
+    /* Settings that only this verb's own options set. */
+    const bool convex = strcmp(error->field, "losses") == 0 || strcmp(error->field, "lipschitz") == 0 || strcmp(error->field, "smoothness") == 0;
+    if (convex || strcmp(error->field, "grid") == 0) {
+        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "", convex ? " " : "", error->text);
+        return exit_code(status);
+    }
     caucus_complaint complaint;
     (void)caucus_scenario_complain(&p->scenario, status, error, &complaint);
     return complain(&complaint, status);

@@ -59,7 +59,7 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->interval = a->interval > 0 ? a->interval : 1;
     ret->epsilon = a->epsilon;
     ret->delta = a->delta;
-    ret->rho = 0.5; /* utility only; large: thresholds stay low and checks are often near them */
+    ret->rho = a->rho > 0 ? a->rho : 0.5;
     ret->losses = a->convex ? CAUCUS_LOSSES_CONVEX : CAUCUS_LOSSES_LINEAR;
     ret->trees = a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL ? a->trees : CAUCUS_TREES_AUTO;
     ret->smoothness = a->smoothness;
@@ -192,7 +192,7 @@ static bool is_what_it_says(const federation *f) {
     bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && is_stoch(f);
     return (a->delta <= 0 || f->plan->guarantee.delta > 0) && (!a->past_phases || f->plan->stoch.past > 1) &&
            (!trees || (int)learner(f)->trees == a->trees) && f->m <= CLIENTS_MAX && f->d <= EXPERTS_MAX &&
-           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0);
+           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0) && (!a->front_load || f->plan->svt.switches > 1);
 }
 
 static caucus_status open_federation(const void *setting, void **ret_self, caucus_error *ret_error) {

@@ -58,6 +58,7 @@ typedef struct caucus_audit_federation {
     caucus_message message;
     uint32_t clients, experts, rounds, interval;
     double epsilon, delta;
+    double rho; /* 0: 0.5; utility only. Large: thresholds stay low; small: more switches */
     int trees; /* with convex losses */
     double smoothness;
     bool convex, front_load, past_phases;

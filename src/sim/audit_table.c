@@ -104,14 +104,14 @@ static const caucus_audit_federation
      .interval = N, .epsilon = eps, .delta = del, .losses = CAUCUS_AUDIT_EDGE, .gap = more, .twin = CAUCUS_AUDIT_##broken}
 static const caucus_audit_federation
     svt = SVT(SVT, 2, 2, 6, 2, 0, 2, SOUND), svt_half = SVT(SVT, 2, 2, 6, 2, 0, 1, HALF_NOISE),
-    svt_range = SVT(SVT, 2, 2, 6, 2, 0, 1, RANGE_5), svt_delta = SVT(SVT, 2, 3, 6, 2, 0.01, 2, SOUND),
-    svt_delta_half = SVT(SVT, 2, 3, 6, 2, 0.01, 1, HALF_NOISE),
+    svt_range = SVT(SVT, 2, 2, 6, 2, 0, 1, RANGE_5), svt_delta = SVT(SVT, 2, 2, 10, 1, 0.05, 2, SOUND),
+    svt_delta_half = SVT(SVT, 2, 2, 10, 1, 0.05, 1, HALF_NOISE),
     sparse_vector = SVT(SPARSE_VECTOR, 1, 2, 12, 2, 0, 2, SOUND);
 static const caucus_audit_federation
     svt_front = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .front_load = true, .clients = 2, .experts = 2,
-                 .rounds = 30, .interval = 10, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 2},
+                 .rounds = 60, .interval = 20, .epsilon = 2, .rho = 0.05, .losses = CAUCUS_AUDIT_EDGE, .gap = 1},
     svt_front_half = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .front_load = true, .clients = 2, .experts = 2,
-                      .rounds = 30, .interval = 10, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 1, .twin = CAUCUS_AUDIT_HALF_NOISE},
+                      .rounds = 60, .interval = 20, .epsilon = 2, .rho = 0.05, .losses = CAUCUS_AUDIT_EDGE, .gap = 0, .twin = CAUCUS_AUDIT_HALF_NOISE},
     svt_block = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .unit = CAUCUS_UNIT_CLIENT_BLOCK, .clients = 9,
                  .experts = 2, .rounds = 4, .interval = 2, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE, .gap = 2},
     svt_block_half = {.algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .unit = CAUCUS_UNIT_CLIENT_BLOCK, .clients = 9,
@@ -206,8 +206,8 @@ static const caucus_audit table[] = {
     SAID("svt-front-load-half-noise", "broken: front-load with half the noise", 2, 0, FAILS, 100 * K, 2 * M, svt_front_half),
     SAID("svt-client-block", "Fed-SVT, unit client-block: choices", 2, 0, HOLDS, 100 * K, 4 * M, svt_block),
     SAID("svt-client-block-half-noise", "broken: client-block with half the noise", 2, 0, FAILS, 100 * K, 1 * M, svt_block_half),
-    SAID("svt-delta", "Fed-SVT, delta 0.01: choices", 2, 0.01, HOLDS, 200 * K, 8 * M, svt_delta),
-    SAID("svt-delta-half-noise", "broken: Fed-SVT, delta 0.01, with half the noise", 2, 0.01, FAILS, 100 * K, 2 * M, svt_delta_half),
+    SAID("svt-delta", "Fed-SVT, delta 0.05: choices", 1, 0.05, HOLDS, 200 * K, 8 * M, svt_delta),
+    SAID("svt-delta-half-noise", "broken: Fed-SVT, delta 0.05, with half the noise", 1, 0.05, FAILS, 100 * K, 2 * M, svt_delta_half),
     SAID("svt-paper", "Fed-SVT at the paper's constants: choices", 10, 0, HOLDS, 100 * K, 2 * M, svt_paper),
     SAID("sparse-vector", "sparse-vector: choices", 2, 0, HOLDS, 200 * K, 4 * M, sparse_vector),
     SAID("hedge", "Fed-Hedge: choices", 1, 0, HOLDS, 200 * K, 8 * M, hedge),

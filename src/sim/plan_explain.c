@@ -111,8 +111,15 @@ static void explain_svt_bound(explainer *e) {
         say(e, "Bounds", "No bound is proved for this plan.");
         return;
     }
-    say(e, "Bounds", "Regret per client <= (kappa+1) [L* + N + (g/eta + A/eps_AT)/m] = %.2f with probability %.6g %%%s.", plan->bound_uncapped,
-        100 * (1 - s->rho), caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    const bool paper = s->calibration == CAUCUS_CALIBRATION_PAPER;
+    const double unit = caucus_words_step(plan) * (double)plan->grid;
+    say(e, "Bounds", "Regret per client <= (kappa+1) %s = %.2f with probability %.6g %%%s.",
+        paper ? "[N + (L + tails of both noises)/m]" : "[L* + N + (g/eta + A/eps_AT)/m]", plan->bound_uncapped, 100 * (1 - s->rho),
+        caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK)
+        more(e, "Inside the brackets a unit is a block's mean, so N is 1 and L* is L*/N; one unit is %.6g of loss.", unit);
+    else if (unit != 1)
+        more(e, "Inside the brackets a unit is the range of a loss, %.6g.", unit);
 }
 
 static void explain_svt(explainer *e) {

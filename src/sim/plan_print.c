@@ -116,7 +116,9 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
                 phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1, caucus_words_number(phase_scale(plan, phase)).text,
                 isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
     }
-    fputs("              scale: of selections or noise, in units of a loss, against sums over all clients and samples\n", out);
+    fputs(plan->settings.trust == CAUCUS_TRUST_COORDINATOR
+              ? "              scale: of the selections, in units of a loss, against sums over all clients and samples\n"
+              : "              scale: of each client's noise, in units of a loss, against its own sums\n", out);
 }
 
 static void print_hedge(FILE *out, const caucus_plan *plan) {

@@ -316,8 +316,9 @@ caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucu
     if (status == CAUCUS_OK && json)
         fputc('[', out);
     else if (status == CAUCUS_OK)
-        fprintf(out, "  %s clients, %s experts, %s rounds, epsilon %.6g, delta %.6g, unit: %s\n", caucus_words_whole(settings->clients).text,
-                caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text, settings->epsilon, settings->delta,
+        fprintf(out, "  %s client%s, %s experts, %s round%s, %s, unit: %s\n", caucus_words_whole(settings->clients).text,
+                settings->clients == 1 ? "" : "s", caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text,
+                settings->rounds == 1 ? "" : "s", caucus_words_privacy(settings->epsilon, settings->delta).text,
                 caucus_unit_word(settings->unit));
     for (unsigned i = first; status == CAUCUS_OK && i <= last; i++) {
         c.known = (caucus_knowledge)i;

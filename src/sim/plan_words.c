@@ -78,8 +78,8 @@ const char *caucus_words_algorithm(caucus_algorithm algorithm) {
         [CAUCUS_ALGORITHM_SVT] = "Fed-SVT",
         [CAUCUS_ALGORITHM_STOCH] = "Fed-DP-OPE-Stoch",
         [CAUCUS_ALGORITHM_HEDGE] = "Fed-Hedge",
-        [CAUCUS_ALGORITHM_SPARSE_VECTOR] = "Sparse-Vector, one client alone",
-        [CAUCUS_ALGORITHM_LIMITED_UPDATES] = "Limited Updates, one client alone",
+        [CAUCUS_ALGORITHM_SPARSE_VECTOR] = "Sparse-Vector",
+        [CAUCUS_ALGORITHM_LIMITED_UPDATES] = "Limited Updates",
         [CAUCUS_ALGORITHM_LEADER] = "Follow the leader",
     };
     return names[algorithm];
