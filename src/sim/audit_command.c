@@ -62,14 +62,14 @@ static caucus_status split(const caucus_audit_command *c, const char *data, char
 }
 
 static caucus_status start(const caucus_audit_command *c, const char *data, process *ret, caucus_error *ret_error) {
-    char *argv[WORDS_MAX], *copy = strdup(c->command);
+    char *argv[WORDS_MAX] = {NULL}, *copy = strdup(c->command);
     int ends[2] = {-1, -1};
     if (copy == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "command", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     caucus_status status = split(c, data, copy, argv, ret_error);
     if (status == CAUCUS_OK && pipe(ends) != 0)
         status = fail_command(c, ret_error, "cannot be run: ", strerror(errno));
-    if (status == CAUCUS_OK) {
+    if (status == CAUCUS_OK && argv[0] != NULL) {
         posix_spawn_file_actions_t actions;
         (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
         (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
@@ -255,8 +255,10 @@ static caucus_status statistics(const outputs out[2], uint64_t trials, double *v
         for (uint64_t i = 0; i < 2 * trials; i++)
             if (i == 0 || strcmp(text[i], text[different - 1]) != 0)
                 text[different++] = text[i];
-        for (uint64_t i = 0; i < 2 * trials; i++)
-            value[i] = (double)((char **)bsearch(&out[i / trials].line[i % trials], text, different, sizeof *text, by_text) - text);
+        for (uint64_t i = 0; i < 2 * trials; i++) {
+            char *const *found = bsearch(&out[i / trials].line[i % trials], text, different, sizeof *text, by_text);
+            value[i] = (double)(found - text);
+        }
     }
     *ret_cells = numbers && different > REALS_FROM ? 0 : (uint32_t)different;
     free(text);
@@ -297,7 +299,7 @@ caucus_status caucus_audit_command_run(const caucus_audit_command *c, caucus_aud
     uint32_t cells = 0;
     *ret = (caucus_audit_result){.name = "command", .target = c->command, .claimed = c->claimed, .delta = c->delta, .holds = !c->fails,
                                  .trials = c->trials / 2 * 2, .confidence = c->confidence};
-    process *p = malloc(sizeof *p);
+    process *p = calloc(1, sizeof *p);
     caucus_status status = p != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
     for (unsigned w = 0; status == CAUCUS_OK && w < 2; w++)
         status = collect(c, w, p, &out[w], ret_error);

@@ -215,7 +215,7 @@ static caucus_status open_federation(const void *setting, void **ret_self, caucu
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
     }
     break_plan(f->plan, f->setting->twin);
-    f->slots = is_stoch(f) ? (uint32_t)1 << (star_phase(f) - 2) : f->plan->settings.interval;
+    f->slots = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
     f->star = is_stoch(f) ? f->slots - 1 : 0;
     f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->slots);
     for (unsigned w = 0; w < 2; w++) {
@@ -309,18 +309,23 @@ static double step(const federation *f, unsigned world, run *r) {
     return ratio;
 }
 
+/* What an announcement says: is another than expert 0 in force, and has the check just made fired? */
+static uint32_t words(const caucus_announcement *a, caucus_ask before) {
+    bool fired = before == CAUCUS_ASK_COST && a->ask == CAUCUS_ASK_SUMS;
+    return (a->expert != 0 ? 1u : 0u) + (fired ? 2u : 0u);
+}
+
 static double play(const federation *f, unsigned world, const caucus_key *key) {
     run r = {0};
     begin(f, world, key, &r);
     const caucus_announcement *a = caucus_coordinator_announcement(r.coordinator);
-    uint32_t said = 2 + (a->expert != 0); /* a leading 1 keeps transcripts of different lengths apart */
+    uint32_t said = 2 + words(a, CAUCUS_ASK_NOTHING); /* a leading 1 keeps transcripts of different lengths apart */
     double ratio = 0;
     tell(f, &r);
     while (a->ask != CAUCUS_ASK_NOTHING && (!f->setting->messages || a->block <= star_phase(f))) {
         caucus_ask before = a->ask;
         ratio += step(f, world, &r);
-        bool fired = before == CAUCUS_ASK_COST && a->ask == CAUCUS_ASK_SUMS;
-        said = 4 * said + (a->expert != 0 ? 1u : 0u) + (fired ? 2u : 0u);
+        said = 4 * said + words(a, before);
         tell(f, &r);
     }
     for (uint32_t i = 0; i < f->m; i++)

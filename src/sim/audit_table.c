@@ -138,13 +138,13 @@ static const caucus_audit_federation hedge = HEDGE(SOUND), hedge_half = HEDGE(HA
 #define FAILS false
 /* name, what for, claimed epsilon, delta, expectation, runs per world (quick, full), setting */
 #define CHOICE(name, text, eps, del, expect, quick, full, setting) \
-    {name, text, eps, del, expect, quick, full, 2, &caucus_audit_select_family, &setting}
+    {name, text, eps, del, quick, full, 2, expect, &caucus_audit_select_family, &setting}
 #define CHECKS(name, text, eps, expect, quick, full, setting) \
-    {name, text, eps, 0, expect, quick, full, 1 << CAUCUS_AUDIT_CHECKS, &caucus_audit_threshold_family, &setting}
+    {name, text, eps, 0, quick, full, 1 << CAUCUS_AUDIT_CHECKS, expect, &caucus_audit_threshold_family, &setting}
 #define SENT(name, text, eps, del, expect, quick, full, setting) \
-    {name, text, eps, del, expect, quick, full, 0, &caucus_audit_federation_family, &setting}
+    {name, text, eps, del, quick, full, 0, expect, &caucus_audit_federation_family, &setting}
 #define SAID(name, text, eps, del, expect, quick, full, setting) \
-    {name, text, eps, del, expect, quick, full, CAUCUS_AUDIT_CELLS(6), &caucus_audit_federation_family, &setting}
+    {name, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(6), expect, &caucus_audit_federation_family, &setting}
 
 static const caucus_audit table[] = {
     SENT("paper-local-16", "the paper's local noise: messages, 16 experts", 1, 0, FAILS, 300 * K, 4 * M, paper_local_16),

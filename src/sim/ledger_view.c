@@ -13,13 +13,25 @@ static double epsilon_of(uint64_t steps) {
     return steps == UINT64_MAX ? (double)INFINITY : ldexp((double)steps, -30);
 }
 
-/* "simulate svt coordinator": the last word is the trust. */
+/* "simulate svt coordinator event": name, trust and unit. A name that does not end so is left whole. */
 static void split_name(const char *what, caucus_run_view *run) {
-    const char *space = strrchr(what, ' ');
-    const size_t length = space != NULL ? (size_t)(space - what) : strlen(what);
-    memcpy(run->name, what, length);
-    run->name[length] = '\0';
-    (void)snprintf(run->trust, sizeof run->trust, "%s", space != NULL ? space + 1 : "");
+    caucus_trust trust;
+    caucus_unit unit;
+    run->trust = CAUCUS_TRUST_COUNT;
+    run->unit = CAUCUS_UNIT_COUNT;
+    (void)snprintf(run->name, sizeof run->name, "%s", what);
+    char *space = strrchr(run->name, ' ');
+    if (space == NULL || caucus_unit_parse(space + 1, &unit, NULL) != CAUCUS_OK)
+        return;
+    *space = '\0';
+    char *second = strrchr(run->name, ' ');
+    if (second == NULL || caucus_trust_parse(second + 1, &trust, NULL) != CAUCUS_OK) {
+        *space = ' ';
+        return;
+    }
+    *second = '\0';
+    run->trust = trust;
+    run->unit = unit;
 }
 
 static void take_release(caucus_run_view *run, const caucus_entry *e) {
@@ -92,17 +104,17 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
     int wide = 4;
     for (uint32_t i = 0; i < v->totals.runs; i++)
         wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
-    fprintf(out, "\n  run  %-*s  trust        choices released   messages released   delta   releases   in blocks\n", wide, "name");
+    fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n", wide, "name", "trust",
+            "unit");
     for (uint32_t i = 0; i < v->totals.runs; i++) {
         const caucus_run_view *r = &v->run[i];
         char blocks[32] = "-";
         if (r->releases > 0)
             (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%u" : "%u-%u", r->first_block, r->last_block);
-        const bool trusted = r->reserved_messages <= 0 && strcmp(r->trust, "coordinator") == 0;
+        const bool trusted = r->reserved_messages <= 0 && r->trust == CAUCUS_TRUST_COORDINATOR;
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
-        fputs("  ", out);
-        print_name(out, r->trust, 11);
+        fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
         fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n", part(r->released_choices, r->reserved_choices).text,
                 trusted ? "trusted" : part(r->released_messages, r->reserved_messages).text, r->delta, r->releases, blocks,
                 r->seeded ? "   NOT PRIVATE (seeded)" : "");
@@ -175,7 +187,7 @@ void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii
         print_releases(out, v);
     print_picture(out, v, ascii);
     if (t->runs > 1)
-        fputs("  Runs on the same data add up; a run counts in full from its first release, with the larger of its two epsilons.\n", out);
+        fputs("  Runs on the same data add up; each counts with all it has reserved, and with the larger of its two epsilons.\n", out);
     fprintf(out, "  The chain of %zu entries is whole and ends in %s.\n", caucus_ledger_count(v->ledger), v->last);
     fputs("  It catches accidents, torn or altered lines, not somebody who can cut it short or rewrite it all.\n", out);
 }
@@ -189,9 +201,8 @@ static void json_amount(FILE *out, const char *key, double value, const char *af
 static void json_run(FILE *out, const caucus_run_view *r) {
     fprintf(out, "{\"run\": %u, \"name\": ", r->run);
     caucus_print_string(out, r->name);
-    fputs(", \"trust\": ", out);
-    caucus_print_string(out, r->trust);
-    fprintf(out, ", \"seeded\": %s, \"reserved\": {", r->seeded ? "true" : "false");
+    fprintf(out, ", \"trust\": \"%s\", \"unit\": \"%s\", \"seeded\": %s, \"reserved\": {", caucus_trust_word(r->trust), caucus_unit_word(r->unit),
+            r->seeded ? "true" : "false");
     json_amount(out, "choices", r->reserved_choices, ", ");
     json_amount(out, "messages", r->reserved_messages, ", ");
     json_amount(out, "delta", r->delta, "}, \"released\": {");

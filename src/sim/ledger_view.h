@@ -9,7 +9,9 @@
 /* One run: what it reserved and what it has released so far. */
 typedef struct caucus_run_view {
     uint32_t run;
-    char name[CAUCUS_RUN_NAME_BYTES], trust[CAUCUS_RUN_NAME_BYTES];
+    char name[CAUCUS_RUN_NAME_BYTES];
+    caucus_trust trust; /* COUNT: the entry does not say */
+    caucus_unit unit;   /* likewise */
     bool seeded;
     double reserved_choices, reserved_messages, delta;
     double released_choices, released_messages;

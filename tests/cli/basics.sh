@@ -24,7 +24,11 @@ expect() {
 # A new verb in src/cli/verbs.h belongs here, too.
 overview='caucus: pick the best of d experts for a fleet, online, with differential privacy
 
+  Try it        reproduce   the paper'"'"'s experiments, as a report with figures
+  Plan          plan        calibrate a run: noise, budget, regret bound, bytes
+                audit       measure whether the privacy claims hold
   Research      simulate    any algorithm against any adversary or your own losses
+  Run           privacy     what has been spent
 
 caucus VERB --help shows a verb'"'"'s options with an example. Manual: man caucus
 '

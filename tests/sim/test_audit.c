@@ -103,7 +103,7 @@ static const caucus_audit_family responses = {open_response, draw_response, free
 static caucus_audit_result audit_response(double epsilon, bool jitter, double claimed, uint64_t trials, uint64_t seed, double confidence,
                                           uint32_t threads) {
     response setting = {epsilon, jitter};
-    caucus_audit audit = {"response", "randomised response", claimed, 0, true, trials, trials, jitter ? 0 : 2, &responses, &setting};
+    caucus_audit audit = {"response", "randomised response", claimed, 0, trials, trials, jitter ? 0 : 2, true, &responses, &setting};
     caucus_audit_options options = {.seed = seed, .confidence = confidence, .threads = threads};
     caucus_audit_result result;
     caucus_error error;
@@ -134,7 +134,7 @@ static void test_false_alarms(void **state) {
     for (uint64_t seed = 1; seed <= 400; seed++)
         refuted += !audit_response(1, seed % 2, 1, 4000, seed, 0.9, 1).pass;
     printf("  %u of 400 true claims refuted at confidence 0.9 (seeds 1 to 400)\n", refuted);
-    assert_true(refuted <= 75);
+    assert_true(refuted > 0 && refuted <= 75);
     unsigned nothing = 0;
     for (uint64_t seed = 1; seed <= 100; seed++)
         nothing += audit_response(0, true, 1, 4000, seed, 0.999999, 1).lower_bound > 0;
