@@ -128,9 +128,12 @@ void caucus_phase_settle_shortlist(caucus_coordinator *c) {
 static const int64_t *leaf_sum(caucus_coordinator *c) {
     size_t d = c->plan->settings.experts;
     int64_t *top = c->stack + c->leaf.depth * d;
-    const int64_t *parent = c->leaf.depth ? top - d : NULL;
+    if (c->leaf.depth == 0)
+        memset(top, 0, d * sizeof *top);
+    else
+        memcpy(top, top - d, d * sizeof *top);
     for (size_t y = 0; y < d; y++)
-        top[y] = caucus_add_saturating(c->sum[y], parent ? parent[y] : 0);
+        top[y] = caucus_add_saturating(top[y], c->sum[y]);
     for (uint32_t below = c->leaf.depth + 1; below <= c->leaf.tree; below++)
         memcpy(c->stack + below * d, top, d * sizeof *top);
     return c->stack + c->leaf.tree * d;

@@ -245,7 +245,7 @@ static int report(const audit *a, const caucus_audit_result *result, size_t coun
         caucus_audit_json(stdout, result, count);
     else if (a->format == FORMAT_CSV)
         caucus_audit_csv(stdout, result, count);
-    else
+    else if (count > 0)
         caucus_audit_table_print(stdout, result, count);
     for (size_t i = 0; i < count; i++)
         pass = pass && result[i].pass;

@@ -62,7 +62,8 @@ bool caucus_plan_is_vacuous(const caucus_plan *plan) {
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {
-    const double n = s->interval, full = s->rounds / s->interval, rest = s->rounds % s->interval;
+    const uint32_t blocks = s->rounds / s->interval;
+    const double n = s->interval, full = blocks, rest = s->rounds % s->interval;
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
@@ -127,12 +128,14 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
     return t;
 }
 
-/* Losses drawn per trial, and other work in the same currency. */
+/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses more, a
+ * decision as much as 300, a noisy number as much as 30. */
 static double work_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double each = (s->experts + 30.0) * (s->losses == CAUCUS_LOSSES_CONVEX ? 10 : 1);
-    const double sends = (double)caucus_plan_traffic_of(plan).scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
-    return s->clients * (s->rounds * each + sends);
+    const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
+    const double each = (s->experts + 150.0) * (s->losses == CAUCUS_LOSSES_CONVEX ? 10 : 1);
+    const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
+    return s->clients * (s->rounds * each + sends) + 300.0 * (double)t.reports;
 }
 
 caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret, caucus_error *ret_error) {

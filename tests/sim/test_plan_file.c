@@ -132,7 +132,7 @@ static char *edited(const char *text, unsigned number, const char *line) {
         if (n == number && line != NULL && line[0] == '\0')
             strncat(made, text, length);
         else if (n == number && line != NULL)
-            strcat(strcat(made, line), "\n");
+            strncat(strncat(made, line, 250), "\n", 1);
         text += length;
     }
     return made;
