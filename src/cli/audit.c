@@ -3,6 +3,7 @@
  * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is `pass`. */
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "sim/audit.h"
 #include "sim/nearest.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,6 @@ static const caucus_option options[OPTIONS + 1] = {
     [TIMEOUT] = {"timeout", "SECONDS", "10", "without a line after which the program is given up"},
     {NULL, NULL, NULL, NULL},
 };
-
-static volatile int stop; /* set by a signal */
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 typedef enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
 
@@ -269,7 +262,7 @@ static int run_table(audit *a) {
         asked += chosen[i];
         width = chosen[i] && (int)strlen(table[i].name) > width ? (int)strlen(table[i].name) : width;
     }
-    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count && !stop; i++) {
+    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count && !caucus_stopped(); i++) {
         if (!chosen[i])
             continue;
         caucus_progress progress;
@@ -319,7 +312,7 @@ static int run_outside(audit *a) {
     c->confidence = a->run.confidence;
     c->progress = caucus_progress_update;
     c->progress_user = &progress;
-    c->stop = &stop;
+    c->stop = &caucus_stop;
     caucus_status status = caucus_audit_command_run(c, &result, &error);
     caucus_progress_end(&progress);
     if (status == CAUCUS_E_ORDER)
@@ -349,11 +342,7 @@ static int run(audit *a, int argc, char **argv) {
         fprintf(stderr, "caucus audit: --out: %s\n", error.text);
         return CAUCUS_EXIT_USAGE;
     }
-    /* A second signal ends the program at once. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    caucus_stop_on_signals();
     code = a->given[COMMAND] ? run_outside(a) : run_table(a);
     if (made && code != CAUCUS_EXIT_DONE)
         (void)rmdir(a->out); /* only if nothing is in it */
@@ -361,7 +350,7 @@ static int run(audit *a, int argc, char **argv) {
 }
 
 int caucus_cli_audit(int argc, char **argv) {
-    audit a = {.run = {.seed = 1, .confidence = CAUCUS_AUDIT_CONFIDENCE, .progress = caucus_progress_update, .stop = &stop},
+    audit a = {.run = {.seed = 1, .confidence = CAUCUS_AUDIT_CONFIDENCE, .progress = caucus_progress_update, .stop = &caucus_stop},
                .outside = {.timeout = 10}};
     int code = run(&a, argc, argv);
     if (code == CAUCUS_OPTIONS_HELP) {

@@ -4,12 +4,12 @@
  * report is put in place. The exit code is 1 if something that must hold does not. */
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "sim/report.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,6 @@ static const caucus_option options[] = {
     [FORMAT] = {"format", "NAME", "table", "table or json on standard output"},
     [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
 };
-
-static volatile int stop;
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 typedef struct reproduction {
     caucus_study_options study;
@@ -289,10 +282,7 @@ static int complain(caucus_status status, const caucus_error *error, int code) {
 static int reproduce(reproduction *r) {
     caucus_error error = {0};
     caucus_study study = {0};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    caucus_stop_on_signals();
     caucus_status status = caucus_study_check(r->out, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error, strcmp(error.field, "out") == 0 ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED);
@@ -319,7 +309,7 @@ static int reproduce(reproduction *r) {
 }
 
 int caucus_cli_reproduce(int argc, char **argv) {
-    reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &stop, .progress = show_progress}};
+    reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &caucus_stop, .progress = show_progress}};
     r.study.progress_user = &r;
     for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
         r.study.only[i] = true;
