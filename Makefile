@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test browser-test demo bench lint asan tsan fuzz coverage install clean
+.PHONY: all help deps test browser-test demo audit bench lint asan tsan fuzz coverage install clean
 
 all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
 	cmake --preset release
@@ -29,6 +29,9 @@ demo: ## the paper's experiments, as a report: out/report/index.html
 	tools/install-deps
 	$(MAKE) all
 	build/caucus reproduce --out out/report
+
+audit: all ## measure whether every privacy claim holds (minutes): out/audit/audit.html
+	build/caucus audit --out out/audit
 
 bench: all ## measure speed (bench/), against the bare limit where there is one
 	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done

@@ -39,7 +39,8 @@ CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradien
 
 /** Hear an announcement.
  *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first),
- *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or asks again for what was answered). */
+ *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was answered; after
+ *           CAUCUS_ASK_NOTHING whatever it asks). */
 CAUCUS_API caucus_status caucus_client_hear(caucus_client *client, const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
 
 /** The expert to play in the coming round (0..d-1). */
@@ -60,7 +61,7 @@ CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds 
 CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
 
-/** The report that is due, NULL if none is.
+/** The report that is due, NULL if none is (or if losses are convex and no gradient was set).
  *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking again before
  *           that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);

@@ -39,8 +39,8 @@ CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordin
 
 /** Close the step: decide on what has come, and make the next announcement.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
- *  Privacy: the release. Its noise is a function of the key and of the step, so a step decided again from the same
- *           state gives the same answer. */
+ *  Privacy: the release. Its noise is a function of the key and of the step: never close one step twice under one key with
+ *           different reports. A process that goes on from a saved state draws a new key. */
 CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */

@@ -6,7 +6,8 @@
  * whole plan before its first release, so the total can never be exceeded however the run goes; each
  * release is then recorded against the reservation, and one that does not fit is refused
  * (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps,
- * rounded up), so that adding many small amounts cannot lose any.
+ * rounded up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per loss and
+ * epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit only.
  * Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents,
  * not somebody who can rewrite all of it. */
 #ifndef CAUCUS_LEDGER_H
@@ -33,7 +34,7 @@ typedef struct caucus_entry {
     caucus_entry_kind kind;
     uint32_t run;         /* number of the run, from 1; 0 for BUDGET */
     uint32_t block;       /* RELEASE: block or phase it belongs to */
-    char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name and trust; RELEASE: "check", "selection", "vote", ...; no spaces at the ends, no control characters */
+    char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no spaces at the ends, no control characters */
     bool seeded;          /* NOT PRIVATE (seeded) */
     uint64_t choices;     /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
     uint64_t messages;    /* epsilon for the messages, likewise; 0 where the coordinator is trusted */

@@ -44,8 +44,9 @@ typedef struct caucus_report {
     const int64_t *value;
 } caucus_report;
 
-/** Sizes on the wire without transport overhead: a fixed head, 8 bytes per value, 4 per listed expert. */
-#define CAUCUS_HEAD_BYTES 24
+/** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. */
+#define CAUCUS_REPORT_HEAD_BYTES 24       /* client, kind, first, block, step, count */
+#define CAUCUS_ANNOUNCEMENT_HEAD_BYTES 28 /* serial, expert, epoch, ask, block, step, listed */
 CAUCUS_API uint64_t caucus_report_bytes(const caucus_report *report);
 CAUCUS_API uint64_t caucus_announcement_bytes(const caucus_announcement *announcement);
 /** Numbers a client must read to follow it: the expert, and the shortlist. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     assert(plan && key && ret);
@@ -31,24 +32,18 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     return CAUCUS_OK;
 }
 
-static void wipe_free(void *memory, size_t bytes) {
-    if (memory)
-        sodium_memzero(memory, bytes);
-    free(memory);
-}
-
 void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
-    wipe_free(c->value, row);
-    wipe_free(c->sums, row);
-    wipe_free(c->block_sums, row);
-    wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
-    wipe_free(c->play, sizeof *c->play);
-    wipe_free(c->root, (c->trees ? c->trees : 1) * row);
-    wipe_free(c->stack, (c->trees + 1) * row);
-    wipe_free(c->slope, row);
+    caucus_wipe_free(c->value, row);
+    caucus_wipe_free(c->sums, row);
+    caucus_wipe_free(c->block_sums, row);
+    caucus_wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
+    caucus_wipe_free(c->play, sizeof *c->play);
+    caucus_wipe_free(c->root, (c->trees ? c->trees : 1) * row);
+    caucus_wipe_free(c->stack, (c->trees + 1) * row);
+    caucus_wipe_free(c->slope, row);
     free(c->stack_x); /* mixtures are public */
     free(c->x);
     free(c->x_parent);
@@ -105,44 +100,53 @@ void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *re
     *ret_nan = c->clips.nan;
 }
 
-/* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
- * collect fresh noise (docs/PRIVACY.md, "Reports on a network that fails"); blocks and phases therefore only move
- * forward. */
-static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
+/* Blocks: the cost of each in turn, or the vector of each in turn; svt may ask for the vector of a block right after
+ * its cost. */
+static bool may_ask_block(const caucus_client *c, const caucus_announcement *a) {
     const caucus_plan *plan = c->plan;
-    const caucus_announcement *h = &c->heard;
-    if (a->expert >= plan->settings.experts || (c->started && h->ask == CAUCUS_ASK_NOTHING))
-        return false; /* "nothing more" is the last word: what came after could ask for an answered phase again */
-    if (a->ask == CAUCUS_ASK_NOTHING)
-        return true;
-    bool forward = !c->started || a->block > h->block;
-    if (caucus_plan_is_stoch(plan)) {
-        if (a->block < 2 || a->block > plan->stoch.phases)
-            return false;
-        bool votes = plan->settings.trust == CAUCUS_TRUST_NOBODY &&
-                     (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
-        bool same = c->started && a->block == h->block;
-        bool next = !c->started ? a->block == 2 : a->block == h->block + 1;
-        switch (a->ask) {
-        case CAUCUS_ASK_LEAF:
-            return !votes &&
-                   ((next && a->step == 0) || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
-                                               a->step < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees)));
-        case CAUCUS_ASK_VOTE:
-            return votes && next && a->step == 0;
-        case CAUCUS_ASK_SHORTLIST:
-            return plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
-                   a->step == 0 && a->listed >= 1 && a->listed <= CAUCUS_SHORTLIST;
-        default:
-            return false;
-        }
-    }
-    uint32_t blocks = caucus_plan_is_svt(plan) ? plan->svt.blocks : plan->hedge.blocks;
-    if (a->block < 1 || a->block > blocks)
+    bool svt = caucus_plan_is_svt(plan);
+    uint32_t next = c->started ? c->heard.block + 1 : 1;
+    if (a->block > (svt ? plan->svt.blocks : plan->hedge.blocks))
         return false;
     if (a->ask == CAUCUS_ASK_COST)
-        return caucus_plan_is_svt(plan) && forward;
-    return a->ask == CAUCUS_ASK_SUMS && (forward || (h->ask == CAUCUS_ASK_COST && a->block == h->block));
+        return svt && a->block == next;
+    return a->ask == CAUCUS_ASK_SUMS &&
+           (a->block == next || (c->started && c->heard.ask == CAUCUS_ASK_COST && a->block == c->heard.block));
+}
+
+/* Phases: leaf by leaf, or one vote and after it one shortlist; then the next phase. */
+static bool may_ask_phase(const caucus_client *c, const caucus_announcement *a) {
+    const caucus_stoch_plan *plan = &c->plan->stoch;
+    const caucus_announcement *h = &c->heard;
+    bool votes = c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
+                 (plan->message == CAUCUS_MESSAGE_VOTE || plan->message == CAUCUS_MESSAGE_SHORTLIST);
+    bool next = a->block == (c->started ? h->block + 1 : 2) && a->step == 0;
+    bool same = c->started && a->block == h->block;
+    if (a->block < 2 || a->block > plan->phases)
+        return false;
+    switch (a->ask) {
+    case CAUCUS_ASK_LEAF:
+        return !votes && (next || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
+                                   a->step < caucus_tree_leaves(plan->phase[a->block - 2].trees)));
+    case CAUCUS_ASK_VOTE:
+        return votes && next;
+    case CAUCUS_ASK_SHORTLIST:
+        return plan->message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
+               a->step == 0 && a->listed >= 1;
+    default:
+        return false;
+    }
+}
+
+/* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
+ * collect fresh noise, or the same noise on other data (docs/PRIVACY.md, "Reports on a network that fails"): blocks and
+ * phases only move forward, and "nothing more" is the last word. */
+static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
+    if (a->expert >= c->plan->settings.experts || (c->started && c->heard.ask == CAUCUS_ASK_NOTHING))
+        return false;
+    if (a->ask == CAUCUS_ASK_NOTHING)
+        return true;
+    return caucus_plan_is_stoch(c->plan) ? may_ask_phase(c, a) : may_ask_block(c, a);
 }
 
 /* A shortlist names different experts of this plan. */
@@ -215,6 +219,8 @@ const caucus_report *caucus_client_report(caucus_client *c) {
         return &c->report;
     if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
         return NULL;
+    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX && !c->gradient)
+        return NULL; /* nothing to make it from */
     c->report.client = c->index;
     c->report.kind = c->heard.ask;
     c->report.first = c->report.block = c->heard.block;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 #include "num/vector.h"
 
 caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret) {
@@ -31,20 +32,14 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     return CAUCUS_OK;
 }
 
-static void wipe_free(void *memory, size_t bytes) {
-    if (memory)
-        sodium_memzero(memory, bytes);
-    free(memory);
-}
-
 void caucus_coordinator_free(caucus_coordinator *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
-    wipe_free(c->cum, row);
-    wipe_free(c->score, row);
-    wipe_free(c->sum, row);
-    wipe_free(c->past, c->plan->stoch.past * row);
+    caucus_wipe_free(c->cum, row);
+    caucus_wipe_free(c->score, row);
+    caucus_wipe_free(c->sum, row);
+    caucus_wipe_free(c->past, c->plan->stoch.past * row);
     free(c->cost_next);
     free(c->sums_next);
     free(c->step_done);

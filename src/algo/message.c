@@ -2,11 +2,11 @@
 #include <caucus/message.h>
 
 uint64_t caucus_report_bytes(const caucus_report *report) {
-    return CAUCUS_HEAD_BYTES + 8 * (uint64_t)report->count;
+    return CAUCUS_REPORT_HEAD_BYTES + 8 * (uint64_t)report->count;
 }
 
 uint64_t caucus_announcement_bytes(const caucus_announcement *announcement) {
-    return CAUCUS_HEAD_BYTES + 4 * (uint64_t)announcement->listed;
+    return CAUCUS_ANNOUNCEMENT_HEAD_BYTES + 4 * (uint64_t)announcement->listed;
 }
 
 uint64_t caucus_announcement_scalars(const caucus_announcement *announcement) {

@@ -4,6 +4,7 @@
  * because the gradient does not depend on where it is taken. Under trust nobody every loss enters exactly one
  * message (a vote, a vertex's increment), drawn once. */
 #include <assert.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
     caucus_noise_add(&stream, &phase->shortlist_noise, sums, c->heard.listed);
     caucus_stream_wipe(&stream);
     memcpy(value, sums, c->heard.listed * sizeof *sums);
+    sodium_memzero(sums, sizeof sums);
     c->report.value = value;
     c->report.count = c->heard.listed;
 }
@@ -222,11 +224,11 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
 
 void caucus_client_mixture(const caucus_client *c, double *ret) {
     uint32_t d = c->plan->settings.experts;
-    uint64_t mass = c->walks ? caucus_weights_mass(&c->weights) : 0;
+    bool built = c->walks && caucus_weights_mass(&c->weights) > 0;
     bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
     for (uint32_t y = 0; y < d; y++) {
-        if (mass > 0)
-            ret[y] = (double)c->weights.count[y] / (double)mass;
+        if (built)
+            ret[y] = caucus_weights_value(&c->weights, y);
         else
             ret[y] = middle ? 1.0 / d : y == c->expert ? 1.0 : 0.0;
     }

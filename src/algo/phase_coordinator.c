@@ -87,7 +87,7 @@ static caucus_status add_values(caucus_coordinator *c, const caucus_report *r) {
 }
 
 caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
-    if (r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
+    if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
         return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;

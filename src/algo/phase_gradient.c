@@ -66,8 +66,9 @@ void caucus_phase_client_convex(caucus_client *c, bool increment) {
     } else {
         as_mixture(top_x - d, c->stack_mass[h - 1], (uint32_t)d, c->x_parent);
         add_differences(c, first_round, phase->clamp[h], top, c->value);
+        const int64_t *parent = top - d;
         for (size_t y = 0; y < d; y++)
-            top[y] = top[y - d] + c->value[y];
+            top[y] = parent[y] + c->value[y];
     }
     for (uint32_t below = h + 1; below <= c->leaf.tree; below++) { /* left children copy */
         memcpy(c->stack + below * d, top, d * sizeof *top);

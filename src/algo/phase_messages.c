@@ -10,6 +10,7 @@
 
 #include "algo/coordinator.h"
 #include "dp/message_weight.h"
+#include "num/checked.h"
 
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 
@@ -126,12 +127,17 @@ void caucus_phase_settle_shortlist(caucus_coordinator *c) {
     caucus_phase_finish(c);
 }
 
-/* Trees: the clients sent the noisy increment of one vertex; add it to its parent's. */
+/* Trees: the clients sent the noisy increment of one vertex; add it to its parent's. Saturating: one lying client can
+ * place a sum at the end of its range, and a path has several. */
 static const int64_t *leaf_sum(caucus_coordinator *c) {
     size_t d = c->plan->settings.experts;
     int64_t *top = c->stack + c->leaf.depth * d;
+    if (c->leaf.depth == 0)
+        memset(top, 0, d * sizeof *top);
+    else
+        memcpy(top, top - d, d * sizeof *top);
     for (size_t y = 0; y < d; y++)
-        top[y] = c->sum[y] + (c->leaf.depth ? top[y - d] : 0);
+        top[y] = caucus_add_saturating(top[y], c->sum[y]);
     for (uint32_t below = c->leaf.depth + 1; below <= c->leaf.tree; below++)
         memcpy(c->stack + below * d, top, d * sizeof *top);
     return c->stack + c->leaf.tree * d;

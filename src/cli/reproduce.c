@@ -1,15 +1,15 @@
 /* reproduce.c: `caucus reproduce`: the paper's experiments, run again, as a report.
  *
- * What can go wrong is looked for first (options, gnuplot, the folder), then everything is run, and only a complete report
- * is put in place. The exit code is 1 if something that must hold does not. */
+ * What can go wrong is looked for first (options, gnuplot, the folder), then everything is run, and only a complete
+ * report is put in place. The exit code is 1 if something that must hold does not. */
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "sim/report.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,6 @@ static const caucus_option options[] = {
     [FORMAT] = {"format", "NAME", "table", "table or json on standard output"},
     [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
 };
-
-static volatile int stop;
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 typedef struct reproduction {
     caucus_study_options study;
@@ -53,7 +46,8 @@ static int take_number(const char *name, const char *value, uint64_t least, uint
     unsigned long long number = strtoull(value, &end, 10);
     if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < least || number > most) {
         char accepted[96];
-        (void)snprintf(accepted, sizeof accepted, "must be a whole number from %llu to %llu", (unsigned long long)least, (unsigned long long)most);
+        (void)snprintf(accepted, sizeof accepted, "must be a whole number from %llu to %llu", (unsigned long long)least,
+                       (unsigned long long)most);
         return wrong(name, value, accepted);
     }
     *ret = number;
@@ -129,7 +123,8 @@ static void print_help(void) {
           "  caucus reproduce --quick --only 1,2\n"
           "  caucus reproduce --only movielens --data ~/ml-1m --out out/ratings\n"
           "\n"
-          "Writes index.html (one page, nothing from elsewhere), CSV and SVG files, and prints what holds. Exit code 1 if\n"
+          "Writes index.html (one page, nothing from elsewhere), CSV and SVG files, and prints what holds. Exit code 1 "
+          "if\n"
           "something does not. Defaults in brackets. Needs gnuplot.\n"
           "\n"
           "Options\n",
@@ -137,7 +132,8 @@ static void print_help(void) {
     caucus_options_help(options, 0, OPTION_COUNT);
     fputs("\nSections\n", stdout);
     for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
-        printf("  %u  %-10s %s\n", i + 1, caucus_section_word((caucus_section)i), caucus_section_help((caucus_section)i));
+        printf("  %u  %-10s %s\n", i + 1, caucus_section_word((caucus_section)i),
+               caucus_section_help((caucus_section)i));
 }
 
 static void show_progress(void *user, const char *step, uint32_t done, uint32_t total) {
@@ -151,7 +147,8 @@ static void show_progress(void *user, const char *step, uint32_t done, uint32_t 
 }
 
 static void print_series(const caucus_figure *figure) {
-    printf("  %-34s  %-11s  %17s  %10s  %12s  %s\n", "algorithm", "calibration", "regret per client", "proven at most", "numbers sent", "epsilon (choices)");
+    printf("  %-36s  %-11s  %17s  %10s  %12s  %s\n", "algorithm", "calibration", "regret per client", "proven at most",
+           "numbers sent", "epsilon (choices)");
     for (uint32_t i = 0; i < figure->count; i++) {
         const caucus_series *s = &figure->series[i];
         const caucus_plan *plan = s->run.plan;
@@ -162,8 +159,9 @@ static void print_series(const caucus_figure *figure) {
         if (plan->bound_kind != CAUCUS_BOUND_NONE)
             (void)snprintf(bound, sizeof bound, plan->bound_uncapped > plan->bound ? "vacuous" : "%.1f", plan->bound);
         /* the plus-minus sign is two bytes and one column */
-        printf("  %-34s  %-11s  %18s  %14s  %12.0f  %g\n", s->spec->label, caucus_calibration_word(s->spec->calibration), spread.data ? spread.data : "",
-               bound, caucus_run_mean_u64(&s->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients,
+        printf("  %-36s  %-11s  %18s  %14s  %12.0f  %g\n", s->spec->label,
+               caucus_calibration_word(s->spec->calibration), spread.data ? spread.data : "", bound,
+               caucus_run_mean_u64(&s->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients,
                plan->guarantee.epsilon_choices);
         caucus_text_free(&spread);
     }
@@ -183,17 +181,20 @@ static void print_table(const caucus_study *study, const char *out) {
         }
     }
     if (study->scaling.count) {
-        printf("%u  %s\n", CAUCUS_SECTION_SCALING + 1, caucus_section_help(CAUCUS_SECTION_SCALING));
+        printf("%u  %s\n", (unsigned)CAUCUS_SECTION_SCALING + 1, caucus_section_help(CAUCUS_SECTION_SCALING));
         for (uint32_t i = 0; i < study->scaling.count; i++) {
             const caucus_sweep *w = &study->scaling.sweep[i];
-            printf("  %-28s  slope %6.2f ± %.2f   theory %s\n", caucus_sweep_key(w), w->slope, w->slope_error, caucus_sweep_theory(w));
+            printf("  %-28s  slope %6.2f ± %.2f   theory %s\n", caucus_sweep_key(w), w->slope, w->slope_error,
+                   caucus_sweep_theory(w));
         }
         putchar('\n');
     }
     puts("What holds");
     for (uint32_t i = 0; i < study->claims; i++)
-        printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text, study->claim[i].measured);
-    printf("\n  NOT PRIVATE (seeded): seed %llu. Report: %s/index.html\n", (unsigned long long)study->options.seed, out);
+        printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text,
+               study->claim[i].measured);
+    printf("\n  NOT PRIVATE (seeded): seed %llu. Report: %s/index.html\n", (unsigned long long)study->options.seed,
+           out);
 }
 
 /* Our own words hold no quotes, backslashes or control characters, but a path may. */
@@ -227,11 +228,14 @@ static void json_figures(const caucus_study *study) {
             const caucus_plan *plan = one->run.plan;
             caucus_summary regret = caucus_run_regret(&one->run);
             printf("%s\n    {\"section\": \"%s\", \"series\": \"%s\", \"calibration\": \"%s\", \"trials\": %u", comma,
-                   caucus_section_word((caucus_section)s), one->spec->key, caucus_calibration_word(one->spec->calibration), one->run.done);
+                   caucus_section_word((caucus_section)s), one->spec->key,
+                   caucus_calibration_word(one->spec->calibration), one->run.done);
             json_number("regret_mean", regret.mean);
             json_number("regret_std", regret.std);
             json_number("bound", plan->bound_kind == CAUCUS_BOUND_NONE ? NAN : plan->bound);
-            json_number("scalars_per_client", caucus_run_mean_u64(&one->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients);
+            json_number("scalars_per_client",
+                        caucus_run_mean_u64(&one->run, offsetof(caucus_trial_result, scalars_up)) /
+                            plan->settings.clients);
             json_number("epsilon_choices", plan->guarantee.epsilon_choices);
             json_number("epsilon_messages", plan->guarantee.epsilon_messages);
             printf(", \"guarantee\": ");
@@ -266,7 +270,8 @@ static void print_json(const caucus_study *study, const char *out) {
     printf("\n  ]\n}\n");
 }
 
-/* Said on stderr; `code` for files: input that cannot be read is wrong input, a report that cannot be written a failure. */
+/* Said on stderr; `code` for files: input that cannot be read is wrong input, a report that cannot be written a
+ * failure. */
 static int complain(caucus_status status, const caucus_error *error, int code) {
     const char *text = error->text[0] ? error->text : caucus_status_text(status);
     fprintf(stderr, "caucus reproduce: %s%s%s\n", error->field, error->field[0] ? ": " : "", text);
@@ -277,10 +282,7 @@ static int complain(caucus_status status, const caucus_error *error, int code) {
 static int reproduce(reproduction *r) {
     caucus_error error = {0};
     caucus_study study = {0};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    caucus_stop_on_signals();
     caucus_status status = caucus_study_check(r->out, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error, strcmp(error.field, "out") == 0 ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED);
@@ -307,7 +309,7 @@ static int reproduce(reproduction *r) {
 }
 
 int caucus_cli_reproduce(int argc, char **argv) {
-    reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &stop, .progress = show_progress}};
+    reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &caucus_stop, .progress = show_progress}};
     r.study.progress_user = &r;
     for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
         r.study.only[i] = true;

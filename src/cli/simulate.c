@@ -4,6 +4,7 @@
  * standard error. */
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "sim/ledger_file.h"
 #include "sim/ledger_trial.h"
@@ -11,7 +12,6 @@
 #include "sim/scenario.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +28,6 @@ static const caucus_option options[] = {
     {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
     {NULL, NULL, NULL, NULL},
 };
-
-static volatile int stop; /* set by a signal: finish what can be finished, then say how to go on */
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 typedef struct simulation {
     int argc;
@@ -206,7 +199,7 @@ static int reserve(simulation *s) {
         if (status == CAUCUS_E_BUDGET)
             return CAUCUS_EXIT_FAILED;
         if (status == CAUCUS_OK)
-            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed, &stop, &error);
+            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed, &caucus_stop, &error);
     }
     return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
 }
@@ -251,7 +244,7 @@ static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_e
     run.trials -= used;
     run.progress = caucus_progress_update;
     run.progress_user = &progress;
-    run.stop = &stop;
+    run.stop = &caucus_stop;
     caucus_status status = caucus_run_play(&run, s->prepared.adversary[i], &s->result[i], ret_error);
     caucus_progress_end(&progress);
     if (status == CAUCUS_OK && !join_loaded(&s->result[i], &s->loaded[i], used)) {
@@ -280,7 +273,7 @@ static int play(simulation *s) {
     }
     double saved = now();
     /* After a signal the other runs still take what was loaded for them, so that nothing saved is lost. */
-    for (size_t i = 0; i < s->prepared.count && (!stop || s->loaded[i].done > 0); i++) {
+    for (size_t i = 0; i < s->prepared.count && (!caucus_stopped() || s->loaded[i].done > 0); i++) {
         caucus_status status = play_run(s, i, label_width, &error);
         if (status == CAUCUS_OK && s->prepared.out != NULL && now() - saved > SAVE_SECONDS) {
             status = save(s, &error);
@@ -378,11 +371,7 @@ static int simulate(simulation *s) {
         return CAUCUS_EXIT_FAILED;
     }
     warn(s);
-    /* A second signal ends the program at once. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    caucus_stop_on_signals();
     code = load_unfinished(s);
     if (code == 0)
         code = reserve(s);

@@ -144,7 +144,8 @@ caucus_status account_stoch(const caucus_plan *plan, caucus_guarantee *ret, cauc
     while (s->rounds >> phases > 0)
         phases++;
     if (stoch->gradient_lo != lo || stoch->gradient_hi != plan->grid || stoch->past < 1 || stoch->past > 40 ||
-        stoch->phases != phases || (phases > 1 && !stoch->phase))
+        stoch->phases != phases || (phases > 1 && !stoch->phase) ||
+        (stoch->past > 1 && s->trust != CAUCUS_TRUST_COORDINATOR)) /* weighing local noise again is not accounted for */
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "phases or gradient range that no plan has");
     if (s->trust != CAUCUS_TRUST_COORDINATOR)
         ret->epsilon_messages = 0;

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +203,9 @@ caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *p
                                      uint32_t *ret_run, caucus_error *ret_error) {
     const caucus_guarantee *g = &plan->guarantee;
     caucus_entry e = {.kind = CAUCUS_ENTRY_RUN, .run = (uint32_t)ledger->runs + 1, .seeded = seeded, .delta = g->delta};
-    if (!caucus_ledger_text_name(name, caucus_trust_word(plan->settings.trust), e.what))
+    char terms[32]; /* what its epsilon is about: against whom, and per what */
+    (void)snprintf(terms, sizeof terms, "%s %s", caucus_trust_word(plan->settings.trust), caucus_unit_word(plan->settings.unit));
+    if (!caucus_ledger_text_name(name, terms, e.what))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "name", "'%.48s' (accepted: 1 to %d bytes without control characters, no "
                            "space at either end)", name, CAUCUS_LEDGER_NAME_MAX);
     double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages; /* NAN: the coordinator is trusted with them */

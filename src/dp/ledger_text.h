@@ -15,8 +15,8 @@
 
 /* The `what` of the first entry: says which format follows. */
 #define CAUCUS_LEDGER_MAGIC "caucus ledger 1"
-/* A run is written "NAME TRUST", and the longest trust word has 11 letters. */
-#define CAUCUS_LEDGER_NAME_MAX (CAUCUS_RUN_NAME_BYTES - 1 - 12)
+/* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. */
+#define CAUCUS_LEDGER_NAME_MAX (CAUCUS_RUN_NAME_BYTES - 1 - 12 - 13)
 
 /** "name" or "name suffix" into ret[CAUCUS_RUN_NAME_BYTES]. Returns: false if it is no name, or too long. */
 bool caucus_ledger_text_name(const char *name, const char *suffix, char *ret);

@@ -16,32 +16,8 @@ __extension__ typedef __int128 caucus_wide_signed;
 /** Sums, scores and noise stay within +-2^62, so that any two of them can be added. */
 #define CAUCUS_SUM_MAX ((int64_t)1 << 62)
 
-static inline bool caucus_add_u64(uint64_t a, uint64_t b, uint64_t *ret) {
-    uint64_t sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return false;
-    *ret = sum;
-    return true;
-}
-
 static inline bool caucus_mul_u64(uint64_t a, uint64_t b, uint64_t *ret) {
     uint64_t product;
-    if (__builtin_mul_overflow(a, b, &product))
-        return false;
-    *ret = product;
-    return true;
-}
-
-static inline bool caucus_add_i64(int64_t a, int64_t b, int64_t *ret) {
-    int64_t sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return false;
-    *ret = sum;
-    return true;
-}
-
-static inline bool caucus_mul_i64(int64_t a, int64_t b, int64_t *ret) {
-    int64_t product;
     if (__builtin_mul_overflow(a, b, &product))
         return false;
     *ret = product;
@@ -53,31 +29,6 @@ static inline bool caucus_add_wide(caucus_wide a, caucus_wide b, caucus_wide *re
     if (sum < a)
         return false;
     *ret = sum;
-    return true;
-}
-
-static inline bool caucus_mul_wide(caucus_wide a, caucus_wide b, caucus_wide *ret) {
-    if (a != 0 && b > ~(caucus_wide)0 / a)
-        return false;
-    *ret = a * b;
-    return true;
-}
-
-/** floor(a*b/c) and ceil(a*b/c) with a 128-bit product, c >= 1. */
-static inline bool caucus_mul_div_floor(uint64_t a, uint64_t b, uint64_t c, uint64_t *ret) {
-    caucus_wide quotient = (caucus_wide)a * b / c;
-    if (quotient > UINT64_MAX)
-        return false;
-    *ret = (uint64_t)quotient;
-    return true;
-}
-
-static inline bool caucus_mul_div_ceil(uint64_t a, uint64_t b, uint64_t c, uint64_t *ret) {
-    caucus_wide product = (caucus_wide)a * b;
-    caucus_wide quotient = product / c + (product % c != 0);
-    if (quotient > UINT64_MAX)
-        return false;
-    *ret = (uint64_t)quotient;
     return true;
 }
 

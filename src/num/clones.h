@@ -6,7 +6,7 @@
 #ifndef CAUCUS_NUM_CLONES_H
 #define CAUCUS_NUM_CLONES_H
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&                       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAUCUS_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

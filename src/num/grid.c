@@ -51,61 +51,58 @@ typedef struct row {
 
 /* The integer nearest to x, 0 <= x <= 2^20, and whether `loss` had to be moved (or was -0, which the counter then lets
  * pass). In this order the two choices are one minimum and one maximum instruction, and NaN ends at the top. */
-#define STEP(type, int_type, magic_value, scaled, ret_moved, ret_step) \
-    do {                                                               \
-        const type magic = magic_value, top = (type)r->steps, bottom = (type)r->bottom; \
-        type x = scaled;                                               \
-        type within = x < top ? x : top;                               \
-        within = within > bottom ? within : bottom;                    \
-        type shifted = within + magic;                                 \
-        int_type x_bits, within_bits, bits, zero;                      \
-        memcpy(&x_bits, &x, sizeof x_bits);                            \
-        memcpy(&within_bits, &within, sizeof within_bits);             \
-        memcpy(&bits, &shifted, sizeof bits);                          \
-        memcpy(&zero, &magic, sizeof zero);                            \
-        ret_moved |= x_bits ^ within_bits;                             \
-        ret_step = bits - zero;                                        \
+#define STEP(type, int_type, magic_value, scaled, ret_moved, ret_step)                                                 \
+    do {                                                                                                               \
+        const type magic = magic_value, top = (type)r->steps, bottom = (type)r->bottom;                                \
+        type x = scaled;                                                                                               \
+        type within = x < top ? x : top;                                                                               \
+        within = within > bottom ? within : bottom;                                                                    \
+        type shifted = within + magic;                                                                                 \
+        int_type x_bits, within_bits, bits, zero;                                                                      \
+        memcpy(&x_bits, &x, sizeof x_bits);                                                                            \
+        memcpy(&within_bits, &within, sizeof within_bits);                                                             \
+        memcpy(&bits, &shifted, sizeof bits);                                                                          \
+        memcpy(&zero, &magic, sizeof zero);                                                                            \
+        ret_moved |= x_bits ^ within_bits;                                                                             \
+        ret_step = bits - zero;                                                                                        \
     } while (0)
 
 #define STEP_WIDE(moved, step) STEP(double, int64_t, 0x1.8p52, ((double)loss[i] - lo) * scale, moved, step)
 #define STEP_UNIT(moved, step) STEP(float, int32_t, 0x1.8p23f, loss[i] * (float)r->steps, moved, step)
 
 /* One kernel per input type and use; returns whether any loss was moved. `restrict`: rows and sums never overlap. */
-#define GRID_KERNEL(name, in_type, out_type, op, step_type, STEP_KIND)                                 \
-    CAUCUS_CLONES static bool name(const row *r, out_type *restrict out, const in_type *restrict loss, size_t n) { \
-        const double lo = r->lo, scale = r->scale;                                                                \
-        (void)lo, (void)scale;                                                                                    \
-        step_type moved = 0;                                                                                      \
-        for (size_t i = 0; i < n; i++) {                                                                          \
-            step_type step;                                                                                       \
-            STEP_KIND(moved, step);                                                                               \
-            out[i] op(out_type) step;                                                                             \
-        }                                                                                                         \
-        return moved != 0;                                                                                        \
+#define GRID_KERNEL(name, in_type, step_type, STEP_KIND)                                                               \
+    CAUCUS_CLONES static bool name(const row *r, int64_t *restrict acc, const in_type *restrict loss, size_t n) {      \
+        const double lo = r->lo, scale = r->scale;                                                                     \
+        (void)lo, (void)scale;                                                                                         \
+        step_type moved = 0;                                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            step_type step;                                                                                            \
+            STEP_KIND(moved, step);                                                                                    \
+            acc[i] += step;                                                                                            \
+        }                                                                                                              \
+        return moved != 0;                                                                                             \
     }
 
-GRID_KERNEL(add_f64, double, int64_t, +=, int64_t, STEP_WIDE)
-GRID_KERNEL(add_f32, float, int64_t, +=, int64_t, STEP_WIDE)
-GRID_KERNEL(add_unit_f32, float, int64_t, +=, int32_t, STEP_UNIT)
-GRID_KERNEL(put_f64, double, int32_t, =, int64_t, STEP_WIDE)
-GRID_KERNEL(put_f32, float, int32_t, =, int64_t, STEP_WIDE)
-GRID_KERNEL(put_unit_f32, float, int32_t, =, int32_t, STEP_UNIT)
+GRID_KERNEL(add_f64, double, int64_t, STEP_WIDE)
+GRID_KERNEL(add_f32, float, int64_t, STEP_WIDE)
+GRID_KERNEL(add_unit_f32, float, int32_t, STEP_UNIT)
 
 /* Which clips there were: a second pass, over the rows that had any. Branch-free, so that it costs the same for one
  * clip and for many. */
-#define CLIP_COUNTER(name, in_type)                                                                    \
-    CAUCUS_CLONES static void name(const row *r, const in_type *restrict loss, size_t n, caucus_clips *clips) { \
-        const double lo = r->lo, scale = r->scale, steps = r->steps;                                   \
-        uint64_t low = 0, high = 0, nan = 0;                                                           \
-        for (size_t i = 0; i < n; i++) {                                                               \
-            double x = ((double)loss[i] - lo) * scale;                                                 \
-            low += x < 0;                                                                              \
-            high += x > steps;                                                                         \
-            nan += x != x;                                                                             \
-        }                                                                                              \
-        clips->low += low;                                                                             \
-        clips->high += high;                                                                           \
-        clips->nan += nan;                                                                             \
+#define CLIP_COUNTER(name, in_type)                                                                                    \
+    CAUCUS_CLONES static void name(const row *r, const in_type *restrict loss, size_t n, caucus_clips *clips) {        \
+        const double lo = r->lo, scale = r->scale, steps = r->steps;                                                   \
+        uint64_t low = 0, high = 0, nan = 0;                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            double x = ((double)loss[i] - lo) * scale;                                                                 \
+            low += x < 0;                                                                                              \
+            high += x > steps;                                                                                         \
+            nan += x != x;                                                                                             \
+        }                                                                                                              \
+        clips->low += low;                                                                                             \
+        clips->high += high;                                                                                           \
+        clips->nan += nan;                                                                                             \
     }
 
 CLIP_COUNTER(count_f32, float)
@@ -119,25 +116,23 @@ static bool single_is_exact(const caucus_grid *grid) {
     return grid->lo == 0 && grid->hi == 1 && (grid->steps & (grid->steps - 1)) == 0;
 }
 
-#define GRID_ROW(name, in_type, out_type, kernel, counter)                                                         \
-    void name(const caucus_grid *grid, out_type *out, const in_type *loss, size_t n, caucus_clips *clips) {        \
-        row r = grid_row(grid);                                                                                    \
-        if (kernel(&r, out, loss, n))                                                                              \
-            counter(&r, loss, n, clips);                                                                           \
+#define GRID_ROW(name, in_type, kernel, counter)                                                                       \
+    void name(const caucus_grid *grid, int64_t *acc, const in_type *loss, size_t n, caucus_clips *clips) {             \
+        row r = grid_row(grid);                                                                                        \
+        if (kernel(&r, acc, loss, n))                                                                                  \
+            counter(&r, loss, n, clips);                                                                               \
     }
 
-GRID_ROW(caucus_grid_add_f64, double, int64_t, add_f64, count_f64)
-GRID_ROW(caucus_grid_add_f32, float, int64_t, (single_is_exact(grid) ? add_unit_f32 : add_f32), count_f32)
-GRID_ROW(caucus_grid_quantise_f64, double, int32_t, put_f64, count_f64)
-GRID_ROW(caucus_grid_quantise_f32, float, int32_t, (single_is_exact(grid) ? put_unit_f32 : put_f32), count_f32)
+GRID_ROW(caucus_grid_add_f64, double, add_f64, count_f64)
+GRID_ROW(caucus_grid_add_f32, float, (single_is_exact(grid) ? add_unit_f32 : add_f32), count_f32)
 
 /* Many rows of single precision: sums of a tile of columns stay in 32 bits, in the first-level cache, until they are
  * flushed. 2^20 * ROWS_AT_ONCE < 2^31. */
 #define TILE 256
 #define ROWS_AT_ONCE 2047
 
-CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const float *restrict rows, size_t stride, size_t width,
-                                   size_t count) {
+CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const float *restrict rows, size_t stride,
+                                   size_t width, size_t count) {
     int32_t sum[TILE] = {0}, moved = 0;
     for (size_t t = 0; t < count; t++) {
         const float *restrict loss = rows + t * stride;
@@ -152,7 +147,8 @@ CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const fl
     return moved != 0;
 }
 
-void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count, caucus_clips *clips) {
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count,
+                              caucus_clips *clips) {
     if (count < 2 || !single_is_exact(grid)) {
         for (size_t t = 0; t < count; t++)
             caucus_grid_add_f32(grid, acc, loss + t * d, d, clips);
@@ -170,18 +166,17 @@ void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float
     }
 }
 
-void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count, caucus_clips *clips) {
+void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count,
+                              caucus_clips *clips) {
     for (size_t t = 0; t < count; t++)
         caucus_grid_add_f64(grid, acc, loss + t * d, d, clips);
 }
 
-#define GRID_REFERENCE(name, in_type, out_type, op)                                                           \
-    void name(const caucus_grid *grid, out_type *out, const in_type *loss, size_t n, caucus_clips *clips) {   \
-        for (size_t i = 0; i < n; i++)                                                                        \
-            out[i] op caucus_grid_loss(grid, (double)loss[i], clips);                                         \
+#define GRID_REFERENCE(name, in_type)                                                                                  \
+    void name(const caucus_grid *grid, int64_t *acc, const in_type *loss, size_t n, caucus_clips *clips) {             \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            acc[i] += caucus_grid_loss(grid, (double)loss[i], clips);                                                  \
     }
 
-GRID_REFERENCE(caucus_grid_add_f64_ref, double, int64_t, +=)
-GRID_REFERENCE(caucus_grid_add_f32_ref, float, int64_t, +=)
-GRID_REFERENCE(caucus_grid_quantise_f64_ref, double, int32_t, =)
-GRID_REFERENCE(caucus_grid_quantise_f32_ref, float, int32_t, =)
+GRID_REFERENCE(caucus_grid_add_f64_ref, double)
+GRID_REFERENCE(caucus_grid_add_f32_ref, float)

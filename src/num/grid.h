@@ -33,21 +33,18 @@ int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *cli
  *  alpha finite, above 0. lo and hi play no part. */
 int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips);
 
-/** A row of n losses: ret[i] = caucus_grid_loss(loss[i]). Same bits as the scalar function, any alignment. */
-void caucus_grid_quantise_f32(const caucus_grid *grid, int32_t *ret, const float *loss, size_t n, caucus_clips *clips);
-void caucus_grid_quantise_f64(const caucus_grid *grid, int32_t *ret, const double *loss, size_t n, caucus_clips *clips);
-
-/** The same, added to acc[] in one pass: the simulator's inner loop. */
+/** A row of n losses, acc[i] += caucus_grid_loss(loss[i]): the client's inner loop. Same bits as the scalar function,
+ * any alignment. */
 void caucus_grid_add_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_add_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
 
 /** `count` rows of d losses, row by row, added to acc[d]: the sum of the calls above, cheaper where rows are many. */
-void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count, caucus_clips *clips);
-void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count, caucus_clips *clips);
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count,
+                              caucus_clips *clips);
+void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count,
+                              caucus_clips *clips);
 
-/** The plain loops over caucus_grid_loss that the four above are tested against. */
-void caucus_grid_quantise_f32_ref(const caucus_grid *grid, int32_t *ret, const float *loss, size_t n, caucus_clips *clips);
-void caucus_grid_quantise_f64_ref(const caucus_grid *grid, int32_t *ret, const double *loss, size_t n, caucus_clips *clips);
+/** The plain loops over caucus_grid_loss that these are tested against. */
 void caucus_grid_add_f32_ref(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_add_f64_ref(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
 

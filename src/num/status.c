@@ -7,8 +7,8 @@
 
 const char *caucus_status_text(caucus_status status) {
     switch (status) {
-#define CAUCUS_STATUS_CASE(name, text) \
-    case CAUCUS_##name:                \
+#define CAUCUS_STATUS_CASE(name, text)                                                                                 \
+    case CAUCUS_##name:                                                                                                \
         return text;
         CAUCUS_STATUS_LIST(CAUCUS_STATUS_CASE)
 #undef CAUCUS_STATUS_CASE

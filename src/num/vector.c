@@ -18,13 +18,6 @@ CAUCUS_CLONES void caucus_vector_add_i64(int64_t *acc, const int64_t *x, size_t 
         a[i] = plus(a[i], b[i]);
 }
 
-CAUCUS_CLONES void caucus_vector_add_i32(int64_t *acc, const int32_t *x, size_t n) {
-    int64_t *restrict a = acc;
-    const int32_t *restrict b = x;
-    for (size_t i = 0; i < n; i++)
-        a[i] = plus(a[i], b[i]);
-}
-
 CAUCUS_CLONES void caucus_vector_add_clamped_i64(int64_t *acc, const int64_t *x, size_t n, int64_t lo, int64_t hi) {
     assert(lo <= hi);
     int64_t *restrict a = acc;
@@ -44,11 +37,6 @@ CAUCUS_CLONES int64_t caucus_vector_min_i64(const int64_t *x, size_t n) {
 }
 
 void caucus_vector_add_i64_ref(int64_t *acc, const int64_t *x, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        acc[i] = plus(acc[i], x[i]);
-}
-
-void caucus_vector_add_i32_ref(int64_t *acc, const int32_t *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         acc[i] = plus(acc[i], x[i]);
 }

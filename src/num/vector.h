@@ -12,7 +12,6 @@
 
 /** acc[i] += x[i]. acc and x do not overlap; any alignment a type allows. */
 void caucus_vector_add_i64(int64_t *acc, const int64_t *x, size_t n);
-void caucus_vector_add_i32(int64_t *acc, const int32_t *x, size_t n);
 
 /** acc[i] += min(max(x[i], lo), hi), lo <= hi: a report enters within its public range, whoever sent it. */
 void caucus_vector_add_clamped_i64(int64_t *acc, const int64_t *x, size_t n, int64_t lo, int64_t hi);
@@ -21,7 +20,6 @@ void caucus_vector_add_clamped_i64(int64_t *acc, const int64_t *x, size_t n, int
 int64_t caucus_vector_min_i64(const int64_t *x, size_t n);
 
 void caucus_vector_add_i64_ref(int64_t *acc, const int64_t *x, size_t n);
-void caucus_vector_add_i32_ref(int64_t *acc, const int32_t *x, size_t n);
 void caucus_vector_add_clamped_i64_ref(int64_t *acc, const int64_t *x, size_t n, int64_t lo, int64_t hi);
 int64_t caucus_vector_min_i64_ref(const int64_t *x, size_t n);
 

@@ -28,12 +28,6 @@ void caucus_weights_reset(caucus_weights *weights) {
     weights->steps = 0;
 }
 
-void caucus_weights_copy(caucus_weights *to, const caucus_weights *from) {
-    assert(to->d == from->d);
-    memcpy(to->count, from->count, from->d * sizeof *from->count);
-    to->steps = from->steps;
-}
-
 void caucus_weights_push(caucus_weights *weights, uint32_t n) {
     assert(n < weights->d && weights->steps < UINT32_MAX);
     weights->count[n] += ++weights->steps;
@@ -44,14 +38,9 @@ uint64_t caucus_weights_mass(const caucus_weights *weights) {
     return k * (k + 1) / 2;
 }
 
-uint64_t caucus_weights_get(const caucus_weights *weights, uint32_t n) {
-    assert(n < weights->d);
-    return weights->count[n];
-}
-
 double caucus_weights_value(const caucus_weights *weights, uint32_t n) {
     assert(weights->steps >= 1);
-    return (double)caucus_weights_get(weights, n) / (double)caucus_weights_mass(weights);
+    return (double)weights->count[n] / (double)caucus_weights_mass(weights);
 }
 
 uint32_t caucus_weights_support(const caucus_weights *weights) {

@@ -15,16 +15,15 @@
 typedef struct caucus_weights {
     uint64_t *count; /* [d] */
     uint32_t d;
-    uint32_t steps;  /* K */
+    uint32_t steps; /* K */
 } caucus_weights;
 
 /** No steps yet. d >= 1. Returns: CAUCUS_OK, CAUCUS_E_MEMORY (then *ret is all zero). */
 caucus_status caucus_weights_init(caucus_weights *ret, uint32_t d) CAUCUS_MUST_CHECK;
 void caucus_weights_free(caucus_weights *weights);
 
-/** Back to no steps; and a copy of an iterate of the same d. */
+/** Back to no steps. */
 void caucus_weights_reset(caucus_weights *weights);
-void caucus_weights_copy(caucus_weights *to, const caucus_weights *from);
 
 /** One more step, towards expert n < d. */
 void caucus_weights_push(caucus_weights *weights, uint32_t n);
@@ -35,8 +34,7 @@ uint64_t caucus_weights_mass(const caucus_weights *weights);
 /** Experts with a count above 0. O(d). */
 uint32_t caucus_weights_support(const caucus_weights *weights);
 
-/** count[n], and the coordinate of the iterate by one division (steps >= 1). */
-uint64_t caucus_weights_get(const caucus_weights *weights, uint32_t n);
+/** Coordinate n of the iterate, by one division (steps >= 1). */
 double caucus_weights_value(const caucus_weights *weights, uint32_t n);
 
 /** The expert that owns u, 0 <= u < mass, when the counts are laid end to end: drawn from x if u is uniform. O(d). */

@@ -132,7 +132,7 @@ caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_opt
     caucus_audit_event event = {0};
     *ret = (caucus_audit_result){.name = audit->name, .target = audit->target, .claimed = audit->claimed, .delta = audit->delta,
                                  .holds = audit->holds, .trials = trials / 2 * 2, .confidence = options->confidence,
-                                 .seed = options->seed};
+                                 .seeded = true, .seed = options->seed};
     caucus_status status = audit->family->open(audit->setting, &self, ret_error);
     if (status != CAUCUS_OK)
         return status;

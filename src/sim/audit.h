@@ -33,10 +33,10 @@ typedef struct caucus_audit {
     const char *target; /* what is audited, for people */
     double claimed;     /* epsilon */
     double delta;
-    bool holds;         /* what is expected: true, or the claim is false (the paper's, or a broken twin's) */
     uint64_t quick;     /* runs per world in the quick audit; 0: not part of it */
     uint64_t full;      /* and in the full one */
     uint32_t cells;     /* the statistic is one of 0 .. cells-1; 0: any number */
+    bool holds;         /* what is expected: true, or the claim is false (the paper's, or a broken twin's) */
     const caucus_audit_family *family;
     const void *setting;
 } caucus_audit;
@@ -62,6 +62,7 @@ typedef struct caucus_audit_result {
     double lower_bound;        /* on epsilon */
     uint64_t trials;           /* runs per world: half to find the event, half to count it */
     double confidence;
+    bool seeded;               /* false for an outside program */
     uint64_t seed;
     uint64_t hits, hits_other; /* the event, in trials/2 runs of the world where it is likelier and of the other */
     bool pass;                 /* the lower bound is on the expected side of the claim */

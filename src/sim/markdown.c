@@ -190,8 +190,8 @@ static bool is_rule(span line) {
 /* A paragraph, an item or a quote ends where another block or an empty line begins. */
 static bool starts_block(span line) {
     bool numbered;
-    return trim(line).length == 0 || heading_level(line) || list_mark(line, &numbered) || starts(line, "```") || starts(line, "|") ||
-           starts(line, ">") || is_rule(line);
+    return trim(line).length == 0 || heading_level(line) || list_mark(line, &numbered) || starts(line, "```") ||
+           starts(line, "|") || starts(line, ">") || is_rule(line);
 }
 
 /* Consecutive lines of one paragraph, joined by newlines, are contiguous in the input: one span. */

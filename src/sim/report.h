@@ -17,24 +17,24 @@
 #include "sim/run.h"
 
 /* X(NAME, "word", "one line"): the sections, numbered from 1 in this order. */
-#define CAUCUS_SECTION_LIST(X)                                                                            \
-    X(STOCH, "stoch", "Figure 1: Fed-DP-OPE-Stoch against Limited Updates")                               \
-    X(SVT, "svt", "Figure 2: Fed-SVT against Sparse-Vector")                                              \
-    X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                              \
+#define CAUCUS_SECTION_LIST(X)                                                                                         \
+    X(STOCH, "stoch", "Figure 1: Fed-DP-OPE-Stoch against Limited Updates")                                            \
+    X(SVT, "svt", "Figure 2: Fed-SVT against Sparse-Vector")                                                           \
+    X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                                           \
     X(SCALING, "scaling", "Table 1: how regret and traffic grow; the lower bounds")
 #define CAUCUS_ENUM_SECTION(name, word, help) CAUCUS_SECTION_##name,
 CAUCUS_CHOICE_ENUM(section, SECTION, CAUCUS_SECTION_LIST)
 
 typedef struct caucus_study_options {
-    bool quick;                       /* fewer trials and seeds */
-    bool only[CAUCUS_SECTION_COUNT];  /* which sections; at least one */
+    bool quick;                      /* fewer trials and seeds */
+    bool only[CAUCUS_SECTION_COUNT]; /* which sections; at least one */
     uint64_t seed;
-    const char *data;                 /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
-    uint32_t threads;                 /* 0 = all cores */
+    const char *data; /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
+    uint32_t threads; /* 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. `step` is what is being run. */
     void (*progress)(void *user, const char *step, uint32_t done, uint32_t total);
     void *progress_user;
-    const volatile int *stop;         /* set to end early; NULL = never */
+    const volatile int *stop; /* set to end early; NULL = never */
 } caucus_study_options;
 
 /* How a curve is drawn: a colour and a dash type of report_figures.c. */
@@ -61,8 +61,8 @@ typedef struct caucus_series_spec {
     caucus_protocol protocol;
     uint32_t interval;
     caucus_stroke stroke;
-    bool small;        /* also drawn for the other seeds */
-    uint32_t most;     /* at most this many trials; 0 = as many as the figure */
+    bool small;    /* also drawn for the other seeds */
+    uint32_t most; /* at most this many trials; 0 = as many as the figure */
 } caucus_series_spec;
 
 typedef struct caucus_figure_spec {
@@ -72,7 +72,7 @@ typedef struct caucus_figure_spec {
     uint32_t clients, experts, rounds;
     double epsilon;
     uint32_t trials, quick_trials;
-    uint32_t seeds, quick_seeds;   /* other seeds */
+    uint32_t seeds, quick_seeds; /* other seeds */
     uint32_t seed_trials, quick_seed_trials;
     const caucus_series_spec *series; /* ends with key NULL */
 } caucus_figure_spec;
@@ -87,9 +87,9 @@ typedef struct caucus_figure {
     const caucus_figure_spec *spec; /* NULL if not run */
     caucus_series *series;          /* as in spec */
     uint32_t count;
-    caucus_series *small;           /* [seeds][small_count] */
+    caucus_series *small; /* [seeds][small_count] */
     uint32_t seeds, small_count;
-    char missing[320];              /* why it could not be run ("" = it was) */
+    char missing[320]; /* why it could not be run ("" = it was) */
     double seconds;
 } caucus_figure;
 
@@ -133,8 +133,10 @@ typedef struct caucus_study {
 /** Run the experiments and judge them.
  *  Out:     *ret  release with caucus_study_free, also after a failure.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped), and what plans, adversaries and data files say.
- *           A data set that is nowhere to be found is no failure: its figure says how to get it. One that was named is. */
-caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+ *           A data set that is nowhere to be found is no failure: its figure says how to get it. One that was named is.
+ */
+caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret,
+                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_study_free(caucus_study *study);
 
 /** The name of a sweep, as in scaling.csv, and the rate a theorem gives, in words. */
@@ -145,8 +147,9 @@ const char *caucus_sweep_theory(const caucus_sweep *sweep);
  *  Cheap: to be asked before hours of work. Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */
 caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Draw and write index.html, CSV files and SVG files. The folder appears, or is replaced, at once and only when complete.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
-caucus_status caucus_study_write(const caucus_study *report, const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Draw and write index.html, CSV files and SVG files. The folder appears, or is replaced, at once and only when
+ * complete. Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+caucus_status caucus_study_write(const caucus_study *report, const char *folder,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
 /* report_claims.c: what must hold, and whether it did. See report.h.
  * layer: sim
  *
- * The limits are ours: they are what the calibration of docs/PRIVACY.md reaches, with room for the spread of the mean. A claim
- * about something that was not run is left out, never passed. */
+ * The limits are ours: they are what the calibration of docs/PRIVACY.md reaches, with room for the spread of the mean.
+ * A claim about something that was not run is left out, never passed. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 #include "sim/report_parts.h"
 
-#define SVT_LIMIT 2.5         /* regret per client, figure 2, N = 1 */
-#define SVT_SPEED_UP 4.0      /* of ten clients over one, at the paper's constants */
-#define STOCH_SPEED_UP 3.0    /* of ten clients over one */
-#define MOVIELENS_FACTOR 4.0  /* tight against the paper's constants, N = 1 */
-#define TRAFFIC_FACTOR 30.0   /* the paper's messages against two steps, N = 1, d = 100 */
-#define SLOPE_TRAFFIC 0.02    /* message counts are exact; T/N - 1 is not quite T/N */
-#define SLOPE_IDENTICAL 0.05  /* no speed-up on identical losses */
+#define SVT_LIMIT 2.5        /* regret per client, figure 2, N = 1 */
+#define SVT_SPEED_UP 4.0     /* of ten clients over one, at the paper's constants */
+#define STOCH_SPEED_UP 3.0   /* of ten clients over one */
+#define MOVIELENS_FACTOR 4.0 /* tight against the paper's constants, N = 1 */
+#define TRAFFIC_FACTOR 30.0  /* the paper's messages against two steps, N = 1, d = 100 */
+#define SLOPE_TRAFFIC 0.02   /* message counts are exact; T/N - 1 is not quite T/N */
+#define SLOPE_IDENTICAL 0.05 /* no speed-up on identical losses */
 
 static caucus_claim *add(caucus_study *study, caucus_section section, bool holds, const char *text) {
     caucus_claim *claim = &study->claim[study->claims++];
@@ -97,7 +97,8 @@ static void judge_movielens(caucus_study *study) {
     if (!tight || !paper)
         return;
     double ratio = caucus_run_regret(&paper->run).mean / caucus_run_regret(&tight->run).mean;
-    measured(add(study, section, ratio >= MOVIELENS_FACTOR, "MovieLens-1M: at most a quarter of the regret of the paper's constants"),
+    measured(add(study, section, ratio >= MOVIELENS_FACTOR,
+                 "MovieLens-1M: at most a quarter of the regret of the paper's constants"),
              "%s against %s: %.1f times less", shown(tight), shown(paper), ratio);
 }
 
@@ -130,7 +131,8 @@ static void judge_bounds(caucus_study *study) {
     }
     if (likely)
         measured(add(study, section, likely_holds, "bounds in probability hold in 1 - rho of the trials"),
-                 "%u plans; at least %.0f %% of a plan's trials within (needed: %.0f %%)", likely, 100 * worst_share, 100 * worst_need);
+                 "%u plans; at least %.0f %% of a plan's trials within (needed: %.0f %%)", likely, 100 * worst_share,
+                 100 * worst_need);
     if (mean)
         measured(add(study, section, mean_below == mean, "bounds in expectation are above the mean"),
                  "%u of %u plans; the closest mean is at %.0f %% of its bound", mean_below, mean, 100 * closest);
@@ -145,27 +147,33 @@ static const caucus_sweep *sweep_of(const caucus_study *study, const char *key) 
 
 static void judge_scaling(caucus_study *study) {
     const caucus_section section = CAUCUS_SECTION_SCALING;
-    const caucus_sweep *same = sweep_of(study, "identical-regret-clients"), *end = sweep_of(study, "last-rounds-regret-clients");
+    const caucus_sweep *same = sweep_of(study, "identical-regret-clients"),
+                       *end = sweep_of(study, "last-rounds-regret-clients");
     if (!same || !end)
         return;
     double worst = 0;
     uint32_t rows = 0;
     for (uint32_t i = 0; i < study->scaling.count; i++) {
         const caucus_sweep *s = &study->scaling.sweep[i];
-        if (s->spec->value == CAUCUS_SWEEP_SCALARS && (s->spec->protocol == CAUCUS_PROTOCOL_PAPER || s->spec->algorithm == CAUCUS_ALGORITHM_STOCH)) {
+        if (s->spec->value == CAUCUS_SWEEP_SCALARS &&
+            (s->spec->protocol == CAUCUS_PROTOCOL_PAPER || s->spec->algorithm == CAUCUS_ALGORITHM_STOCH)) {
             worst = fmax(worst, fabs(s->slope - s->spec->slope));
             rows++;
         }
     }
-    measured(add(study, section, worst <= SLOPE_TRAFFIC, "traffic grows as Table 1 says"), "%u slopes, at most %.3f from the theory", rows, worst);
-    measured(add(study, section, fabs(same->slope) <= SLOPE_IDENTICAL, "identical losses: more clients do not help (Theorem 2)"),
+    measured(add(study, section, worst <= SLOPE_TRAFFIC, "traffic grows as Table 1 says"),
+             "%u slopes, at most %.3f from the theory", rows, worst);
+    measured(add(study, section, fabs(same->slope) <= SLOPE_IDENTICAL,
+                 "identical losses: more clients do not help (Theorem 2)"),
              "slope %.3f ± %.3f in m", same->slope, same->slope_error);
     /* Theorem 3 by elements: no epsilon-private algorithm has mean total regret below floor(ln d/(2 epsilon))/16. */
     double floor_total = floor(log(end->spec->experts) / (2 * end->spec->epsilon)) / 16, least = INFINITY;
     for (uint32_t i = 0; i < end->points; i++)
         least = fmin(least, end->regret[i].mean * end->x[i]);
-    measured(add(study, section, least >= floor_total, "losses only at the end: nobody beats Theorem 3, and 1/m is reached"),
-             "total regret %.1f or more, the theorem says %.2f; slope %.2f ± %.2f", least, floor_total, end->slope, end->slope_error);
+    measured(
+        add(study, section, least >= floor_total, "losses only at the end: nobody beats Theorem 3, and 1/m is reached"),
+        "total regret %.1f or more, the theorem says %.2f; slope %.2f ± %.2f", least, floor_total, end->slope,
+        end->slope_error);
 }
 
 void caucus_study_judge(caucus_study *study) {

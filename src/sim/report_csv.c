@@ -9,8 +9,8 @@ static void curve_rows(const caucus_series *series, bool with_seed, caucus_text 
         caucus_summary at = caucus_run_curve(&series->run, k);
         if (with_seed)
             caucus_text_add(ret, "%llu,", (unsigned long long)series->seed);
-        caucus_text_add(ret, "%s,%u,%.9g,%.9g,%u\n", series->spec->key, caucus_curve_round(series->run.plan->settings.rounds, k), at.mean,
-                        at.std, series->run.done);
+        caucus_text_add(ret, "%s,%u,%.9g,%.9g,%u\n", series->spec->key,
+                        caucus_curve_round(series->run.plan->settings.rounds, k), at.mean, at.std, series->run.done);
     }
 }
 
@@ -27,20 +27,24 @@ void caucus_study_csv_seeds(const caucus_figure *figure, caucus_text *ret) {
 }
 
 void caucus_study_csv_trials(const caucus_figure *figure, caucus_text *ret) {
-    caucus_text_add(ret, "series,algorithm,trust,calibration,protocol,interval,clients,epsilon_asked,epsilon_choices,bound,trial,regret,"
-                         "switches,scalars_up,bytes_up,experts_digest\n");
+    caucus_text_add(
+        ret,
+        "series,algorithm,trust,calibration,protocol,interval,clients,epsilon_asked,epsilon_choices,bound,trial,regret,"
+        "switches,scalars_up,bytes_up,experts_digest\n");
     for (uint32_t i = 0; i < figure->count; i++) {
         const caucus_series_spec *spec = figure->series[i].spec;
         const caucus_run_result *run = &figure->series[i].run;
         for (uint32_t t = 0; t < run->done; t++) {
             const caucus_trial_result *r = &run->trial[t];
             caucus_text_add(ret, "%s,%s,%s,%s,%s,%u,%u,%.9g,%.9g,", spec->key, caucus_algorithm_word(spec->algorithm),
-                            caucus_trust_word(spec->trust), caucus_calibration_word(spec->calibration), caucus_protocol_word(spec->protocol),
-                            spec->interval, run->plan->settings.clients, run->plan->settings.epsilon, run->plan->guarantee.epsilon_choices);
+                            caucus_trust_word(spec->trust), caucus_calibration_word(spec->calibration),
+                            caucus_protocol_word(spec->protocol), spec->interval, run->plan->settings.clients,
+                            run->plan->settings.epsilon, run->plan->guarantee.epsilon_choices);
             if (run->plan->bound_kind != CAUCUS_BOUND_NONE)
                 caucus_text_add(ret, "%.9g", run->plan->bound);
-            caucus_text_add(ret, ",%u,%.9g,%u,%llu,%llu,%016llx\n", t, r->regret, r->switches, (unsigned long long)r->scalars_up,
-                            (unsigned long long)r->bytes_up, (unsigned long long)r->digest);
+            caucus_text_add(ret, ",%u,%.9g,%u,%llu,%llu,%016llx\n", t, r->regret, r->switches,
+                            (unsigned long long)r->scalars_up, (unsigned long long)r->bytes_up,
+                            (unsigned long long)r->digest);
         }
     }
 }
@@ -50,7 +54,8 @@ void caucus_study_csv_scaling(const caucus_scaling *scaling, caucus_text *ret) {
     for (uint32_t i = 0; i < scaling->count; i++) {
         const caucus_sweep *w = &scaling->sweep[i];
         for (uint32_t k = 0; k < w->points; k++)
-            caucus_text_add(ret, "%s,%s,%.9g,%.9g,%.9g,%.9g,%u,%.6g,%.6g\n", w->spec->key, caucus_sweep_variable_text(w->spec->variable), w->x[k],
-                            w->regret[k].mean, w->regret[k].std, w->scalars[k], w->trials, w->slope, w->slope_error);
+            caucus_text_add(ret, "%s,%s,%.9g,%.9g,%.9g,%.9g,%u,%.6g,%.6g\n", w->spec->key,
+                            caucus_sweep_variable_text(w->spec->variable), w->x[k], w->regret[k].mean, w->regret[k].std,
+                            w->scalars[k], w->trials, w->slope, w->slope_error);
     }
 }

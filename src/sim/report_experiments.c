@@ -12,6 +12,8 @@
 
 #include "sim/report_parts.h"
 
+#define SVT CAUCUS_ALGORITHM_SVT
+#define SPARSE CAUCUS_ALGORITHM_SPARSE_VECTOR
 #define COORDINATOR CAUCUS_TRUST_COORDINATOR
 #define TIGHT CAUCUS_CALIBRATION_TIGHT
 #define PAPER CAUCUS_CALIBRATION_PAPER
@@ -20,38 +22,40 @@
 
 static const caucus_series_spec stoch_series[] = {
     {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
-    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1, STROKE(THIRD), false, 50},
-    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},
-    {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
-    {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
-    {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
+    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1,
+     STROKE(THIRD), false, 50},
+    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1,
+     STROKE(RIVAL), true, 0},
+    {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST),
+     false, 0},
+    {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER,
+     TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+    {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
+     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
     {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
-#define SVT_SERIES                                                                                                                       \
-    {"svt-1", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},                                 \
-        {"svt-30", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0},                         \
-        {"svt-50", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0},                          \
-        {"sparse-vector", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},        \
-        {"svt-1-paper", "svt, N = 1", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0}, \
-        {"svt-30-paper", "svt, N = 30", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0}, \
-        {"svt-50-paper", "svt, N = 50", CAUCUS_ALGORITHM_SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0}, \
-        {"sparse-vector-paper", "sparse-vector", CAUCUS_ALGORITHM_SPARSE_VECTOR, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0}
-
+/* Figure 2 and MovieLens */
 static const caucus_series_spec svt_series[] = {
-    SVT_SERIES,
-    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", CAUCUS_ALGORITHM_SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1, STROKE(HIDDEN), false, 0},
+    {"svt-1", "svt, N = 1", SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
+    {"svt-30", "svt, N = 30", SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0},
+    {"svt-50", "svt, N = 50", SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0},
+    {"sparse-vector", "sparse-vector", SPARSE, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},
+    {"svt-1-paper", "svt, N = 1", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
+    {"svt-30-paper", "svt, N = 30", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0},
+    {"svt-50-paper", "svt, N = 50", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0},
+    {"sparse-vector-paper", "sparse-vector", SPARSE, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1,
+     STROKE(HIDDEN), false, 0},
     {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
-static const caucus_series_spec movielens_series[] = {SVT_SERIES, {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 const caucus_figure_spec caucus_figure_specs[3] = {
     {CAUCUS_SECTION_STOCH, "figure1", CAUCUS_ADVERSARY_GAUSSIAN, 10, 100, 16384, 10, 100, 12, 6, 2, 8, 3, stoch_series},
     {CAUCUS_SECTION_SVT, "figure2", CAUCUS_ADVERSARY_REALIZABLE, 10, 100, 512, 10, 200, 100, 6, 6, 20, 10, svt_series},
-    {CAUCUS_SECTION_MOVIELENS, "movielens", CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 10, 10, 0, 0, 0, 0, movielens_series}};
+    {CAUCUS_SECTION_MOVIELENS, "movielens", CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 10, 10, 0, 0, 0, 0,
+     svt_series}};
 
 #define SECTION_ENTRY(name, word, help) {word, help},
-static const struct {
-    const char *word, *help;
-} sections[] = {CAUCUS_SECTION_LIST(SECTION_ENTRY)};
+static const struct { const char *word, *help; } sections[] = {CAUCUS_SECTION_LIST(SECTION_ENTRY)};
 
 const char *caucus_section_word(caucus_section value) {
     return (unsigned)value < CAUCUS_SECTION_COUNT ? sections[value].word : "?";
@@ -70,7 +74,8 @@ caucus_status caucus_section_parse(const char *word, caucus_section *ret, caucus
             return CAUCUS_OK;
         }
     }
-    return caucus_fail(ret_error, CAUCUS_E_RANGE, "only", "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling)", word);
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "only",
+                       "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling)", word);
 }
 
 typedef struct stepper {
@@ -83,14 +88,15 @@ static void forward(void *user, uint32_t done, uint32_t trials) {
     s->options->progress(s->options->progress_user, s->step, done, trials);
 }
 
-caucus_status caucus_study_play(caucus_study *study, const char *step, caucus_run *run, const caucus_adversary *shared,
-                                 caucus_run_result *ret, caucus_error *ret_error) {
+caucus_status caucus_study_play(caucus_study *study, const char *step, const caucus_run *run,
+                                const caucus_adversary *shared, caucus_run_result *ret, caucus_error *ret_error) {
     stepper s = {&study->options, step};
-    run->threads = study->options.threads;
-    run->stop = study->options.stop;
-    run->progress = study->options.progress ? forward : NULL;
-    run->progress_user = &s;
-    caucus_status status = caucus_run_play(run, shared, ret, ret_error);
+    caucus_run mine = *run;
+    mine.threads = study->options.threads;
+    mine.stop = study->options.stop;
+    mine.progress = study->options.progress ? forward : NULL;
+    mine.progress_user = &s;
+    caucus_status status = caucus_run_play(&mine, shared, ret, ret_error);
     if (status == CAUCUS_OK && ret->done < ret->trials) {
         caucus_run_result_free(ret);
         return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped");
@@ -102,8 +108,8 @@ caucus_status caucus_study_play(caucus_study *study, const char *step, caucus_ru
     return status;
 }
 
-static caucus_status play_series(caucus_study *study, const caucus_figure_spec *spec, const caucus_adversary *shared, uint32_t trials,
-                                 caucus_series *series, caucus_error *ret_error) {
+static caucus_status play_series(caucus_study *study, const caucus_figure_spec *spec, const caucus_adversary *shared,
+                                 uint32_t trials, caucus_series *series, caucus_error *ret_error) {
     const caucus_series_spec *s = series->spec;
     caucus_run run = {.trials = trials, .seed = series->seed, .adversary = {.kind = spec->adversary}};
     caucus_settings_init(&run.settings);
@@ -135,9 +141,10 @@ static const char *find_data(const char *named) {
     return NULL;
 }
 
-/* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is not there. */
-static caucus_status open_losses(const caucus_study *study, const caucus_figure_spec *spec, uint64_t seed, caucus_figure *figure,
-                                 caucus_adversary **ret, caucus_error *ret_error) {
+/* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is
+ * not there. */
+static caucus_status open_losses(const caucus_study *study, const caucus_figure_spec *spec, uint64_t seed,
+                                 caucus_figure *figure, caucus_adversary **ret, caucus_error *ret_error) {
     caucus_adversary_settings a = {.kind = spec->adversary,
                                    .seed = seed,
                                    .clients = spec->clients,
@@ -149,7 +156,8 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
         if (!a.data) {
             (void)snprintf(figure->missing, sizeof figure->missing,
                            "MovieLens-1M is not here. Get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ "
-                           "(its licence forbids passing it on, so it is not part of this program), unpack it to data/ml-1m, or say "
+                           "(its licence forbids passing it on, so it is not part of this program), unpack it to "
+                           "data/ml-1m, or say "
                            "where it is with --data DIR.");
             return CAUCUS_OK;
         }

@@ -27,7 +27,8 @@ static const struct {
 static void preamble(caucus_text *s, int width, int height, int font) {
     caucus_text_add(s,
                     "set encoding utf8\n"
-                    "set terminal svg noenhanced size %d,%d dynamic background '#ffffff' font 'sans-serif,%d' rounded dashlength 1.0\n"
+                    "set terminal svg noenhanced size %d,%d dynamic background '#ffffff' font 'sans-serif,%d' rounded "
+                    "dashlength 1.0\n"
                     "set border 3 lc rgb '#444444'\nset tics nomirror out textcolor rgb '#222222'\n"
                     "set grid ytics lc rgb '#dddddd' lt 1 lw 0.6\nset style fill transparent solid 0.2 noborder\n",
                     width, height, font);
@@ -52,8 +53,9 @@ static void plot(caucus_text *s, const char *name, const caucus_series *series, 
     for (uint32_t i = 0; i < count; i++) {
         caucus_stroke k = series[i].spec->stroke;
         if (k != CAUCUS_STROKE_HIDDEN && strokes[k].fill[0] == '0' && strokes[k].fill[1] == '.') {
-            caucus_text_add(s, "%s$%s%u using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid %s noborder notitle", comma, name, i,
-                            strokes[k].colour, strokes[k].fill);
+            caucus_text_add(
+                s, "%s$%s%u using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid %s noborder notitle", comma,
+                name, i, strokes[k].colour, strokes[k].fill);
             comma = ", \\\n  ";
         }
     }
@@ -61,16 +63,17 @@ static void plot(caucus_text *s, const char *name, const caucus_series *series, 
         caucus_stroke k = series[i].spec->stroke;
         if (k == CAUCUS_STROKE_HIDDEN)
             continue;
-        caucus_text_add(s, "%s$%s%u using 1:2 with lines lc rgb '%s' lw %.1f dt %s notitle", comma, name, i, strokes[k].colour, strokes[k].width,
-                        strokes[k].dash);
+        caucus_text_add(s, "%s$%s%u using 1:2 with lines lc rgb '%s' lw %.1f dt %s notitle", comma, name, i,
+                        strokes[k].colour, strokes[k].width, strokes[k].dash);
         comma = ", \\\n  ";
     }
     for (uint32_t i = 0; key && i < count; i++) { /* the key in the order of the table */
         caucus_stroke k = series[i].spec->stroke;
         if (k == CAUCUS_STROKE_HIDDEN)
             continue;
-        caucus_text_add(s, ", \\\n  keyentry with lines lc rgb '%s' lw %.1f dt %s title \"%s%s\"", strokes[k].colour, strokes[k].width,
-                        strokes[k].dash, series[i].spec->label, series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? ", paper" : "");
+        caucus_text_add(s, ", \\\n  keyentry with lines lc rgb '%s' lw %.1f dt %s title \"%s%s\"", strokes[k].colour,
+                        strokes[k].width, strokes[k].dash, series[i].spec->label,
+                        series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? ", paper" : "");
     }
     caucus_text_add(s, "\n");
 }
@@ -87,8 +90,8 @@ static double least_of(const caucus_figure *figure) {
 static void axes(caucus_text *s, const caucus_figure *figure, bool titles) {
     const caucus_figure_spec *spec = figure->spec;
     if (titles) {
-        caucus_text_add(s, "set xlabel 'round (of %u)' offset 0,0.5\nset ylabel 'regret per client (%s)'\n", spec->rounds,
-                        spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss");
+        caucus_text_add(s, "set xlabel 'round (of %u)' offset 0,0.5\nset ylabel 'regret per client (%s)'\n",
+                        spec->rounds, spec->section == CAUCUS_SECTION_MOVIELENS ? "rating points" : "loss");
     }
     uint32_t step = spec->rounds >= 4096 ? 4096 : spec->rounds / 4 / 32 * 32;
     caucus_text_add(s, "set xrange [0:%u]\nset xtics 0,%u\n", spec->rounds, titles ? step : 2 * step);
@@ -102,7 +105,8 @@ void caucus_study_draw_figure(const caucus_figure *figure, caucus_text *ret_scri
     caucus_text *s = ret_script;
     preamble(s, 640, 500, 15);
     axes(s, figure, true);
-    caucus_text_add(s, "set key outside bottom center horizontal Left reverse maxcols 2 width -4 samplen 3 spacing 1.1 textcolor rgb '#222222'\n");
+    caucus_text_add(s, "set key outside bottom center horizontal Left reverse maxcols 2 width -4 samplen 3 spacing 1.1 "
+                       "textcolor rgb '#222222'\n");
     for (uint32_t i = 0; i < figure->count; i++)
         if (figure->series[i].spec->stroke != CAUCUS_STROKE_HIDDEN)
             block(s, "d", i, &figure->series[i], least_of(figure));
@@ -133,8 +137,10 @@ void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_
 void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_script) {
     caucus_text *s = ret_script;
     preamble(s, 640, 470, 15);
-    caucus_text_add(s, "set logscale xy 2\nset xlabel 'clients m' offset 0,0.5\nset ylabel 'regret per client (loss)'\nset logscale y 10\n"
-                       "set xrange [0.85:38]\nset format y '%%g'\nset key outside bottom center Left reverse maxcols 1 samplen 3.2 spacing 1.05\n");
+    caucus_text_add(s, "set logscale xy 2\nset xlabel 'clients m' offset 0,0.5\nset ylabel 'regret per client "
+                       "(loss)'\nset logscale y 10\n"
+                       "set xrange [0.85:38]\nset format y '%%g'\nset key outside bottom center Left reverse maxcols 1 "
+                       "samplen 3.2 spacing 1.05\n");
     for (uint32_t i = 0; i < scaling->count; i++) {
         const caucus_sweep *w = &scaling->sweep[i];
         if (w->spec->stroke == CAUCUS_STROKE_HIDDEN)
@@ -142,7 +148,8 @@ void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_s
         caucus_text_add(s, "$s%u << EOD\n", i);
         for (uint32_t k = 0; k < w->points; k++)
             caucus_text_add(s, "%g %.6g %.6g %.6g\n", w->x[k], w->regret[k].mean,
-                            fmax(w->regret[k].mean - w->regret[k].std, w->regret[k].mean / 10), w->regret[k].mean + w->regret[k].std);
+                            fmax(w->regret[k].mean - w->regret[k].std, w->regret[k].mean / 10),
+                            w->regret[k].mean + w->regret[k].std);
         caucus_text_add(s, "EOD\n");
     }
     const char *comma = "plot ";
@@ -151,10 +158,11 @@ void caucus_study_draw_scaling(const caucus_scaling *scaling, caucus_text *ret_s
         caucus_stroke k = w->spec->stroke;
         if (k == CAUCUS_STROKE_HIDDEN)
             continue;
-        caucus_text_add(s, "%s$s%u using 1:2:3:4 with yerrorbars lc rgb '%s' lw 1 pt %d ps 0.6 notitle, \\\n", comma, i, strokes[k].colour,
-                        strokes[k].point);
-        caucus_text_add(s, "  $s%u using 1:2 with linespoints lc rgb '%s' lw %.1f dt %s pt %d ps 0.6 title \"%s: slope %.2f\"", i,
-                        strokes[k].colour, strokes[k].width, strokes[k].dash, strokes[k].point, w->spec->label, w->slope + 0.0);
+        caucus_text_add(s, "%s$s%u using 1:2:3:4 with yerrorbars lc rgb '%s' lw 1 pt %d ps 0.6 notitle, \\\n", comma, i,
+                        strokes[k].colour, strokes[k].point);
+        caucus_text_add(
+            s, "  $s%u using 1:2 with linespoints lc rgb '%s' lw %.1f dt %s pt %d ps 0.6 title \"%s: slope %.2f\"", i,
+            strokes[k].colour, strokes[k].width, strokes[k].dash, strokes[k].point, w->spec->label, w->slope + 0.0);
         comma = ", \\\n  ";
     }
     caucus_text_add(s, "\n");

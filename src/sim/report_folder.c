@@ -46,7 +46,8 @@ static bool has_foreign(const char *path, char *ret, size_t size) {
     for (struct dirent *e; !foreign && (e = readdir(folder));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        bool ours = page && (strcmp(e->d_name, "index.html") == 0 || ends(e->d_name, ".csv") || ends(e->d_name, ".svg"));
+        bool ours =
+            page && (strcmp(e->d_name, "index.html") == 0 || ends(e->d_name, ".csv") || ends(e->d_name, ".svg"));
         if (!ours) {
             (void)snprintf(ret, size, "%s", e->d_name);
             foreign = true;
@@ -81,7 +82,8 @@ static caucus_status place(const char *path, caucus_folder *ret, caucus_error *r
     while (length > 1 && path[length - 1] == '/')
         length--;
     if (length == 0 || length >= sizeof ret->final)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "out", "a folder's name of 1 to %zu bytes is needed", sizeof ret->final - 1);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "out", "a folder's name of 1 to %zu bytes is needed",
+                           sizeof ret->final - 1);
     (void)snprintf(ret->final, sizeof ret->final, "%.*s", (int)length, path);
     (void)snprintf(ret->building, sizeof ret->building, "%s.new-%ld", ret->final, (long)getpid());
     return make_parents(ret->final, ret_error);
@@ -97,7 +99,8 @@ caucus_status caucus_folder_check(const char *path, caucus_error *ret_error) {
     if (stat(folder.final, &info) == 0 && !S_ISDIR(info.st_mode))
         return caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s is a file; name a folder", folder.final);
     if (has_foreign(folder.final, foreign, sizeof foreign))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s holds '%s', which no report wrote; name a new folder, or one of an older report",
+        return caucus_fail(ret_error, CAUCUS_E_IO, "out",
+                           "%s holds '%s', which no report wrote; name a new folder, or one of an older report",
                            folder.final, foreign);
     if (mkdir(folder.building, 0777) != 0) /* can it be written? better known now than at the end */
         return io(ret_error, "cannot be made", folder.building);
@@ -114,7 +117,8 @@ caucus_status caucus_folder_begin(const char *path, caucus_folder *ret, caucus_e
     return status;
 }
 
-caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text, caucus_error *ret_error) {
+caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text,
+                                caucus_error *ret_error) {
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/%s", folder->building, name);
     if (text->failed)
@@ -122,7 +126,8 @@ caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, c
     FILE *file = fopen(path, "w");
     if (!file)
         return io(ret_error, "cannot be written", path);
-    bool written = fwrite(text->data, 1, text->length, file) == text->length && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    bool written =
+        fwrite(text->data, 1, text->length, file) == text->length && fflush(file) == 0 && fsync(fileno(file)) == 0;
     int error = errno;
     if (fclose(file) != 0 || !written) {
         errno = written ? errno : error;
@@ -150,7 +155,8 @@ void caucus_folder_drop(const caucus_folder *folder) {
 caucus_status caucus_folder_finish(const caucus_folder *folder, caucus_error *ret_error) {
     char foreign[256] = "";
     if (has_foreign(folder->final, foreign, sizeof foreign)) /* it may have come meanwhile */
-        return caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s holds '%s', which no report wrote; name a new folder", folder->final, foreign);
+        return caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s holds '%s', which no report wrote; name a new folder",
+                           folder->final, foreign);
     if (renameat2(AT_FDCWD, folder->building, AT_FDCWD, folder->final, RENAME_EXCHANGE) == 0) {
         remove_folder(folder->building); /* now the old one */
         return CAUCUS_OK;

@@ -1,7 +1,8 @@
 /* report_gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See report_parts.h.
  * layer: sim
  *
- * No shell: gnuplot is spawned with its script, output and complaints in unnamed temporary files, so that nothing can block. */
+ * No shell: gnuplot is spawned with its script, output and complaints in unnamed temporary files, so that nothing can
+ * block. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static caucus_status read_all(FILE *file, caucus_text *ret, caucus_error *ret_er
 }
 
 /* Run `gnuplot argument` with the three files as its standard streams; *ret_code as of waitpid. */
-static caucus_status spawn(const char *argument, FILE *in, FILE *out, FILE *complaints, int *ret_code, caucus_error *ret_error) {
+static caucus_status spawn(const char *argument, FILE *in, FILE *out, FILE *complaints, int *ret_code,
+                           caucus_error *ret_error) {
     char program[] = "gnuplot", option[32];
     (void)snprintf(option, sizeof option, "%s", argument);
     char *argv[] = {program, option, NULL};
@@ -42,7 +44,8 @@ static caucus_status spawn(const char *argument, FILE *in, FILE *out, FILE *comp
         error = posix_spawnp(&child, program, &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     if (error == ENOENT)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "not found; it draws the figures: apt-get install gnuplot-nox");
+        return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot",
+                           "not found; it draws the figures: apt-get install gnuplot-nox");
     if (error != 0)
         return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "cannot be started: %s", strerror(error));
     while (waitpid(child, ret_code, 0) < 0)
@@ -70,7 +73,8 @@ static caucus_status run(const char *argument, const caucus_text *script, caucus
         status = read_all(out, ret, ret_error);
     if (status == CAUCUS_OK && (!WIFEXITED(code) || WEXITSTATUS(code) != 0)) {
         (void)read_all(complaints, &said, NULL);
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "failed: %.150s", said.data ? said.data : "without a word");
+        status =
+            caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "failed: %.150s", said.data ? said.data : "without a word");
     }
 out:
     caucus_text_free(&said);
@@ -129,9 +133,11 @@ caucus_status caucus_gnuplot_svg(const caucus_text *script, const char *id, cons
         status = caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "wrote no SVG");
         goto out;
     }
-    caucus_text_add(ret, "<svg role=\"img\" aria-labelledby=\"%s-title %s-about\" %.*s\" xmlns=\"http://www.w3.org/2000/svg\" "
-                         "xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n<title id=\"%s-title\">",
-                    id, id, (int)(view_end - view), view, id);
+    caucus_text_add(
+        ret,
+        "<svg role=\"img\" aria-labelledby=\"%s-title %s-about\" %.*s\" xmlns=\"http://www.w3.org/2000/svg\" "
+        "xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n<title id=\"%s-title\">",
+        id, id, (int)(view_end - view), view, id);
     caucus_text_html(ret, title, strlen(title));
     caucus_text_add(ret, "</title>\n<desc id=\"%s-about\">", id);
     caucus_text_html(ret, description, strlen(description));

@@ -9,9 +9,11 @@
 #include "sim/report_parts.h"
 
 static const char style[] =
-    ":root{color-scheme:light dark;--ink:#1c1c1c;--soft:#5a5a5a;--line:#d4d4d4;--back:#fff;--card:#f6f6f4;--good:#00694d;--bad:#b03a00;"
+    ":root{color-scheme:light "
+    "dark;--ink:#1c1c1c;--soft:#5a5a5a;--line:#d4d4d4;--back:#fff;--card:#f6f6f4;--good:#00694d;--bad:#b03a00;"
     "--link:#005a8d}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e6;--soft:#a9a9a6;--line:#474744;--back:#1b1b1a;--card:#272725;--good:#4fd0a8;"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e6;--soft:#a9a9a6;--line:#474744;--back:#1b1b1a;--card:#272725;"
+    "--good:#4fd0a8;"
     "--bad:#ff9a62;--link:#7cc4f0}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0 auto;max-width:48rem;padding:1.2rem 1rem 4rem;font:1rem/1.55 system-ui,sans-serif;color:var(--ink);"
@@ -30,11 +32,13 @@ static const char style[] =
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
     "td:first-child{min-width:8.5rem}.number{text-align:right;white-space:nowrap;padding-left:.5rem}"
     "th,th.number{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}\n"
-    "pre{background:var(--card);padding:.6rem .7rem;border-radius:4px;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    "pre{background:var(--card);padding:.6rem "
+    ".7rem;border-radius:4px;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere}\n"
     "td code{overflow-wrap:anywhere}.words{min-width:14rem}\n"
     "#departures table{table-layout:fixed;min-width:44rem}#departures td code{font-size:.85em}\n"
     "code{font-family:ui-monospace,monospace;font-size:.92em}\n"
-    ".claims{list-style:none;padding:0;margin:.6rem 0}.claims li{padding:.45rem 0 .45rem 4.6rem;border-bottom:1px solid var(--line);"
+    ".claims{list-style:none;padding:0;margin:.6rem 0}.claims li{padding:.45rem 0 .45rem 4.6rem;border-bottom:1px "
+    "solid var(--line);"
     "position:relative}\n"
     ".claims b{position:absolute;left:0;font-weight:700}.holds b{color:var(--good)}.fails b{color:var(--bad)}\n"
     ".claims span{display:block;color:var(--soft);font-size:.92rem}\n"
@@ -65,16 +69,21 @@ caucus_summary caucus_study_traffic(const caucus_run_result *run, size_t field_o
 }
 
 static void head(const caucus_study *study, caucus_text *t) {
-    caucus_text_add(t, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta name=\"generator\" content=\"caucus reproduce\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                       "<title>Federated prediction from experts, reproduced</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n",
-                    style);
+    caucus_text_add(
+        t,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"generator\" content=\"caucus reproduce\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>Federated prediction from experts, reproduced</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n",
+        style);
     uint32_t hold = 0;
     for (uint32_t i = 0; i < study->claims; i++)
         hold += study->claim[i].holds;
     caucus_text_add(t, "<h1>Federated prediction from experts with differential privacy, reproduced</h1>\n");
-    caucus_text_add(t, "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own, at the same ε: ", CAUCUS_VERSION);
+    caucus_text_add(
+        t,
+        "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own, at the same ε: ",
+        CAUCUS_VERSION);
     if (study->claims == 0)
         caucus_text_add(t, "<strong>nothing could be checked</strong>.");
     else if (hold == study->claims)
@@ -83,31 +92,40 @@ static void head(const caucus_study *study, caucus_text *t) {
         caucus_text_add(t, "<strong>%u of %u checks hold</strong>.", hold, study->claims);
     caucus_text_add(t, " %u runs, ", study->runs);
     caucus_text_thousands(t, study->trials);
-    caucus_text_add(t, " trials, %.1f seconds%s. Regret is counted per client against the best single expert in hindsight; ± is one standard "
-                       "deviation over trials.</p>\n",
+    caucus_text_add(t,
+                    " trials, %.1f seconds%s. Regret is counted per client against the best single expert in "
+                    "hindsight; ± is one standard "
+                    "deviation over trials.</p>\n",
                     study->seconds, study->options.quick ? " (<code>--quick</code>: fewer trials)" : "");
 }
 
 static void what_ran(const caucus_study *study, caucus_text *t) {
-    caucus_text_add(t, "<div class=\"wide\"><table>\n<thead><tr><th>What was run</th><th class=\"number\">clients m</th><th class=\"number\">experts d"
-                       "</th><th class=\"number\">rounds T</th><th class=\"number\">ε</th><th class=\"number\">trials</th>"
-                       "<th class=\"number\">seconds</th></tr></thead>\n<tbody>\n");
+    caucus_text_add(t,
+                    "<div class=\"wide\"><table>\n<thead><tr><th>What was run</th><th class=\"number\">clients "
+                    "m</th><th class=\"number\">experts d"
+                    "</th><th class=\"number\">rounds T</th><th class=\"number\">ε</th><th class=\"number\">trials</th>"
+                    "<th class=\"number\">seconds</th></tr></thead>\n<tbody>\n");
     for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
         const caucus_figure *f = &study->figure[s];
         if (!f->spec)
             continue;
-        caucus_text_add(t, "<tr><td><a href=\"#%s\">%s</a></td>", caucus_section_word((caucus_section)s), caucus_section_help((caucus_section)s));
+        caucus_text_add(t, "<tr><td><a href=\"#%s\">%s</a></td>", caucus_section_word((caucus_section)s),
+                        caucus_section_help((caucus_section)s));
         if (f->missing[0]) {
             caucus_text_add(t, "<td colspan=\"6\">not run: the data is not here</td></tr>\n");
             continue;
         }
-        caucus_text_add(t, "<td class=\"number\">%u</td><td class=\"number\">%u</td><td class=\"number\">%u</td><td class=\"number\">%g</td>"
-                           "<td class=\"number\">%u</td><td class=\"number\">%.1f</td></tr>\n",
-                        f->spec->clients, f->spec->experts, f->spec->rounds, f->spec->epsilon, f->series[0].run.done, f->seconds);
+        caucus_text_add(t,
+                        "<td class=\"number\">%u</td><td class=\"number\">%u</td><td class=\"number\">%u</td><td "
+                        "class=\"number\">%g</td>"
+                        "<td class=\"number\">%u</td><td class=\"number\">%.1f</td></tr>\n",
+                        f->spec->clients, f->spec->experts, f->spec->rounds, f->spec->epsilon, f->series[0].run.done,
+                        f->seconds);
     }
     if (study->scaling.count)
-        caucus_text_add(t, "<tr><td><a href=\"#scaling\">%s</a></td><td colspan=\"5\">%u sweeps of 4 to 6 points</td>"
-                           "<td class=\"number\">%.1f</td></tr>\n",
+        caucus_text_add(t,
+                        "<tr><td><a href=\"#scaling\">%s</a></td><td colspan=\"5\">%u sweeps of 4 to 6 points</td>"
+                        "<td class=\"number\">%.1f</td></tr>\n",
                         caucus_section_help(CAUCUS_SECTION_SCALING), study->scaling.count, study->scaling.seconds);
     caucus_text_add(t, "</tbody></table></div>\n");
 }
@@ -116,26 +134,32 @@ static void what_holds(const caucus_study *study, caucus_text *t) {
     caucus_text_add(t, study->claims ? "<h3>What holds</h3>\n<ul class=\"claims\">\n" : "<ul class=\"claims\">\n");
     for (uint32_t i = 0; i < study->claims; i++) {
         const caucus_claim *c = &study->claim[i];
-        caucus_text_add(t, "<li class=\"%s\"><b>%s</b> ", c->holds ? "holds" : "fails", c->holds ? "✓ holds" : "✗ fails");
+        caucus_text_add(t, "<li class=\"%s\"><b>%s</b> ", c->holds ? "holds" : "fails",
+                        c->holds ? "✓ holds" : "✗ fails");
         say(t, c->text);
         caucus_text_add(t, "<span>");
         say(t, c->measured);
         caucus_text_add(t, "</span></li>\n");
     }
-    caucus_text_add(t, "</ul>\n<p class=\"remark\"><strong>NOT PRIVATE (seeded)</strong>: noise and losses come from seed %llu so that everything "
-                       "here can be made again. A live run draws its noise from the operating system.</p>\n",
+    caucus_text_add(t,
+                    "</ul>\n<p class=\"remark\"><strong>NOT PRIVATE (seeded)</strong>: noise and losses come from seed "
+                    "%llu so that everything "
+                    "here can be made again. A live run draws its noise from the operating system.</p>\n",
                     (unsigned long long)study->options.seed);
 }
 
 static void measured_table(const caucus_figure *f, caucus_text *t) {
-    caucus_text_add(t, "<div class=\"wide\"><table>\n<thead><tr><th>Algorithm</th><th>constants</th><th class=\"number\">regret per client</th>"
-                       "<th class=\"number\">proven ≤</th><th class=\"number\">switches</th><th class=\"number\">numbers sent per client</th>"
+    caucus_text_add(t, "<div class=\"wide\"><table>\n<thead><tr><th>Algorithm</th><th>constants</th><th "
+                       "class=\"number\">regret per client</th>"
+                       "<th class=\"number\">proven ≤</th><th class=\"number\">switches</th><th "
+                       "class=\"number\">numbers sent per client</th>"
                        "<th class=\"number\">trials</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < f->count; i++) {
         const caucus_series *s = &f->series[i];
         const caucus_plan *plan = s->run.plan;
         caucus_summary regret = caucus_run_regret(&s->run), switches = caucus_run_switches(&s->run);
-        caucus_summary sent = caucus_study_traffic(&s->run, offsetof(caucus_trial_result, scalars_up), plan->settings.clients);
+        caucus_summary sent =
+            caucus_study_traffic(&s->run, offsetof(caucus_trial_result, scalars_up), plan->settings.clients);
         caucus_text_add(t, "<tr><td>");
         say(t, s->spec->label);
         caucus_text_add(t, "</td><td>%s</td>", caucus_calibration_word(s->spec->calibration));
@@ -157,14 +181,18 @@ static void measured_table(const caucus_figure *f, caucus_text *t) {
 
 static bool same_guarantee(const caucus_run_result *a, const caucus_run_result *b) {
     double off = a->plan->guarantee.epsilon_choices - b->plan->guarantee.epsilon_choices;
-    return fabs(off) < 0.001 * a->plan->guarantee.epsilon_choices && strcmp(a->plan->guarantee.note, b->plan->guarantee.note) == 0;
+    return fabs(off) < 0.001 * a->plan->guarantee.epsilon_choices &&
+           strcmp(a->plan->guarantee.note, b->plan->guarantee.note) == 0;
 }
 
 /* What each plan really guarantees, and to whom; plans with the same guarantee share a row. */
 static void guarantee_table(const caucus_figure *f, caucus_text *t) {
-    caucus_text_add(t, "<h3>What each really guarantees, at ε = %g asked</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>Plans</th>"
-                       "<th class=\"number\">ε of choices</th><th class=\"number\">ε of messages</th><th>In words</th></tr></thead>\n<tbody>\n",
-                    f->spec->epsilon);
+    caucus_text_add(
+        t,
+        "<h3>What each really guarantees, at ε = %g asked</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>Plans</th>"
+        "<th class=\"number\">ε of choices</th><th class=\"number\">ε of messages</th><th>In "
+        "words</th></tr></thead>\n<tbody>\n",
+        f->spec->epsilon);
     for (uint32_t i = 0; i < f->count; i++) {
         bool told = false;
         for (uint32_t k = 0; k < i; k++)
@@ -222,7 +250,8 @@ static void again(const caucus_study *study, caucus_section s, caucus_text *t) {
     caucus_text_free(&command);
 }
 
-static void figure_section(const caucus_study *study, caucus_section s, const caucus_pictures *pictures, caucus_text *t) {
+static void figure_section(const caucus_study *study, caucus_section s, const caucus_pictures *pictures,
+                           caucus_text *t) {
     const caucus_figure *f = &study->figure[s];
     begin_section(study, s, t);
     if (f->missing[0]) {
@@ -231,16 +260,21 @@ static void figure_section(const caucus_study *study, caucus_section s, const ca
         caucus_text_add(t, "</p>\n</section>\n");
         return;
     }
-    picture(&pictures->figure[s], "Mean over trials; bands: one standard deviation. Grey: the paper’s constants.", "", t);
+    picture(&pictures->figure[s], "Mean over trials; bands: one standard deviation. Grey: the paper’s constants.", "",
+            t);
     paragraph(study, s, t);
     measured_table(f, t);
     guarantee_table(f, t);
     if (f->seeds) {
         caucus_text_add(t, "<h3>The same with %u other seeds</h3>\n", f->seeds);
-        picture(&pictures->small[s], "Other losses and other noise; colours, dashes and axes as above (regret per client against the round).", "many", t);
+        picture(
+            &pictures->small[s],
+            "Other losses and other noise; colours, dashes and axes as above (regret per client against the round).",
+            "many", t);
     }
     again(study, s, t);
-    caucus_text_add(t, "<p>Numbers: <a href=\"%s.csv\">curves</a>, <a href=\"%s-trials.csv\">every trial</a>", f->spec->file, f->spec->file);
+    caucus_text_add(t, "<p>Numbers: <a href=\"%s.csv\">curves</a>, <a href=\"%s-trials.csv\">every trial</a>",
+                    f->spec->file, f->spec->file);
     if (f->seeds)
         caucus_text_add(t, ", <a href=\"%s-seeds.csv\">other seeds</a>", f->spec->file);
     caucus_text_add(t, "; the figure as <a href=\"%s.svg\">SVG</a>.</p>\n</section>\n", f->spec->file);
@@ -251,25 +285,32 @@ static void scaling_section(const caucus_study *study, const caucus_pictures *pi
     begin_section(study, s, t);
     picture(&pictures->figure[s], "Mean over trials; bars: one standard deviation.", "", t);
     paragraph(study, s, t);
-    caucus_text_add(t, "<div class=\"wide\"><table>\n<thead><tr><th>What grows</th><th>Algorithm</th><th>with</th><th>theory</th>"
-                       "<th class=\"number\">slope in theory</th><th class=\"number\">slope measured</th><th class=\"number\">from … to</th></tr></thead>\n<tbody>\n");
+    caucus_text_add(
+        t, "<div class=\"wide\"><table>\n<thead><tr><th>What grows</th><th>Algorithm</th><th>with</th><th>theory</th>"
+           "<th class=\"number\">slope in theory</th><th class=\"number\">slope measured</th><th class=\"number\">from "
+           "… to</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < study->scaling.count; i++) {
         const caucus_sweep *w = &study->scaling.sweep[i];
-        caucus_text_add(t, "<tr><td>%s</td><td>", w->spec->value == CAUCUS_SWEEP_REGRET ? "regret per client" : "numbers sent");
+        caucus_text_add(t, "<tr><td>%s</td><td>",
+                        w->spec->value == CAUCUS_SWEEP_REGRET ? "regret per client" : "numbers sent");
         say(t, w->spec->label);
-        caucus_text_add(t, "</td><td>%s</td><td>%s</td>", caucus_sweep_variable_text(w->spec->variable), w->spec->theory);
+        caucus_text_add(t, "</td><td>%s</td><td>%s</td>", caucus_sweep_variable_text(w->spec->variable),
+                        w->spec->theory);
         if (isnan(w->spec->slope))
             caucus_text_add(t, "<td class=\"number\">–</td>");
         else
             caucus_text_add(t, "<td class=\"number\">%g</td>", w->spec->slope);
-        caucus_text_add(t, "<td class=\"number\">%.2f ± %.2f</td><td class=\"number\">%g … %g</td></tr>\n", w->slope, w->slope_error, w->x[0],
-                        w->x[w->points - 1]);
+        caucus_text_add(t, "<td class=\"number\">%.2f ± %.2f</td><td class=\"number\">%g … %g</td></tr>\n", w->slope,
+                        w->slope_error, w->x[0], w->x[w->points - 1]);
     }
-    caucus_text_add(t, "</tbody></table></div>\n<p><small>Slopes: least squares of logarithms, ± one standard error of the fit; all with "
-                       "<code>trust coordinator</code> and our calibration. A rate of log T has no slope of its own: near 0 for regret, and "
+    caucus_text_add(t, "</tbody></table></div>\n<p><small>Slopes: least squares of logarithms, ± one standard error of "
+                       "the fit; all with "
+                       "<code>trust coordinator</code> and our calibration. A rate of log T has no slope of its own: "
+                       "near 0 for regret, and "
                        "1 in log2 of T for traffic.</small></p>\n");
     again(study, s, t);
-    caucus_text_add(t, "<p>Numbers: <a href=\"scaling.csv\">every point</a>; the figure as <a href=\"scaling.svg\">SVG</a>.</p>\n</section>\n");
+    caucus_text_add(t, "<p>Numbers: <a href=\"scaling.csv\">every point</a>; the figure as <a "
+                       "href=\"scaling.svg\">SVG</a>.</p>\n</section>\n");
 }
 
 void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret) {

@@ -36,13 +36,16 @@ typedef struct caucus_sweep_spec {
 /* The figures' experiments: three, in the order of the sections. */
 extern const caucus_figure_spec caucus_figure_specs[3];
 
-/** Run one run of a report: fills threads, progress and stop from the options. `step` is shown as progress. */
-caucus_status caucus_study_play(caucus_study *study, const char *step, caucus_run *run, const caucus_adversary *shared,
-                                 caucus_run_result *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Play one run of a report, with the threads, progress and stop of its options. `step` is shown as progress. */
+caucus_status caucus_study_play(caucus_study *study, const char *step, const caucus_run *run,
+                                const caucus_adversary *shared, caucus_run_result *ret,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section,
+                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two points). */
+/** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two
+ * points). */
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error);
 
 /** Fill study->claim from the runs. */
@@ -99,9 +102,10 @@ typedef struct caucus_folder {
 } caucus_folder;
 caucus_status caucus_folder_check(const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_folder_begin(const char *path, caucus_folder *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
-/** Put it in place, replacing what was there. After a failure, or instead: caucus_folder_drop removes what was built. */
+caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Put it in place, replacing what was there. After a failure, or instead: caucus_folder_drop removes what was built.
+ */
 caucus_status caucus_folder_finish(const caucus_folder *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_folder_drop(const caucus_folder *folder);
 

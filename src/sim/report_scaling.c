@@ -19,45 +19,51 @@
 #define REALIZABLE CAUCUS_ADVERSARY_REALIZABLE
 #define BERNOULLI CAUCUS_ADVERSARY_BERNOULLI
 
-/* key, label, theory, slope, value, variable, algorithm, protocol, adversary, m, d, T, N, epsilon, delta, x, trials, quick, stroke */
+/* One sweep per entry: key, label, theory, slope, value, variable, algorithm, protocol,
+ * adversary, m, d, T, N, epsilon, delta, x, trials, quick trials, stroke */
+/* clang-format off */
 static const caucus_sweep_spec specs[] = {
-    {"svt-regret-clients", "svt, realizable losses", "1/m", -1, BY(REGRET), BY(CLIENTS), SVT, TWO_STEP, REALIZABLE, 0, 100, 4096, 1, 1, 0,
-     {1, 2, 4, 8, 16, 32}, 20, 5, CAUCUS_STROKE_FIRST},
-    {"svt-regret-epsilon", "svt, realizable losses", "1/ε", -1, BY(REGRET), BY(EPSILON), SVT, TWO_STEP, REALIZABLE, 10, 100, 4096, 1, 0, 0,
-     {0.25, 0.5, 1, 2, 4}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"svt-regret-rounds", "svt, realizable losses", "log T", 0, BY(REGRET), BY(ROUNDS), SVT, TWO_STEP, REALIZABLE, 10, 100, 0, 1, 1, 0,
-     {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"stoch-regret-clients", "stoch, Bernoulli losses", "1/√m", -0.5, BY(REGRET), BY(CLIENTS), STOCH, TWO_STEP, BERNOULLI, 0, 100, 4096, 1, 10, 0,
-     {1, 2, 4, 8, 16, 32}, 20, 5, CAUCUS_STROKE_SECOND},
-    {"stoch-regret-epsilon", "stoch, small ε", "1/ε", -1, BY(REGRET), BY(EPSILON), STOCH, TWO_STEP, BERNOULLI, 10, 100, 4096, 1, 0, 0,
-     {0.02, 0.04, 0.08, 0.16, 0.32}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"stoch-regret-rounds", "stoch, Bernoulli losses", "√T", 0.5, BY(REGRET), BY(ROUNDS), STOCH, TWO_STEP, BERNOULLI, 10, 100, 0, 1, 10, 0,
-     {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"identical-regret-clients", "hedge without privacy, identical losses (Theorem 2)", "1: no speed-up", 0, BY(REGRET), BY(CLIENTS), HEDGE,
-     TWO_STEP, CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS, 0, 100, 1024, 1, INFINITY, 0, {1, 2, 4, 8, 16, 32}, 40, 10, CAUCUS_STROKE_GREY_FIRST},
-    {"hedge-regret-clients", "hedge, ε = 1, losses that halve the field", "1/m until sampling dominates", NAN, BY(REGRET), BY(CLIENTS), HEDGE,
-     TWO_STEP, CAUCUS_ADVERSARY_HALVING, 0, 100, 1024, 1, 1, 1e-6, {1, 2, 4, 8, 16, 32}, 20, 5, CAUCUS_STROKE_THIRD},
-    {"last-rounds-regret-clients", "svt, losses only at the end (Theorem 3)", "at least 1/m", -1, BY(REGRET), BY(CLIENTS), SVT, TWO_STEP,
-     CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, 0, 100, 512, 1, 0.25, 0, {1, 2, 4, 8, 16, 32}, 40, 20, CAUCUS_STROKE_RIVAL},
-    {"svt-traffic-clients", "svt, the paper's messages", "m", 1, BY(SCALARS), BY(CLIENTS), SVT, AS_PAPER, REALIZABLE, 0, 100, 512, 1, 10, 0,
-     {1, 4, 16, 64}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"svt-traffic-experts", "svt, the paper's messages", "d", 1, BY(SCALARS), BY(EXPERTS), SVT, AS_PAPER, REALIZABLE, 10, 0, 512, 1, 10, 0,
-     {32, 64, 128, 256, 512}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"svt-traffic-rounds", "svt, the paper's messages", "T", 1, BY(SCALARS), BY(ROUNDS), SVT, AS_PAPER, REALIZABLE, 10, 100, 0, 1, 10, 0,
-     {256, 512, 1024, 2048}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"svt-traffic-interval", "svt, the paper's messages", "1/N", -1, BY(SCALARS), BY(INTERVAL), SVT, AS_PAPER, REALIZABLE, 10, 100, 2048, 0, 10, 0,
-     {1, 2, 4, 8, 16}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"svt-two-step-experts", "svt in two steps (ours)", "d, on switches only", NAN, BY(SCALARS), BY(EXPERTS), SVT, TWO_STEP, REALIZABLE, 10, 0, 512,
-     1, 10, 0, {32, 64, 128, 256, 512}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"svt-two-step-rounds", "svt in two steps (ours)", "T", 1, BY(SCALARS), BY(ROUNDS), SVT, TWO_STEP, REALIZABLE, 10, 100, 0, 1, 10, 0,
-     {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
-    {"stoch-traffic-clients", "stoch", "m", 1, BY(SCALARS), BY(CLIENTS), STOCH, TWO_STEP, BERNOULLI, 0, 100, 512, 1, 10, 0,
-     {1, 4, 16, 64}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"stoch-traffic-experts", "stoch", "d", 1, BY(SCALARS), BY(EXPERTS), STOCH, TWO_STEP, BERNOULLI, 10, 0, 512, 1, 10, 0,
-     {32, 64, 128, 256, 512}, 2, 2, CAUCUS_STROKE_HIDDEN},
-    {"stoch-traffic-rounds", "stoch", "log T", 1, BY(SCALARS), BY(PHASES), STOCH, TWO_STEP, BERNOULLI, 10, 100, 0, 1, 10, 0,
-     {16, 64, 256, 1024, 4096}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"svt-regret-clients", "svt, realizable losses", "1/m", -1, BY(REGRET), BY(CLIENTS), SVT, TWO_STEP, REALIZABLE, 0,
+     100, 4096, 1, 1, 0, {1, 2, 4, 8, 16, 32}, 20, 5, CAUCUS_STROKE_FIRST},
+    {"svt-regret-epsilon", "svt, realizable losses", "1/ε", -1, BY(REGRET), BY(EPSILON), SVT, TWO_STEP, REALIZABLE,
+     10, 100, 4096, 1, 0, 0, {0.25, 0.5, 1, 2, 4}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"svt-regret-rounds", "svt, realizable losses", "log T", 0, BY(REGRET), BY(ROUNDS), SVT, TWO_STEP, REALIZABLE, 10,
+     100, 0, 1, 1, 0, {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"stoch-regret-clients", "stoch, Bernoulli losses", "1/√m", -0.5, BY(REGRET), BY(CLIENTS), STOCH, TWO_STEP,
+     BERNOULLI, 0, 100, 4096, 1, 10, 0, {1, 2, 4, 8, 16, 32}, 20, 5, CAUCUS_STROKE_SECOND},
+    {"stoch-regret-epsilon", "stoch, small ε", "1/ε", -1, BY(REGRET), BY(EPSILON), STOCH, TWO_STEP, BERNOULLI, 10,
+     100, 4096, 1, 0, 0, {0.02, 0.04, 0.08, 0.16, 0.32}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"stoch-regret-rounds", "stoch, Bernoulli losses", "√T", 0.5, BY(REGRET), BY(ROUNDS), STOCH, TWO_STEP, BERNOULLI,
+     10, 100, 0, 1, 10, 0, {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"identical-regret-clients", "hedge without privacy, identical losses (Theorem 2)", "1: no speed-up", 0,
+     BY(REGRET), BY(CLIENTS), HEDGE, TWO_STEP, CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS, 0, 100, 1024, 1, INFINITY,
+     0, {1, 2, 4, 8, 16, 32}, 40, 10, CAUCUS_STROKE_GREY_FIRST},
+    {"hedge-regret-clients", "hedge, ε = 1, losses that halve the field", "1/m until sampling dominates", NAN,
+     BY(REGRET), BY(CLIENTS), HEDGE, TWO_STEP, CAUCUS_ADVERSARY_HALVING, 0, 100, 1024, 1, 1, 1e-6, {1, 2, 4, 8,
+     16, 32}, 20, 5, CAUCUS_STROKE_THIRD},
+    {"last-rounds-regret-clients", "svt, losses only at the end (Theorem 3)", "at least 1/m", -1, BY(REGRET),
+     BY(CLIENTS), SVT, TWO_STEP, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, 0, 100, 512, 1, 0.25, 0, {1, 2, 4, 8,
+     16, 32}, 40, 20, CAUCUS_STROKE_RIVAL},
+    {"svt-traffic-clients", "svt, the paper's messages", "m", 1, BY(SCALARS), BY(CLIENTS), SVT, AS_PAPER, REALIZABLE,
+     0, 100, 512, 1, 10, 0, {1, 4, 16, 64}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"svt-traffic-experts", "svt, the paper's messages", "d", 1, BY(SCALARS), BY(EXPERTS), SVT, AS_PAPER, REALIZABLE,
+     10, 0, 512, 1, 10, 0, {32, 64, 128, 256, 512}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"svt-traffic-rounds", "svt, the paper's messages", "T", 1, BY(SCALARS), BY(ROUNDS), SVT, AS_PAPER, REALIZABLE,
+     10, 100, 0, 1, 10, 0, {256, 512, 1024, 2048}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"svt-traffic-interval", "svt, the paper's messages", "1/N", -1, BY(SCALARS), BY(INTERVAL), SVT, AS_PAPER,
+     REALIZABLE, 10, 100, 2048, 0, 10, 0, {1, 2, 4, 8, 16}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"svt-two-step-experts", "svt in two steps (ours)", "d, on switches only", NAN, BY(SCALARS), BY(EXPERTS), SVT,
+     TWO_STEP, REALIZABLE, 10, 0, 512, 1, 10, 0, {32, 64, 128, 256, 512}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"svt-two-step-rounds", "svt in two steps (ours)", "T", 1, BY(SCALARS), BY(ROUNDS), SVT, TWO_STEP, REALIZABLE, 10,
+     100, 0, 1, 10, 0, {512, 1024, 2048, 4096, 8192}, 20, 5, CAUCUS_STROKE_HIDDEN},
+    {"stoch-traffic-clients", "stoch", "m", 1, BY(SCALARS), BY(CLIENTS), STOCH, TWO_STEP, BERNOULLI, 0, 100, 512, 1,
+     10, 0, {1, 4, 16, 64}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"stoch-traffic-experts", "stoch", "d", 1, BY(SCALARS), BY(EXPERTS), STOCH, TWO_STEP, BERNOULLI, 10, 0, 512, 1,
+     10, 0, {32, 64, 128, 256, 512}, 2, 2, CAUCUS_STROKE_HIDDEN},
+    {"stoch-traffic-rounds", "stoch", "log T", 1, BY(SCALARS), BY(PHASES), STOCH, TWO_STEP, BERNOULLI, 10, 100, 0, 1,
+     10, 0, {16, 64, 256, 1024, 4096}, 2, 2, CAUCUS_STROKE_HIDDEN},
 };
+/* clang-format on */
 
 const char *caucus_sweep_variable_text(caucus_sweep_variable variable) {
     switch (variable) {
@@ -114,7 +120,8 @@ static caucus_run run_of(const caucus_study *study, const caucus_sweep_spec *spe
     s->protocol = spec->protocol;
     s->clients = spec->variable == CAUCUS_SWEEP_CLIENTS ? (uint32_t)x : spec->clients;
     s->experts = spec->variable == CAUCUS_SWEEP_EXPERTS ? (uint32_t)x : spec->experts;
-    s->rounds = spec->variable == CAUCUS_SWEEP_ROUNDS || spec->variable == CAUCUS_SWEEP_PHASES ? (uint32_t)x : spec->rounds;
+    s->rounds =
+        spec->variable == CAUCUS_SWEEP_ROUNDS || spec->variable == CAUCUS_SWEEP_PHASES ? (uint32_t)x : spec->rounds;
     s->interval = spec->variable == CAUCUS_SWEEP_INTERVAL ? (uint32_t)x : spec->interval;
     s->epsilon = spec->variable == CAUCUS_SWEEP_EPSILON ? x : spec->epsilon;
     s->delta = spec->delta;

@@ -51,15 +51,17 @@ void caucus_study_title(const caucus_study *study, caucus_section section, caucu
 }
 
 static void alternative_curves(const caucus_figure *figure, caucus_text *ret) {
-    caucus_text_add(ret, "Regret per client against the round, %u rounds. At the end, mean and standard deviation over trials: ",
-                    figure->spec->rounds);
+    caucus_text_add(
+        ret, "Regret per client against the round, %u rounds. At the end, mean and standard deviation over trials: ",
+        figure->spec->rounds);
     const char *comma = "";
     for (uint32_t i = 0; i < figure->count; i++) {
         if (figure->series[i].spec->stroke == CAUCUS_STROKE_HIDDEN)
             continue;
         caucus_summary s = caucus_run_regret(&figure->series[i].run);
         caucus_text_add(ret, "%s%s%s ", comma, figure->series[i].spec->label,
-                        figure->series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? " with the paper’s constants" : "");
+                        figure->series[i].spec->calibration == CAUCUS_CALIBRATION_PAPER ? " with the paper’s constants"
+                                                                                        : "");
         caucus_text_spread(ret, s.mean, s.std);
         comma = "; ";
     }
@@ -88,39 +90,52 @@ void caucus_study_paragraph(const caucus_study *study, caucus_section section, c
     switch (section) {
     case CAUCUS_SECTION_STOCH:
         caucus_text_add(ret,
-                        "Losses are drawn anew each round: every one of the %u experts has its own mean and variance, uniform in [0,1], and its "
-                        "losses are normal, cut to [0,1] (the paper’s softmax and cross-entropy are explained below). <code>stoch</code> lets %u "
-                        "clients learn together in phases that double; <code>limited-updates</code> is one client alone. With the paper’s "
+                        "Losses are drawn anew each round: every one of the %u experts has its own mean and variance, "
+                        "uniform in [0,1], and its "
+                        "losses are normal, cut to [0,1] (the paper’s softmax and cross-entropy are explained below). "
+                        "<code>stoch</code> lets %u "
+                        "clients learn together in phases that double; <code>limited-updates</code> is one client "
+                        "alone. With the paper’s "
                         "constants (grey) ten clients lose ",
                         figure->spec->experts, figure->spec->clients);
         less(ret, ratio(study, section, "stoch", "stoch-paper"));
-        caucus_text_add(ret, ": they spend half of each phase on tree vertices that linear losses do not need. <code>trust nobody</code> is "
+        caucus_text_add(ret, ": they divide the budget over two selections a phase, for trees that linear losses do "
+                             "not need. <code>trust nobody</code> is "
                              "private from the coordinator too, and costs ");
         less(ret, ratio(study, section, "stoch", "stoch-nobody"));
         caucus_text_add(ret, ".");
         break;
     case CAUCUS_SECTION_SVT:
         caucus_text_add(ret,
-                        "Losses are uniform in [0,1]; one hidden expert of %u never errs. <code>svt</code> keeps an expert until it has cost too "
-                        "much, and checks every N rounds. The vertical axis is logarithmic: ten clients at N = 1 settle after a few rounds. At "
-                        "N = 30 and 50 nothing can change before the first report, and that wait is nearly all the regret. The paper’s "
+                        "Losses are uniform in [0,1]; one hidden expert of %u never errs. <code>svt</code> keeps an "
+                        "expert until it has cost too "
+                        "much, and checks every N rounds. The vertical axis is logarithmic: ten clients at N = 1 "
+                        "settle after a few rounds. At "
+                        "N = 30 and 50 nothing can change before the first report, and that wait is nearly all the "
+                        "regret. The paper’s "
                         "constants (grey) switch later than privacy asks for.",
                         figure->spec->experts);
         break;
     case CAUCUS_SECTION_MOVIELENS:
         caucus_text_add(ret,
-                        "Every (client, round) is another of the 6,040 users; experts are the 18 genres, and a genre’s loss is what the user’s "
-                        "mean rating falls short of that for the reference genre, Drama, 0 to 5 points. The reference is fixed beforehand: taken "
-                        "from the ratings, as in the paper, it would make every loss depend on every user. Both calibrations scale by the range "
+                        "Every (client, round) is another of the 6,040 users; experts are the 18 genres, and a genre’s "
+                        "loss is what the user’s "
+                        "mean rating falls short of that for the reference genre, Drama, 0 to 5 points. The reference "
+                        "is fixed beforehand: taken "
+                        "from the ratings, as in the paper, it would make every loss depend on every user. Both "
+                        "calibrations scale by the range "
                         "5, so ε is what it says. Ten trials, as in the paper; the band is one standard deviation.");
         break;
     case CAUCUS_SECTION_SCALING:
-        caucus_text_add(ret,
-                        "A rate such as 1/m is a straight line on two logarithmic axes; its slope is measured here by least squares over a small "
-                        "sweep. Theorems bound the worst case, so a steeper fall is no contradiction. Where all clients see the same fair coins "
-                        "(grey) the regret does not move at all: the sum of m equal losses, at a learning rate of 1/m, is the same algorithm. "
-                        "That is the part of Theorem 2 that holds; its private part does not (below), and <code>hedge</code> shows what "
-                        "collaboration buys there.");
+        caucus_text_add(ret, "A rate such as 1/m is a straight line on two logarithmic axes; its slope is measured "
+                             "here by least squares over a small "
+                             "sweep. Theorems bound the worst case, so a steeper fall is no contradiction. Where all "
+                             "clients see the same fair coins "
+                             "(grey) the regret does not move at all: the sum of m equal losses, at a learning rate of "
+                             "1/m, is the same algorithm. "
+                             "That is the part of Theorem 2 that holds; its private part does not (below), and "
+                             "<code>hedge</code> shows what "
+                             "collaboration buys there.");
         break;
     case CAUCUS_SECTION_COUNT:
         break;
@@ -130,20 +145,25 @@ void caucus_study_paragraph(const caucus_study *study, caucus_section section, c
 /* What makes it again. */
 void caucus_study_command(const caucus_study *study, caucus_section section, caucus_text *ret) {
     unsigned long long seed = (unsigned long long)study->options.seed;
-    caucus_text_add(ret, "caucus reproduce --only %u%s --seed %llu%s\n", (unsigned)section + 1, study->options.quick ? " --quick" : "", seed,
+    caucus_text_add(ret, "caucus reproduce --only %u%s --seed %llu%s\n", (unsigned)section + 1,
+                    study->options.quick ? " --quick" : "", seed,
                     section == CAUCUS_SECTION_MOVIELENS ? " --data data/ml-1m" : "");
     if (section == CAUCUS_SECTION_SCALING) {
-        caucus_text_add(ret, "caucus simulate --algorithm svt --adversary realizable --clients 1,2,4,8,16,32 --experts 100 --rounds 4096 "
-                             "--epsilon 1 --trust coordinator --trials 20 --seed %llu",
+        caucus_text_add(ret,
+                        "caucus simulate --algorithm svt --adversary realizable --clients 1,2,4,8,16,32 --experts 100 "
+                        "--rounds 4096 "
+                        "--epsilon 1 --trust coordinator --trials 20 --seed %llu",
                         seed);
         return;
     }
     const caucus_figure_spec *spec = study->figure[section].spec;
     uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials;
     bool ratings = section == CAUCUS_SECTION_MOVIELENS;
-    caucus_text_add(ret, "caucus simulate --algorithm %s --calibration tight,paper%s --adversary %s%s", section == CAUCUS_SECTION_STOCH
-                    ? "stoch,limited-updates" : "svt,sparse-vector", section == CAUCUS_SECTION_STOCH ? "" : " --interval 1,30,50",
+    caucus_text_add(ret, "caucus simulate --algorithm %s --calibration tight,paper%s --adversary %s%s",
+                    section == CAUCUS_SECTION_STOCH ? "stoch,limited-updates" : "svt,sparse-vector",
+                    section == CAUCUS_SECTION_STOCH ? "" : " --interval 1,30,50",
                     caucus_adversary_kind_word(spec->adversary), ratings ? " --data data/ml-1m" : "");
-    caucus_text_add(ret, " --clients %u --experts %u --rounds %u --epsilon %g --trust coordinator --trials %u --seed %llu", spec->clients,
-                    spec->experts, spec->rounds, spec->epsilon, trials, seed);
+    caucus_text_add(ret,
+                    " --clients %u --experts %u --rounds %u --epsilon %g --trust coordinator --trials %u --seed %llu",
+                    spec->clients, spec->experts, spec->rounds, spec->epsilon, trials, seed);
 }

@@ -9,13 +9,14 @@ caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) {
     return status == CAUCUS_OK ? caucus_folder_check(folder, ret_error) : status;
 }
 
-static caucus_status draw(const caucus_study *study, caucus_section section, const caucus_text *script, const char *id, caucus_text *ret,
-                          caucus_error *ret_error) {
+static caucus_status draw(const caucus_study *study, caucus_section section, const caucus_text *script, const char *id,
+                          caucus_text *ret, caucus_error *ret_error) {
     caucus_text title = {0}, about = {0};
     caucus_study_title(study, section, &title);
     caucus_study_alternative(study, section, &about);
-    caucus_status status = title.failed || about.failed ? caucus_fail(ret_error, CAUCUS_E_MEMORY, "out", "no memory for a figure")
-                                                        : caucus_gnuplot_svg(script, id, title.data, about.data, ret, ret_error);
+    caucus_status status = title.failed || about.failed
+                               ? caucus_fail(ret_error, CAUCUS_E_MEMORY, "out", "no memory for a figure")
+                               : caucus_gnuplot_svg(script, id, title.data, about.data, ret, ret_error);
     caucus_text_free(&title);
     caucus_text_free(&about);
     return status;
@@ -34,7 +35,8 @@ static caucus_status draw_small(const caucus_figure *figure, uint32_t seed, cauc
         caucus_text_spread(&about, s.mean, s.std);
     }
     caucus_study_draw_small(figure, seed, &script);
-    caucus_status status = about.failed ? CAUCUS_E_MEMORY : caucus_gnuplot_svg(&script, id, title, about.data, ret, ret_error);
+    caucus_status status =
+        about.failed ? CAUCUS_E_MEMORY : caucus_gnuplot_svg(&script, id, title, about.data, ret, ret_error);
     caucus_text_free(&script);
     caucus_text_free(&about);
     return status;
@@ -60,8 +62,9 @@ static caucus_status draw_all(const caucus_study *study, caucus_pictures *pictur
 }
 
 /* Make one file's text, write it, forget it. */
-static caucus_status add_file(const caucus_folder *folder, const char *stem, const char *ending, void (*make)(const caucus_figure *, caucus_text *),
-                              const caucus_figure *figure, caucus_error *ret_error) {
+static caucus_status add_file(const caucus_folder *folder, const char *stem, const char *ending,
+                              void (*make)(const caucus_figure *, caucus_text *), const caucus_figure *figure,
+                              caucus_error *ret_error) {
     caucus_text text = {0};
     char name[64];
     (void)snprintf(name, sizeof name, "%s%s", stem, ending);
@@ -71,13 +74,15 @@ static caucus_status add_file(const caucus_folder *folder, const char *stem, con
     return status;
 }
 
-static caucus_status add_svg(const caucus_folder *folder, const char *stem, const caucus_text *svg, caucus_error *ret_error) {
+static caucus_status add_svg(const caucus_folder *folder, const char *stem, const caucus_text *svg,
+                             caucus_error *ret_error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s.svg", stem);
     return caucus_folder_add(folder, name, svg, ret_error);
 }
 
-static caucus_status add_figure(const caucus_folder *folder, const caucus_figure *figure, const caucus_text *svg, caucus_error *ret_error) {
+static caucus_status add_figure(const caucus_folder *folder, const caucus_figure *figure, const caucus_text *svg,
+                                caucus_error *ret_error) {
     const char *stem = figure->spec->file;
     caucus_status status = add_file(folder, stem, ".csv", caucus_study_csv_curves, figure, ret_error);
     if (status == CAUCUS_OK)
@@ -87,7 +92,8 @@ static caucus_status add_figure(const caucus_folder *folder, const caucus_figure
     return status == CAUCUS_OK ? add_svg(folder, stem, svg, ret_error) : status;
 }
 
-static caucus_status add_all(const caucus_study *study, const caucus_folder *folder, const caucus_pictures *pictures, caucus_error *ret_error) {
+static caucus_status add_all(const caucus_study *study, const caucus_folder *folder, const caucus_pictures *pictures,
+                             caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     for (unsigned s = 0; status == CAUCUS_OK && s < CAUCUS_SECTION_SCALING; s++)
         if (study->figure[s].spec && !study->figure[s].missing[0])

@@ -23,7 +23,7 @@ typedef struct pool {
 static void *work(void *argument) {
     pool *p = argument;
     for (;;) {
-        if ((p->run->stop && *p->run->stop) || atomic_load(&p->failed) != CAUCUS_OK)
+        if ((p->run->stop && __atomic_load_n(p->run->stop, __ATOMIC_RELAXED)) || atomic_load(&p->failed) != CAUCUS_OK)
             return NULL;
         uint32_t number = atomic_fetch_add(&p->next, 1);
         if (number >= p->run->trials)

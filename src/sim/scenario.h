@@ -123,6 +123,11 @@ caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_pr
     CAUCUS_MUST_CHECK;
 void caucus_prepared_free(caucus_prepared *prepared);
 
+/** The settings alone, for one run: no adversary, no calibration; a list with more than one value is refused.
+ *  Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */
+caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret, caucus_complaint *ret_complaint)
+    CAUCUS_MUST_CHECK;
+
 /** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was given. */
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret);

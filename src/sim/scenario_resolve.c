@@ -316,14 +316,41 @@ out:
     return status;
 }
 
+static caucus_status check_trust_given(const resolver *r) {
+    if (given(r, CAUCUS_FIELD_TRUST))
+        return CAUCUS_OK;
+    return refuse_missing(r, CAUCUS_FIELD_TRUST,
+                          "whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper");
+}
+
+caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret, caucus_complaint *ret_complaint) {
+    resolver r = {.scenario = scenario, .complaint = ret_complaint};
+    const size_t at[CAUCUS_FIELD_COUNT] = {0};
+    caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
+    caucus_settings s;
+    caucus_settings_init(&s);
+    caucus_status status = check_trust_given(&r);
+    for (size_t f = 0; status == CAUCUS_OK && f < CAUCUS_FIELD_COUNT; f++)
+        if (scenario->field[f].count > 1) {
+            caucus_text t = text_of(&r, (caucus_field)f, 1);
+            status = caucus_text_refuse(&t, "a second value: one at a time here");
+        }
+    if (status == CAUCUS_OK)
+        status = read_words(&r, at, &s, &kind);
+    if (status == CAUCUS_OK)
+        status = read_numbers(&r, at, &s);
+    if (status == CAUCUS_OK)
+        status = read_rest(&r, at, &s, kind);
+    if (status == CAUCUS_OK)
+        *ret = s;
+    return status;
+}
+
 caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret, caucus_complaint *ret_complaint) {
     resolver r = {.scenario = scenario, .complaint = ret_complaint};
     caucus_run common = {0};
     size_t runs = 0;
-    caucus_status status = CAUCUS_OK;
-    if (!given(&r, CAUCUS_FIELD_TRUST))
-        status = refuse_missing(&r, CAUCUS_FIELD_TRUST,
-                                "whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper");
+    caucus_status status = check_trust_given(&r);
     if (status == CAUCUS_OK)
         status = read_common(&r, &common);
     if (status == CAUCUS_OK)

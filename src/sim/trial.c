@@ -228,7 +228,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
     uint32_t round = 0, point = 0;
     while (round < t->rounds) {
-        if (stop && *stop)
+        if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* set by a signal or another thread */
             return CAUCUS_E_ORDER;
         uint32_t until = caucus_curve_round(t->rounds, point);
         while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */

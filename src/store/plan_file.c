@@ -89,7 +89,7 @@ static caucus_status look(const char *path, const char *text, size_t size, found
     if (S_ISREG(info.st_mode) && info.st_size > (off_t)CAUCUS_PLAN_FILE_BYTES)
         return CAUCUS_OK;
     caucus_status status = load(path, &bytes, &there, ret_error);
-    if (status == CAUCUS_OK && there == size && memcmp(bytes, text, size) == 0)
+    if (status == CAUCUS_OK && bytes != NULL && there == size && memcmp(bytes, text, size) == 0)
         *ret = SAME;
     free(bytes);
     return status;

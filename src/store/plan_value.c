@@ -1,7 +1,7 @@
 /* plan_value.c: one value of a plan as text, and back. See plan_walk.h.
  *
  * Every value has exactly one text: integers without sign or leading zeros, fractions in lowest terms, reals in the
- * fewest digits that read back as the same double. So a plan has one form, and equal plans have equal hashes. */
+ * fewest digits, from 15 on, that read back as the same double. So a plan has one form, and equal plans have equal hashes. */
 #include "store/plan_walk.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void real_text(double value, char *ret) {
     } else if (isinf(value)) {
         (void)snprintf(ret, CAUCUS_VALUE_BYTES, value > 0 ? "infinite" : "-infinite");
     } else {
-        for (int digits = 1; digits <= 17; digits++) {
+        for (int digits = 15; digits <= 17; digits++) {
             (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%.*g", digits, value);
             if (strtod(ret, NULL) == value)
                 break;

@@ -26,9 +26,12 @@ overview='caucus: pick the best of d experts for a fleet, online, with different
 
   Try it        reproduce   the paper'"'"'s experiments, as a report with figures
                 up          a live federation on this machine, ten clients over TLS
+  Plan          plan        calibrate a run: noise, budget, regret bound, bytes
+                audit       measure whether the privacy claims hold
   Research      simulate    any algorithm against any adversary or your own losses
   Run           serve       the coordinator of a live federation
                 join        a client: losses in, experts out
+                privacy     what has been spent
                 certify     certificates to try things with
 
 caucus VERB --help shows a verb'"'"'s options with an example. Manual: man caucus

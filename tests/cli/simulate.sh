@@ -132,7 +132,7 @@ if diff want err && grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.
 # A ledger: a reservation and its releases; a run that does not fit is not run.
 simulate "${c[@]}" "${small[@]}" --ledger l.txt --budget 1.5 >out 2>err
 head -1 l.txt | cut -f1,6 >got; printf 'budget\t1610612736\n' | cmp - got || fail "the ledger's budget"
-sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t0\tsimulate svt coordinator\tseeded\n' | cmp - got || fail "the ledger's run"
+sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t0\tsimulate svt coordinator event\tseeded\n' | cmp - got || fail "the ledger's run"
 sed -n 3p l.txt | cut -f1-5 >got; printf 'release\t1\t1\tchecks\tseeded\n' | cmp - got || fail "the ledger's first release"
 cp l.txt before.txt
 code=0

@@ -1,9 +1,10 @@
-"""The simulator against the plain NumPy version (bench/reference), which was written from the formulas and not from the C code.
+"""The simulator against the plain NumPy version (bench/reference), written from the formulas and not from the C code.
 
-For each setting both play the same number of trials with their own losses and their own noise, and the regrets are compared:
-means by a two-sample z-test, distributions by a two-sample Kolmogorov-Smirnov test. Each test alarms with probability 1e-6 if
-the two laws are equal (asymptotically; ties only make it rarer). Seeds are fixed, so the outcome is the same every time.
-Controls play the simulator at half the epsilon against the plain version at the whole: these must be told apart.
+For each setting both play the same number of trials with their own losses and their own noise, and the regrets are
+compared: means by a two-sample z-test, distributions by a two-sample Kolmogorov-Smirnov test. Each test alarms with
+probability 1e-6 if the two laws are equal (asymptotically; ties only make it rarer). Seeds are fixed, so the outcome is
+the same every time. Controls play the simulator at half the epsilon against the plain version at the whole: these must
+be told apart.
 
     compare.py PROGRAM REFERENCE_DIRECTORY
 """
@@ -17,7 +18,7 @@ Z_MAX = 4.8916  # P(|N(0,1)| > Z_MAX) = 1e-6
 KS_MAX = math.sqrt(math.log(2e6) / 2)  # 2 exp(-2 x^2) = 1e-6
 TRIALS = 150
 
-# name, what is compared, arguments of both; {e} is epsilon.
+# Name, what is compared, arguments of both, epsilon.
 SVT = "--algorithm svt --clients 10 --experts 100 --rounds 512 --adversary realizable --trust coordinator "
 STOCH = "--algorithm stoch --clients {m} --experts 50 --rounds 1024 --adversary gaussian "
 CASES = [
@@ -29,11 +30,12 @@ CASES = [
     ("svt, creeping", "law", SVT.replace("realizable", "creeping") + "--interval 1", 10),
     ("sparse-vector", "law", SVT.replace("svt", "sparse-vector").replace("clients 10", "clients 1"), 10),
     ("stoch, tight", "law", STOCH.format(m=4) + "--trust coordinator", 0.5),
-    # The library draws an expert from the trees' mixture, the plain version is charged the mixture's loss: equal means only.
+    # The library draws an expert from the trees' mixture, the plain version is charged its loss: equal means only.
     ("stoch, paper", "mean", STOCH.format(m=4) + "--trust coordinator --calibration paper", 10),
     ("stoch, paper-local", "mean", STOCH.format(m=4) + "--trust paper-local --calibration paper", 10),
     ("stoch, vote", "law", STOCH.format(m=20).replace("1024", "512") + "--trust nobody {vote}", 2),
-    ("hedge", "law", "--algorithm hedge --clients 10 --experts 30 --rounds 300 --adversary halving --trust coordinator", 1),
+    ("hedge", "law",
+     "--algorithm hedge --clients 10 --experts 30 --rounds 300 --adversary halving --trust coordinator", 1),
 ]
 CONTROLS = ("svt, tight, N = 1", "stoch, tight", "stoch, vote", "hedge")
 
@@ -54,7 +56,8 @@ def ours(program, arguments, epsilon):
 
 def plain(reference, arguments, epsilon):
     words = arguments.replace("{vote}", "").split()
-    out = run(["/usr/bin/python3", reference, *words, "--epsilon", str(epsilon), "--trials", str(TRIALS), "--seed", "12"])
+    out = run(["/usr/bin/python3", reference, *words, "--epsilon", str(epsilon), "--trials", str(TRIALS),
+               "--seed", "12"])
     return out["regret"]["values"]
 
 

@@ -1,8 +1,8 @@
 /* plain_trial.h: a trial played the slow and obvious way, to compare the real driver (src/sim/trial.c) with.
  *
  * One row of losses at a time, every loss rounded by the scalar function that defines the grid and added to plain sums;
- * what was played is charged from those same integers, not from what a client says it cost. No buffer, no borrowed sums,
- * no rounds taken together. Only the machines of src/algo are shared with the real driver. */
+ * what was played is charged from those same integers, not from what a client says it cost. No buffer, no borrowed
+ * sums, no rounds taken together. Only the machines of src/algo are shared with the real driver. */
 #ifndef CAUCUS_TESTS_PLAIN_TRIAL_H
 #define CAUCUS_TESTS_PLAIN_TRIAL_H
 
@@ -87,7 +87,7 @@ static inline void plain_announce(plain_trial *p) {
     for (uint32_t i = 0; i < p->m; i++) {
         assert_int_equal(caucus_client_hear(p->client[i], a), CAUCUS_OK);
         p->result.scalars_down += 1 + a->listed;
-        p->result.bytes_down += 24 + 4 * a->listed;
+        p->result.bytes_down += CAUCUS_ANNOUNCEMENT_HEAD_BYTES + 4 * a->listed;
     }
 }
 
@@ -103,7 +103,7 @@ static inline void plain_talk(plain_trial *p, uint32_t *expert) {
             assert_non_null(report);
             assert_int_equal(caucus_coordinator_receive(p->coordinator, report), CAUCUS_OK);
             p->result.scalars_up += report->count;
-            p->result.bytes_up += 24 + 8 * report->count;
+            p->result.bytes_up += CAUCUS_REPORT_HEAD_BYTES + 8 * report->count;
         }
         caucus_announcement before = *caucus_coordinator_announcement(p->coordinator);
         assert_int_equal(caucus_coordinator_close(p->coordinator), CAUCUS_OK);
@@ -164,13 +164,16 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
 static inline void same_results(const char *what, const caucus_trial_result *a, const caucus_trial_result *b) {
     if (memcmp(a, b, sizeof *a) == 0)
         return;
-    print_error("%s: regret %a %a, switches %u %u, selections %u %u, up %llu %llu, down %llu %llu, clipped %llu %llu, "
+    print_error("%s (bytes up %llu %llu, down %llu %llu): regret %a %a, switches %u %u, selections %u %u, "
+                "scalars up %llu %llu, down %llu %llu, clipped %llu %llu, "
                 "nan %llu %llu, digest %016llx %016llx\n",
-                what, a->regret, b->regret, a->switches, b->switches, a->selections, b->selections,
-                (unsigned long long)a->scalars_up, (unsigned long long)b->scalars_up,
-                (unsigned long long)a->scalars_down, (unsigned long long)b->scalars_down,
-                (unsigned long long)a->clipped, (unsigned long long)b->clipped, (unsigned long long)a->nan,
-                (unsigned long long)b->nan, (unsigned long long)a->digest, (unsigned long long)b->digest);
+                what, (unsigned long long)a->bytes_up, (unsigned long long)b->bytes_up,
+                (unsigned long long)a->bytes_down, (unsigned long long)b->bytes_down, a->regret, b->regret, a->switches,
+                b->switches, a->selections, b->selections, (unsigned long long)a->scalars_up,
+                (unsigned long long)b->scalars_up, (unsigned long long)a->scalars_down,
+                (unsigned long long)b->scalars_down, (unsigned long long)a->clipped, (unsigned long long)b->clipped,
+                (unsigned long long)a->nan, (unsigned long long)b->nan, (unsigned long long)a->digest,
+                (unsigned long long)b->digest);
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         if (memcmp(&a->curve[k], &b->curve[k], sizeof a->curve[k]) != 0)
             print_error("  curve[%u] %a %a\n", k, a->curve[k], b->curve[k]);

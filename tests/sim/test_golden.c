@@ -57,26 +57,26 @@ static const golden runs[] = {
 
 /* regret, switches, numbers sent up, digest of the experts in force: trial 3 of each seed. */
 static const outcome expected[RUNS] = {
-    {0x1.9566526666666p+1, 2, 7110, 0x4d2d2f42bd2b2288}, /* svt: 3.16719 */
-    {0x1.ebcd2e6666666p+3, 1, 1170, 0x11013ca71218cbbf}, /* svt N=30: 15.3688 */
-    {0x1.2p+4, 2, 7110, 0xb543452116f5b4b9}, /* svt paper: 18 */
-    {0x1.6p+3, 2, 12600, 0x34f2e8bc7d1cd101}, /* svt vectors: 11 */
-    {0x1p+1, 2, 7180, 0x15e902b02693273d}, /* svt delta: 2 */
-    {0x1.87f4a45555555p+3, 2, 528, 0xb05f91766b6e4643}, /* svt client-block: 12.2486 */
-    {0x1.8p+1, 3, 5490, 0xea9072a5b1c011b3}, /* svt front-load: 3 */
-    {0x1.0f9553p+4, 2, 711, 0xde5881c53e45c306}, /* sparse-vector: 16.974 */
+    {0x1.9566526666666p+1, 2, 7110, 0x4d2d2f42bd2b2288},  /* svt: 3.16719 */
+    {0x1.ebcd2e6666666p+3, 1, 1170, 0x11013ca71218cbbf},  /* svt N=30: 15.3688 */
+    {0x1.2p+4, 2, 7110, 0xb543452116f5b4b9},              /* svt paper: 18 */
+    {0x1.6p+3, 2, 12600, 0x34f2e8bc7d1cd101},             /* svt vectors: 11 */
+    {0x1p+1, 2, 7180, 0x15e902b02693273d},                /* svt delta: 2 */
+    {0x1.87f4a45555555p+3, 2, 528, 0xb05f91766b6e4643},   /* svt client-block: 12.2486 */
+    {0x1.8p+1, 3, 5490, 0xea9072a5b1c011b3},              /* svt front-load: 3 */
+    {0x1.0f9553p+4, 2, 711, 0xde5881c53e45c306},          /* sparse-vector: 16.974 */
     {0x1.aa4ba6ccccccdp+2, 9, 10000, 0xa05a94930e8eac44}, /* stoch: 6.66087 */
     {0x1.5a5b49999999ap+1, 5, 18000, 0x1cdd1b8a9f429dbc}, /* stoch paper: 2.70591 */
-    {0x1.7p+2, 5, 2240, 0x0a508a5a6bc763e7}, /* stoch trees: 5.75 */
-    {0x1.89c03cp+1, 8, 720, 0xe2a59d6d7207681f}, /* stoch past: 3.07618 */
-    {0x1.07987e8p+5, 9, 180, 0x586b89db7cfd2627}, /* limited-updates: 32.9495 */
-    {0x1.1e13d08p+3, 8, 1280, 0x1768e176baff4278}, /* paper-local: 8.93992 */
-    {0x1.ca4cd8p+1, 3, 180, 0xc1dc0cce48035553}, /* vote: 3.58047 */
-    {0x1.e666666666666p+0, 3, 1620, 0x5a47f9fc9aa7e558}, /* shortlist: 1.9 */
-    {0x1.1bb102p+2, 5, 5400, 0x8b8fa33c2ac0c693}, /* knorm: 4.43268 */
-    {0x1.4b8831ccccccdp+2, 4, 5400, 0xb0488beae3b1d5b7}, /* gauss: 5.18019 */
-    {0x1.7p+4, 422, 261632, 0xb5bde45e37e1c3b4}, /* hedge: 23 */
-    {0x1p+1, 2, 5940, 0x562a5d8c31aa5faf}, /* leader: 2 */
+    {0x1.7p+2, 5, 2240, 0x0a508a5a6bc763e7},              /* stoch trees: 5.75 */
+    {0x1.89c03cp+1, 8, 720, 0xe2a59d6d7207681f},          /* stoch past: 3.07618 */
+    {0x1.07987e8p+5, 9, 180, 0x586b89db7cfd2627},         /* limited-updates: 32.9495 */
+    {0x1.1e13d08p+3, 8, 1280, 0x1768e176baff4278},        /* paper-local: 8.93992 */
+    {0x1.ca4cd8p+1, 3, 180, 0xc1dc0cce48035553},          /* vote: 3.58047 */
+    {0x1.e666666666666p+0, 3, 1620, 0x5a47f9fc9aa7e558},  /* shortlist: 1.9 */
+    {0x1.1bb102p+2, 5, 5400, 0x8b8fa33c2ac0c693},         /* knorm: 4.43268 */
+    {0x1.4b8831ccccccdp+2, 4, 5400, 0xb0488beae3b1d5b7},  /* gauss: 5.18019 */
+    {0x1.7p+4, 422, 261632, 0xb5bde45e37e1c3b4},          /* hedge: 23 */
+    {0x1p+1, 2, 5940, 0x562a5d8c31aa5faf},                /* leader: 2 */
 };
 
 static caucus_settings settings_of(const golden *g) {
@@ -126,9 +126,10 @@ static void test_golden(void **state) {
             got.digest == want.digest)
             continue;
         changed++;
-        print_error("%s: regret %a, was %a; switches %u, was %u; scalars up %llu, was %llu; digest %016llx, was %016llx\n",
-                    runs[i].name, got.regret, want.regret, got.switches, want.switches, (unsigned long long)got.scalars_up,
-                    (unsigned long long)want.scalars_up, (unsigned long long)got.digest, (unsigned long long)want.digest);
+        print_error(
+            "%s: regret %a, was %a; switches %u, was %u; scalars up %llu, was %llu; digest %016llx, was %016llx\n",
+            runs[i].name, got.regret, want.regret, got.switches, want.switches, (unsigned long long)got.scalars_up,
+            (unsigned long long)want.scalars_up, (unsigned long long)got.digest, (unsigned long long)want.digest);
     }
     assert_int_equal(changed, 0);
 }
@@ -147,8 +148,8 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--print") == 0) {
         for (size_t i = 0; i < RUNS; i++) {
             outcome o = play(&runs[i]);
-            printf("    {%a, %u, %llu, 0x%016llx}, /* %s: %.6g */\n", o.regret, o.switches, (unsigned long long)o.scalars_up,
-                   (unsigned long long)o.digest, runs[i].name, o.regret);
+            printf("    {%a, %u, %llu, 0x%016llx}, /* %s: %.6g */\n", o.regret, o.switches,
+                   (unsigned long long)o.scalars_up, (unsigned long long)o.digest, runs[i].name, o.regret);
         }
         return 0;
     }

@@ -26,7 +26,8 @@ static void test_blocks(void **state) {
     expect("#no heading\n", "<p>#no heading</p>\n");
     expect("first\nsecond\n\nthird", "<p>first\nsecond</p>\n<p>third</p>\n");
     expect("a\r\nb\r\n\r\nc\r\n", "<p>a\r\nb</p>\n<p>c</p>\n");
-    expect("- a\n  more\n- b\n\n1. x\n12. y\n", "<ul>\n<li>a\n  more</li>\n<li>b</li>\n</ul>\n<ol>\n<li>x</li>\n<li>y</li>\n</ol>\n");
+    expect("- a\n  more\n- b\n\n1. x\n12. y\n",
+           "<ul>\n<li>a\n  more</li>\n<li>b</li>\n</ul>\n<ol>\n<li>x</li>\n<li>y</li>\n</ol>\n");
     expect("```c\nif (a < b) **no**\n\n```\nafter", "<pre><code>if (a &lt; b) **no**\n\n</code></pre>\n<p>after</p>\n");
     expect("```\nnever closed", "<pre><code>never closed\n</code></pre>\n");
     expect("> said\n> twice\n", "<blockquote><p>said</p><p>twice</p></blockquote>\n");
@@ -89,7 +90,8 @@ static void test_any_bytes(void **state) {
         caucus_markdown_html(text, length, 0, &out);
         long open = 0;
         for (const char *c = out.data ? out.data : ""; *c; c++)
-            if (*c == '<' && strncmp(c, "<hr>", 4) != 0 && strncmp(c, "<div class", 10) != 0 && strncmp(c, "</div>", 6) != 0)
+            if (*c == '<' && strncmp(c, "<hr>", 4) != 0 && strncmp(c, "<div class", 10) != 0 &&
+                strncmp(c, "</div>", 6) != 0)
                 open += c[1] == '/' ? -1 : 1;
         assert_int_equal(open, 0);
         caucus_text_free(&out);
@@ -118,8 +120,9 @@ static void test_numbers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks), cmocka_unit_test(test_tables),    cmocka_unit_test(test_inline), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_inline), cmocka_unit_test(test_hostile),
+                                       cmocka_unit_test(test_levels), cmocka_unit_test(test_any_bytes),
+                                       cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void clear(void) {
 
 static int make_directory(void **state) {
     (void)state;
-    strcpy(directory, "/tmp/caucus-ml-XXXXXX");
+    (void)snprintf(directory, sizeof directory, "/tmp/caucus-ml-XXXXXX");
     return mkdtemp(directory) == NULL ? -1 : 0;
 }
 
@@ -169,7 +169,7 @@ static void test_hostile(void **state) {
     for (size_t at = 0; at < strlen(line); at++)
         for (size_t j = 0; j <= sizeof junk; j++) {
             char text[64];
-            strcpy(text, line);
+            (void)snprintf(text, sizeof text, "%s", line);
             text[at] = j < sizeof junk ? junk[j] : '\0';
             put("ratings.dat", text);
             caucus_movielens *data = NULL;

@@ -7,8 +7,8 @@
 
 #define SEED 77u
 
-static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32_t rounds,
-                         uint32_t trials) {
+static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d,
+                         uint32_t rounds, uint32_t trials) {
     caucus_run run = {.adversary = {.kind = kind}, .trials = trials, .seed = SEED, .threads = 1};
     caucus_settings_init(&run.settings);
     run.settings.algorithm = algorithm;
@@ -74,7 +74,7 @@ static void progress(void *user, uint32_t done, uint32_t trials) {
     assert_true(done >= 1 && done <= trials);
     h->last = done > h->last ? done : h->last;
     if (done >= h->after)
-        h->stop = 1;
+        __atomic_store_n(&h->stop, 1, __ATOMIC_RELAXED);
 }
 
 /* Stopped: fewer than asked, complete ones only, the same as in an undisturbed run; and the rest can be made later. */
@@ -91,7 +91,8 @@ static void test_stop_and_go_on(void **state) {
         run.stop = &h.stop;
         caucus_run_result part = play(&run);
         assert_true(part.done < 60 && h.last >= 7);
-        if (threads == 1) /* with more, a trial that was stopped may lie before complete ones, which then do not count */
+        if (threads ==
+            1) /* with more, a trial that was stopped may lie before complete ones, which then do not count */
             assert_int_equal(part.done, 7);
         for (uint32_t i = 0; i < part.done; i++)
             same_results("stopped", &whole.trial[i], &part.trial[i]);
@@ -117,14 +118,15 @@ static void test_stop_and_go_on(void **state) {
     caucus_run_result_free(&none);
 }
 
-/* With one block (N > T) every algorithm plays its first expert throughout, and that expert depends on the seed alone: equal
- * regret means equal losses. */
+/* With one block (N > T) every algorithm plays its first expert throughout, and that expert depends on the seed alone:
+ * equal regret means equal losses. */
 static void test_same_losses_for_all(void **state) {
     (void)state;
     for (int kind = 0; kind < CAUCUS_ADVERSARY_MOVIELENS; kind++) {
         caucus_trial_result first[4];
         for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++) {
-            if (algorithm != CAUCUS_ALGORITHM_SVT && algorithm != CAUCUS_ALGORITHM_HEDGE && algorithm != CAUCUS_ALGORITHM_LEADER)
+            if (algorithm != CAUCUS_ALGORITHM_SVT && algorithm != CAUCUS_ALGORITHM_HEDGE &&
+                algorithm != CAUCUS_ALGORITHM_LEADER)
                 continue;
             if (kind == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE && algorithm == CAUCUS_ALGORITHM_LEADER)
                 continue; /* the adversary needs a finite epsilon */
@@ -194,7 +196,8 @@ static void test_shared_and_summaries(void **state) {
     for (uint32_t i = 0; i < 11; i++)
         square += (own.trial[i].regret - mean) * (own.trial[i].regret - mean);
     caucus_summary s = caucus_run_regret(&own);
-    assert_true(fabs(s.mean - mean) < 1e-9 && fabs(s.std - sqrt(square / 10)) < 1e-9 && s.min < s.mean && s.mean < s.max);
+    assert_true(fabs(s.mean - mean) < 1e-9 && fabs(s.std - sqrt(square / 10)) < 1e-9 && s.min < s.mean &&
+                s.mean < s.max);
     assert_true(fabs(caucus_run_switches(&own).mean - switches) < 1e-9);
     assert_true(fabs(caucus_run_mean_u64(&own, offsetof(caucus_trial_result, scalars_up)) - up) < 1e-6);
     assert_true(fabs(caucus_run_curve(&own, 31).mean - middle) < 1e-9);

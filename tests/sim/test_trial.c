@@ -62,7 +62,8 @@ static void test_svt(void **state) {
                 caucus_trial_result r = compare("svt creeping", &s, CAUCUS_ADVERSARY_CREEPING, 3);
                 if (n == 2)
                     assert_int_equal(r.selections, 0);
-                (void)compare("svt gaussian", &s, CAUCUS_ADVERSARY_GAUSSIAN, 2); /* all switches used up: asks no more */
+                (void)compare("svt gaussian", &s, CAUCUS_ADVERSARY_GAUSSIAN,
+                              2); /* all switches used up: asks no more */
                 s.delta = 1e-6;
                 (void)compare("svt delta", &s, CAUCUS_ADVERSARY_HALVING, 2);
                 s.delta = 0;
@@ -174,7 +175,8 @@ static void test_protocols(void **state) {
         for (int protocol = 0; protocol < CAUCUS_PROTOCOL_COUNT; protocol++) {
             s.protocol = (caucus_protocol)protocol;
             caucus_plan *plan = plan_of(&s);
-            assert_int_equal(caucus_trial_play(plan, adversary, SEED, number, NULL, NULL, NULL, &r[protocol]), CAUCUS_OK);
+            assert_int_equal(caucus_trial_play(plan, adversary, SEED, number, NULL, NULL, NULL, &r[protocol]),
+                             CAUCUS_OK);
             budget = plan->svt.switches;
             caucus_plan_free(plan);
             up[protocol] += r[protocol].scalars_up;
@@ -190,8 +192,8 @@ static void test_protocols(void **state) {
         assert_true(r[1].scalars_up == 10u * 100u * 511u);
     }
     assert_true(switched >= 20 && unspent >= 15);
-    print_message("scalars up: two-step %llu, paper %llu, %.0f times\n", (unsigned long long)up[CAUCUS_PROTOCOL_TWO_STEP],
-                  (unsigned long long)up[CAUCUS_PROTOCOL_PAPER],
+    print_message("scalars up: two-step %llu, paper %llu, %.0f times\n",
+                  (unsigned long long)up[CAUCUS_PROTOCOL_TWO_STEP], (unsigned long long)up[CAUCUS_PROTOCOL_PAPER],
                   (double)up[CAUCUS_PROTOCOL_PAPER] / (double)up[CAUCUS_PROTOCOL_TWO_STEP]);
     assert_true(up[CAUCUS_PROTOCOL_PAPER] >= 30 * up[CAUCUS_PROTOCOL_TWO_STEP]);
     caucus_adversary_free(adversary);

@@ -1,9 +1,9 @@
 /* test_utility.c: regret is what the theory says (docs/PRIVACY.md, "Bounds shown before a run").
  *
- *  - svt: the bound printed in the plan holds in at least 1 - rho of the runs. A one-sided binomial test: with n runs, K
- *    of them above the bound, it alarms if P(Binomial(n, rho) >= K) < 1e-6, which is also its false-alarm rate.
- *  - stoch, hedge: the mean stays below the bound in expectation; the mean less 5 standard errors is compared, so that a
- *    true bound is refused with probability below 3e-7.
+ *  - svt: the bound printed in the plan holds in at least 1 - rho of the runs. A one-sided binomial test: with n runs,
+ * K of them above the bound, it alarms if P(Binomial(n, rho) >= K) < 1e-6, which is also its false-alarm rate.
+ *  - stoch, hedge: the mean stays below the bound in expectation; the mean less 5 standard errors is compared, so that
+ * a true bound is refused with probability below 3e-7.
  *  - more clients mean less regret where the theory says so, and do not where it says they cannot.
  *  - lower bounds: no private algorithm gets below them, on the sequences of their proofs.
  * Seed fixed and printed, so each outcome is the same every time. */
@@ -15,8 +15,8 @@
 #define ALARM 1e-6
 #define ERRORS 5.0
 
-static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32_t rounds,
-                         double epsilon, uint32_t trials) {
+static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d,
+                         uint32_t rounds, double epsilon, uint32_t trials) {
     caucus_run run = {.adversary = {.kind = kind}, .trials = trials, .seed = SEED};
     caucus_settings_init(&run.settings);
     run.settings.algorithm = algorithm;
@@ -63,8 +63,9 @@ static void check_probability(const char *what, const caucus_run *run) {
     for (uint32_t i = 0; i < result.done; i++)
         above += result.trial[i].regret > result.plan->bound;
     double tail = above == 0 ? 1 : binomial_tail(result.done, result.plan->settings.rho, above);
-    print_message("%-40s regret %8.2f (most %8.2f), bound %8.2f, above it %u of %u\n", what, caucus_run_regret(&result).mean,
-                  caucus_run_regret(&result).max, result.plan->bound, above, result.done);
+    print_message("%-40s regret %8.2f (most %8.2f), bound %8.2f, above it %u of %u\n", what,
+                  caucus_run_regret(&result).mean, caucus_run_regret(&result).max, result.plan->bound, above,
+                  result.done);
     assert_true(tail >= ALARM);
     caucus_run_result_free(&result);
 }
@@ -186,13 +187,15 @@ static void test_speed_up(void **state) {
         caucus_run run = run_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_ADVERSARY_GAUSSIAN, many ? 16 : 1, 30, 1024, 1, 100);
         regret[many] = mean_regret(&run, NULL);
     }
-    print_message("stoch, gaussian: 1 client %.2f, 16 clients %.2f, ratio %.3f\n", regret[0], regret[1], regret[1] / regret[0]);
+    print_message("stoch, gaussian: 1 client %.2f, 16 clients %.2f, ratio %.3f\n", regret[0], regret[1],
+                  regret[1] / regret[0]);
     assert_true(regret[1] <= 0.45 * regret[0]);
     for (int many = 0; many < 2; many++) {
         caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_REALIZABLE, many ? 10 : 1, 100, 512, 10, 100);
         regret[many] = mean_regret(&run, NULL);
     }
-    print_message("svt, realizable: 1 client %.2f, 10 clients %.2f, ratio %.3f\n", regret[0], regret[1], regret[1] / regret[0]);
+    print_message("svt, realizable: 1 client %.2f, 10 clients %.2f, ratio %.3f\n", regret[0], regret[1],
+                  regret[1] / regret[0]);
     assert_true(regret[1] <= 0.25 * regret[0]);
 }
 
@@ -201,8 +204,8 @@ static void test_no_speed_up(void **state) {
     (void)state;
     double regret[2], floor = 0.5 * sqrt(1024 * log(32) / 2);
     for (int many = 0; many < 2; many++) {
-        caucus_run run =
-            run_of(CAUCUS_ALGORITHM_HEDGE, CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS, many ? 16 : 1, 32, 1024, INFINITY, 150);
+        caucus_run run = run_of(CAUCUS_ALGORITHM_HEDGE, CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS, many ? 16 : 1, 32, 1024,
+                                INFINITY, 150);
         regret[many] = mean_regret(&run, NULL);
         assert_true(regret[many] >= floor);
     }
@@ -235,12 +238,13 @@ static void test_private_lower_bound(void **state) {
     const uint32_t d = 64;
     double elements = floor(log(d) / (2 * epsilon));
     for (size_t i = 0; i < sizeof players / sizeof players[0]; i++) {
-        caucus_run run = run_of(players[i].algorithm, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, players[i].clients, d, 64,
-                                epsilon, 100);
+        caucus_run run = run_of(players[i].algorithm, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, players[i].clients, d,
+                                64, epsilon, 100);
         run.settings.trust = players[i].trust;
         run.settings.message = players[i].message;
         double error, total = mean_regret(&run, &error) * players[i].clients;
-        print_message("%-40s total regret %.2f, at least %.2f of %.0f\n", players[i].name, total, elements / 16, elements);
+        print_message("%-40s total regret %.2f, at least %.2f of %.0f\n", players[i].name, total, elements / 16,
+                      elements);
         assert_true(total >= elements / 16 && total <= elements);
     }
     /* Without privacy one loss is enough to see who is good: the bound is about privacy, not about the sequence. */

@@ -177,6 +177,66 @@ static void test_client_guards_noise(void **state) {
     federation_close(&f);
 }
 
+/* "Nothing more" is final: asking for an answered phase after it would show the same noise on other data. */
+static void test_nothing_is_final(void **state) {
+    (void)state;
+    caucus_settings s = settings(CAUCUS_TRUST_NOBODY);
+    s.message = CAUCUS_MESSAGE_KNORM;
+    federation f;
+    federation_open(&f, &s, 1);
+    double row[12];
+    hashed_losses(1, 1, 12, row);
+    assert_int_equal(caucus_client_observe(f.client[0], row, 1), CAUCUS_OK);
+    assert_non_null(caucus_client_report(f.client[0]));
+    caucus_announcement a = {.serial = 1, .ask = CAUCUS_ASK_NOTHING, .block = 1};
+    assert_int_equal(caucus_client_hear(f.client[0], &a), CAUCUS_OK);
+    for (uint32_t round = 2; round <= s.rounds; round++)
+        assert_int_equal(caucus_client_observe(f.client[0], row, 1), CAUCUS_OK);
+    for (uint32_t block = 2; block < 5; block++) {
+        a = (caucus_announcement){.serial = 2, .ask = CAUCUS_ASK_LEAF, .block = block};
+        assert_int_equal(caucus_client_hear(f.client[0], &a), CAUCUS_E_FORMAT);
+        assert_null(caucus_client_report(f.client[0]));
+    }
+    /* The coordinator's side: a report after the end counts for nothing, in a run of one round too. */
+    s.rounds = 1;
+    federation one;
+    federation_open(&one, &s, 1);
+    int64_t value[12] = {0};
+    caucus_report late = {.client = 1, .kind = CAUCUS_ASK_NOTHING, .block = 1, .count = 12, .value = value};
+    assert_int_equal(caucus_coordinator_receive(one.coordinator, &late), CAUCUS_E_ORDER);
+    federation_close(&one);
+    federation_close(&f);
+}
+
+/* A client that lies at every vertex of a path moves sums to their end, not around it. */
+static void test_lies_saturate(void **state) {
+    (void)state;
+    caucus_settings s = settings(CAUCUS_TRUST_NOBODY);
+    s.clients = 1;
+    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.smoothness = 1;
+    s.message = CAUCUS_MESSAGE_KNORM;
+    s.trees = 3;
+    federation f;
+    federation_open(&f, &s, 1);
+    int64_t value[12];
+    for (int y = 0; y < 12; y++)
+        value[y] = y == 5 ? INT64_MIN : INT64_MAX;
+    for (const caucus_announcement *a; (a = caucus_coordinator_announcement(f.coordinator))->ask == CAUCUS_ASK_LEAF;) {
+        caucus_report r = {.client = 1,
+                           .kind = a->ask,
+                           .first = a->block,
+                           .block = a->block,
+                           .step = a->step,
+                           .count = 12,
+                           .value = value};
+        assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+        assert_int_equal(a->expert, 5);
+    }
+    federation_close(&f);
+}
+
 /* Votes: the winner has a vote in this phase; absent clients count for nothing; nobody voting keeps the expert. */
 static void test_votes(void **state) {
     (void)state;
@@ -304,6 +364,8 @@ int main(void) {
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_client_guards_noise),
         cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_nothing_is_final),
+        cmocka_unit_test(test_lies_saturate),
         cmocka_unit_test(test_convex),
         cmocka_unit_test(test_hedge_and_leader),
         cmocka_unit_test(test_baselines),

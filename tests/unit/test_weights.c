@@ -1,8 +1,9 @@
 /* Frank-Wolfe weights: the integer counts are the iterate of the recursion, and lay out experts by their share. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "num/weights.h"
@@ -26,7 +27,7 @@ static void counts_are_the_recursion(void **state) {
         uint64_t total = 0;
         for (uint32_t i = 0; i < D; i++) {
             assert_true(fabs(caucus_weights_value(&w, i) - x[i]) < 1e-13);
-            total += caucus_weights_get(&w, i);
+            total += w.count[i];
         }
         assert_true(total == (uint64_t)k * (uint64_t)(k + 1) / 2 && total == caucus_weights_mass(&w));
     }
@@ -44,34 +45,31 @@ static void every_u_has_its_expert(void **state) {
     for (uint64_t u = 0; u < caucus_weights_mass(&w); u++)
         seen[caucus_weights_at(&w, u)]++;
     for (uint32_t n = 0; n < 4; n++)
-        assert_true(seen[n] == caucus_weights_get(&w, n));
+        assert_true(seen[n] == w.count[n]);
     assert_true(seen[0] == 0 && seen[1] == 5 && seen[3] == 10);
     assert_int_equal(caucus_weights_support(&w), 2);
     caucus_weights_free(&w);
 }
 
-static void reset_and_copy(void **state) {
+static void reset_and_free(void **state) {
     (void)state;
-    caucus_weights a, b;
+    caucus_weights a;
     assert_int_equal(caucus_weights_init(&a, 3), CAUCUS_OK);
-    assert_int_equal(caucus_weights_init(&b, 3), CAUCUS_OK);
     caucus_weights_push(&a, 2);
     caucus_weights_push(&a, 0);
-    caucus_weights_copy(&b, &a);
+    assert_true(caucus_weights_mass(&a) == 3 && a.count[0] == 2 && a.count[2] == 1);
     caucus_weights_reset(&a);
     assert_true(caucus_weights_mass(&a) == 0 && caucus_weights_support(&a) == 0);
-    assert_true(caucus_weights_mass(&b) == 3 && caucus_weights_get(&b, 0) == 2 && caucus_weights_get(&b, 2) == 1);
     caucus_weights_free(&a);
     caucus_weights_free(&a);
     caucus_weights_free(NULL);
-    caucus_weights_free(&b);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_the_recursion),
         cmocka_unit_test(every_u_has_its_expert),
-        cmocka_unit_test(reset_and_copy),
+        cmocka_unit_test(reset_and_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,362 @@
+/* audit.c: `caucus audit`: measure whether the privacy claims hold, ours or an outside program's.
+ *
+ * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is `pass`. */
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "cli/verbs.h"
+#include "sim/audit.h"
+#include "sim/nearest.h"
+#include "sim/out_dir.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { QUICK, ONLY, LIST, TRIALS, CONFIDENCE, SEED, THREADS, FORMAT, OUT, COMMAND, DATA0, DATA1, CLAIMED, DELTA, EXPECT, TIMEOUT, OPTIONS };
+
+static const caucus_option options[OPTIONS + 1] = {
+    [QUICK] = {"quick", NULL, NULL, "fewer runs and audits: under a minute"},
+    [ONLY] = {"only", "NAMES", NULL, "these audits alone, with their variants: svt,knorm"},
+    [LIST] = {"list", NULL, NULL, "print the names of the audits and what they are of"},
+    [TRIALS] = {"trials", "N", NULL, "runs per data set; half find the event, half count it (the audit's own number)"},
+    [CONFIDENCE] = {"confidence", "P", "0.999999", "probability that one audit's lower bound is right"},
+    [SEED] = {"seed", "N", "1", "of the runs"},
+    [THREADS] = {"threads", "N", "all cores", "used at once; results do not depend on it"},
+    [FORMAT] = {"format", "WORD", "table", "table, json or csv"},
+    [OUT] = {"out", "DIR", NULL, "also write audit.html (with a plot), audit.json and audit.csv there"},
+    [COMMAND] = {"command", "PROGRAM", NULL, "audit this program; words are split at spaces, no shell is used"},
+    [DATA0] = {"data0", "FILE", NULL, "a data set; its path is the program's last argument"},
+    [DATA1] = {"data1", "FILE", NULL, "a neighbouring data set: one record replaced"},
+    [CLAIMED] = {"claimed", "E", NULL, "the epsilon the program claims"},
+    [DELTA] = {"delta", "D", "0", "and its delta"},
+    [EXPECT] = {"expect", "WORD", "holds", "holds or fails: which verdict passes"},
+    [TIMEOUT] = {"timeout", "SECONDS", "10", "without a line after which the program is given up"},
+    {NULL, NULL, NULL, NULL},
+};
+
+typedef enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+
+typedef struct audit {
+    caucus_audit_options run;
+    caucus_audit_command outside;
+    bool given[OPTIONS];
+    bool list;
+    char *only;
+    format format;
+    const char *out;
+} audit;
+
+static int refuse(const char *option, const char *value, const char *accepted) {
+    fprintf(stderr, "caucus audit: --%s %s: must be %s\n", option, value, accepted);
+    return CAUCUS_EXIT_USAGE;
+}
+
+static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *ret) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    bool good = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && value >= least && value <= most;
+    *ret = good ? value : 0;
+    return good;
+}
+
+static bool real(const char *text, double *ret) {
+    char *end = NULL;
+    *ret = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*ret);
+}
+
+static bool yes_no(const char *value, bool *ret) {
+    *ret = strcmp(value, "true") == 0;
+    return *ret || strcmp(value, "false") == 0;
+}
+
+static int take_format(audit *a, const char *value) {
+    static const char *const words[] = {"table", "json", "csv"};
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(value, words[i]) == 0) {
+            a->format = (format)i;
+            return 0;
+        }
+    return refuse("format", value, "table, json or csv");
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    audit *a = user;
+    uint64_t number = 0;
+    double wide = 0;
+    if (index == SIZE_MAX) {
+        fprintf(stderr, "caucus audit: '%s': only options are expected — 'caucus audit --help' lists them\n", value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (a->given[index]) {
+        fprintf(stderr, "caucus audit: --%s: given twice\n", options[index].name);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (value[0] == '\0') {
+        fprintf(stderr, "caucus audit: --%s: an empty value\n", options[index].name);
+        return CAUCUS_EXIT_USAGE;
+    }
+    a->given[index] = true;
+    switch (index) {
+    case QUICK:
+        return yes_no(value, &a->run.quick) ? 0 : refuse("quick", value, "true or false");
+    case LIST:
+        return yes_no(value, &a->list) ? 0 : refuse("list", value, "true or false");
+    case ONLY:
+        a->only = strdup(value);
+        return a->only != NULL ? 0 : CAUCUS_EXIT_FAILED;
+    case TRIALS: /* chunks of runs are counted in 32 bits */
+        return whole(value, 2, 1000000000000u, &a->run.trials) ? 0 : refuse("trials", value, "a whole number from 2 to 1000000000000");
+    case CONFIDENCE:
+        a->run.confidence = real(value, &wide) ? wide : 0;
+        return wide >= 0.5 && wide <= 1 - 1e-12 ? 0 : refuse("confidence", value, "a number from 0.5 to 0.999999999999");
+    case SEED:
+        return whole(value, 0, UINT64_MAX, &a->run.seed) ? 0 : refuse("seed", value, "a whole number from 0 to 18446744073709551615");
+    case THREADS:
+        if (!whole(value, 1, 1024, &number))
+            return refuse("threads", value, "a whole number from 1 to 1024");
+        a->run.threads = (uint32_t)number;
+        return 0;
+    case FORMAT:
+        return take_format(a, value);
+    case OUT:
+        a->out = value;
+        return 0;
+    case COMMAND:
+        a->outside.command = value;
+        return 0;
+    case DATA0:
+    case DATA1:
+        a->outside.data[index - DATA0] = value;
+        return 0;
+    case CLAIMED:
+        return real(value, &a->outside.claimed) && a->outside.claimed > 0 ? 0 : refuse("claimed", value, "a number above 0");
+    case DELTA:
+        return real(value, &a->outside.delta) && a->outside.delta >= 0 && a->outside.delta < 1
+                   ? 0
+                   : refuse("delta", value, "a number from 0 to below 1");
+    case EXPECT:
+        a->outside.fails = strcmp(value, "fails") == 0;
+        return a->outside.fails || strcmp(value, "holds") == 0 ? 0 : refuse("expect", value, "holds or fails");
+    default: /* TIMEOUT */
+        return real(value, &a->outside.timeout) && a->outside.timeout >= 0.1 && a->outside.timeout <= 86400
+                   ? 0
+                   : refuse("timeout", value, "a number of seconds from 0.1 to 86400");
+    }
+}
+
+static void print_help(void) {
+    fputs("caucus audit: measure whether the privacy claims hold\n"
+          "\n"
+          "  caucus audit --quick\n"
+          "  caucus audit --only svt,paper-local --out out/audit\n"
+          "  caucus audit --command './mechanism --epsilon 1' --data0 a.txt --data1 b.txt --claimed 1 --trials 20000\n"
+          "\n"
+          "Runs each mechanism and each algorithm on two neighbouring data sets, searches on half of the runs the event that tells them\n"
+          "apart best, and counts it on the other half: a lower bound on epsilon. Claims that should hold must not be refuted; the paper's\n"
+          "false claims and mechanisms broken on purpose must be. Exit code 0 only if all of this is so.\n"
+          "\nWhat is audited\n", stdout);
+    caucus_options_help(options, QUICK, FORMAT - QUICK);
+    fputs("\nResults\n", stdout);
+    caucus_options_help(options, FORMAT, COMMAND - FORMAT);
+    fputs("\nA program that is not ours\n", stdout);
+    caucus_options_help(options, COMMAND, OPTIONS - COMMAND);
+    fputs("\n  It prints one output per line, a number or a word, each an independent run on the data set whose path is its last\n"
+          "  argument. It is started again until --trials lines (10000) have come from each data set; many lines per start are faster.\n",
+          stdout);
+}
+
+/* An audit's name at the end of `user`, a table; for the nearest one. */
+static const char *name_at(const void *user, size_t i) {
+    size_t count = 0;
+    (void)user;
+    const caucus_audit *table = caucus_audit_table(&count);
+    return i < count ? table[i].name : NULL;
+}
+
+/* A name, or the beginning of names up to a hyphen. */
+static bool matches(const char *name, const char *word) {
+    size_t length = strlen(word);
+    return strncmp(name, word, length) == 0 && (name[length] == '\0' || name[length] == '-');
+}
+
+/* Mark what --only names. Returns: 0, or an exit code. */
+static int choose(const audit *a, const caucus_audit *table, size_t count, bool *chosen) {
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = a->only == NULL;
+    for (char *word = a->only; word != NULL;) {
+        char *comma = strchr(word, ',');
+        bool found = false;
+        if (comma != NULL)
+            *comma = '\0';
+        for (size_t i = 0; i < count; i++) {
+            bool match = word[0] != '\0' && matches(table[i].name, word);
+            chosen[i] = chosen[i] || match;
+            found = found || match;
+        }
+        if (!found) {
+            const char *meant = caucus_nearest(word, name_at, NULL);
+            if (meant != NULL)
+                fprintf(stderr, "caucus audit: --only '%s': no such audit — did you mean '%s'?\n", word, meant);
+            else
+                fprintf(stderr, "caucus audit: --only '%s': no such audit — 'caucus audit --list' lists them\n", word);
+            return CAUCUS_EXIT_USAGE;
+        }
+        word = comma != NULL ? comma + 1 : NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        chosen[i] = chosen[i] && (!a->run.quick || table[i].quick > 0);
+        left += chosen[i];
+    }
+    if (left > 0)
+        return 0;
+    fputs("caucus audit: --quick leaves nothing of what --only names — run it without --quick\n", stderr);
+    return CAUCUS_EXIT_USAGE;
+}
+
+static int complain(caucus_status status, const caucus_error *error) {
+    fprintf(stderr, "caucus audit: %s%s%s\n", error->field, error->field[0] != '\0' ? ": " : "",
+            error->text[0] != '\0' ? error->text : caucus_status_text(status));
+    return CAUCUS_EXIT_FAILED;
+}
+
+static int report(const audit *a, const caucus_audit_result *result, size_t count, size_t asked) {
+    caucus_error error = {0};
+    bool pass = count == asked;
+    if (a->out != NULL && count == asked) {
+        caucus_status status = caucus_audit_write(a->out, result, count, &error);
+        if (status != CAUCUS_OK)
+            return complain(status, &error);
+    }
+    if (a->format == FORMAT_JSON)
+        caucus_audit_json(stdout, result, count);
+    else if (a->format == FORMAT_CSV)
+        caucus_audit_csv(stdout, result, count);
+    else if (count > 0)
+        caucus_audit_table_print(stdout, result, count);
+    for (size_t i = 0; i < count; i++)
+        pass = pass && result[i].pass;
+    if (count < asked)
+        fprintf(stderr, "caucus audit: stopped after %zu of %zu audits%s\n", count, asked, a->out != NULL ? "; nothing was written" : "");
+    else if (a->out != NULL)
+        fprintf(stderr, "caucus audit: see %s/audit.html\n", a->out);
+    return pass ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+}
+
+static int run_table(audit *a) {
+    size_t count = 0, done = 0, asked = 0;
+    const caucus_audit *table = caucus_audit_table(&count);
+    caucus_audit_result *result = calloc(count, sizeof *result);
+    bool *chosen = calloc(count, sizeof *chosen);
+    caucus_error error = {0};
+    caucus_status status = result != NULL && chosen != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    int code = status == CAUCUS_OK ? choose(a, table, count, chosen) : 0;
+    int width = 0;
+    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count; i++) {
+        asked += chosen[i];
+        width = chosen[i] && (int)strlen(table[i].name) > width ? (int)strlen(table[i].name) : width;
+    }
+    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count && !caucus_stopped(); i++) {
+        if (!chosen[i])
+            continue;
+        caucus_progress progress;
+        caucus_progress_begin(&progress, table[i].name, width);
+        a->run.progress_user = &progress;
+        status = caucus_audit_run(&table[i], &a->run, &result[done], &error);
+        caucus_progress_end(&progress);
+        done += status == CAUCUS_OK;
+    }
+    if (code == 0 && (status == CAUCUS_OK || status == CAUCUS_E_ORDER))
+        code = report(a, result, done, asked);
+    else if (code == 0)
+        code = complain(status, &error);
+    free(result);
+    free(chosen);
+    return code;
+}
+
+static int run_outside(audit *a) {
+    caucus_audit_command *c = &a->outside;
+    for (unsigned i = DATA0; i <= CLAIMED; i++)
+        if (!a->given[i]) {
+            fprintf(stderr, "caucus audit: --%s is missing: --command needs --data0, --data1 and --claimed\n", options[i].name);
+            return CAUCUS_EXIT_USAGE;
+        }
+    if (a->given[QUICK] || a->given[ONLY] || a->given[SEED] || a->given[THREADS]) {
+        fputs("caucus audit: --quick, --only, --seed and --threads have no meaning for --command\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (a->run.trials > 100000000) {
+        fputs("caucus audit: --trials: for --command must be at most 100000000\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    for (unsigned w = 0; w < 2; w++) {
+        FILE *file = fopen(c->data[w], "re");
+        if (file == NULL) {
+            fprintf(stderr, "caucus audit: --data%u %s: %s\n", w, c->data[w], strerror(errno));
+            return CAUCUS_EXIT_USAGE;
+        }
+        fclose(file);
+    }
+    caucus_error error = {0};
+    caucus_audit_result result;
+    caucus_progress progress;
+    caucus_progress_begin(&progress, "command", 0);
+    c->trials = a->run.trials > 0 ? a->run.trials : 10000;
+    c->confidence = a->run.confidence;
+    c->progress = caucus_progress_update;
+    c->progress_user = &progress;
+    c->stop = &caucus_stop;
+    caucus_status status = caucus_audit_command_run(c, &result, &error);
+    caucus_progress_end(&progress);
+    if (status == CAUCUS_E_ORDER)
+        return report(a, &result, 0, 1);
+    return status == CAUCUS_OK ? report(a, &result, 1, 1) : complain(status, &error);
+}
+
+static int run(audit *a, int argc, char **argv) {
+    int code = caucus_options_parse("audit", options, argc, argv, take_option, a);
+    if (code != 0)
+        return code;
+    if (a->list) {
+        size_t count = 0;
+        const caucus_audit *table = caucus_audit_table(&count);
+        for (size_t i = 0; i < count; i++)
+            printf("%-29s %s\n", table[i].name, table[i].target);
+        return CAUCUS_EXIT_DONE;
+    }
+    for (unsigned i = DATA0; i < OPTIONS && !a->given[COMMAND]; i++)
+        if (a->given[i]) {
+            fprintf(stderr, "caucus audit: --%s: only for --command\n", options[i].name);
+            return CAUCUS_EXIT_USAGE;
+        }
+    bool made = false;
+    caucus_error error = {0};
+    if (a->out != NULL && caucus_out_dir_make(a->out, &made, &error) != CAUCUS_OK) { /* before minutes of work, not after */
+        fprintf(stderr, "caucus audit: --out: %s\n", error.text);
+        return CAUCUS_EXIT_USAGE;
+    }
+    caucus_stop_on_signals();
+    code = a->given[COMMAND] ? run_outside(a) : run_table(a);
+    if (made && code != CAUCUS_EXIT_DONE)
+        (void)rmdir(a->out); /* only if nothing is in it */
+    return code;
+}
+
+int caucus_cli_audit(int argc, char **argv) {
+    audit a = {.run = {.seed = 1, .confidence = CAUCUS_AUDIT_CONFIDENCE, .progress = caucus_progress_update, .stop = &caucus_stop},
+               .outside = {.timeout = 10}};
+    int code = run(&a, argc, argv);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        code = CAUCUS_EXIT_DONE;
+    }
+    free(a.only);
+    return code;
+}

@@ -1,0 +1,282 @@
+/* plan.c: `caucus plan`: calibrate a run before it is run.
+ *
+ * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "sim/plan_print.h"
+#include "sim/plan_recommend.h"
+#include "sim/scenario_convert.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of a scenario that make a plan. */
+static const caucus_field fields[] = {
+    CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_CLIENTS, CAUCUS_FIELD_EXPERTS, CAUCUS_FIELD_ROUNDS, CAUCUS_FIELD_INTERVAL,
+    CAUCUS_FIELD_LSTAR, CAUCUS_FIELD_RANGE, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_DELTA, CAUCUS_FIELD_TRUST, CAUCUS_FIELD_UNIT,
+    CAUCUS_FIELD_RHO, CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL, CAUCUS_FIELD_SELECT, CAUCUS_FIELD_MESSAGE,
+    CAUCUS_FIELD_TREES, CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES,
+};
+enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_PRIVACY = 7, FIRST_MECHANISM = 12 };
+
+/* Options of this verb alone, after the fields. */
+enum { OPTION_CONVEX = FIELDS, OPTION_GRID, OPTION_KNOWN, OPTION_RECOMMEND, OPTION_EXPLAIN, OPTION_FORMAT, OPTION_WRITE, OPTION_FORCE, OPTIONS };
+static const caucus_option own[] = {
+    {"convex", "A,B", NULL, "stoch: convex losses with gradients up to A, smoothness B"},
+    {"grid", "G", "fits", "steps of the loss grid, 1 to 1048576"},
+    {"losses-are", "WHAT", NULL, "what is known of the losses: realizable, iid or any"},
+    {"recommend", NULL, NULL, "compare all algorithms and trust models, and say which to take"},
+    {"explain", NULL, NULL, "also show how every number came about"},
+    {"format", "NAME", "text", "text or json on standard output"},
+    {"write", "FILE", NULL, "keep the plan in a file"},
+    {"force", NULL, NULL, "let --write replace another plan"},
+};
+
+typedef struct planning {
+    caucus_option options[OPTIONS + 1];
+    caucus_scenario scenario;
+    const char *value[OPTIONS - FIELDS]; /* of the options of this verb alone */
+    const char *file;
+    caucus_settings settings;
+    caucus_knowledge known;
+    bool json;
+    caucus_plan *plan;
+    char hash[CAUCUS_PLAN_HASH_BYTES];
+} planning;
+
+static const char *value_of(const planning *p, int option) {
+    return p->value[option - FIELDS];
+}
+
+static void fill_options(planning *p) {
+    for (size_t i = 0; i < FIELDS; i++) {
+        const caucus_field_info *f = &caucus_fields[fields[i]];
+        p->options[i] = (caucus_option){f->name, f->argument, f->fallback, fields[i] == CAUCUS_FIELD_ALGORITHM ? "what is planned" : f->help};
+    }
+    memcpy(&p->options[FIELDS], own, sizeof own);
+}
+
+static void print_help(const planning *p) {
+    fputs("caucus plan: calibrate a run: noise, budget, regret bound, bytes\n"
+          "\n"
+          "  caucus plan --algorithm svt --clients 10 --experts 100 --rounds 512 --epsilon 10 --trust coordinator\n"
+          "  caucus plan --clients 1000 --experts 50 --rounds 10000 --epsilon 1 --recommend\n"
+          "  caucus plan --epsilon 1 --trust coordinator --explain --write plan.yaml\n"
+          "  caucus plan plan.yaml                                    shows and checks a plan that was written\n"
+          "\nThe run\n", stdout);
+    caucus_options_help(p->options, 0, FIRST_PRIVACY);
+    fputs("\nPrivacy\n", stdout);
+    caucus_options_help(p->options, FIRST_PRIVACY, FIRST_MECHANISM - FIRST_PRIVACY);
+    fputs("\nMechanisms\n", stdout);
+    caucus_options_help(p->options, FIRST_MECHANISM, OPTION_KNOWN - FIRST_MECHANISM);
+    fputs("\nWhat to do with it\n", stdout);
+    caucus_options_help(p->options, OPTION_KNOWN, OPTIONS - OPTION_KNOWN);
+    fputs("\nAlgorithms\n", stdout);
+    for (unsigned i = 0; i < CAUCUS_ALGORITHM_COUNT; i++)
+        printf("  %-22s %s\n", caucus_algorithm_word((caucus_algorithm)i), caucus_algorithm_help((caucus_algorithm)i));
+    fputs("\nTrust\n", stdout);
+    for (unsigned i = 0; i < CAUCUS_TRUST_COUNT; i++)
+        printf("  %-22s %s\n", caucus_trust_word((caucus_trust)i), caucus_trust_help((caucus_trust)i));
+    fputs("\nThe words of the other choices: caucus simulate --help. Defaults in brackets; --trust must be said, except with --recommend.\n",
+          stdout);
+}
+
+static int usage(const char *format, ...) CAUCUS_PRINTF(1, 2);
+static int usage(const char *format, ...) {
+    va_list arguments;
+    fputs("caucus plan: ", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return CAUCUS_EXIT_USAGE;
+}
+
+static int exit_code(caucus_status status) {
+    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+}
+
+static int complain(const caucus_complaint *complaint, caucus_status status) {
+    fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus plan: ", complaint->line);
+    return exit_code(status);
+}
+
+static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
+    /* Settings that only this verb's own options set. */
+    const bool convex = strcmp(error->field, "losses") == 0 || strcmp(error->field, "lipschitz") == 0 || strcmp(error->field, "smoothness") == 0;
+    if (convex || strcmp(error->field, "grid") == 0) {
+        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "", convex ? " " : "", error->text);
+        return exit_code(status);
+    }
+    caucus_complaint complaint;
+    (void)caucus_scenario_complain(&p->scenario, status, error, &complaint);
+    return complain(&complaint, status);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    planning *p = user;
+    if (index == SIZE_MAX) {
+        if (p->file != NULL)
+            return usage("'%s': one plan file at a time, '%s' was given already", value, p->file);
+        p->file = value;
+        return 0;
+    }
+    if (index >= FIELDS) {
+        /* The table ends with this verb's own options; cppcheck does not see how long it is. */
+        // cppcheck-suppress arrayIndexOutOfBoundsCond
+        const caucus_option *option = &p->options[index];
+        if (option->argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+            return usage("--%s %s: must be true or false", option->name, value);
+        if (p->value[index - FIELDS] != NULL)
+            return usage("--%s: given twice", option->name);
+        p->value[index - FIELDS] = option->argument == NULL && strcmp(value, "false") == 0 ? NULL : value;
+        return 0;
+    }
+    caucus_complaint complaint;
+    caucus_status status = caucus_scenario_set(&p->scenario, fields[index], value, &complaint);
+    return status == CAUCUS_OK ? 0 : complain(&complaint, status);
+}
+
+/* --convex, --grid, --losses-are, --format. */
+static int read_own(planning *p) {
+    const char *convex = value_of(p, OPTION_CONVEX), *grid = value_of(p, OPTION_GRID), *known = value_of(p, OPTION_KNOWN),
+               *format = value_of(p, OPTION_FORMAT);
+    char *end = NULL;
+    if (convex != NULL) {
+        p->settings.losses = CAUCUS_LOSSES_CONVEX;
+        p->settings.lipschitz = strtod(convex, &end);
+        bool good = end != convex && *end == ',';
+        const char *second = good ? end + 1 : convex;
+        p->settings.smoothness = strtod(second, &end);
+        if (!good || end == second || *end != '\0')
+            return usage("--convex %s: must be two numbers, for example 1,0.5", convex);
+    }
+    if (grid != NULL) {
+        unsigned long steps = strtoul(grid, &end, 10);
+        if (grid[strspn(grid, "0123456789")] != '\0' || grid[0] == '\0' || steps < 1 || steps > 1u << 20)
+            return usage("--grid %s: must be a whole number from 1 to 1048576", grid);
+        p->settings.grid = (uint32_t)steps;
+    }
+    p->known = CAUCUS_KNOWLEDGE_COUNT;
+    caucus_error error = {0};
+    if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
+        return usage("--losses-are %s", error.text);
+    if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
+        return usage("--format %s: must be text or json", format);
+    p->json = format != NULL && strcmp(format, "json") == 0;
+    return 0;
+}
+
+/* Options that would be ignored together are refused. */
+static int check_together(const planning *p) {
+    const bool recommend = value_of(p, OPTION_RECOMMEND) != NULL;
+    if (value_of(p, OPTION_FORCE) != NULL && value_of(p, OPTION_WRITE) == NULL)
+        return usage("--force: belongs to --write");
+    if (recommend && (value_of(p, OPTION_WRITE) != NULL || value_of(p, OPTION_EXPLAIN) != NULL || p->file != NULL))
+        return usage("--recommend: compares plans and keeps none — leave out %s",
+                     p->file != NULL ? "the plan file" : value_of(p, OPTION_WRITE) != NULL ? "--write" : "--explain");
+    if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
+        return usage("--recommend: compares all algorithms — leave out --algorithm");
+    if (recommend && value_of(p, OPTION_CONVEX) != NULL)
+        return usage("--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
+    if (value_of(p, OPTION_EXPLAIN) != NULL && p->json)
+        return usage("--explain: is text for people — leave out --format json");
+    if (p->file == NULL)
+        return 0;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (p->scenario.field[fields[i]].count > 0)
+            return usage("--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
+    if (value_of(p, OPTION_CONVEX) != NULL || value_of(p, OPTION_GRID) != NULL)
+        return usage("--%s: a plan file has its settings already", value_of(p, OPTION_GRID) != NULL ? "grid" : "convex");
+    return 0;
+}
+
+static int read_settings(planning *p) {
+    caucus_complaint complaint;
+    caucus_status status = CAUCUS_OK;
+    const bool trust_said = p->scenario.field[CAUCUS_FIELD_TRUST].count > 0;
+    if (value_of(p, OPTION_RECOMMEND) != NULL && !trust_said)
+        status = caucus_scenario_set(&p->scenario, CAUCUS_FIELD_TRUST, "coordinator", &complaint);
+    if (status == CAUCUS_OK)
+        status = caucus_scenario_settings(&p->scenario, &p->settings, &complaint);
+    if (status != CAUCUS_OK)
+        return complain(&complaint, status);
+    if (value_of(p, OPTION_RECOMMEND) != NULL && !trust_said)
+        p->settings.trust = CAUCUS_TRUST_COUNT; /* compare them all */
+    return 0;
+}
+
+static int make_plan(planning *p) {
+    caucus_error error = {0};
+    caucus_status status = p->file != NULL ? caucus_plan_file_read(p->file, &p->plan, p->hash, &error)
+                                           : caucus_plan_make(&p->settings, &p->plan, &error);
+    if (status == CAUCUS_OK)
+        return 0;
+    return complain_error(p, status, &error);
+}
+
+static int show(planning *p) {
+    caucus_plan_report report;
+    caucus_error error = {0};
+    caucus_status status = caucus_plan_report_make(p->plan, p->known, p->file != NULL ? p->hash : NULL, &report, &error);
+    const char *write = value_of(p, OPTION_WRITE);
+    /* The file first: what is shown is then there. */
+    if (status == CAUCUS_OK && write != NULL)
+        status = caucus_plan_file_write(p->plan, write, value_of(p, OPTION_FORCE) != NULL, p->hash, &error);
+    if (status != CAUCUS_OK) {
+        int code = complain_error(p, status, &error);
+        return status == CAUCUS_E_IO ? CAUCUS_EXIT_FAILED : code;
+    }
+    if (p->json)
+        caucus_plan_print_json(stdout, &report);
+    else
+        caucus_plan_print(stdout, &report);
+    if (!p->json && write == NULL && p->file == NULL)
+        fputs("  Next        --write plan.yaml keeps it for the coordinator and every client; --explain shows how it came about\n", stdout);
+    if (value_of(p, OPTION_EXPLAIN) != NULL)
+        caucus_plan_explain(stdout, p->plan);
+    if (write != NULL)
+        fprintf(stderr, "caucus plan: %s holds plan %s\n", write, p->hash);
+    return CAUCUS_EXIT_DONE;
+}
+
+static int recommend(planning *p) {
+    caucus_error error = {0};
+    caucus_status status = caucus_recommend(stdout, &p->settings, p->known, p->json, &error);
+    return status == CAUCUS_OK ? CAUCUS_EXIT_DONE : complain_error(p, status, &error);
+}
+
+static int plan(planning *p, int argc, char **argv) {
+    int code = caucus_options_parse("plan", p->options, argc, argv, take_option, p);
+    if (code != 0)
+        return code;
+    if (p->file == NULL)
+        code = read_settings(p);
+    if (code == 0)
+        code = read_own(p);
+    if (code == 0)
+        code = check_together(p);
+    if (code != 0)
+        return code;
+    if (value_of(p, OPTION_RECOMMEND) != NULL)
+        return recommend(p);
+    code = make_plan(p);
+    return code == 0 ? show(p) : code;
+}
+
+int caucus_cli_plan(int argc, char **argv) {
+    planning p = {.file = NULL};
+    caucus_scenario_init(&p.scenario);
+    fill_options(&p);
+    int code = plan(&p, argc, argv);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help(&p);
+        code = CAUCUS_EXIT_DONE;
+    }
+    caucus_plan_free(p.plan);
+    caucus_scenario_free(&p.scenario);
+    return code;
+}

@@ -1,0 +1,103 @@
+/* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "sim/ledger_file.h"
+#include "sim/ledger_view.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_FORMAT, OPTION_RELEASES, OPTION_ASCII, OPTIONS };
+static const caucus_option options[] = {
+    {"format", "NAME", "text", "text or json on standard output"},
+    {"releases", NULL, NULL, "list every release"},
+    {"ascii", NULL, NULL, "draw with plain characters (the default where the locale is not UTF-8)"},
+    {NULL, NULL, NULL, NULL},
+};
+
+typedef struct request {
+    const char *path, *format;
+    bool flag[OPTIONS];
+} request;
+
+static void print_help(void) {
+    fputs("caucus privacy: what has been released, against which budget, and what is left\n"
+          "\n"
+          "  caucus privacy runs.ledger\n"
+          "  caucus privacy runs.ledger --releases --format json\n"
+          "\n"
+          "A ledger is kept by caucus simulate --ledger FILE. Runs on the same data belong into the same ledger: they add up.\n"
+          "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches accidents,\n"
+          "not somebody who can rewrite all of it.\n"
+          "\nOptions\n", stdout);
+    caucus_options_help(options, 0, OPTIONS);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    request *r = user;
+    if (index == SIZE_MAX) {
+        if (r->path != NULL) {
+            fprintf(stderr, "caucus privacy: '%s': one ledger at a time, '%s' was given already\n", value, r->path);
+            return CAUCUS_EXIT_USAGE;
+        }
+        r->path = value;
+        return 0;
+    }
+    if (index == OPTION_FORMAT) {
+        if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0) {
+            fprintf(stderr, "caucus privacy: --format %s: must be text or json\n", value);
+            return CAUCUS_EXIT_USAGE;
+        }
+        r->format = value;
+        return 0;
+    }
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
+        fprintf(stderr, "caucus privacy: --%s %s: must be true or false\n", options[index].name, value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    r->flag[index] = strcmp(value, "true") == 0;
+    return 0;
+}
+
+static bool draws_blocks(void) {
+    return setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+int caucus_cli_privacy(int argc, char **argv) {
+    request r = {.format = "text"};
+    int code = caucus_options_parse("privacy", options, argc, argv, take_option, &r);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        return CAUCUS_EXIT_DONE;
+    }
+    if (code != 0)
+        return code;
+    if (r.path == NULL) {
+        fputs("caucus privacy: which ledger? — caucus privacy FILE, as written by caucus simulate --ledger FILE\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    caucus_ledger *ledger = NULL;
+    caucus_error error = {0};
+    caucus_status status = caucus_ledger_file_read(r.path, &ledger, &error);
+    if (status != CAUCUS_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        return status == CAUCUS_E_MEMORY ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+    }
+    caucus_ledger_view view;
+    status = caucus_ledger_view_make(r.path, ledger, &view);
+    if (status != CAUCUS_OK) {
+        fprintf(stderr, "caucus privacy: %s\n", caucus_status_text(status));
+        caucus_ledger_free(ledger);
+        return CAUCUS_EXIT_FAILED;
+    }
+    if (strcmp(r.format, "json") == 0)
+        caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
+    else
+        caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !draws_blocks(), r.flag[OPTION_RELEASES]);
+    caucus_ledger_view_free(&view);
+    caucus_ledger_free(ledger);
+    return CAUCUS_EXIT_DONE;
+}

@@ -1,0 +1,16 @@
+/* stop.h: Ctrl-C and SIGTERM as a flag: finish what can be finished, then say how to go on. */
+#ifndef CAUCUS_CLI_STOP_H
+#define CAUCUS_CLI_STOP_H
+
+#include <stdbool.h>
+
+/** The flag, for what runs on threads; 0 until a signal came. */
+extern volatile int caucus_stop;
+
+/** From here on a signal sets the flag; a second one ends the program at once. */
+void caucus_stop_on_signals(void);
+
+/** Has one come? */
+bool caucus_stopped(void);
+
+#endif

@@ -1,0 +1,345 @@
+/* audit_federation.c: whole runs of coordinator and clients on neighbouring losses. See audit_parts.h.
+ *
+ * Plans come from caucus_plan_make and the machines are those of src/algo; a broken twin alters the integers of its own
+ * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and Pearson no other
+ * event says more; it is computed from the plan's parameters and judges nothing by itself. */
+#include "sim/audit_parts.h"
+
+#include <caucus/client.h>
+#include <caucus/coordinator.h>
+#include <caucus/select.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CLIENTS_MAX 32
+#define EXPERTS_MAX 128
+
+typedef struct federation {
+    const caucus_audit_federation *setting;
+    caucus_plan *plan;
+    uint32_t m, d, rounds;
+    uint32_t star, slots;             /* first round (from 0) and number of rounds of the block or phase that holds the star */
+    uint32_t records;                 /* what can be replaced there: losses, or with unit client-block clients */
+    double *loss[2];                  /* [m][rounds][d], by world */
+    int64_t sum[2][EXPERTS_MAX];      /* what client 1 has to say about that phase, before noise */
+    double vote[2][EXPERTS_MAX];      /* ln P of its vote */
+} federation;
+
+/* A client's gradients: whose, in which world. */
+typedef struct slope {
+    const federation *f;
+    uint32_t client;
+    unsigned world;
+} slope;
+
+static bool is_stoch(const federation *f) {
+    return f->plan->stoch.phases > 0;
+}
+
+static uint32_t star_phase(const federation *f) {
+    return f->setting->phase > 0 ? f->setting->phase : f->plan->stoch.phases;
+}
+
+static const caucus_stoch_phase *learner(const federation *f) {
+    return &f->plan->stoch.phase[star_phase(f) - 2];
+}
+
+static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) {
+    caucus_settings_init(ret);
+    ret->algorithm = a->algorithm;
+    ret->trust = a->trust;
+    ret->calibration = a->calibration;
+    ret->unit = a->unit;
+    ret->select = a->select;
+    ret->message = a->message;
+    ret->clients = a->clients;
+    ret->experts = a->experts;
+    ret->rounds = a->rounds;
+    ret->interval = a->interval > 0 ? a->interval : 1;
+    ret->epsilon = a->epsilon;
+    ret->delta = a->delta;
+    ret->rho = a->rho > 0 ? a->rho : 0.5;
+    ret->losses = a->convex ? CAUCUS_LOSSES_CONVEX : CAUCUS_LOSSES_LINEAR;
+    ret->trees = a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL ? a->trees : CAUCUS_TREES_AUTO;
+    ret->smoothness = a->smoothness;
+    ret->front_load = a->front_load;
+    ret->past_phases = a->past_phases;
+    ret->grid = a->twin == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
+}
+
+static caucus_rational doubled(caucus_rational r) {
+    return r.den > 0 ? caucus_rational_make(2 * r.num, r.den) : r; /* 0/0: not used by this plan */
+}
+
+static void halve(caucus_noise *noise) {
+    if (noise->kind == CAUCUS_NOISE_GAUSSIAN) /* a variance */
+        noise->parameter = caucus_rational_make(noise->parameter.num / 4, noise->parameter.den);
+    else
+        noise->parameter = doubled(noise->parameter);
+}
+
+static void halve_noise(caucus_plan *plan) {
+    halve(&plan->svt.threshold_noise);
+    halve(&plan->svt.check_noise);
+    for (uint32_t k = 0; k < plan->svt.switches; k++)
+        plan->svt.select_rate[k] = doubled(plan->svt.select_rate[k]);
+    plan->hedge.rate = doubled(plan->hedge.rate);
+    for (uint32_t p = 0; p + 1 < plan->stoch.phases; p++) {
+        caucus_stoch_phase *phase = &plan->stoch.phase[p];
+        for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++) {
+            phase->select_rate[j] = doubled(phase->select_rate[j]);
+            halve(&phase->leaf_noise[j]);
+            halve(&phase->vertex_noise[j]);
+        }
+        phase->vote_rate = doubled(phase->vote_rate);
+        halve(&phase->shortlist_noise);
+    }
+}
+
+static void break_plan(caucus_plan *plan, caucus_audit_twin twin) {
+    if (twin == CAUCUS_AUDIT_HALF_NOISE)
+        halve_noise(plan);
+    if (twin == CAUCUS_AUDIT_RANGE_5) {
+        plan->settings.hi = plan->settings.lo + 5 * (plan->settings.hi - plan->settings.lo);
+        plan->grid *= 5;
+        plan->stoch.gradient_hi *= 5;
+    }
+}
+
+/* A loss of the star's block or phase: that of record k, the star itself being record 0. */
+static void slot_loss(const federation *f, unsigned world, uint32_t k, double *loss) {
+    const caucus_audit_federation *a = f->setting;
+    double most = f->plan->settings.hi, others = (double)f->records - 1;
+    for (uint32_t y = 0; y < f->d; y++) {
+        if (a->losses == CAUCUS_AUDIT_ONES) {
+            loss[y] = k == 0 && world == 1 ? most : 0;
+        } else if (a->losses == CAUCUS_AUDIT_GAP) {
+            bool against = k == 0 ? world == 1 : k <= a->gap;
+            loss[y] = (k == 0 || k <= a->gap) && against == (y == 0) ? most : 0;
+        } else { /* EDGE: the star adds 1 to the first expert's cost, or to the others' */
+            double edge = (double)f->plan->svt.threshold[0] * most / (double)f->plan->grid;
+            double share = fmax(0, y == 0 ? edge - most : edge + a->gap) / others;
+            loss[y] = k == 0 ? ((world == 1) == (y == 0) ? most : 0) : fmin(most, share);
+        }
+    }
+}
+
+/* Later blocks of an EDGE run, where a second switch is possible: whoever is in force gets to the next threshold. */
+static double later_loss(const federation *f, uint32_t round) {
+    const caucus_svt_plan *svt = &f->plan->svt;
+    uint32_t block = round / f->plan->settings.interval;
+    if (f->setting->losses != CAUCUS_AUDIT_EDGE || block >= svt->switches)
+        return 0;
+    return (double)svt->threshold[block] / (double)f->plan->grid / (double)f->records;
+}
+
+static void fill_losses(federation *f, unsigned world) {
+    bool blocks = f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    for (uint32_t i = 0; i < f->m; i++) {
+        for (uint32_t t = 0; t < f->rounds; t++) {
+            double *loss = f->loss[world] + ((size_t)i * f->rounds + t) * f->d;
+            if (t >= f->star && t < f->star + f->slots)
+                slot_loss(f, world, blocks ? i : i * f->slots + (t - f->star), loss);
+            else
+                for (uint32_t y = 0; y < f->d; y++)
+                    loss[y] = later_loss(f, t);
+        }
+    }
+}
+
+/* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right vertex's; its
+ * gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as large as any. */
+static void gradient(void *user, uint32_t round, const double *x, double *ret) {
+    const slope *s = user;
+    bool root = s->f->setting->losses == CAUCUS_AUDIT_TREE_ROOT;
+    double sign = s->client == 1 && s->world == 0 && round == (root ? 4 : 6) ? -1 : 1;
+    double size = root ? (round == 4 || round == 5) : round == 6 ? x[0] - x[1] : 0;
+    ret[0] = sign * size;
+    ret[1] = -sign * size;
+}
+
+/* Sums and votes of client 1 in the star's phase. */
+static void expect_messages(federation *f) {
+    const caucus_stoch_phase *phase = learner(f);
+    for (unsigned w = 0; w < 2; w++) {
+        long double law[EXPERTS_MAX];
+        for (uint32_t y = 0; y < f->d; y++) {
+            double sum = 0;
+            for (uint32_t t = 0; t < phase->batch; t++)
+                sum += f->loss[w][(size_t)(f->star + t) * f->d + y];
+            f->sum[w][y] = llrint(sum / f->plan->settings.hi * (double)f->plan->grid);
+        }
+        if (phase->vote_rate.num == 0)
+            continue;
+        caucus_select_flip_law(f->sum[w], f->d, phase->vote_rate, law);
+        for (uint32_t y = 0; y < f->d; y++)
+            f->vote[w][y] = (double)logl(law[y]);
+    }
+}
+
+static void close_federation(void *self) {
+    federation *f = self;
+    free(f->loss[0]);
+    free(f->loss[1]);
+    caucus_plan_free(f->plan);
+    free(f);
+}
+
+/* A plan may leave out what it need not use; an audit of that would be an audit of nothing. */
+static bool is_what_it_says(const federation *f) {
+    const caucus_audit_federation *a = f->setting;
+    bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && is_stoch(f);
+    return (a->delta <= 0 || f->plan->guarantee.delta > 0) && (!a->past_phases || f->plan->stoch.past > 1) &&
+           (!trees || (int)learner(f)->trees == a->trees) && f->m <= CLIENTS_MAX && f->d <= EXPERTS_MAX &&
+           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0) && (!a->front_load || f->plan->svt.switches > 1);
+}
+
+static caucus_status open_federation(const void *setting, void **ret_self, caucus_error *ret_error) {
+    federation *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return CAUCUS_E_MEMORY;
+    caucus_settings s;
+    f->setting = setting;
+    settings_of(f->setting, &s);
+    caucus_status status = caucus_plan_make(&s, &f->plan, ret_error);
+    if (status != CAUCUS_OK) {
+        free(f);
+        return status;
+    }
+    f->m = f->plan->settings.clients;
+    f->d = f->plan->settings.experts;
+    f->rounds = f->plan->settings.rounds;
+    if (!is_what_it_says(f)) {
+        close_federation(f);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
+    }
+    break_plan(f->plan, f->setting->twin);
+    f->slots = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
+    f->star = is_stoch(f) ? f->slots - 1 : 0;
+    f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->slots);
+    for (unsigned w = 0; w < 2; w++) {
+        f->loss[w] = calloc((size_t)f->m * f->rounds * f->d, sizeof *f->loss[w]);
+        if (f->loss[w] == NULL) {
+            close_federation(f);
+            return CAUCUS_E_MEMORY;
+        }
+        if (!f->setting->convex)
+            fill_losses(f, w);
+    }
+    if (f->setting->messages)
+        expect_messages(f);
+    *ret_self = f;
+    return CAUCUS_OK;
+}
+
+/* ln of P(value | sums of world 1) / P(value | sums of world 0), for noise added to the listed (NULL: all) sums. */
+static double noise_ratio(const federation *f, const caucus_noise *noise, const int64_t *value, uint32_t count,
+                          const uint32_t *list) {
+    double total = 0, most[2] = {0, 0}, parameter = caucus_rational_double(noise->parameter);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t y = list != NULL ? list[i] : i;
+        double off0 = fabs((double)(value[i] - f->sum[0][y])), off1 = fabs((double)(value[i] - f->sum[1][y]));
+        most[0] = fmax(most[0], off0);
+        most[1] = fmax(most[1], off1);
+        total += noise->kind == CAUCUS_NOISE_GAUSSIAN ? (off0 * off0 - off1 * off1) / (2 * parameter) : parameter * (off0 - off1);
+    }
+    return noise->kind == CAUCUS_NOISE_KNORM ? parameter * (most[0] - most[1]) : total;
+}
+
+static double message_ratio(const federation *f, const caucus_report *r, const caucus_announcement *asked) {
+    const caucus_stoch_phase *phase = learner(f);
+    if (r->client != 1 || r->block != star_phase(f))
+        return 0;
+    switch (r->kind) {
+    case CAUCUS_ASK_VOTE:
+        return f->vote[1][r->value[0]] - f->vote[0][r->value[0]];
+    case CAUCUS_ASK_SHORTLIST:
+        return noise_ratio(f, &phase->shortlist_noise, r->value, r->count, asked->list);
+    default:
+        return noise_ratio(f, f->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL ? &phase->leaf_noise[phase->trees] : &phase->vertex_noise[0],
+                           r->value, r->count, NULL);
+    }
+}
+
+typedef struct run {
+    caucus_coordinator *coordinator;
+    caucus_client *client[CLIENTS_MAX];
+    slope slope[CLIENTS_MAX];
+} run;
+
+static void begin(const federation *f, unsigned world, const caucus_key *key, run *r) {
+    bool noisy = f->plan->settings.trust != CAUCUS_TRUST_COORDINATOR;
+    caucus_status status = caucus_coordinator_new(f->plan, key, &r->coordinator);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < f->m; i++) {
+        caucus_key own = *key; /* a client that trusts the coordinator draws nothing that leaves it */
+        if (noisy)
+            caucus_key_derive(key, i + 1, &own);
+        status = caucus_client_new(f->plan, i + 1, &own, &r->client[i]);
+        r->slope[i] = (slope){f, i + 1, world};
+        if (status == CAUCUS_OK && f->setting->convex)
+            caucus_client_set_gradient(r->client[i], gradient, &r->slope[i]);
+    }
+    if (status != CAUCUS_OK)
+        abort(); /* a few hundred bytes were not to be had */
+}
+
+static void tell(const federation *f, run *r) {
+    for (uint32_t i = 0; i < f->m; i++)
+        if (caucus_client_hear(r->client[i], caucus_coordinator_announcement(r->coordinator)) != CAUCUS_OK)
+            abort(); /* messages arrive in order here */
+}
+
+/* One step: play up to the next report, report, decide. Returns what it adds to a message statistic. */
+static double step(const federation *f, unsigned world, run *r) {
+    double ratio = 0;
+    const caucus_announcement *asked = caucus_coordinator_announcement(r->coordinator);
+    for (uint32_t i = 0; i < f->m; i++) {
+        size_t at = ((size_t)i * f->rounds + caucus_client_round(r->client[i])) * f->d;
+        if (caucus_client_observe(r->client[i], f->loss[world] + at, caucus_client_rounds_left(r->client[i])) != CAUCUS_OK)
+            abort();
+        const caucus_report *report = caucus_client_report(r->client[i]);
+        if (report == NULL || caucus_coordinator_receive(r->coordinator, report) != CAUCUS_OK)
+            abort();
+        if (f->setting->messages)
+            ratio += message_ratio(f, report, asked);
+    }
+    if (caucus_coordinator_close(r->coordinator) != CAUCUS_OK)
+        abort();
+    return ratio;
+}
+
+/* What an announcement says: is another than expert 0 in force, and has the check just made fired? */
+static uint32_t words(const caucus_announcement *a, caucus_ask before) {
+    bool fired = before == CAUCUS_ASK_COST && a->ask == CAUCUS_ASK_SUMS;
+    return (a->expert != 0 ? 1u : 0u) + (fired ? 2u : 0u);
+}
+
+static double play(const federation *f, unsigned world, const caucus_key *key) {
+    run r = {0};
+    begin(f, world, key, &r);
+    const caucus_announcement *a = caucus_coordinator_announcement(r.coordinator);
+    uint32_t said = 2 + words(a, CAUCUS_ASK_NOTHING); /* a leading 1 keeps transcripts of different lengths apart */
+    double ratio = 0;
+    tell(f, &r);
+    while (a->ask != CAUCUS_ASK_NOTHING && (!f->setting->messages || a->block <= star_phase(f))) {
+        caucus_ask before = a->ask;
+        ratio += step(f, world, &r);
+        said = 4 * said + words(a, before);
+        tell(f, &r);
+    }
+    for (uint32_t i = 0; i < f->m; i++)
+        caucus_client_free(r.client[i]);
+    caucus_coordinator_free(r.coordinator);
+    return f->setting->messages ? ratio : said;
+}
+
+static void draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret) {
+    for (size_t i = 0; i < count; i++) {
+        caucus_key own;
+        caucus_key_derive(key, first + i, &own);
+        ret[i] = play(self, world, &own);
+    }
+}
+
+const caucus_audit_family caucus_audit_federation_family = {open_federation, draw_federation, close_federation};

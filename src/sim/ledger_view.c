@@ -1,0 +1,256 @@
+/* ledger_view.c: a ledger, run by run. See ledger_view.h. */
+#include "sim/ledger_view.h"
+
+#include "sim/output.h"
+#include "sim/plan_words.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double epsilon_of(uint64_t steps) {
+    return steps == UINT64_MAX ? (double)INFINITY : ldexp((double)steps, -30);
+}
+
+/* "simulate svt coordinator event": name, trust and unit. A name that does not end so is left whole. */
+static void split_name(const char *what, caucus_run_view *run) {
+    caucus_trust trust;
+    caucus_unit unit;
+    run->trust = CAUCUS_TRUST_COUNT;
+    run->unit = CAUCUS_UNIT_COUNT;
+    (void)snprintf(run->name, sizeof run->name, "%s", what);
+    char *space = strrchr(run->name, ' ');
+    if (space == NULL || caucus_unit_parse(space + 1, &unit, NULL) != CAUCUS_OK)
+        return;
+    *space = '\0';
+    char *second = strrchr(run->name, ' ');
+    if (second == NULL || caucus_trust_parse(second + 1, &trust, NULL) != CAUCUS_OK) {
+        *space = ' ';
+        return;
+    }
+    *second = '\0';
+    run->trust = trust;
+    run->unit = unit;
+}
+
+static void take_release(caucus_run_view *run, const caucus_entry *e) {
+    run->released_choices += epsilon_of(e->choices); /* multiples of 2^-30: exact */
+    run->released_messages += epsilon_of(e->messages);
+    run->first_block = run->releases == 0 || e->block < run->first_block ? e->block : run->first_block;
+    run->last_block = e->block > run->last_block ? e->block : run->last_block;
+    run->releases++;
+}
+
+caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) {
+    caucus_ledger_view view = {.path = path, .ledger = ledger};
+    const size_t count = caucus_ledger_count(ledger);
+    caucus_ledger_total(ledger, &view.totals);
+    view.run = calloc(view.totals.runs + 1, sizeof *view.run);
+    if (view.run == NULL)
+        return CAUCUS_E_MEMORY;
+    for (size_t i = 1; i < count; i++) {
+        const caucus_entry *e = caucus_ledger_entry(ledger, i);
+        caucus_run_view *run = &view.run[e->run - 1];
+        if (e->kind == CAUCUS_ENTRY_RUN) {
+            run->run = e->run;
+            run->seeded = e->seeded;
+            run->reserved_choices = epsilon_of(e->choices);
+            run->reserved_messages = epsilon_of(e->messages);
+            run->delta = e->delta;
+            split_name(e->what, run);
+        } else {
+            take_release(run, e);
+        }
+    }
+    const caucus_entry *last = caucus_ledger_entry(ledger, count - 1);
+    (void)sodium_bin2hex(view.last, sizeof view.last, last->hash, sizeof last->hash);
+    *ret = view;
+    return CAUCUS_OK;
+}
+
+void caucus_ledger_view_free(caucus_ledger_view *view) {
+    free(view->run);
+    *view = (caucus_ledger_view){0};
+}
+
+static caucus_words amount(double epsilon) {
+    caucus_words ret;
+    (void)snprintf(ret.text, sizeof ret.text, isinf(epsilon) ? "infinite" : "%.6g", epsilon);
+    return ret;
+}
+
+static caucus_words part(double released, double reserved) {
+    caucus_words ret;
+    (void)snprintf(ret.text, sizeof ret.text, "%.28s of %.28s", amount(released).text, amount(reserved).text);
+    return ret;
+}
+
+/* Names come from a file: only what is UTF-8 reaches the screen, in `wide` columns. */
+static void print_name(FILE *out, const char *name, int wide) {
+    char safe[CAUCUS_RUN_NAME_BYTES];
+    size_t used = 0;
+    for (const char *c = name; *c != '\0';) {
+        size_t length = caucus_words_character(c);
+        memcpy(safe + used, length > 0 ? c : "?", length > 0 ? length : 1);
+        used += length > 0 ? length : 1;
+        c += length > 0 ? length : 1;
+    }
+    safe[used] = '\0';
+    fprintf(out, "%s%*s", safe, wide > caucus_words_width(safe) ? wide - caucus_words_width(safe) : 0, "");
+}
+
+static void print_runs(FILE *out, const caucus_ledger_view *v) {
+    int wide = 4;
+    for (uint32_t i = 0; i < v->totals.runs; i++)
+        wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
+    fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n", wide, "name", "trust",
+            "unit");
+    for (uint32_t i = 0; i < v->totals.runs; i++) {
+        const caucus_run_view *r = &v->run[i];
+        char blocks[32] = "-";
+        if (r->releases > 0)
+            (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%u" : "%u-%u", r->first_block, r->last_block);
+        const bool trusted = r->reserved_messages <= 0 && r->trust == CAUCUS_TRUST_COORDINATOR;
+        fprintf(out, "  %3u  ", r->run);
+        print_name(out, r->name, wide);
+        fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
+        fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n", part(r->released_choices, r->reserved_choices).text,
+                trusted ? "trusted" : part(r->released_messages, r->reserved_messages).text, r->delta, r->releases, blocks,
+                r->seeded ? "   NOT PRIVATE (seeded)" : "");
+    }
+}
+
+static void print_releases(FILE *out, const caucus_ledger_view *v) {
+    const size_t count = caucus_ledger_count(v->ledger);
+    fputs("\n  run  block  release           choices    messages\n", out);
+    for (size_t i = 1; i < count; i++) {
+        const caucus_entry *e = caucus_ledger_entry(v->ledger, i);
+        if (e->kind != CAUCUS_ENTRY_RELEASE)
+            continue;
+        fprintf(out, "  %3u  %5u  ", e->run, e->block);
+        print_name(out, e->what, 16);
+        fprintf(out, "  %-9s  %s\n", amount(epsilon_of(e->choices)).text, amount(epsilon_of(e->messages)).text);
+    }
+}
+
+enum { CELLS = 40 };
+
+/* A bar: released, reserved and not released, left. Rounding never hides a part that is not 0. */
+static void print_bar(FILE *out, const char *label, double released, double reserved, double whole, bool ascii) {
+    static const char *const blocks[] = {"█", "▒", "░"}, *const plain[] = {"#", "=", "."};
+    const char *const *draw = ascii ? plain : blocks;
+    int first = 0, second = 0;
+    if (whole > 0 && isfinite(reserved)) {
+        first = (int)fmin(CELLS, ceil(CELLS * fmin(released, whole) / whole - 1e-9));
+        second = (int)fmin(CELLS, ceil(CELLS * fmin(reserved, whole) / whole - 1e-9)) - first;
+    } else if (isinf(reserved)) {
+        second = CELLS;
+    }
+    fprintf(out, "  %-9s ", label);
+    for (int i = 0; i < CELLS; i++)
+        fputs(draw[i < first ? 0 : i < first + second ? 1 : 2], out);
+    fprintf(out, "  %s released, %s reserved", amount(released).text, amount(reserved).text);
+}
+
+static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
+    const caucus_ledger_totals *t = &v->totals;
+    const bool limited = isfinite(t->budget_epsilon);
+    const double most = fmax(t->reserved_choices, t->reserved_messages), whole = limited ? t->budget_epsilon : most;
+    fputc('\n', out);
+    print_bar(out, "Choices", t->released_choices, t->reserved_choices, whole, ascii);
+    fputc('\n', out);
+    if (t->reserved_messages > 0) {
+        print_bar(out, "Messages", t->released_messages, t->reserved_messages, whole, ascii);
+        fputc('\n', out);
+    }
+    fprintf(out, "            %s released   %s reserved, not released   %s left\n", ascii ? "#" : "█", ascii ? "=" : "▒", ascii ? "." : "░");
+    if (!limited)
+        fputs("  Left      no limit was set\n", out);
+    else
+        fprintf(out, "  Left      epsilon %s of %s, delta %.6g of %.6g\n", amount(t->left_epsilon).text, amount(t->budget_epsilon).text,
+                t->left_delta, t->budget_delta);
+}
+
+void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases) {
+    const caucus_ledger_totals *t = &v->totals;
+    fprintf(out, "  %s: ", v->path);
+    if (isfinite(t->budget_epsilon))
+        fprintf(out, "budget epsilon %s, delta %.6g; ", amount(t->budget_epsilon).text, t->budget_delta);
+    else
+        fputs("no limit; ", out);
+    fprintf(out, "%u run%s, %u release%s%s\n", t->runs, t->runs == 1 ? "" : "s", t->releases, t->releases == 1 ? "" : "s",
+            t->any_seeded ? ", NOT PRIVATE (seeded)" : "");
+    if (t->runs > 0)
+        print_runs(out, v);
+    if (releases && t->releases > 0)
+        print_releases(out, v);
+    print_picture(out, v, ascii);
+    if (t->runs > 1)
+        fputs("  Runs on the same data add up; each counts with all it has reserved, and with the larger of its two epsilons.\n", out);
+    fprintf(out, "  The chain of %zu entries is whole and ends in %s.\n", caucus_ledger_count(v->ledger), v->last);
+    fputs("  It catches accidents, torn or altered lines, not somebody who can cut it short or rewrite it all.\n", out);
+}
+
+static void json_amount(FILE *out, const char *key, double value, const char *after) {
+    fprintf(out, "\"%s\": ", key);
+    caucus_print_number(out, value, "null");
+    fputs(after, out);
+}
+
+static void json_run(FILE *out, const caucus_run_view *r) {
+    fprintf(out, "{\"run\": %u, \"name\": ", r->run);
+    caucus_print_string(out, r->name);
+    fprintf(out, ", \"trust\": \"%s\", \"unit\": \"%s\", \"seeded\": %s, \"reserved\": {", caucus_trust_word(r->trust), caucus_unit_word(r->unit),
+            r->seeded ? "true" : "false");
+    json_amount(out, "choices", r->reserved_choices, ", ");
+    json_amount(out, "messages", r->reserved_messages, ", ");
+    json_amount(out, "delta", r->delta, "}, \"released\": {");
+    json_amount(out, "choices", r->released_choices, ", ");
+    json_amount(out, "messages", r->released_messages, "}");
+    fprintf(out, ", \"releases\": %u, \"first-block\": %u, \"last-block\": %u}", r->releases, r->first_block, r->last_block);
+}
+
+static void json_releases(FILE *out, const caucus_ledger_view *v) {
+    const size_t count = caucus_ledger_count(v->ledger);
+    bool any = false;
+    fputs(",\n  \"releases\": [", out);
+    for (size_t i = 1; i < count; i++) {
+        const caucus_entry *e = caucus_ledger_entry(v->ledger, i);
+        if (e->kind != CAUCUS_ENTRY_RELEASE)
+            continue;
+        fprintf(out, "%s\n    {\"run\": %u, \"block\": %u, \"what\": ", any ? "," : "", e->run, e->block);
+        caucus_print_string(out, e->what);
+        fputs(", ", out);
+        json_amount(out, "choices", epsilon_of(e->choices), ", ");
+        json_amount(out, "messages", epsilon_of(e->messages), "}");
+        any = true;
+    }
+    fputs(any ? "\n  ]" : "]", out);
+}
+
+void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releases) {
+    const caucus_ledger_totals *t = &v->totals;
+    fputs("{\n  \"ledger\": ", out);
+    caucus_print_string(out, v->path);
+    fprintf(out, ",\n  \"entries\": %zu,\n  \"last\": \"%s\",\n  \"seeded\": %s,\n  \"budget\": {", caucus_ledger_count(v->ledger), v->last,
+            t->any_seeded ? "true" : "false");
+    const bool limited = isfinite(t->budget_epsilon);
+    json_amount(out, "epsilon", t->budget_epsilon, ", ");
+    json_amount(out, "delta", limited ? t->budget_delta : (double)NAN, "},\n  \"left\": {");
+    json_amount(out, "epsilon", t->left_epsilon, ", ");
+    json_amount(out, "delta", limited ? t->left_delta : (double)NAN, "},\n  \"reserved\": {");
+    json_amount(out, "choices", t->reserved_choices, ", ");
+    json_amount(out, "messages", t->reserved_messages, ", ");
+    json_amount(out, "delta", t->reserved_delta, "},\n  \"released\": {");
+    json_amount(out, "choices", t->released_choices, ", ");
+    json_amount(out, "messages", t->released_messages, "},\n  \"runs\": [");
+    for (uint32_t i = 0; i < t->runs; i++) {
+        fputs(i == 0 ? "\n    " : ",\n    ", out);
+        json_run(out, &v->run[i]);
+    }
+    fputs(t->runs > 0 ? "\n  ]" : "]", out);
+    if (releases)
+        json_releases(out, v);
+    fputs("\n}\n", out);
+}

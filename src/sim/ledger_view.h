@@ -1,0 +1,38 @@
+/* ledger_view.h: what a ledger says, for people and for programs.
+ * layer: sim */
+#ifndef CAUCUS_SIM_LEDGER_VIEW_H
+#define CAUCUS_SIM_LEDGER_VIEW_H
+
+#include <caucus/ledger.h>
+#include <stdio.h>
+
+/* One run: what it reserved and what it has released so far. */
+typedef struct caucus_run_view {
+    uint32_t run;
+    char name[CAUCUS_RUN_NAME_BYTES];
+    caucus_trust trust; /* COUNT: the entry does not say */
+    caucus_unit unit;   /* likewise */
+    bool seeded;
+    double reserved_choices, reserved_messages, delta;
+    double released_choices, released_messages;
+    uint32_t releases, first_block, last_block;
+} caucus_run_view;
+
+typedef struct caucus_ledger_view {
+    const char *path;
+    const caucus_ledger *ledger; /* borrowed */
+    caucus_ledger_totals totals;
+    caucus_run_view *run; /* [totals.runs] */
+    char last[2 * CAUCUS_HASH_BYTES + 1]; /* hash of the last entry, hexadecimal */
+} caucus_ledger_view;
+
+/** Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
+void caucus_ledger_view_free(caucus_ledger_view *view);
+
+/** Table, picture and what is left. `ascii`: draw with plain characters. `releases`: list every release, too. */
+void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *view, bool ascii, bool releases);
+/** One JSON object; infinite is null. */
+void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *view, bool releases);
+
+#endif

@@ -1,0 +1,172 @@
+/* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
+#include "sim/plan_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *word, *help;
+} words[] = {
+#define WORD(name, word, help) {word, help},
+    CAUCUS_KNOWLEDGE_LIST(WORD)
+#undef WORD
+};
+
+const char *caucus_knowledge_word(caucus_knowledge value) {
+    return value < CAUCUS_KNOWLEDGE_COUNT ? words[value].word : "?";
+}
+
+const char *caucus_knowledge_help(caucus_knowledge value) {
+    return value < CAUCUS_KNOWLEDGE_COUNT ? words[value].help : "?";
+}
+
+caucus_status caucus_knowledge_parse(const char *word, caucus_knowledge *ret, caucus_error *ret_error) {
+    for (unsigned i = 0; i < CAUCUS_KNOWLEDGE_COUNT; i++)
+        if (strcmp(word, words[i].word) == 0) {
+            *ret = (caucus_knowledge)i;
+            return CAUCUS_OK;
+        }
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses-are", "'%.32s' (accepted: realizable, iid, any)", word);
+}
+
+static bool is_svt(caucus_algorithm a) {
+    return a == CAUCUS_ALGORITHM_SVT || a == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+}
+
+static bool is_stoch(caucus_algorithm a) {
+    return a == CAUCUS_ALGORITHM_STOCH || a == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+}
+
+caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm) {
+    if (is_svt(algorithm))
+        return CAUCUS_KNOWLEDGE_REALIZABLE;
+    return algorithm == CAUCUS_ALGORITHM_HEDGE ? CAUCUS_KNOWLEDGE_ANY : CAUCUS_KNOWLEDGE_IID;
+}
+
+bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known) {
+    return algorithm == CAUCUS_ALGORITHM_HEDGE || (algorithm != CAUCUS_ALGORITHM_LEADER && caucus_knowledge_of(algorithm) == known);
+}
+
+caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex) {
+    if (convex)
+        return CAUCUS_ADVERSARY_CROSS_ENTROPY;
+    return known == CAUCUS_KNOWLEDGE_REALIZABLE ? CAUCUS_ADVERSARY_REALIZABLE
+           : known == CAUCUS_KNOWLEDGE_IID      ? CAUCUS_ADVERSARY_GAUSSIAN
+                                                : CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS;
+}
+
+bool caucus_plan_is_vacuous(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    return plan->bound_uncapped >= s->rounds * (s->hi - s->lo);
+}
+
+double caucus_hedge_best_rate(const caucus_settings *s) {
+    const uint32_t blocks = s->rounds / s->interval;
+    const double n = s->interval, full = blocks, rest = s->rounds % s->interval;
+    return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
+}
+
+/* Leaves of all phases: one selection without trees, 2 + 4 + .. + 2^T1 with them. */
+static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
+    uint64_t leaves = 0;
+    *ret_trees = 0;
+    for (uint32_t i = 0; i + 1 < stoch->phases; i++) {
+        const uint32_t trees = stoch->phase[i].trees;
+        leaves += trees > 0 ? ((uint64_t)2 << trees) - 2 : 1;
+        *ret_trees = trees > *ret_trees ? trees : *ret_trees;
+    }
+    return leaves;
+}
+
+static void count_stoch(const caucus_plan *plan, caucus_plan_traffic *t) {
+    const caucus_settings *s = &plan->settings;
+    const uint64_t d = s->experts, m = s->clients;
+    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->losses == CAUCUS_LOSSES_LINEAR;
+    const uint64_t list = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST;
+    uint32_t trees = 0;
+    t->reports = leaves_of(&plan->stoch, &trees);
+    t->scalars = t->reports * d;
+    t->paper_scalars = t->scalars;
+    const bool votes = nobody && (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
+    if (votes) {
+        t->scalars = t->reports;
+        if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
+            t->scalars += t->reports * list;
+            t->reports *= 2;
+        }
+    }
+    uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
+    t->client_memory = vectors * d * 8;
+    vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
+    t->coordinator_memory = vectors * d * 8 + 4 * m;
+}
+
+caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const uint64_t d = s->experts, m = s->clients;
+    caucus_plan_traffic t = {0};
+    if (is_svt(s->algorithm)) {
+        const uint64_t checks = plan->svt.switches > 0 ? plan->svt.checks : 0, switches = plan->svt.switches;
+        const bool paper = s->protocol == CAUCUS_PROTOCOL_PAPER;
+        t.reports = paper ? checks : checks + switches;
+        t.scalars = paper ? checks * d : checks + switches * d;
+        t.paper_scalars = plan->svt.blocks * d;
+        t.client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 2 : 1) * d * 8;
+        t.coordinator_memory = 2 * d * 8 + 8 * m;
+    } else if (is_stoch(s->algorithm)) {
+        count_stoch(plan, &t);
+    } else {
+        t.reports = plan->hedge.blocks - 1;
+        t.scalars = t.reports * d;
+        t.client_memory = d * 8;
+        t.coordinator_memory = d * 8 + 4 * m;
+    }
+    t.bytes = t.scalars * 8 + t.reports * CAUCUS_REPORT_HEAD_BYTES;
+    t.client_memory += 1024; /* the machine itself, its key and its last report */
+    t.coordinator_memory += 1024;
+    return t;
+}
+
+/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses more, a
+ * decision as much as 300, a noisy number as much as 30. */
+static double work_of(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
+    const double each = (s->experts + 150.0) * (s->losses == CAUCUS_LOSSES_CONVEX ? 10 : 1);
+    const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
+    return s->clients * (s->rounds * each + sends) + 300.0 * (double)t.reports;
+}
+
+caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    const bool convex = s->losses == CAUCUS_LOSSES_CONVEX;
+    const double fits = floor(losses / work_of(plan));
+    const double memory = (double)caucus_plan_traffic_of(plan).client_memory * s->clients;
+    *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex), .trials = fits < 20 ? (uint32_t)fits : 20};
+    if (ret->trials < 3 || memory > 1e9)
+        return CAUCUS_OK;
+    /* The simulator's losses are in [0,1]; the mechanisms see them divided by their range, so everything scales. */
+    caucus_run run = {.settings = *s, .trials = ret->trials, .seed = 1};
+    const double range = convex ? 1 : s->hi - s->lo;
+    run.settings.lo = 0;
+    run.settings.hi = 1;
+    run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), s->rounds); /* the division may round up */
+    run.adversary = (caucus_adversary_settings){.kind = ret->adversary, .seed = 1, .clients = s->clients, .experts = s->experts,
+                                                .rounds = s->rounds, .convex = convex};
+    caucus_run_result result;
+    caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    ret->done = result.done > 0;
+    ret->regret = caucus_run_regret(&result);
+    ret->regret.mean *= range;
+    ret->regret.std *= range;
+    ret->regret.min *= range;
+    ret->regret.max *= range;
+    ret->switches = caucus_run_switches(&result).mean;
+    ret->scalars = caucus_run_mean_u64(&result, offsetof(caucus_trial_result, scalars_up)) / s->clients;
+    ret->bytes = caucus_run_mean_u64(&result, offsetof(caucus_trial_result, bytes_up)) / s->clients;
+    caucus_run_result_free(&result);
+    return CAUCUS_OK;
+}

@@ -1,0 +1,152 @@
+/* plan_words.c: see plan_words.h. */
+#include "sim/plan_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+caucus_words caucus_words_whole(uint64_t value) {
+    caucus_words ret;
+    char digits[24];
+    const size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            ret.text[used++] = ',';
+        ret.text[used++] = digits[i];
+    }
+    ret.text[used] = '\0';
+    return ret;
+}
+
+/* Rounded to `digits` that count; from 1000 on a whole number with commas. */
+static caucus_words rounded(double value, int digits) {
+    caucus_words ret;
+    if (!isfinite(value)) {
+        (void)snprintf(ret.text, sizeof ret.text, "none");
+        return ret;
+    }
+    (void)snprintf(ret.text, sizeof ret.text, "%.*e", digits - 1, value);
+    double near = 0;
+    (void)sscanf(ret.text, "%lf", &near);
+    if (fabs(near) >= 1000 && fabs(near) < 1e15) {
+        caucus_words whole = caucus_words_whole((uint64_t)fabs(near));
+        (void)snprintf(ret.text, sizeof ret.text, "%s%.40s", near < 0 ? "-" : "", whole.text);
+    } else {
+        (void)snprintf(ret.text, sizeof ret.text, "%.*g", fabs(near) >= 100 && fabs(near) < 1000 ? 3 : digits, near);
+    }
+    return ret;
+}
+
+caucus_words caucus_words_number(double value) {
+    return fabs(value) >= 1000 && fabs(value) < 1e15 ? rounded(value, 6) : rounded(value, 3);
+}
+
+caucus_words caucus_words_about(double value) {
+    return rounded(value, 2);
+}
+
+caucus_words caucus_words_bytes(double bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    caucus_words ret;
+    size_t unit = 0;
+    while (bytes >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+        bytes /= 1000;
+        unit++;
+    }
+    (void)snprintf(ret.text, sizeof ret.text, unit == 0 ? "%.0f %s" : bytes < 100 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+    return ret;
+}
+
+caucus_words caucus_words_privacy(double epsilon, double delta) {
+    caucus_words ret;
+    if (isnan(epsilon))
+        (void)snprintf(ret.text, sizeof ret.text, "coordinator is trusted");
+    else if (isinf(epsilon))
+        (void)snprintf(ret.text, sizeof ret.text, "not private");
+    else if (epsilon <= 0)
+        (void)snprintf(ret.text, sizeof ret.text, "nothing is spent");
+    else if (delta > 0)
+        (void)snprintf(ret.text, sizeof ret.text, "epsilon %.4g, delta %.3g", epsilon, delta);
+    else
+        (void)snprintf(ret.text, sizeof ret.text, "epsilon %.4g (pure)", epsilon);
+    return ret;
+}
+
+const char *caucus_words_algorithm(caucus_algorithm algorithm) {
+    static const char *const names[CAUCUS_ALGORITHM_COUNT] = {
+        [CAUCUS_ALGORITHM_SVT] = "Fed-SVT",
+        [CAUCUS_ALGORITHM_STOCH] = "Fed-DP-OPE-Stoch",
+        [CAUCUS_ALGORITHM_HEDGE] = "Fed-Hedge",
+        [CAUCUS_ALGORITHM_SPARSE_VECTOR] = "Sparse-Vector",
+        [CAUCUS_ALGORITHM_LIMITED_UPDATES] = "Limited Updates",
+        [CAUCUS_ALGORITHM_LEADER] = "Follow the leader",
+    };
+    return names[algorithm];
+}
+
+const char *caucus_words_unit(const caucus_settings *s) {
+    const bool stoch = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+    if (s->unit == CAUCUS_UNIT_EVENT)
+        return "one loss of one client";
+    return stoch ? "all losses of one client in one phase" : "all losses of one client in one block";
+}
+
+double caucus_words_step(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const bool svt = s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+    const double unit = s->losses == CAUCUS_LOSSES_CONVEX ? s->lipschitz : s->hi - s->lo;
+    return unit * (svt && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? s->interval : 1) / (double)plan->grid;
+}
+
+double caucus_words_scale(const caucus_plan *plan, caucus_rational rate) {
+    return caucus_words_step(plan) / caucus_rational_double(rate);
+}
+
+double caucus_words_spread(const caucus_plan *plan, const caucus_noise *noise) {
+    if (noise->kind == CAUCUS_NOISE_NONE)
+        return 0;
+    if (noise->kind == CAUCUS_NOISE_GAUSSIAN)
+        return caucus_words_step(plan) * sqrt(caucus_rational_double(noise->parameter));
+    return caucus_words_scale(plan, noise->parameter);
+}
+
+const char *caucus_words_law(caucus_noise_kind kind) {
+    static const char *const names[] = {"none", "geometric", "Laplace", "Gaussian", "K-norm"};
+    return names[kind];
+}
+
+size_t caucus_words_character(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90))
+        return 0;
+    return length;
+}
+
+void caucus_print_string(FILE *out, const char *text) {
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+        const size_t length = caucus_words_character((const char *)c);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20 || *c == 0x7f)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fwrite(c, 1, length, out);
+        c += length == 0 ? 1 : length;
+    }
+    fputc('"', out);
+}
+
+int caucus_words_width(const char *text) {
+    int count = 0;
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}

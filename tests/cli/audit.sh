@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# `caucus audit`: the quick audit finds what it must, JSON and files, the same bytes for any number of threads, outside programs that
+# are as private as they claim, that are not, and that misbehave.
+# shellcheck disable=SC2015,SC2086
+set -euo pipefail
+: "${CAUCUS:?path of the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+python=/usr/bin/python3
+
+pass() { echo "ok: $1"; }
+fail() {
+    echo "not ok: $*"
+    failures=$((failures + 1))
+}
+audit() { "$CAUCUS" audit "$@"; }
+
+# refused NAME CODE LINE ARGUMENT...: exactly this line, nothing on standard output.
+refused() {
+    local name=$1 want=$2 line=$3 code=0
+    shift 3
+    audit "$@" >out 2>err </dev/null || code=$?
+    printf '%s\n' "$line" >want
+    if [ "$code" -ne "$want" ] || [ -s out ] || ! diff -u want err; then fail "$name (exit code $code)"; else pass "$name"; fi
+}
+
+# The quick audit: everything as expected, and the paper's false claims are found clearly false. An instrumented program, many times
+# slower, runs some of it: there the point is what its sanitizer says.
+some=""
+if grep -Eqs '^CAUCUS_(SANITIZE:STRING=.+|COVERAGE:BOOL=ON)' "${CAUCUS_BUILD:-/nonexistent}/CMakeCache.txt"; then
+    some="--only epochs,vote,gauss,hedge,svt-client-block,trees-right"
+fi
+code=0
+audit --quick $some --format json --out page >quick.json 2>err || code=$?
+if [ "$code" -eq 0 ] && SOME=$some $python - <<'END'
+import json, os, sys
+audits = json.load(open('quick.json'))
+by_name = {a['name']: a for a in audits}
+keys = {'name', 'target', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'verdict'}
+for a in audits:
+    assert keys <= set(a), a
+    assert a['expect'] in ('holds', 'fails') and a['verdict'] == 'pass', a
+    assert (a['lower_bound'] <= a['claimed']) == (a['expect'] == 'holds'), a
+    assert abs(a['confidence'] - (1 - 1e-6)) < 1e-12 and a['trials'] >= 1000, a
+if os.environ['SOME']:
+    sys.exit(0)
+def at_least(name, bound):
+    assert by_name[name]['lower_bound'] > bound, by_name[name]
+at_least('paper-local-64', 3)
+at_least('paper-noisy-min', 1.5)
+assert by_name['paper-local-64']['claimed'] == 1 and by_name['paper-noisy-min']['claimed'] == 1
+# Power: what holds is measured close to its claim.
+for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85, 'check-fires': .9, 'check-silent': .9,
+                   'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8, 'noisy-min': .65, 'stoch-flip': .9, 'svt': .8,
+                   'trees-root': .8, 'trees-right': .8, 'past-phases': .7, 'hedge': .75, 'gauss': .5}.items():
+    assert by_name[name]['expect'] == 'holds', name
+    at_least(name, part * by_name[name]['claimed'])
+broken = [a for a in audits if a['target'].startswith('broken: ')]
+assert len(broken) >= 20 and all(a['expect'] == 'fails' for a in broken)
+for word in ('half-noise', 'no-refresh', 'no-restart', 'range-5'):
+    assert any(a['name'].endswith(word) for a in broken), word
+END
+then pass "the quick audit"; else fail "the quick audit (exit code $code)"; cat quick.json; fi
+
+# The page and its data: whole, self-contained, the same numbers.
+if [ "$(ls page)" = "$(printf 'audit.csv\naudit.html\naudit.json')" ] && cmp quick.json page/audit.json && grep -q '</html>' page/audit.html &&
+    grep -q '<svg' page/audit.html && grep -q 'epochs-no-refresh' page/audit.html && ! grep -Eq '(src|href)="?https?:|<script' page/audit.html &&
+    [ "$(wc -l <page/audit.csv)" -eq "$(($(grep -c '"name"' quick.json) + 1))" ] &&
+    $python -c 'import xml.etree.ElementTree as e, re; e.fromstring(re.search("<svg.*</svg>", open("page/audit.html").read(), re.S).group(0))'
+then pass "the page"; else fail "the page"; fi
+
+# Threads, seeds, --only, --trials.
+small="--only svt,knorm --trials 4000 --format csv"
+audit $small --threads 1 >one.csv || true
+audit $small --threads 3 >three.csv || true
+audit $small --seed 2 >other.csv || true
+if cmp one.csv three.csv && ! cmp -s one.csv other.csv && [ "$(grep -c '^"svt\|^"knorm' one.csv)" -eq "$(($(wc -l <one.csv) - 1))" ]; then
+    pass "any number of threads"
+else fail "any number of threads"; fi
+code=0
+audit --only vote-half-noise --trials 50 >out 2>err || code=$?
+if [ "$code" -eq 1 ] && grep -q 'vote-half-noise .*FAIL$' out && grep -q '1 audit, 1 NOT as expected' out && grep -q 'NOT PRIVATE (seeded): seed 1' out; then
+    pass "too few runs to refute: exit code 1"
+else fail "too few runs to refute (exit code $code)"; fi
+audit --list >out && grep -q '^paper-noisy-min  *the paper' out && pass "--list" || fail "--list"
+audit --help >out && grep -q -e '--command PROGRAM' out && pass "--help" || fail "--help"
+
+refused "no such audit" 2 "caucus audit: --only 'knrom': no such audit — did you mean 'knorm'?" --only knrom
+refused "an option mistyped" 2 "caucus audit: unknown option '--trails' — did you mean '--trials'?" --trails 5
+refused "trials" 2 "caucus audit: --trials 1: must be a whole number from 2 to 1000000000000" --trials 1
+refused "confidence" 2 "caucus audit: --confidence 1: must be a number from 0.5 to 0.999999999999" --confidence 1
+refused "nan" 2 "caucus audit: --confidence nan: must be a number from 0.5 to 0.999999999999" --confidence nan
+refused "a word that is no option" 2 "caucus audit: 'svt': only options are expected — 'caucus audit --help' lists them" svt
+refused "not in the quick audit" 2 "caucus audit: --quick leaves nothing of what --only names — run it without --quick" --quick --only paper-trees
+refused "data without a command" 2 "caucus audit: --claimed: only for --command" --claimed 1
+refused "a command without data" 2 "caucus audit: --data0 is missing: --command needs --data0, --data1 and --claimed" --command ./x
+: >plain
+refused "a file in the way" 2 "caucus audit: --out: plain: Not a directory" --quick --only vote --out plain
+
+# Outside programs. The data set is one bit; the program answers with the truth with probability p.
+cat >response.py <<'END'
+import random, sys
+p, form, path = float(sys.argv[1]), sys.argv[2], sys.argv[3]
+bit = int(open(path).read())
+random.seed(str((p, form, bit))) # repeats: all outputs of an audit come from one start
+for _ in range(20000):
+    answer = bit if random.random() < p else 1 - bit
+    print({'number': answer, 'word': ['no', 'yes'][answer], 'real': answer + random.random() / 2}[form])
+END
+printf 0 >a
+printf 1 >b
+for form in number word real; do # e^1/(1+e^1) = 0.7311; 0.88 is epsilon 2
+    command="$python response.py 0.7311 $form"
+    if audit --command "$command" --data0 a --data1 b --claimed 1.001 --trials 20000 --format json >out.json 2>err && $python - <<'END'
+import json
+a, = json.load(open('out.json'))
+assert a['verdict'] == 'pass' and a['expect'] == 'holds' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
+END
+    then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)"; cat out.json err; fi
+    code=0
+    audit --command "$python response.py 0.88 $form" --data0 a --data1 b --claimed 1 --trials 20000 >out 2>err || code=$?
+    if [ "$code" -eq 1 ] && grep -q 'FAIL$' out; then pass "a program that is not ($form)"; else fail "a program that is not ($form)"; cat out err; fi
+done
+audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 --trials 20000 --expect fails >out 2>err &&
+    grep -q 'pass$' out && pass "--expect fails" || fail "--expect fails"
+audit --command "echo x;touch" --data0 a --data1 'b' --claimed 1 --trials 4 >out 2>err && [ ! -e x ] && pass "no shell" || fail "no shell"
+
+bad="--data0 a --data1 b --claimed 1 --trials 100"
+refused "no such program" 1 "caucus audit: command: './none' cannot be run: No such file or directory" --command ./none $bad
+printf 'print(1)\nraise SystemExit(3)\n' >fails.py
+refused "a program that fails" 1 "caucus audit: command: '$python fails.py' failed with exit code 3" --command "$python fails.py" $bad
+refused "a program that prints nothing" 1 "caucus audit: command: 'true' printed nothing — one output per line is expected" --command true $bad
+printf 'import os, time\nos.close(1)\ntime.sleep(60)\n' >stays.py
+refused "a program that does not end" 1 "caucus audit: command: '$python stays.py' closed its output and did not end for 0.5 seconds" --command "$python stays.py" --timeout 0.5 $bad
+printf 'import time\ntime.sleep(60)\n' >hang.py
+refused "a program that says nothing" 1 "caucus audit: command: '$python hang.py' printed nothing for 0.5 seconds" --command "$python hang.py" --timeout 0.5 $bad
+printf 'print()\n' >empty.py
+refused "an empty line" 1 "caucus audit: command: '$python empty.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python empty.py" $bad
+printf 'print("x" * 100000)\n' >long.py
+refused "a very long line" 1 "caucus audit: command: '$python long.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python long.py" $bad
+refused "no data set" 2 "caucus audit: --data0 none: No such file or directory" --command true --data0 none --data1 b --claimed 1
+[ "$failures" -eq 0 ]
