@@ -172,7 +172,7 @@ static int check_options(joining *j) {
 
 static int read_plan(joining *j) {
     caucus_error error = {"", ""};
-    char hex[CAUCUS_PLAN_HASH_BYTES];
+    char hex[CAUCUS_PLAN_HEX_BYTES];
     caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);

@@ -44,7 +44,7 @@ typedef struct planning {
     caucus_knowledge known;
     bool json;
     caucus_plan *plan;
-    char hash[CAUCUS_PLAN_HASH_BYTES];
+    char hash[CAUCUS_PLAN_HEX_BYTES];
 } planning;
 
 static const char *value_of(const planning *p, int option) {

@@ -73,7 +73,7 @@ typedef struct serving {
     const char *value[OPTION_COUNT];
     caucus_server_settings settings;
     caucus_plan *plan;
-    char hash[CAUCUS_PLAN_HASH_BYTES];
+    char hash[CAUCUS_PLAN_HEX_BYTES];
     char token[256];
     bool json, quiet, seeded;
     caucus_server *server;

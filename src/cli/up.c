@@ -183,7 +183,7 @@ static void path_in(const upping *u, char ret[PATH_BYTES + 64], const char *form
 
 /* The directory, certificates and the plan. */
 static int make_files(upping *u) {
-    char path[PATH_BYTES + 64], hash[CAUCUS_PLAN_HASH_BYTES];
+    char path[PATH_BYTES + 64], hash[CAUCUS_PLAN_HEX_BYTES];
     caucus_error error = {"", ""};
     const char *temporary = getenv("TMPDIR");
     if (u->keep && strlen(u->keep) < PATH_BYTES && mkdir(u->keep, 0700) == 0)

@@ -13,7 +13,7 @@ typedef struct caucus_plan_report {
     caucus_knowledge known;    /* CAUCUS_KNOWLEDGE_COUNT: not said */
     caucus_plan_traffic traffic;
     caucus_quick quick;
-    char hash[CAUCUS_PLAN_HASH_BYTES];
+    char hash[CAUCUS_PLAN_HEX_BYTES];
 } caucus_plan_report;
 
 /** Everything about a plan that has to be computed or played. `hash` NULL: of the file that would be written.

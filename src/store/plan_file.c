@@ -63,7 +63,7 @@ static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, cau
     return status;
 }
 
-caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HASH_BYTES], caucus_error *ret_error) {
+caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     caucus_status status = load(path, &bytes, &size, ret_error);
@@ -145,7 +145,7 @@ static caucus_status put(const char *path, const char *text, size_t size, bool r
     return good ? CAUCUS_OK : fail_io(path, ret_error);
 }
 
-caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, char ret_hash[CAUCUS_PLAN_HASH_BYTES],
+caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
                                      caucus_error *ret_error) {
     char *text = NULL;
     size_t size = 0;

@@ -13,13 +13,13 @@
 
 /* More is no plan; it bounds what a hostile file can ask for. */
 #define CAUCUS_PLAN_FILE_BYTES ((size_t)1 << 21)
-#define CAUCUS_PLAN_HASH_BYTES 65 /* 64 hexadecimal digits and the end */
+#define CAUCUS_PLAN_HEX_BYTES 65 /* 64 hexadecimal digits and the end */
 
 /** The bytes of a plan's file. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. The caller frees *ret. */
 caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
 
 /** SHA-256 of bytes, as 64 hexadecimal digits. */
-void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HASH_BYTES]);
+void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HEX_BYTES]);
 
 /** A plan from the bytes of a file; `name` is what errors call it.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (file, line, what is wrong), CAUCUS_E_MISMATCH (integers that its settings do not give),
@@ -29,13 +29,13 @@ caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t
 
 /** Read a plan and its hash.
  *  Returns: as above, or CAUCUS_E_IO. */
-caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HASH_BYTES], caucus_error *ret_error)
+caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error)
     CAUCUS_MUST_CHECK;
 
 /** Write a plan, whole or not at all. A file that holds the same bytes already is left alone; another one is replaced only if
  *  `replace` is set.
  *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (something else is there), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
-caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, char ret_hash[CAUCUS_PLAN_HASH_BYTES],
+caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

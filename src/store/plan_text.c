@@ -70,8 +70,8 @@ caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t 
     return CAUCUS_OK;
 }
 
-void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HASH_BYTES]) {
+void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HEX_BYTES]) {
     uint8_t digest[crypto_hash_sha256_BYTES];
     (void)crypto_hash_sha256(digest, bytes, size);
-    (void)sodium_bin2hex(ret, CAUCUS_PLAN_HASH_BYTES, digest, sizeof digest);
+    (void)sodium_bin2hex(ret, CAUCUS_PLAN_HEX_BYTES, digest, sizeof digest);
 }

@@ -276,7 +276,7 @@ static void test_other_rounding(void **state) {
 
 static void test_hash(void **state) {
     (void)state;
-    char hash[CAUCUS_PLAN_HASH_BYTES];
+    char hash[CAUCUS_PLAN_HEX_BYTES];
     caucus_plan_file_hash("abc", 3, hash); /* FIPS 180-2, appendix B.1 */
     assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
@@ -286,7 +286,7 @@ static void test_files(void **state) {
     caucus_settings s = kind(4), other = kind(12);
     caucus_plan *plan = plan_of(&s), *another = plan_of(&other), *back = NULL;
     caucus_error error = {0};
-    char hash[CAUCUS_PLAN_HASH_BYTES], again[CAUCUS_PLAN_HASH_BYTES];
+    char hash[CAUCUS_PLAN_HEX_BYTES], again[CAUCUS_PLAN_HEX_BYTES];
     assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_IO);
     assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_OK);
     assert_int_equal(caucus_plan_file_write(plan, path, false, again, &error), CAUCUS_OK); /* the same: nothing to do */
