@@ -3,12 +3,14 @@
 #include "cli/verbs.h"
 #include "sim/ledger_file.h"
 #include "sim/ledger_view.h"
+#include "store/store.h"
 
 #include <langinfo.h>
 #include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { OPTION_FORMAT, OPTION_RELEASES, OPTION_ASCII, OPTIONS };
 static const caucus_option options[] = {
@@ -28,8 +30,9 @@ static void print_help(void) {
           "\n"
           "  caucus privacy runs.ledger\n"
           "  caucus privacy runs.ledger --releases --format json\n"
+          "  caucus privacy state                       the --state directory of caucus serve, also while it runs\n"
           "\n"
-          "A ledger is kept by caucus simulate --ledger FILE. Runs on the same data belong into the same ledger: they add up.\n"
+          "A ledger is kept by caucus simulate --ledger FILE, and by caucus serve in its state. Runs on the same data belong into the same ledger: they add up.\n"
           "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches accidents,\n"
           "not somebody who can rewrite all of it.\n"
           "\nOptions\n", stdout);
@@ -66,6 +69,20 @@ static bool draws_blocks(void) {
     return setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+/* A ledger's file, or the state directory of a coordinator, which may be running. */
+static caucus_status read_ledger(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return caucus_ledger_file_read(path, ret, ret_error);
+    caucus_error error = {0};
+    caucus_status status = caucus_store_open_ledger(path, ret, &error);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "", "caucus privacy: %.200s", error.text);
+    if (*ret == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "caucus privacy: %.150s: no run has begun here", path);
+    return CAUCUS_OK;
+}
+
 int caucus_cli_privacy(int argc, char **argv) {
     request r = {.format = "text"};
     int code = caucus_options_parse("privacy", options, argc, argv, take_option, &r);
@@ -76,12 +93,12 @@ int caucus_cli_privacy(int argc, char **argv) {
     if (code != 0)
         return code;
     if (r.path == NULL) {
-        fputs("caucus privacy: which ledger? — caucus privacy FILE, as written by caucus simulate --ledger FILE\n", stderr);
+        fputs("caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus serve --state DIR)\n", stderr);
         return CAUCUS_EXIT_USAGE;
     }
     caucus_ledger *ledger = NULL;
     caucus_error error = {0};
-    caucus_status status = caucus_ledger_file_read(r.path, &ledger, &error);
+    caucus_status status = read_ledger(r.path, &ledger, &error);
     if (status != CAUCUS_OK) {
         fprintf(stderr, "%s\n", error.text);
         return status == CAUCUS_E_MEMORY ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;

@@ -181,8 +181,11 @@ int main(void) {
         hash[i] = (uint8_t)(0x3f + 41 * i);
     open_federation();
     caucus_http *http = NULL;
-    caucus_http_settings settings = {
-        .listen = "127.0.0.1:0", .name = "Ward <7> & friends", .plan = plan, .plan_hash = hash};
+    caucus_http_settings settings = {.listen = "127.0.0.1:0",
+                                     .name =
+                                         getenv("CAUCUS_DEMO_NAME") ? getenv("CAUCUS_DEMO_NAME") : "Ward <7> & friends",
+                                     .plan = plan,
+                                     .plan_hash = hash};
     must(caucus_http_open(&server, &settings, &http, &error), &error);
     (void)printf("port %u\n", caucus_http_port(http));
     (void)fflush(stdout);
