@@ -1,7 +1,7 @@
 /* client_state.c: a client's state as bytes, and back. See include/caucus/client.h.
  *
- * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was announced and
- * cost no privacy. */
+ * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was
+ * announced and cost no privacy. */
 #include "algo/announcement_pack.h"
 #include "algo/client.h"
 #include "algo/pack.h"
@@ -53,7 +53,6 @@ static void pack_trees(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64s(p, c->stack_mass, CAUCUS_TREES_MAX + 1);
     caucus_pack_u64s(p, c->weights.count, c->weights.count ? d : 0);
     caucus_pack_u32(p, &c->weights.steps);
-    caucus_pack_leaf(p, &c->leaf);
     caucus_pack_u32(p, &c->phase);
     caucus_pack_bool(p, &c->mixed);
     caucus_pack_below(p, c->phase, 32);
@@ -99,6 +98,30 @@ void caucus_client_save(const caucus_client *c, uint8_t *ret) {
     pack_fields(&p, &copy);
 }
 
+/* What the fields must be to one another; the plan's part in it was checked as they were read. */
+static bool is_sound(caucus_client *c) {
+    const caucus_plan *plan = c->plan;
+    uint64_t total = 0;
+    for (uint32_t y = 0; c->weights.count && y < plan->settings.experts; y++)
+        if (__builtin_add_overflow(total, c->weights.count[y], &total))
+            return false;
+    if (c->weights.count &&
+        (c->weights.steps > caucus_tree_leaves(CAUCUS_TREES_MAX) || total != caucus_weights_mass(&c->weights)))
+        return false;
+    if (c->mixed && (!c->play || total == 0))
+        return false;
+    if (!caucus_plan_is_stoch(plan))
+        return !c->mixed;
+    if (c->phase < 1 || c->phase > plan->stoch.phases)
+        return false;
+    if (c->started && c->heard.ask != CAUCUS_ASK_NOTHING) { /* the leaf of the report made last */
+        const caucus_stoch_phase *phase = &plan->stoch.phase[c->heard.block - 2];
+        uint32_t behind = c->heard.ask == CAUCUS_ASK_LEAF && !c->made && c->heard.step > 0;
+        caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->heard.step - behind);
+    }
+    return true;
+}
+
 caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                     const uint8_t *state, size_t bytes, caucus_client **ret) {
     caucus_pack p;
@@ -109,7 +132,7 @@ caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, con
     if (status != CAUCUS_OK)
         return status;
     pack_fields(&p, c);
-    if (p.failed || (c->mixed && !c->play)) {
+    if (p.failed || !is_sound(c)) {
         caucus_client_free(c);
         return CAUCUS_E_FORMAT;
     }

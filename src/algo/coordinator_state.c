@@ -1,11 +1,12 @@
 /* coordinator_state.c: a coordinator's state as bytes, and back.
  *
  * Saved when a step has been closed: then nothing of the next step has been counted, and whatever arrives later and is
- * lost with the process is sent again by its client. The key is not part of it: a new process draws its own, and a verdict
- * that was never committed was never seen. */
+ * lost with the process is sent again by its client. The key is not part of it: a new process draws its own, and a
+ * verdict that was never committed was never seen. */
 #include "algo/announcement_pack.h"
 #include "algo/coordinator.h"
 #include "algo/pack.h"
+#include "algo/schedule.h"
 
 #define MAGIC 0x31436361u /* "acC1" */
 
@@ -35,7 +36,6 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     caucus_pack_u32(p, &c->selections);
     caucus_pack_u32(p, &c->checks);
     pack_threshold(p, &c->at);
-    caucus_pack_leaf(p, &c->leaf);
     caucus_pack_u32s(p, c->cost_next, m);
     caucus_pack_u32s(p, c->sums_next, m);
     caucus_pack_i64s(p, c->cum, d);
@@ -65,6 +65,28 @@ void caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret) {
     pack_fields(&p, &copy);
 }
 
+/* What the fields must be to one another; the plan's part in it was checked as they were read. */
+static bool is_sound(caucus_coordinator *c) {
+    const caucus_plan *plan = c->plan;
+    if (c->answered > plan->settings.clients)
+        return false;
+    for (uint32_t y = 0; c->mean_den && y < plan->settings.experts; y++)
+        if (c->mean_den[y] < 0)
+            return false;
+    if (caucus_plan_is_stoch(plan)) {
+        if (c->now.ask != CAUCUS_ASK_NOTHING) {
+            const caucus_stoch_phase *phase = &plan->stoch.phase[c->now.block - 2];
+            caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->now.step);
+        }
+        return !c->at.open;
+    }
+    if (caucus_plan_is_svt(plan) && c->selections > plan->svt.switches)
+        return false;
+    /* An open epoch is about the expert in force, and has a selection left to end with. */
+    return !c->at.open || (caucus_plan_is_svt(plan) && c->at.expert == c->now.expert && c->at.epoch == c->selections &&
+                           c->selections < plan->svt.switches);
+}
+
 caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
                                          size_t bytes, caucus_coordinator **ret) {
     caucus_pack p;
@@ -75,10 +97,7 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
     if (status != CAUCUS_OK)
         return status;
     pack_fields(&p, c);
-    bool sound = !p.failed && c->selections <= UINT32_MAX - 1 && c->answered <= plan->settings.clients;
-    if (c->at.open) /* an open epoch is about the expert in force */
-        sound = sound && c->at.expert == c->now.expert && c->at.epoch == c->selections;
-    if (!sound) {
+    if (p.failed || !is_sound(c)) {
         caucus_coordinator_free(c);
         return CAUCUS_E_FORMAT;
     }

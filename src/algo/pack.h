@@ -1,8 +1,8 @@
 /* pack.h: one list of fields that measures, writes and reads a machine's state.
  *
- * A state is little-endian, starts with a magic word and the sizes it was made for, and ends with a SHA-256 of all before it, so
- * that a torn or altered file is never mistaken for a state. The same function walks the fields in all three modes,
- * so writing and reading cannot drift apart. */
+ * A state is little-endian, starts with a magic word and the sizes it was made for, and ends with a SHA-256 of all
+ * before it, so that a torn or altered file is never mistaken for a state. The same function walks the fields in all
+ * three modes, so writing and reading cannot drift apart. */
 #ifndef CAUCUS_ALGO_PACK_H
 #define CAUCUS_ALGO_PACK_H
 

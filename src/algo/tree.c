@@ -22,3 +22,9 @@ bool caucus_leaf_next(caucus_leaf *leaf) {
     }
     return true;
 }
+
+void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint32_t batch, uint32_t step) {
+    caucus_leaf_first(leaf, trees, batch);
+    while (leaf->step < step && caucus_leaf_next(leaf))
+        continue;
+}

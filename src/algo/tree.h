@@ -26,8 +26,9 @@ static inline uint32_t caucus_tree_leaves(uint32_t trees) {
     return trees ? ((uint32_t)2 << trees) - 2 : 1;
 }
 
-/* The first leaf, and the next one (false after the last). */
+/* The first leaf, and the next one (false after the last); and leaf number `step` of a phase at once. */
 void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint32_t batch);
 bool caucus_leaf_next(caucus_leaf *leaf);
+void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint32_t batch, uint32_t step);
 
 #endif

@@ -65,7 +65,7 @@ struct caucus_server {
     _Atomic uint32_t *cost_next; /* [m], durably counted */
     _Atomic uint32_t *sums_next;
     _Atomic uint64_t *session; /* [m]: number of the connection in force, 0: away */
-    _Atomic uint8_t *owed;     /* [m]: has joined and not said goodbye */
+    _Atomic uint8_t *owed;     /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint64_t sessions; /* last number given */
     _Atomic uint32_t present, owing, joined, connections;
     _Atomic uint64_t bytes_in, bytes_out, reports, refused, scalars_up;

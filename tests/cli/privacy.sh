@@ -115,7 +115,7 @@ for n in 1 2 3 4 5 6; do # every line, every field: any digit changed is seen
 done
 pass "30 alterations"
 
-expect "no ledger named" 2 "" "caucus privacy: which ledger? — caucus privacy FILE, as written by caucus simulate --ledger FILE
+expect "no ledger named" 2 "" "caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus serve --state DIR)
 "
 expect "two ledgers" 2 "" "caucus privacy: 'two': one ledger at a time, 'two' was given already
 " two two

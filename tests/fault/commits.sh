@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The coordinator dies (SIGKILL) at every commit of a run, just before and just after it is made, and is started again: as if nothing had
+# happened. Nothing is decided twice, no release is spent twice. (tests/net/test_server.c kills one run at all its commits, in one process.)
+. "$(dirname "$0")/lib.bash"
+seed=3 adversary=halving clients=3 security=(--insecure)
+flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+plan=$work/plan.yaml
+make_plan "$plan" "${flags[@]}"
+undisturbed reference "$plan" "${flags[@]}"
+commits=$(field commits "$work/reference.out")
+{ [ "$commits" -ge 25 ] && [ "$(field selections "$work/reference.out")" -ge 3 ]; } ||
+    bad "$commits commits, $(field selections "$work/reference.out") selections: the test shows little"
+"$CAUCUS" privacy "$work/reference" --releases --format json >"$work/spent"
+echo "commits $commits, released $(field choices "$work/spent")"
+
+one() { # one N[:after]
+    local name=at-${1/:/-} pids=() i first
+    start_coordinator "$name" "$plan" 0 "${security[@]}" --fault-commit "$1"
+    first=$port
+    if [ -z "$port" ]; then # commit 1 is made before it listens
+        ended "$server" "$name: killed" 137
+        start_coordinator "$name" "$plan" 0 "${security[@]}"
+    fi
+    for i in $(seq "$clients"); do
+        start_client "$name" "$plan" "$port" "$i" --insecure --client "$i"
+        pids+=("$client")
+    done
+    if [ -n "$first" ]; then
+        ended "$server" "$name: killed" 137
+        start_coordinator "$name" "$plan" "$first" "${security[@]}"
+    fi
+    for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
+    same_run "$name" reference
+    "$CAUCUS" privacy "$work/$name" --releases --format json | sed 's/"ledger": .*/"ledger": "reference",/' >"$work/$name.spent"
+    sed "s/\"ledger\": .*/\"ledger\": \"reference\",/" "$work/spent" | cmp -s - "$work/$name.spent" || bad "$name: other releases: $(cat "$work/$name.spent")"
+    [ "$failures" -eq 0 ] || exit 1
+}
+for n in $(seq "$commits"); do
+    (trap - EXIT; one "$n") >"$work/verdict.before" &
+    before=$!
+    (trap - EXIT; one "$n:after") >"$work/verdict.after" &
+    after=$!
+    wait $before || give_up "before commit $n: $(cat "$work/verdict.before")"
+    wait $after || give_up "after commit $n: $(cat "$work/verdict.after")"
+done
+done_with "killed before and after each of $commits commits"

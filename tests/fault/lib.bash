@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# What the fault tests share; sourced, not run (its name does not end in .sh, so that it is no test).
+#
+# Every run here is seeded: whatever happens on the way, the experts must be those of the undisturbed run, and so must everything in the
+# coordinator's state: the machine with its sums, the announcements, the ledger. A loss counted twice or lost, or a release spent twice,
+# makes another state.
+set -euo pipefail
+: "${CAUCUS:?path of the program}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/caucus-fault.XXXXXX") # every process of a test has this path in its command line
+failures=0
+bad() { echo "not ok: $*"; failures=$((failures + 1)); }
+give_up() { bad "$@"; exit 1; }
+finish() {
+    local pid
+    for pid in $(pgrep -f "$work"); do kill -9 "$pid" 2>/dev/null || true; done
+    if mountpoint -q "$work/small" 2>/dev/null; then umount "$work/small"; fi
+    rm -rf "$work"
+}
+trap finish EXIT
+done_with() { # done_with NAME: nothing of it runs on; the verdict
+    local _
+    for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+    if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
+    [ "$failures" -eq 0 ] && echo "ok: $1" || exit 1
+}
+
+# until_true SECONDS COMMAND...: whether it came true in that time
+until_true() {
+    local tries=$(($1 * 50)) _
+    shift
+    for _ in $(seq "$tries"); do
+        if "$@"; then return 0; fi
+        sleep 0.02
+    done
+    return 1
+}
+has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
+says() { grep -qsF -- "$2" "$1"; } # says FILE TEXT
+exit_code() { # exit_code PID: sets code
+    code=0
+    wait "$1" 2>/dev/null || code=$?
+}
+ended() { # ended PID NAME CODE
+    exit_code "$1"
+    [ "$code" -eq "$3" ] || bad "$2: exit code $code, expected $3"
+}
+wrong() { # wrong CODE TEXT COMMAND...: it ends so, and says so in one line
+    local want=$1 text=$2 code=0
+    shift 2
+    timeout 20 "$@" >"$work/wrong.out" 2>"$work/wrong.err" </dev/null || code=$?
+    { [ "$code" -eq "$want" ] && says "$work/wrong.err" "$text"; } ||
+        bad "$*: exit code $code, expected $want and '$text': $(cat "$work/wrong.err")"
+}
+
+# ---- a federation named NAME: plan $work/NAME.yaml, state $work/NAME, whatever is printed in $work/NAME.* ----
+# Set by the test: seed, adversary, clients; security=(--insecure) or the coordinator's certificates.
+
+make_plan() { # make_plan FILE FLAGS...
+    local file=$1
+    shift
+    "$CAUCUS" plan "$@" --write "$file" >/dev/null 2>"$work/plan.err" || give_up "plan: $(cat "$work/plan.err")"
+}
+listens() { # listens FILE PID: it said where, or it is dead
+    says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
+}
+start_coordinator() { # start_coordinator NAME PLAN PORT FLAGS...: sets server and port; port stays empty if it died before it listened
+    local name=$1 plan=$2 listen=$3
+    shift 3
+    rm -f "$work/$name.out"
+    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" --seed "$seed" --format json "$@" \
+        >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
+    server=$!
+    until_true 20 listens "$work/$name.out" $server || bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
+    port=$(sed -n 's/^{"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
+}
+# start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
+start_client() {
+    local name=$1 plan=$2 to=$3 index=$4 life=1
+    shift 4
+    while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "$seed" --give-up 30 "$@" \
+        >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
+    client=$!
+}
+# experts NAME INDEX: what a client played over its lives, one line per round; a round told twice was told the same.
+experts() {
+    local life=1 from
+    while [ -e "$work/$1.$2.$life.out" ]; do
+        from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err")
+        awk -v from="${from:-1}" '{ print from + NR - 1, $1 }' "$work/$1.$2.$life.out"
+        life=$((life + 1))
+    done | awk '($1 in expert) && expert[$1] != $2 { print "round " $1 " was told as " expert[$1] " and as " $2; exit }
+        { expert[$1] = $2; if ($1 > last) last = $1 } END { for (t = 1; t <= last; t++) print (t in expert) ? expert[t] : "no round " t }'
+}
+# fingerprint NAME: everything in the state of a coordinator
+fingerprint() {
+    python3 - "$work/$1/coordinator.db" <<'PY'
+import hashlib, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for table in ("meta", "state", "announcement", "ledger"):
+    rows = db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+    print(table, len(rows), hashlib.sha256(repr(rows).encode()).hexdigest())
+PY
+}
+field() { sed -n "s/.*\"$1\": \([-0-9.a-z]*\).*/\1/p" "$2" | tail -n 1; } # field NAME FILE
+# same_run NAME REFERENCE: all clients played what was played there, and the states are the same
+same_run() {
+    local i
+    for i in $(seq "$clients"); do
+        experts "$1" "$i" >"$work/$1.played"
+        experts "$2" "$i" | cmp -s - "$work/$1.played" || bad "$1: client $i did not play as in $2: $(paste -sd' ' "$work/$1.played" | head -c 300)"
+    done
+    fingerprint "$1" >"$work/$1.print"
+    fingerprint "$2" | cmp -s - "$work/$1.print" || bad "$1: another state than in $2: $(cat "$work/$1.print")"
+}
+# undisturbed NAME PLAN FLAGS...: the reference, and that it shows something: equal to the simulation (flags of simulate), with switches
+undisturbed() {
+    local name=$1 plan=$2 i pids=() simulated
+    shift 2
+    start_coordinator "$name" "$plan" 0 "${security[@]}"
+    for i in $(seq "$clients"); do
+        start_client "$name" "$plan" "$port" "$i" --insecure --client "$i"
+        pids+=("$client")
+    done
+    for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
+    simulated=$("$CAUCUS" simulate "$@" --adversary "$adversary" --seed "$seed" --trials 1 --format csv 2>/dev/null |
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "selections") at = i } NR == 2 { print $at }')
+    [ "$(field selections "$work/$name.out")" = "$simulated" ] || bad "$name: other selections than simulated: $simulated"
+    experts "$name" 1 >"$work/$name.played"
+    [ "$(sort -u "$work/$name.played" | wc -l)" -ge 3 ] || bad "$name: fewer than 3 experts were played: the test would show little"
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SIGKILL for the coordinator, for clients, and for both at once, at random moments of a run over mutual TLS; each is started again. The same
+# experts as undisturbed, and the same state: no loss is lost, none is counted twice, no noise is drawn twice.
+. "$(dirname "$0")/lib.bash"
+chaos=${CAUCUS_FAULT_SEED:-7} # who dies when; CAUCUS_FAULT_SEED=N for others
+RANDOM=$chaos
+echo "random kills: CAUCUS_FAULT_SEED=$chaos"
+seed=3 adversary=halving clients=3 security=(--insecure)
+certs=$work/certs
+"$CAUCUS" certify "$certs" --clients 3 >/dev/null 2>&1
+tls=(--cert "$certs/coordinator.pem" --key "$certs/coordinator.key" --client-ca "$certs/ca.pem")
+
+start() { # start NAME INDEX: client 3 of a run with a trusted coordinator has no state: it begins again and again at round 1
+    local memory=(--state "$work/$1.$2.state" --pace 6)
+    if [ "$2" -eq 3 ] && [ "$forgetful" = yes ]; then memory=(); fi
+    start_client "$1" "$plan" "$fixed" "$2" --cert "$certs/client-$2.pem" --key "$certs/client-$2.key" --ca "$certs/ca.pem" "${memory[@]}"
+    pid[$2]=$client
+}
+disturbed() { # disturbed NAME KILLS FORGETFUL FLAGS...
+    local name=$1 kills=$2 killed=0 both i victim
+    forgetful=$3
+    shift 3
+    pid=()
+    plan=$work/$name.yaml
+    make_plan "$plan" "$@"
+    undisturbed "$name-reference" "$plan" "$@"
+    start_coordinator "$name" "$plan" 0 "${tls[@]}"
+    fixed=$port
+    for i in 1 2 3; do start "$name" "$i"; done
+    for _ in $(seq "$kills"); do
+        sleep "0.$(printf %03d $((RANDOM % 300)))"
+        victim=$((RANDOM % 5)) # 0: the coordinator; 4: it and a client
+        both=$((1 + RANDOM % 3))
+        if ! kill -0 "$server" 2>/dev/null; then break; fi # it was over before the last kill
+        i=$victim
+        [ "$victim" -ne 4 ] || i=$both
+        if [ "$i" -gt 0 ] && kill -0 "${pid[i]}" 2>/dev/null; then
+            kill -9 "${pid[i]}" 2>/dev/null || true
+            exit_code "${pid[i]}"
+            [ "$code" -eq 137 ] || continue # it had ended
+            killed=$((killed + 1))
+        else
+            i=0
+        fi
+        if [ "$victim" -eq 0 ] || [ "$victim" -eq 4 ]; then
+            kill -9 "$server" 2>/dev/null || true
+            exit_code "$server"
+            [ "$code" -eq 137 ] || break
+            killed=$((killed + 1))
+            start_coordinator "$name" "$plan" "$fixed" "${tls[@]}"
+        fi
+        [ "$i" -eq 0 ] || start "$name" "$i"
+    done
+    for i in 1 2 3; do ended "${pid[i]}" "$name: client $i" 0; done
+    ended "$server" "$name: coordinator" 0
+    [ "$killed" -ge $((kills / 2)) ] || bad "$name: only $killed kills came in time"
+    same_run "$name" "$name-reference"
+    [ "$(field refused "$work/$name.out")" = 0 ] || bad "$name: honest clients were refused"
+    [ "$(field finished "$work/$name.out")" = true ] || bad "$name: not finished"
+    echo "ok: $name, $killed kills"
+}
+disturbed svt 16 yes --algorithm svt --clients 3 --experts 8 --rounds 240 --epsilon 60 --trust coordinator
+adversary=gaussian
+disturbed hedge 8 yes --algorithm hedge --clients 3 --experts 6 --rounds 240 --interval 3 --epsilon 40 --trust coordinator
+disturbed stoch 8 no --algorithm stoch --clients 3 --experts 6 --rounds 255 --epsilon 20 --trust nobody
+cp -r "$work" /tmp/fkeep; exit

@@ -1,0 +1,108 @@
+/* fuzz_state.c: a machine's saved state, altered by somebody who can also make its checksum right. The first byte says
+ * which plan and machine, the rest is the state without its checksum. Whatever is restored must be fit to go on with.
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <caucus/caucus.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PLANS = 6 };
+static caucus_plan *plans[PLANS];
+
+static void make_plans(void) {
+    for (int i = 0; i < PLANS; i++) {
+        caucus_settings s;
+        caucus_settings_init(&s);
+        s.trust = CAUCUS_TRUST_COORDINATOR;
+        s.clients = 2;
+        s.experts = 3;
+        s.rounds = 70;
+        s.epsilon = 5;
+        s.algorithm = i == 0 ? CAUCUS_ALGORITHM_SVT : i == 1 ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_STOCH;
+        if (i == 3)
+            s.calibration = CAUCUS_CALIBRATION_PAPER;
+        if (i >= 4)
+            s.trust = CAUCUS_TRUST_NOBODY;
+        if (i == 4)
+            s.message = CAUCUS_MESSAGE_SHORTLIST;
+        if (i == 5) {
+            s.message = CAUCUS_MESSAGE_KNORM;
+            s.losses = CAUCUS_LOSSES_CONVEX;
+            s.smoothness = 1;
+            s.trees = 2;
+        }
+        if (caucus_plan_make(&s, &plans[i], NULL) != CAUCUS_OK)
+            abort();
+    }
+}
+
+static void flat(void *user, uint32_t round, const double *x, double *ret) {
+    (void)user, (void)round;
+    for (int y = 0; y < 3; y++)
+        ret[y] = x[y];
+}
+
+static void go_on_coordinator(caucus_coordinator *c) {
+    for (int step = 0; step < 100; step++) {
+        const caucus_announcement *a = caucus_coordinator_announcement(c);
+        int64_t value[8] = {1, 2, 0, 0, 0, 0, 0, 0};
+        uint32_t cost, sums;
+        bool answered;
+        caucus_coordinator_counted(c, 1, &cost, &sums, &answered);
+        caucus_report r = {
+            .client = 1, .kind = a->ask, .first = sums ? sums : a->block, .block = a->block, .step = a->step};
+        r.count = a->ask == CAUCUS_ASK_COST || a->ask == CAUCUS_ASK_VOTE ? 1
+                  : a->ask == CAUCUS_ASK_SHORTLIST                       ? a->listed
+                                                                         : 3;
+        r.value = value;
+        (void)!caucus_coordinator_receive(c, &r);
+        if (caucus_coordinator_close(c) != CAUCUS_OK)
+            return;
+    }
+}
+
+static void go_on_client(caucus_client *c) {
+    caucus_client_set_gradient(c, flat, NULL);
+    double loss[3] = {0.5, 0.25, 1}, x[3];
+    for (int round = 0; round < 80 && caucus_client_rounds_left(c) > 0; round++)
+        if (caucus_client_observe(c, loss, 1) != CAUCUS_OK)
+            abort();
+    const caucus_report *r = caucus_client_report(c);
+    int64_t sum = 0;
+    for (uint32_t i = 0; r && i < r->count; i++)
+        sum ^= r->value[i];
+    caucus_client_mixture(c, x);
+    caucus_announcement a = {.serial = caucus_client_heard(c), .ask = CAUCUS_ASK_NOTHING, .step = sum == 42};
+    (void)!caucus_client_hear(c, &a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (plans[0] == NULL)
+        make_plans();
+    if (size < 1 || size > 1 << 16)
+        return 0;
+    const caucus_plan *plan = plans[data[0] / 2 % PLANS];
+    uint8_t *state = malloc(size - 1 + crypto_hash_sha256_BYTES);
+    if (state == NULL)
+        return 0;
+    memcpy(state, data + 1, size - 1);
+    crypto_hash_sha256(state + size - 1, state, size - 1);
+    caucus_key key;
+    caucus_key_from_seed(1, &key);
+    if (data[0] % 2) {
+        caucus_client *c = NULL;
+        if (caucus_client_restore(plan, 1, &key, state, size - 1 + crypto_hash_sha256_BYTES, &c) == CAUCUS_OK)
+            go_on_client(c);
+        caucus_client_free(c);
+    } else {
+        caucus_coordinator *c = NULL;
+        if (caucus_coordinator_restore(plan, &key, state, size - 1 + crypto_hash_sha256_BYTES, &c) == CAUCUS_OK)
+            go_on_coordinator(c);
+        caucus_coordinator_free(c);
+    }
+    free(state);
+    return 0;
+}
