@@ -55,6 +55,7 @@ typedef struct load {
     SSL_CTX *tls;
     load_connection *c;
     int64_t *value; /* what everybody reports: d numbers */
+    int64_t *scratch;
     uint8_t *bytes;
     size_t room;
     size_t report_bytes, announcement_bytes;
@@ -104,7 +105,7 @@ static inline uint32_t load_read(load *l, load_connection *c) {
         for (size_t at = 0, used; at < n; at += used) {
             caucus_frame frame;
             caucus_error error = {0};
-            if (caucus_wire_take(l->bytes + at, n - at, l->set->experts, NULL, &used, &frame, &error) != CAUCUS_OK ||
+            if (caucus_wire_take(l->bytes + at, n - at, l->set->experts, l->scratch, &used, &frame, &error) != CAUCUS_OK ||
                 used == 0 || frame.kind == CAUCUS_FRAME_REFUSAL)
                 bench_die("a client was told", frame.kind == CAUCUS_FRAME_REFUSAL ? frame.text : "half a frame");
             if (frame.kind != CAUCUS_FRAME_ANNOUNCEMENT)
@@ -230,6 +231,7 @@ static inline void load_run(void *argument, int control) {
               .epoll = epoll_create1(0),
               .c = calloc(set->clients, sizeof *l.c),
               .value = calloc(set->experts, sizeof *l.value),
+              .scratch = calloc(set->experts, sizeof *l.scratch),
               .room = caucus_wire_max_bytes(set->experts) + 4096};
     l.bytes = malloc(l.room);
     if (set->certificates)

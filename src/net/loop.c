@@ -239,9 +239,9 @@ static void expire(caucus_loop *loop) {
                     atomic_fetch_add(&loop->server->refused, 1);
                 caucus_connection_end(c);
             } else {
-                caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT,
-                                     wait == CAUCUS_WAIT_HELLO ? "no HELLO in time"
-                                                               : "half a frame, and no more in time");
+                /* A network that stood still is no reason to turn a client away for good: it may come again. */
+                atomic_fetch_add(&loop->server->refused, 1);
+                caucus_output_goodbye(c, wait == CAUCUS_WAIT_HELLO ? "no HELLO in time" : "half a frame, and no more in time");
                 if (c->wait == wait) /* it was leaving already */
                     caucus_connection_end(c);
             }

@@ -280,13 +280,11 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     pthread_mutex_lock(&s->lock);
-    caucus_ledger_totals totals;
-    caucus_ledger_total(s->ledger, &totals);
     ret->now = *caucus_step_announcement(s, committed - 1);
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : s->clients - caucus_coordinator_waiting(s->machine);
-    ret->selections = caucus_coordinator_selections(s->machine);
-    ret->checks = caucus_coordinator_checks(s->machine);
-    ret->epsilon_spent = totals.released_choices;
+    ret->selections = s->shown.selections;
+    ret->checks = s->shown.checks;
+    ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = caucus_store_commits(s->store);
     ret->seconds_in_step = seconds_since(s->step_ns);
     pthread_mutex_unlock(&s->lock);

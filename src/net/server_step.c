@@ -54,6 +54,11 @@ static void publish(caucus_server *s) {
         atomic_store_explicit(&s->cost_next[i], cost, memory_order_relaxed);
         atomic_store_explicit(&s->sums_next[i], sums, memory_order_relaxed);
     }
+    caucus_ledger_totals totals;
+    caucus_ledger_total(s->ledger, &totals);
+    s->shown.selections = caucus_coordinator_selections(s->machine);
+    s->shown.checks = caucus_coordinator_checks(s->machine);
+    s->shown.epsilon_spent = totals.released_choices;
     s->step_ns = caucus_server_now_ns();
     s->overdue = false;
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
@@ -239,7 +244,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "state",
-                           "%.100s: the machine's state is damaged (%s) — restore the directory from a backup",
+                           "%.100s: the machine's state is damaged (%s) — begin a new run with a new --state",
                            s->set.state_dir, caucus_status_text(status));
     status = caucus_store_ledger(s->store, &s->ledger, ret_error);
     if (status != CAUCUS_OK)
@@ -251,7 +256,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
-                           "%.100s: history and state do not fit — restore the directory from a backup",
+                           "%.100s: history and state do not fit — begin a new run with a new --state",
                            s->set.state_dir);
     s->begun = serial > 0;
     atomic_store(&s->started, s->begun);

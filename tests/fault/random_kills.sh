@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SIGKILL for the coordinator, for clients, and for both at once, at random moments of a run over mutual TLS; each is started again. The same
 # experts as undisturbed, and the same state: no loss is lost, none is counted twice, no noise is drawn twice.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 chaos=${CAUCUS_FAULT_SEED:-7} # who dies when; CAUCUS_FAULT_SEED=N for others
 RANDOM=$chaos
