@@ -3,7 +3,7 @@
  * One thread, one epoll, real sockets. It cannot tell the coordinator from the bare loop, so whatever it costs, it
  * costs both. Commands come over `control`:
  *   LOAD_JOIN        connect, shake hands, say HELLO; done when every client has an announcement in hand
- *   LOAD_PLAY n      n announcements, each answered as it comes; the time of all of it
+ *   LOAD_PLAY n      n announcements, or to the end of the run, each answered as it comes; the time of all of it
  *   LOAD_LAST n      n announcements: all clients but one answer, the rest is silence, then the last one does */
 #ifndef CAUCUS_BENCH_LOAD_H
 #define CAUCUS_BENCH_LOAD_H
@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/pem.h>
 #include <sys/epoll.h>
 
 #include "wire/wire.h"
@@ -32,10 +33,17 @@ typedef struct load_answer {
     double first[LOAD_LATENCIES], all[LOAD_LATENCIES]; /* LOAD_LAST: from the last report to the first announcement, to all */
 } load_answer;
 
+/* Clients' certificates, read once before any process is started: reading keys takes longer than shaking hands. */
+typedef struct load_identity {
+    X509 *certificate;
+    EVP_PKEY *key;
+} load_identity;
+
 typedef struct load_settings {
     uint32_t clients, experts;
     uint8_t plan_hash[CAUCUS_PLAN_HASH_BYTES];
     const char *certificates; /* directory, or NULL: plain TCP */
+    const load_identity *identity;
     uint16_t port;
     int64_t cost; /* what the expert in force costs a client in a block */
 } load_settings;
@@ -74,8 +82,6 @@ static inline void load_write(load *l, load_connection *c, const caucus_frame *f
 
 static inline void load_report(load *l, load_connection *c) {
     bool cost = c->now.ask == CAUCUS_ASK_COST;
-    if (c->now.ask == CAUCUS_ASK_NOTHING)
-        bench_die("the run ended early", "the plan has too few blocks");
     caucus_frame frame = {.kind = CAUCUS_FRAME_REPORT,
                           .report = {.client = (uint32_t)(c - l->c) + 1,
                                      .kind = c->now.ask,
@@ -120,6 +126,23 @@ static inline uint32_t load_read(load *l, load_connection *c) {
     return heard;
 }
 
+static inline load_identity *load_identities(const char *dir, uint32_t clients) {
+    load_identity *who = calloc(clients, sizeof *who);
+    for (uint32_t i = 0; i < clients; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/client-%u.pem", dir, i + 1);
+        FILE *certificate = fopen(path, "r");
+        snprintf(path, sizeof path, "%s/client-%u.key", dir, i + 1);
+        FILE *key = fopen(path, "r");
+        if (!certificate || !key || !(who[i].certificate = PEM_read_X509(certificate, NULL, NULL, NULL)) ||
+            !(who[i].key = PEM_read_PrivateKey(key, NULL, NULL, NULL)))
+            bench_die("a client's certificate", path);
+        fclose(certificate);
+        fclose(key);
+    }
+    return who;
+}
+
 static inline void load_open(load *l, uint32_t i) {
     load_connection *c = &l->c[i];
     struct sockaddr_in to = {.sin_family = AF_INET,
@@ -133,14 +156,10 @@ static inline void load_open(load *l, uint32_t i) {
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (l->tls) {
         caucus_error error = {0};
-        char path[512];
-        if (caucus_tls_client_open(l->tls, c->fd, "127.0.0.1", NULL, &c->ssl, &error) != CAUCUS_OK)
+        const load_identity *who = &l->set->identity[i];
+        if (caucus_tls_client_open(l->tls, c->fd, "127.0.0.1", NULL, &c->ssl, &error) != CAUCUS_OK ||
+            SSL_use_certificate(c->ssl, who->certificate) != 1 || SSL_use_PrivateKey(c->ssl, who->key) != 1)
             bench_die("a client's TLS", error.text);
-        snprintf(path, sizeof path, "%s/client-%u.pem", l->set->certificates, i + 1);
-        int ok = SSL_use_certificate_file(c->ssl, path, SSL_FILETYPE_PEM);
-        snprintf(path, sizeof path, "%s/client-%u.key", l->set->certificates, i + 1);
-        if (ok != 1 || SSL_use_PrivateKey_file(c->ssl, path, SSL_FILETYPE_PEM) != 1)
-            bench_die("a client's certificate", path);
     }
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
@@ -185,6 +204,8 @@ static inline void load_join(load *l) {
 
 static inline void load_play(load *l, uint32_t announcements) {
     uint32_t m = l->set->clients, done = 0, target = l->c[0].heard + announcements;
+    if (l->c[0].now.ask == CAUCUS_ASK_NOTHING)
+        bench_die("the run is over", "the plan has too few blocks");
     for (uint32_t i = 0; i < m; i++)
         load_report(l, &l->c[i]);
     while (done < m) {
@@ -194,7 +215,7 @@ static inline void load_play(load *l, uint32_t announcements) {
             load_connection *c = event[i].data.ptr;
             if (load_read(l, c) == 0)
                 continue;
-            if (c->heard < target)
+            if (c->heard < target && c->now.ask != CAUCUS_ASK_NOTHING)
                 load_report(l, c);
             else
                 done++;

@@ -54,7 +54,7 @@ static void serve(void *argument, int control) {
                                 .listen = "127.0.0.1:0",
                                 .loops = 1,
                                 .budget_epsilon = INFINITY,
-                                .linger_ms = 1000};
+                                .linger_ms = 600000};
     memcpy(s.plan_hash, plan_hash, sizeof plan_hash);
     caucus_key_from_seed(1, &s.key);
     if (set->certificates) {
@@ -184,11 +184,13 @@ static uint16_t receive_port(bench_child *server) {
     return port;
 }
 
+static const load_identity *identities;
+
 static void open_side(side *s, caucus_plan *plan, uint32_t clients, const char *certificates, bool disk, int64_t cost) {
     *s = (side){.plan = plan};
     serve_settings serves = {.plan = plan, .certificates = certificates, .state = new_state(disk, s->state)};
     bare_settings bare = {.clients = clients, .certificates = certificates};
-    load_settings loads = {.clients = clients, .experts = EXPERTS, .certificates = certificates, .cost = cost};
+    load_settings loads = {.clients = clients, .experts = EXPERTS, .certificates = certificates, .identity = identities, .cost = cost};
     memcpy(loads.plan_hash, plan_hash, sizeof plan_hash);
     s->server = plan ? bench_start(serve, &serves, SERVER_CORE) : bench_start(serve_bare, &bare, SERVER_CORE);
     loads.port = receive_port(&s->server);
@@ -428,6 +430,7 @@ int main(int argc, char **argv) {
     snprintf(certificates, sizeof certificates, "%s/certificates", scratch[0]);
     caucus_certify_settings certify = {.dir = certificates, .clients = most, .days = 2};
     must(caucus_certify(&certify, &error), &error);
+    identities = load_identities(certificates, most);
     if (json)
         printf("{\"where\": \"%s\", \"rows\": [", where);
     else
@@ -444,17 +447,20 @@ int main(int argc, char **argv) {
     }
     if (most < 10000 && !json)
         printf("   10000  not measured: the limit on open files cannot be raised (ulimit -n 10100)\n");
-    side disk;
+    side disk, costly;
     caucus_plan *plan = make_plan(false, 1000);
-    open_side(&disk, plan, 1000, NULL, true, plan->grid);
+    open_side(&disk, plan, 1000, NULL, true, 0);
     l[latencies] = measure_latency("plain, state on disk (/var/tmp)", &disk);
     l[latencies++].commit = seconds_commit(plan, true);
-    load_do(&disk.load, LOAD_PLAY, 100);
-    caucus_server_status status = ask_status(&disk.server);
+    close_side(&disk);
+    plan = make_plan(false, 1000);
+    open_side(&costly, plan, 1000, NULL, false, plan->grid / 4);
+    load_do(&costly.load, LOAD_PLAY, 200);
+    caucus_server_status status = ask_status(&costly.server);
     printf(json ? "], \"last_report\": [" : "");
     print_latencies(l, latencies, json);
     print_commits(&status, json);
     printf(json ? "}\n" : "");
-    close_side(&disk);
+    close_side(&costly);
     return 0;
 }

@@ -14,7 +14,7 @@ give_up() { bad "$@"; exit 1; }
 finish() {
     local pid
     for pid in $(pgrep -f "$work"); do kill -9 "$pid" 2>/dev/null || true; done
-    if mountpoint -q "$work/small" 2>/dev/null; then umount "$work/small"; fi
+    if mountpoint -q "$work/full" 2>/dev/null; then umount "$work/full"; fi
     rm -rf "$work"
 }
 trap finish EXIT
@@ -37,8 +37,10 @@ until_true() {
 }
 has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
 says() { grep -qsF -- "$2" "$1"; } # says FILE TEXT
-exit_code() { # exit_code PID: sets code
+is_over() { ! kill -0 "$1" 2>/dev/null; }
+exit_code() { # exit_code PID: sets code; whoever hangs is killed
     code=0
+    until_true 40 is_over "$1" || kill -9 "$1"
     wait "$1" 2>/dev/null || code=$?
 }
 ended() { # ended PID NAME CODE

@@ -38,7 +38,7 @@ typedef struct hall {
 
 static inline void hall_init(hall *h, const caucus_plan *plan, uint64_t seed) {
     memset(h, 0, sizeof *h);
-    strcpy(h->dir, "/tmp/caucus-test-XXXXXX");
+    (void)snprintf(h->dir, sizeof h->dir, "/tmp/caucus-test-XXXXXX");
     assert_non_null(mkdtemp(h->dir));
     caucus_key run;
     caucus_key_from_seed(seed, &run);

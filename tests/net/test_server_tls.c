@@ -56,7 +56,7 @@ static void issue(const office *o, const caucus_certificate *issuer, caucus_cert
 
 static void open_office(office *o) {
     memset(o, 0, sizeof *o);
-    strcpy(o->dir, "/tmp/caucus-test-XXXXXX");
+    (void)snprintf(o->dir, sizeof o->dir, "/tmp/caucus-test-XXXXXX");
     assert_non_null(mkdtemp(o->dir));
     assert_int_equal(caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
                      CAUCUS_OK);

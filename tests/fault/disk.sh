@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# The disk is full, cannot be written to, or lost the end of the log: the coordinator goes on from a whole commit or says why it does not, and
+# tells nobody what it has not kept.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+seed=3 adversary=halving clients=3 security=(--insecure)
+flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
+plan=$work/plan.yaml
+make_plan "$plan" "${flags[@]}"
+undisturbed reference "$plan" "${flags[@]}"
+join_all() { # join_all NAME PORT FLAGS...: sets pids
+    local name=$1 to=$2 i
+    shift 2
+    pids=()
+    for i in 1 2 3; do
+        start_client "$name" "$plan" "$to" "$i" --insecure --client "$i" --state "$work/$name.$i.state" "$@"
+        pids+=("$client")
+    done
+}
+all_ended() { # all_ended NAME
+    local i
+    for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
+}
+last_block() { # last_block NAME: what the committed announcements allow to play
+    python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("SELECT block FROM announcement ORDER BY serial DESC LIMIT 1").fetchone()[0])' "$work/$1/coordinator.db"
+}
+
+# 1. A full disk, in the middle of a run.
+mkdir "$work/full"
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$work/full" 2>/dev/null; then
+    start_coordinator full "$plan" 0 "${security[@]}"
+    fixed=$port
+    join_all full "$fixed" --pace 5
+    until_true 20 has_lines "$work/full.1.1.out" 10 || bad "full: no 10 rounds were played"
+    dd if=/dev/zero of="$work/full/filler" bs=4096 2>/dev/null && bad "full: the disk did not fill"
+    ended "$server" "full disk" 1
+    grep -qE 'full|[Nn]o space' "$work/full.err" || bad "full disk: it does not say why: $(tail -n 2 "$work/full.err")"
+    [ "$(grep -c 'finished' "$work/full.out")" -eq 0 ] || bad "full disk: it says it has finished"
+    sleep 0.3 # whatever it may have sent has come
+    told=$(cat "$work/full.1.1.out" "$work/full.2.1.out" "$work/full.3.1.out" | wc -l)
+    kept=$(last_block full)
+    for i in 1 2 3; do
+        [ "$(wc -l <"$work/full.$i.1.out")" -le "$kept" ] || bad "full disk: client $i plays round $(wc -l <"$work/full.$i.1.out"), kept is $kept"
+    done
+    { [ "$kept" -ge 10 ] && [ "$kept" -lt 60 ]; } || bad "full disk: it filled at block $kept"
+    start_coordinator full "$plan" "$fixed" "${security[@]}"
+    exit_code "$server"
+    [ "$code" -eq 1 ] || bad "still full: exit code $code: $(tail -n 1 "$work/full.err")"
+    rm "$work/full/filler"
+    start_coordinator full "$plan" "$fixed" "${security[@]}"
+    all_ended "full disk, room again"
+    same_run full reference
+    echo "ok: full disk at block $kept, $told experts told"
+
+    # 2. A file system that cannot be written to.
+    mount -o remount,ro "$work/full"
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 3
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 3
+    umount "$work/full"
+    echo "ok: read-only"
+else
+    echo "skip: full disk (a small file system needs root and the right to mount)"
+    mkdir "$work/closed"
+    chmod 500 "$work/closed"
+    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 3
+    echo "ok: read-only"
+fi
+
+# 3. The log of a killed coordinator, cut short: what remains is a prefix of its commits. Clients that begin anew bring everything again.
+start_coordinator killed "$plan" 0 "${security[@]}" --fault-commit 30:after
+fixed=$port
+join_all killed "$fixed"
+ended "$server" "killed" 137
+sleep 0.1
+for i in "${pids[@]}"; do kill -9 "$i" 2>/dev/null || true; exit_code "$i"; done
+log=$work/killed/coordinator.db-wal
+bytes=$(stat -c %s "$log")
+[ "$bytes" -gt 40000 ] || give_up "a log of $bytes bytes: nothing to cut"
+frame=4120 # 24 of head, a page of 4096; before them 32
+cut=0
+for length in 0 17 32 $((32 + frame / 2)) $((32 + 9 * frame)) $((32 + 23 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
+    cut=$((cut + 1))
+    cp -r "$work/killed" "$work/cut$cut"
+    rm -f "$work/cut$cut/coordinator.db-shm"
+    truncate -s "$length" "$work/cut$cut/coordinator.db-wal"
+    start_coordinator "cut$cut" "$plan" 0 "${security[@]}"
+    if [ -z "$port" ]; then
+        exit_code "$server"
+        { [ "$code" -ne 0 ] && tail -n 1 "$work/cut$cut.err" | grep -q ' — '; } ||
+            bad "cut at $length: exit code $code without a reason: $(tail -n 1 "$work/cut$cut.err")"
+        echo "cut at $length: refused: $(tail -n 1 "$work/cut$cut.err")"
+        continue
+    fi
+    join_all "cut$cut" "$port"
+    all_ended "cut at $length"
+    same_run "cut$cut" reference
+    echo "cut at $length of $bytes: $(grep -o 'going on at step.*' "$work/cut$cut.err" | head -n 1)"
+done
+# A client that has heard what was cut off is not led astray: it is told.
+cp -r "$work/killed" "$work/rolled"
+rm -f "$work/rolled/coordinator.db-shm"
+truncate -s $((32 + 23 * frame + 100)) "$work/rolled/coordinator.db-wal"
+for i in 1 2 3; do cp "$work/killed.$i.state" "$work/rolled.$i.state"; done
+start_coordinator rolled "$plan" 0 "${security[@]}"
+wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 3 --insecure \
+    --client 1 --state "$work/rolled.1.state"
+kill -TERM "$server"
+ended "$server" "rolled back, stopped" 0
+done_with "disk"

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Who and what is refused, with the real programs and certificates made by openssl; honest clients are not disturbed by any of it.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+: "${CAUCUS_SOURCE:?source directory}"
+seed=3 adversary=halving clients=3 security=(--insecure)
+flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+plan=$work/plan.yaml
+make_plan "$plan" "${flags[@]}"
+make_plan "$work/other.yaml" "${flags[@]}" --rho 0.1
+undisturbed reference "$plan" "${flags[@]}"
+hash_of() { sed -n 's/.*"plan": "\([0-9a-f]*\)".*/\1/p' "$1"; }
+hash=$(hash_of "$work/reference.out")
+
+# ---- certificates ----
+mkdir "$work/ca"
+key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes)
+openssl req -x509 "${key[@]}" -keyout "$work/ca/ca.key" -out "$work/ca/ca.pem" -subj "/CN=fault test" -days 2 2>/dev/null
+issue() { # issue NAME COMMON DAYS SERIAL USAGE
+    openssl req -new "${key[@]}" -keyout "$work/ca/$1.key" -out "$work/ca/$1.csr" -subj "/CN=$2" 2>/dev/null
+    printf 'basicConstraints=CA:FALSE\nextendedKeyUsage=%s\nsubjectAltName=IP:127.0.0.1,DNS:localhost\n' "$5" >"$work/ca/$1.ext"
+    openssl x509 -req -in "$work/ca/$1.csr" -CA "$work/ca/ca.pem" -CAkey "$work/ca/ca.key" -set_serial "$4" -days "$3" \
+        -extfile "$work/ca/$1.ext" -out "$work/ca/$1.pem" 2>"$work/ca/err" || give_up "openssl: $(cat "$work/ca/err")"
+}
+issue coordinator coordinator 2 0x10 serverAuth
+for i in 1 2 3; do issue "$i" "$i" 2 "0xabc$i" clientAuth; done
+issue expired 1 -1 0x21 clientAuth
+issue named somebody 2 0x22 clientAuth
+issue zero 0 2 0x23 clientAuth
+issue four 4 2 0x24 clientAuth
+issue server 1 2 0x25 serverAuth
+openssl req -x509 "${key[@]}" -keyout "$work/ca/self.key" -out "$work/ca/self.pem" -subj "/CN=1" -days 2 2>/dev/null
+"$CAUCUS" certify "$work/others" --clients 3 >/dev/null 2>&1
+
+: >"$work/revoked"
+start_coordinator run "$plan" 0 --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" --client-ca "$work/ca/ca.pem" \
+    --revoked "$work/revoked"
+fixed=$port
+as() { # as NAME: sets cmd
+    cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 3 --give-up 5 --cert "$work/ca/$1.pem"
+        --key "$work/ca/$1.key" --ca "$work/ca/ca.pem")
+}
+for name in expired self server; do
+    as $name
+    wrong 1 "does not accept this client's certificate" "${cmd[@]}"
+done
+cp "$work/others/client-1.pem" "$work/ca/foreign.pem"
+cp "$work/others/client-1.key" "$work/ca/foreign.key"
+as foreign
+wrong 1 "does not accept this client's certificate" "${cmd[@]}"
+as named
+wrong 2 "its common name is not a client's number" "${cmd[@]}"
+as zero
+wrong 2 "its common name is not a client's number" "${cmd[@]}"
+as four
+wrong 2 "4" "${cmd[@]}"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 3 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+    --ca "$work/others/ca.pem")
+wrong 1 "certificate" "${cmd[@]}"
+wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --insecure --client 1 \
+    --adversary halving --seed 3 --give-up 0.5
+peer() { # peer CERTIFICATE CLIENT HASH
+    cmd=(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$fixed" --ca "$work/ca/ca.pem" --cert "$work/ca/$1.pem"
+        --key "$work/ca/$1.key" --plan-hash "$3" --client "$2" --algorithm svt --clients 9 --experts 8 --rounds 24 --function 0 --timeout 5)
+}
+peer 2 1 "$hash" # client 2's certificate, saying that it is client 1
+wrong 1 "refused: code 3" "${cmd[@]}"
+peer four 4 "$hash" # signed, and not of this plan
+wrong 1 "refused: code 3" "${cmd[@]}"
+peer 1 1 "$(printf '0%.0s' {1..64})"
+wrong 1 "refused: code 2" "${cmd[@]}"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 3 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+    --ca "$work/ca/ca.pem")
+wrong 1 "the plan here is ${hash:0:8}" "${cmd[@]}"
+echo "ok: certificates and plans"
+
+# The list of the revoked is read again when it changes: by index, by serial number.
+echo "1 # lost" >"$work/revoked"
+sleep 1.1 # it is looked at once a second
+as 1
+wrong 1 "revoked" "${cmd[@]}"
+echo "abc2" >"$work/revoked"
+sleep 1.1
+as 2
+wrong 1 "revoked" "${cmd[@]}"
+: >"$work/revoked"
+sleep 1.1
+echo "ok: revoked"
+
+# Second coordinators.
+own=(--listen 127.0.0.1:0 --insecure)
+wrong 1 "$work/run" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}" --seed 3
+grep -qE 'another|in use' "$work/wrong.err" || bad "a second coordinator: $(cat "$work/wrong.err")"
+wrong 1 "127.0.0.1:$fixed" "$CAUCUS" serve --plan "$plan" --state "$work/second" --listen "127.0.0.1:$fixed" --insecure
+
+# After all that, the run is what it would have been.
+pids=()
+for i in 1 2 3; do
+    start_client run "$plan" "$fixed" "$i" --cert "$work/ca/$i.pem" --key "$work/ca/$i.key" --ca "$work/ca/ca.pem"
+    pids+=("$client")
+done
+for i in "${pids[@]}" "$server"; do ended "$i" "the run" 0; done
+same_run run reference
+[ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
+
+# A state belongs to its plan, and to its kind of noise.
+wrong 2 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 3
+grep -qE 'you gave plan [0-9a-f]{8}' "$work/wrong.err" || bad "another plan: $(cat "$work/wrong.err")"
+wrong 2 "seed" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}"
+wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 0.0.0.0:0 --insecure
+wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen '[::]:0' --insecure
+wrong 2 "not there yet" "$CAUCUS" serve --plan "$plan" --state "$work/new" "${own[@]}" --trust sum
+wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0
+wrong 1 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/none.pem" --key "$work/ca/1.key" \
+    --client-ca "$work/ca/ca.pem"
+wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
+    --client-ca "$work/ca/ca.pem"
+[ ! -e "$work/new" ] || bad "a refused coordinator left a state"
+wrong 2 "name the directory" "$CAUCUS" privacy "$work/ca"
+done_with "refusals"

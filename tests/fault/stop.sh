@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SIGTERM and SIGINT: the coordinator says goodbye, ends with 0 and says how to go on; clients stay and wait; started again it goes on.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+seed=3 adversary=halving clients=3 security=(--insecure)
+flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
+plan=$work/plan.yaml
+make_plan "$plan" "${flags[@]}"
+undisturbed reference "$plan" "${flags[@]}"
+
+# Before anybody has come.
+start_coordinator stopped "$plan" 0 "${security[@]}"
+fixed=$port
+kill -TERM "$server"
+ended "$server" "SIGTERM before the first client" 0
+[ "$(field finished "$work/stopped.out")" = false ] || bad "stopped before it began, and it says: $(cat "$work/stopped.out")"
+
+# In the middle, twice; the last client is stopped, too, and comes back from its state.
+start_coordinator stopped "$plan" "$fixed" "${security[@]}"
+for i in 1 2 3; do
+    start_client stopped "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/stopped.$i.state" --pace 5
+    pid[i]=$client
+done
+for signal in TERM INT; do
+    rounds=10
+    [ "$signal" = TERM ] || rounds=30
+    until_true 20 has_lines "$work/stopped.1.1.out" $rounds || bad "no $rounds rounds were played"
+    kill "-$signal" "$server"
+    ended "$server" "SIG$signal" 0
+    [ "$(field finished "$work/stopped.out")" = false ] || bad "SIG$signal: $(cat "$work/stopped.out")"
+    for i in 1 2 3; do kill -0 "${pid[i]}" 2>/dev/null || bad "SIG$signal: client $i has gone: $(cat "$work/stopped.$i.1.err")"; done
+    if [ "$signal" = INT ]; then
+        kill -TERM "${pid[3]}"
+        ended "${pid[3]}" "client 3, SIGTERM" 1
+        start_client stopped "$plan" "$fixed" 3 --insecure --client 3 --state "$work/stopped.3.state"
+        pid[3]=$client
+    fi
+    start_coordinator stopped "$plan" "$fixed" "${security[@]}"
+done
+for i in "${pid[@]}" "$server"; do ended "$i" "going on" 0; done
+same_run stopped reference
+says "$work/stopped.err" "going on at step" || bad "it does not say that it goes on: $(cat "$work/stopped.err")"
+
+# In words, too.
+"$CAUCUS" serve --plan "$plan" --state "$work/words" --listen 127.0.0.1:0 --insecure >"$work/words.out" 2>"$work/words.err" &
+server=$!
+until_true 20 says "$work/words.out" "listening on" || bad "no 'listening on'"
+kill -TERM "$server"
+ended "$server" "words" 0
+says "$work/words.out" "to go on: the same command with --state $work/words" || bad "it does not say how to go on: $(cat "$work/words.out")"
+
+# A finished run, started again: it stays for clients that have not heard of the end, at most --linger.
+start_coordinator stopped "$plan" 0 "${security[@]}" --linger 0.2
+ended "$server" "finished, started again" 0
+[ "$(field finished "$work/stopped.out")" = true ] || bad "finished, started again: $(cat "$work/stopped.out")"
+done_with "stop"
