@@ -235,7 +235,7 @@ static int show(planning *p) {
     else
         caucus_plan_print(stdout, &report);
     if (!p->json && write == NULL && p->file == NULL)
-        fputs("  Next        --write plan.yaml keeps it for the coordinator and every client; --explain shows how it came about\n", stdout);
+        fputs("  Next        --write plan.yaml, then: caucus serve --plan plan.yaml …   (--explain shows how it came about)\n", stdout);
     if (value_of(p, OPTION_EXPLAIN) != NULL)
         caucus_plan_explain(stdout, p->plan);
     if (write != NULL)

@@ -58,7 +58,7 @@ holds() {
 }
 
 c=(--trust coordinator)
-next="  Next        --write plan.yaml keeps it for the coordinator and every client; --explain shows how it came about"
+next="  Next        --write plan.yaml, then: caucus serve --plan plan.yaml …   (--explain shows how it came about)"
 
 shows "Fed-SVT" "  Fed-SVT, 10 clients, 100 experts, 512 rounds, one report per round
   Privacy     choices: epsilon 10 (pure), unit: one loss of one client     messages: coordinator is trusted
