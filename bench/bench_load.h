@@ -30,7 +30,8 @@ typedef struct load_command {
 typedef struct load_answer {
     double seconds;
     size_t report_bytes, announcement_bytes; /* of the last ones */
-    double first[LOAD_LATENCIES], all[LOAD_LATENCIES]; /* LOAD_LAST: from the last report to the first announcement, to all */
+    double first[LOAD_LATENCIES],
+        all[LOAD_LATENCIES]; /* LOAD_LAST: from the last report to the first announcement, to all */
 } load_answer;
 
 /* Clients' certificates, read once before any process is started: reading keys takes longer than shaking hands. */
@@ -111,7 +112,8 @@ static inline uint32_t load_read(load *l, load_connection *c) {
         for (size_t at = 0, used; at < n; at += used) {
             caucus_frame frame;
             caucus_error error = {0};
-            if (caucus_wire_take(l->bytes + at, n - at, l->set->experts, l->scratch, &used, &frame, &error) != CAUCUS_OK ||
+            if (caucus_wire_take(l->bytes + at, n - at, l->set->experts, l->scratch, &used, &frame, &error) !=
+                    CAUCUS_OK ||
                 used == 0 || frame.kind == CAUCUS_FRAME_REFUSAL)
                 bench_die("a client was told", frame.kind == CAUCUS_FRAME_REFUSAL ? frame.text : "half a frame");
             if (frame.kind != CAUCUS_FRAME_ANNOUNCEMENT)
@@ -145,9 +147,8 @@ static inline load_identity *load_identities(const char *dir, uint32_t clients) 
 
 static inline void load_open(load *l, uint32_t i) {
     load_connection *c = &l->c[i];
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(l->set->port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(l->set->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int on = 1;
     c->fd = socket(AF_INET, SOCK_STREAM, 0);
     if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof to) != 0)

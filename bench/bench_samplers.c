@@ -1,8 +1,8 @@
 /* bench_samplers.c: what exactness costs. Every exact sampler against its naive floating-point counterpart.
  *
- * Both draw from the same kind of ChaCha20 stream, in the same process, in turns of a few milliseconds; what is reported is
- * the median of the ratios of neighbouring turns, so that a change of clock speed hits both sides.
- * Usage: bench_samplers [--json] */
+ * Both draw from the same kind of ChaCha20 stream, in the same process, in turns of a few milliseconds; what is
+ * reported is the median of the ratios of neighbouring turns, so that a change of clock speed hits both sides. Usage:
+ * bench_samplers [--json] */
 #include "rng/words.h"
 
 #include <caucus/select.h>
@@ -65,9 +65,15 @@ static void knorm_scalar(void) {
     }
 }
 /* --- exact, in bulk --- */
-static void geometric_bulk(void) { caucus_geometric_fill(&stream, rate, values, DRAWS); }
-static void laplace_bulk(void) { caucus_laplace_fill(&stream, rate, values, DRAWS); }
-static void gaussian_bulk(void) { caucus_gaussian_fill(&stream, variance, values, DRAWS); }
+static void geometric_bulk(void) {
+    caucus_geometric_fill(&stream, rate, values, DRAWS);
+}
+static void laplace_bulk(void) {
+    caucus_laplace_fill(&stream, rate, values, DRAWS);
+}
+static void gaussian_bulk(void) {
+    caucus_gaussian_fill(&stream, variance, values, DRAWS);
+}
 static void knorm_bulk(void) {
     for (size_t i = 0; i < DRAWS; i += 100) {
         caucus_knorm_fill(&stream, rate, values + i, 100);
@@ -239,8 +245,8 @@ int main(int argc, char **argv) {
         }
         double e = median(exact), f = median(naive), r = median(ratio);
         if (json) {
-            printf("  {\"sampler\": \"%s\", \"exact_ns\": %.2f, \"float_ns\": %.2f, \"ratio\": %.3f}%s\n", pairs[i].name, e, f, r,
-                   i + 1 < count ? "," : "");
+            printf("  {\"sampler\": \"%s\", \"exact_ns\": %.2f, \"float_ns\": %.2f, \"ratio\": %.3f}%s\n",
+                   pairs[i].name, e, f, r, i + 1 < count ? "," : "");
         } else {
             printf("%-34s %12.1f %12.1f %8.2f\n", pairs[i].name, e, f, r);
         }

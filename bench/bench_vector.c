@@ -101,7 +101,8 @@ static int make_rows(rows *r) {
         for (int row = 0; row < BATCH; row++)
             r->loss[row * D + i] = (float)i / (D - 1);
     }
-    for (uint32_t i = 0; i < D_LARGE; i++) /* gaps of up to 16 in the exponent: about one expert in sixteen is a contender */
+    for (uint32_t i = 0; i < D_LARGE;
+         i++) /* gaps of up to 16 in the exponent: about one expert in sixteen is a contender */
         r->score[i] = (int64_t)(i * 2654435761u % (16u << 20));
     caucus_key key;
     caucus_key_from_seed(1, &key);
@@ -109,7 +110,8 @@ static int make_rows(rows *r) {
     return 0;
 }
 
-static void print_figure(bool json, bool last, const char *name, const char *words, double value, const char *unit, const char *goal) {
+static void print_figure(bool json, bool last, const char *name, const char *words, double value, const char *unit,
+                         const char *goal) {
     if (json)
         printf("\"%s\": %.4g%s", name, value, last ? "" : ", ");
     else
@@ -135,10 +137,14 @@ int main(int argc, char **argv) {
     print_figure(json, false, "copy_gb_s", "memcpy, large buffers", bytes / plain.a * 1e-9, "GB/s", "");
     print_figure(json, false, "add_gb_s", "adding rows of 100 from memory", bytes / plain.b * 1e-9, "GB/s", "");
     print_figure(json, false, "add_of_copy", "  as a fraction of memcpy", plain.ratio, "", "goal 0.8 or more");
-    print_figure(json, false, "add_clamped_of_copy", "  clamped to a report's range", clamped.ratio, "", "goal 0.8 or more");
-    print_figure(json, false, "add_cached_gb_s", "adding one row again and again", 8.0 * D * CACHED / cached.a * 1e-9, "GB/s", "");
-    print_figure(json, false, "grid_ns", "float loss to grid and sum, per loss", loops.b / CACHED / D * 1e9, "ns", "goal below 0.25");
-    print_figure(json, false, "grid_rows_ns", "  many rows at once", many.b / (CACHED / BATCH * BATCH) / D * 1e9, "ns", "");
+    print_figure(json, false, "add_clamped_of_copy", "  clamped to a report's range", clamped.ratio, "",
+                 "goal 0.8 or more");
+    print_figure(json, false, "add_cached_gb_s", "adding one row again and again", 8.0 * D * CACHED / cached.a * 1e-9,
+                 "GB/s", "");
+    print_figure(json, false, "grid_ns", "float loss to grid and sum, per loss", loops.b / CACHED / D * 1e9, "ns",
+                 "goal below 0.25");
+    print_figure(json, false, "grid_rows_ns", "  many rows at once", many.b / (CACHED / BATCH * BATCH) / D * 1e9, "ns",
+                 "");
     print_figure(json, false, "grid_speedup", "  times as fast as the plain loop", loops.ratio, "", "");
     const uint32_t sizes[] = {D, D_LARGE};
     for (int i = 0; i < 2; i++) {

@@ -1,11 +1,12 @@
 /* model_selection.c: a fleet settles on one of six models, and changes its mind when an update breaks it.
  *
- * Twenty devices run six candidate models side by side and know, each round, the share of answers each one got wrong. The fleet
- * should use the best one; what a device saw should not leave it but through the choice, which is differentially private. In round
- * 400 an update of the data makes the favourite bad: Fed-SVT notices that the model in force costs too much, and chooses again.
+ * Twenty devices run six candidate models side by side and know, each round, the share of answers each one got wrong.
+ * The fleet should use the best one; what a device saw should not leave it but through the choice, which is
+ * differentially private. In round 400 an update of the data makes the favourite bad: Fed-SVT notices that the model in
+ * force costs too much, and chooses again.
  *
- * Here devices and coordinator share one process, so that the whole protocol fits on a screen. On a network the same machines
- * talk through include/caucus/link.h, or are simply `caucus join` and `caucus serve`.
+ * Here devices and coordinator share one process, so that the whole protocol fits on a screen. On a network the same
+ * machines talk through include/caucus/link.h, or are simply `caucus join` and `caucus serve`.
  *
  * Compile against an installed caucus:   cc model_selection.c $(pkg-config --cflags --libs caucus) -lm
  * Run:   ./a.out            a private run
@@ -31,7 +32,8 @@ static double measured_loss(uint32_t device, uint32_t round, uint32_t model) {
     return model == 2 && round > UPDATE ? 0.45 : loss; /* the update of round 400 breaks small-v2 */
 }
 
-/* 1. What is asked for. L* is what the best model may cost a device in all, known beforehand: about 4 answers in 1000. */
+/* 1. What is asked for. L* is what the best model may cost a device in all, known beforehand: about 4 answers in 1000.
+ */
 static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     caucus_settings s;
     caucus_settings_init(&s);
@@ -54,8 +56,8 @@ typedef struct fleet {
     uint64_t numbers_sent;
 } fleet;
 
-/* 2. One machine per device and one for the coordinator, each with a key of its own. A key from the operating system is what makes the
- * run private; keys derived from a seed are for repeating it. */
+/* 2. One machine per device and one for the coordinator, each with a key of its own. A key from the operating system is
+ * what makes the run private; keys derived from a seed are for repeating it. */
 static caucus_status new_key(const caucus_key *seeded, uint64_t entity, caucus_key *ret) {
     if (!seeded)
         return caucus_key_generate(ret);
@@ -86,8 +88,8 @@ static void close_fleet(fleet *f) {
     caucus_plan_free(f->plan);
 }
 
-/* 3. At the end of a block: reports up, a decision, announcements down; twice if the coordinator asks for more. This function is
- * all that a network has to do. */
+/* 3. At the end of a block: reports up, a decision, announcements down; twice if the coordinator asks for more. This
+ * function is all that a network has to do. */
 static caucus_status talk(fleet *f) {
     caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && caucus_client_report(f->device[0])) {
@@ -120,7 +122,8 @@ static caucus_status play(fleet *f) {
             status = talk(f);
         uint32_t now = caucus_client_expert(f->device[0]);
         if (now != in_force)
-            printf("round %4u: %s had cost too much; from now on %s\n", (unsigned)round, model_name[in_force], model_name[now]);
+            printf("round %4u: %s had cost too much; from now on %s\n", (unsigned)round, model_name[in_force],
+                   model_name[now]);
         in_force = now;
     }
     return status;
@@ -142,8 +145,8 @@ static void sum_up(const fleet *f) {
             winner = n;
         }
     }
-    printf("cost per device: %.1f; always %s: %.1f; regret %.1f (proven: at most %.1f)\n", played, model_name[winner], best, played - best,
-           f->plan->bound);
+    printf("cost per device: %.1f; always %s: %.1f; regret %.1f (proven: at most %.1f)\n", played, model_name[winner],
+           best, played - best, f->plan->bound);
     printf("sent: %.0f numbers per device (a vector per block would be %d)\n", (double)f->numbers_sent / DEVICES,
            ROUNDS / BLOCK * MODELS);
     printf("privacy of all choices together: epsilon %.3g, unit: everything a device sees in %d rounds\n",

@@ -65,7 +65,8 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
     uint32_t run;
     if (caucus_ledger_open_run(ledger, plan, "spam-filter", key->seeded, &run, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
-    if (price(plan, rate, &spent) != CAUCUS_OK || caucus_ledger_release(ledger, run, 1, "selection", spent, nothing, &error) != CAUCUS_OK)
+    if (price(plan, rate, &spent) != CAUCUS_OK ||
+        caucus_ledger_release(ledger, run, 1, "selection", spent, nothing, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
 
     int64_t score[EXPERTS];
@@ -89,7 +90,8 @@ static int show_ledger(const caucus_plan *plan, caucus_ledger *ledger, bool seed
     caucus_error error = {"", ""};
     uint32_t run;
     caucus_ledger_total(ledger, &totals);
-    printf("ledger: released %.3g of %.3g, left %.3g\n", totals.released_choices, totals.budget_epsilon, totals.left_epsilon);
+    printf("ledger: released %.3g of %.3g, left %.3g\n", totals.released_choices, totals.budget_epsilon,
+           totals.left_epsilon);
     for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
         char line[CAUCUS_LEDGER_LINE_BYTES];
         if (caucus_ledger_line(ledger, i, line, sizeof line) != CAUCUS_OK)

@@ -1,9 +1,10 @@
 /* recommender.c: which genre should twelve shops put forward, if nobody may see what a customer likes?
  *
- * Every round each shop meets one user of MovieLens 100K. Experts are the 18 genres; the loss of a genre for a user is how much lower the
- * user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the worst). Nobody is trusted: before anything leaves a shop it is
- * private by itself, a vote per phase drawn with noise (Fed-DP-OPE-Stoch, trust nobody). The phases double, so there are few votes, and
- * each is about losses that no other vote has seen.
+ * Every round each shop meets one user of MovieLens 100K. Experts are the 18 genres; the loss of a genre for a user is
+ * how much lower the user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the worst).
+ * Nobody is trusted: before anything leaves a shop it is private by itself, a vote per phase drawn with noise
+ * (Fed-DP-OPE-Stoch, trust nobody). The phases double, so there are few votes, and each is about losses that no other
+ * vote has seen.
  *
  * Compile against an installed caucus:   cc recommender.c $(pkg-config --cflags --libs caucus) -lm
  * Run:   ./a.out path/to/ml-100k            a private run
@@ -15,9 +16,9 @@
 
 enum { SHOPS = 12, GENRES = 18, DRAMA = 7, USERS = 943, FILMS = 1682, ROUNDS = USERS / SHOPS };
 
-static const char *const genre_name[GENRES] = {"Action",  "Adventure", "Animation", "Children's", "Comedy",  "Crime",
-                                               "Documentary", "Drama", "Fantasy",   "Film-Noir",  "Horror",  "Musical",
-                                               "Mystery", "Romance",   "Sci-Fi",    "Thriller",   "War",     "Western"};
+static const char *const genre_name[GENRES] = {
+    "Action",    "Adventure", "Animation", "Children's", "Comedy",  "Crime",  "Documentary", "Drama", "Fantasy",
+    "Film-Noir", "Horror",    "Musical",   "Mystery",    "Romance", "Sci-Fi", "Thriller",    "War",   "Western"};
 
 typedef struct ratings {
     unsigned char has[FILMS + 1][GENRES]; /* which genres a film has */
@@ -30,7 +31,9 @@ static FILE *open_in(const char *directory, const char *name) {
     if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
         file = fopen(path, "r");
     if (!file)
-        fprintf(stderr, "%s: cannot be read; give the directory of MovieLens 100K (grouplens.org/datasets/movielens/100k)\n", path);
+        fprintf(stderr,
+                "%s: cannot be read; give the directory of MovieLens 100K (grouplens.org/datasets/movielens/100k)\n",
+                path);
     return file;
 }
 
@@ -85,7 +88,8 @@ static void losses_of(const ratings *r, uint32_t shop, uint32_t round, double re
         ret[g] = mean[DRAMA] > mean[g] ? mean[DRAMA] - mean[g] : 0;
 }
 
-/* The range of a loss is public and wide enough for any user: that clamp, and no promise about the data, is what privacy rests on. */
+/* The range of a loss is public and wide enough for any user: that clamp, and no promise about the data, is what
+ * privacy rests on. */
 static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     caucus_settings s;
     caucus_settings_init(&s);
@@ -115,7 +119,8 @@ static caucus_status open_market(market *m, const caucus_plan *plan, const caucu
         else
             status = caucus_key_generate(&key);
         if (status == CAUCUS_OK)
-            status = i == 0 ? caucus_coordinator_new(plan, &key, &m->coordinator) : caucus_client_new(plan, i, &key, &m->shop[i - 1]);
+            status = i == 0 ? caucus_coordinator_new(plan, &key, &m->coordinator)
+                            : caucus_client_new(plan, i, &key, &m->shop[i - 1]);
         if (status == CAUCUS_OK && i > 0)
             status = caucus_client_hear(m->shop[i - 1], caucus_coordinator_announcement(m->coordinator));
     }
@@ -163,8 +168,10 @@ static caucus_status play(market *m, const ratings *r, const caucus_plan *plan) 
     for (int g = 1; g < GENRES; g++)
         best = total[g] < total[best] ? g : best;
     if (status == CAUCUS_OK) {
-        printf("lost per shop: %.1f stars in %d rounds; always %s: %.1f\n", played, (int)ROUNDS, genre_name[best], total[best]);
-        printf("privacy of every message, against everybody: epsilon %.3g for one user\n", plan->guarantee.epsilon_messages);
+        printf("lost per shop: %.1f stars in %d rounds; always %s: %.1f\n", played, (int)ROUNDS, genre_name[best],
+               total[best]);
+        printf("privacy of every message, against everybody: epsilon %.3g for one user\n",
+               plan->guarantee.epsilon_messages);
     }
     return status;
 }

@@ -29,8 +29,8 @@ typedef void (*caucus_gradient)(void *user, uint32_t round, const double *x, dou
 /** A client of a plan.
  *  In:      plan   borrowed until caucus_client_free(). index 1..clients. key: this client's own, copied.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (index), CAUCUS_E_MEMORY. */
-CAUCUS_API caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret)
-    CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key,
+                                           caucus_client **ret) CAUCUS_MUST_CHECK;
 /** Free and wipe. NULL is allowed. */
 CAUCUS_API void caucus_client_free(caucus_client *client);
 
@@ -39,9 +39,10 @@ CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradien
 
 /** Hear an announcement.
  *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first),
- *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was answered; after
- *           CAUCUS_ASK_NOTHING whatever it asks). */
-CAUCUS_API caucus_status caucus_client_hear(caucus_client *client, const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
+ *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was
+ * answered; after CAUCUS_ASK_NOTHING whatever it asks). */
+CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,
+                                            const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
 
 /** The expert to play in the coming round (0..d-1). */
 CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);
@@ -58,30 +59,34 @@ CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds 
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (more rounds than caucus_client_rounds_left(); nothing is observed).
  *  Privacy: none spent; the losses stay in this process until a report is made.
  *  Cost:    O(rounds*d), no allocation. For convex losses the rows are ignored and may be NULL. */
-CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
-CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss,
+                                               uint32_t rounds) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss,
+                                                   uint32_t rounds) CAUCUS_MUST_CHECK;
 
 /** The report that is due, NULL if none is (or if losses are convex and no gradient was set).
- *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking again before
- *           that gives the same bytes: a noisy report is drawn once. */
+ *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking
+ * again before that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
 
-/** Sums of the losses this client has observed and not yet reported, d values in grid units, up to the announcement that asked for
- *  nothing more. NULL where it keeps no such sums (stoch; unit client-block). They stay at the client. */
+/** Sums of the losses this client has observed and not yet reported, d values in grid units, up to the announcement
+ * that asked for nothing more. NULL where it keeps no such sums (stoch; unit client-block). They stay at the client. */
 CAUCUS_API const int64_t *caucus_client_unreported(const caucus_client *client);
 
 /** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);
-CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan);
+CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high,
+                                    uint64_t *ret_nan);
 
-/** The whole state but the key as bytes, and back: the losses not yet reported, and the report that is due with the noise it was drawn
- *  with. Save after caucus_client_report() and before the report is sent: then it is sent again as it was, never drawn again.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan or client), CAUCUS_E_MEMORY.
- *  Privacy: the bytes hold this client's sums: they stay with it. */
+/** The whole state but the key as bytes, and back: the losses not yet reported, and the report that is due with the
+ * noise it was drawn with. Save after caucus_client_report() and before the report is sent: then it is sent again as it
+ * was, never drawn again. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan or client),
+ * CAUCUS_E_MEMORY. Privacy: the bytes hold this client's sums: they stay with it. */
 CAUCUS_API size_t caucus_client_state_bytes(const caucus_client *client);
 CAUCUS_API void caucus_client_save(const caucus_client *client, uint8_t *ret);
 CAUCUS_API caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
-                                               const uint8_t *state, size_t bytes, caucus_client **ret) CAUCUS_MUST_CHECK;
+                                               const uint8_t *state, size_t bytes,
+                                               caucus_client **ret) CAUCUS_MUST_CHECK;
 
 /** Announcements heard so far: the serial expected next. */
 CAUCUS_API uint32_t caucus_client_heard(const caucus_client *client);

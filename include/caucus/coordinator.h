@@ -18,8 +18,8 @@ typedef struct caucus_coordinator caucus_coordinator;
 /** A coordinator of a plan.
  *  In:      plan  borrowed until caucus_coordinator_free(). key: the coordinator's own, copied.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-CAUCUS_API caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret)
-    CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key,
+                                                caucus_coordinator **ret) CAUCUS_MUST_CHECK;
 /** Free and wipe. NULL is allowed. */
 CAUCUS_API void caucus_coordinator_free(caucus_coordinator *coordinator);
 
@@ -29,37 +29,38 @@ CAUCUS_API const caucus_announcement *caucus_coordinator_announcement(const cauc
 /** Count one report. Values are clamped to their public range first, so a lying client can do no more than a client
  *  with the worst or best losses.
  *  Returns: CAUCUS_OK (counted, or about an earlier expert and rightly ignored), CAUCUS_E_DUPLICATE (counted before),
- *           CAUCUS_E_ORDER (not what this client has to send now), CAUCUS_E_RANGE (no such client, wrong count or kind).
- *  Privacy: nothing is released.
- *  Cost:    O(count), no allocation. */
-CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator, const caucus_report *report) CAUCUS_MUST_CHECK;
+ *           CAUCUS_E_ORDER (not what this client has to send now), CAUCUS_E_RANGE (no such client, wrong count or
+ * kind). Privacy: nothing is released. Cost:    O(count), no allocation. */
+CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator,
+                                                    const caucus_report *report) CAUCUS_MUST_CHECK;
 
 /** Clients whose answer to the announcement in force has not come yet. */
 CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordinator);
 
 /** Close the step: decide on what has come, and make the next announcement.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
- *  Privacy: the release. Its noise is a function of the key and of the step: never close one step twice under one key with
- *           different reports. A process that goes on from a saved state draws a new key. */
+ *  Privacy: the release. Its noise is a function of the key and of the step: never close one step twice under one key
+ * with different reports. A process that goes on from a saved state draws a new key. */
 CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
 CAUCUS_API uint32_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
 CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
 
-/** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where the algorithm
- *  has none), and whether it has answered the announcement in force. */
-CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client, uint32_t *ret_cost_next,
-                                           uint32_t *ret_sums_next, bool *ret_answered);
+/** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
+ * the algorithm has none), and whether it has answered the announcement in force. */
+CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
+                                           uint32_t *ret_cost_next, uint32_t *ret_sums_next, bool *ret_answered);
 
-/** The whole state but the key as bytes, and back. Save right after caucus_coordinator_close(), before a byte that depends on
- *  the decision leaves: then a crash loses nothing but reports that their clients send again.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan), CAUCUS_E_MEMORY.
- *  Privacy: the bytes hold sums and a threshold's noise: keep them as you keep the key. */
+/** The whole state but the key as bytes, and back. Save right after caucus_coordinator_close(), before a byte that
+ * depends on the decision leaves: then a crash loses nothing but reports that their clients send again. Returns:
+ * CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan), CAUCUS_E_MEMORY. Privacy: the bytes hold sums and a
+ * threshold's noise: keep them as you keep the key. */
 CAUCUS_API size_t caucus_coordinator_state_bytes(const caucus_coordinator *coordinator);
 CAUCUS_API void caucus_coordinator_save(const caucus_coordinator *coordinator, uint8_t *ret);
-CAUCUS_API caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
-                                                    size_t bytes, caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key,
+                                                    const uint8_t *state, size_t bytes,
+                                                    caucus_coordinator **ret) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

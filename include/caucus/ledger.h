@@ -6,10 +6,10 @@
  * whole plan before its first release, so the total can never be exceeded however the run goes; each
  * release is then recorded against the reservation, and one that does not fit is refused
  * (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps,
- * rounded up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per loss and
- * epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit only.
- * Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents,
- * not somebody who can rewrite all of it. */
+ * rounded up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per
+ * loss and epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit
+ * only. Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents, not
+ * somebody who can rewrite all of it. */
 #ifndef CAUCUS_LEDGER_H
 #define CAUCUS_LEDGER_H
 
@@ -32,29 +32,32 @@ typedef enum caucus_entry_kind {
 
 typedef struct caucus_entry {
     caucus_entry_kind kind;
-    uint32_t run;         /* number of the run, from 1; 0 for BUDGET */
-    uint32_t block;       /* RELEASE: block or phase it belongs to */
-    char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no spaces at the ends, no control characters */
-    bool seeded;          /* NOT PRIVATE (seeded) */
-    uint64_t choices;     /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
-    uint64_t messages;    /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
-    double delta;         /* likewise, exact in the text form; 0 for RELEASE */
-    uint8_t hash[CAUCUS_HASH_BYTES]; /* chain: SHA-256(previous hash | this entry's text) */
+    uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
+    uint32_t block;                   /* RELEASE: block or phase it belongs to */
+    char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no
+                                         spaces at the ends, no control characters */
+    bool seeded;                      /* NOT PRIVATE (seeded) */
+    uint64_t choices;                 /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
+    uint64_t messages;                /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
+    double delta;                     /* likewise, exact in the text form; 0 for RELEASE */
+    uint8_t hash[CAUCUS_HASH_BYTES];  /* chain: SHA-256(previous hash | this entry's text) */
 } caucus_entry;
 
 /** A ledger with a total budget. epsilon: above 0 or INFINITY; delta in [0, 1). */
-CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret,
+                                           caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_ledger_free(caucus_ledger *ledger);
 
 /** Reserve a plan. Returns: CAUCUS_OK, CAUCUS_E_BUDGET (nothing reserved; the error says what is left). */
-CAUCUS_API caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name, bool seeded,
-                                                uint32_t *ret_run, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name,
+                                                bool seeded, uint32_t *ret_run,
+                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Record one release of a run: epsilon actually spent on it (for people and for the stop rule).
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (the run's reservation would be exceeded: do not release), CAUCUS_E_RANGE. */
 CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
-                                               caucus_rational choices, caucus_rational messages, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+                                               caucus_rational choices, caucus_rational messages,
+                                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Totals reserved and released, and what is left of the budget (saturating at 0). */
 typedef struct caucus_ledger_totals {
@@ -71,11 +74,12 @@ CAUCUS_API void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_t
 CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);
 CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index);
 
-/** One entry as one line of text without newline (tab separated, chain hash last), and back. `caucus_ledger_append_line`
- *  verifies format, chain and budget; the error names the line number it was given.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
+/** One entry as one line of text without newline (tab separated, chain hash last), and back.
+ * `caucus_ledger_append_line` verifies format, chain and budget; the error names the line number it was given. Returns:
+ * CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
 #define CAUCUS_LEDGER_LINE_BYTES 320
-CAUCUS_API caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret, size_t ret_bytes) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret,
+                                            size_t ret_bytes) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,
                                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

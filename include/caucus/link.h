@@ -1,10 +1,10 @@
 /* link.h: a client for your own event loop: give it losses and bytes, take an expert and bytes.
  * layer: net
  *
- * It wraps the client's machine (client.h) with what a network that fails needs: reports wait until they are known to be counted and are
- * sent again as they were, announcements wait until their losses have been seen, and everything that must survive a
- * restart goes through `save` before a byte that depends on it is handed out. It opens no socket and reads no clock; TLS and reconnecting are
- * the caller's (or those of `caucus join`). */
+ * It wraps the client's machine (client.h) with what a network that fails needs: reports wait until they are known to
+ * be counted and are sent again as they were, announcements wait until their losses have been seen, and everything that
+ * must survive a restart goes through `save` before a byte that depends on it is handed out. It opens no socket and
+ * reads no clock; TLS and reconnecting are the caller's (or those of `caucus join`). */
 #ifndef CAUCUS_LINK_H
 #define CAUCUS_LINK_H
 
@@ -16,14 +16,17 @@ extern "C" {
 
 typedef struct caucus_link caucus_link;
 
-/** Make these bytes durable (write, fsync, rename); false: they are not, and nothing may be sent that depends on them. */
+/** Make these bytes durable (write, fsync, rename); false: they are not, and nothing may be sent that depends on them.
+ */
 typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 
-/** In: plan borrowed; plan_hash: SHA-256 of the plan file's bytes; state: what `save` was last given, or NULL for a new client.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged or of another plan or client), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. */
+/** In: plan borrowed; plan_hash: SHA-256 of the plan file's bytes; state: what `save` was last given, or NULL for a new
+ * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged or of another plan or client), CAUCUS_E_RANGE,
+ * CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t plan_hash[32], uint32_t index,
-                                         const caucus_key *key, const uint8_t *state, size_t state_bytes, caucus_link_save save,
-                                         void *user, caucus_link **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+                                         const caucus_key *key, const uint8_t *state, size_t state_bytes,
+                                         caucus_link_save save, void *user, caucus_link **ret,
+                                         caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_link_free(caucus_link *link);
 /** Convex losses only: where gradients come from, as caucus_client_set_gradient(). */
 CAUCUS_API void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void *user);
@@ -35,8 +38,8 @@ CAUCUS_API void caucus_link_disconnected(caucus_link *link);
 
 /** Bytes from the coordinator. Returns: CAUCUS_OK; anything else: drop the connection (the error says why).
  *  CAUCUS_E_MISMATCH: the coordinator refused for good (another plan, unknown client): do not come again. */
-CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
+                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */
 CAUCUS_API bool caucus_link_wants(const caucus_link *link);
 /** Bytes for the coordinator: *ret_size = 0 if none. caucus_link_sent() takes off what was really sent. */
@@ -47,13 +50,17 @@ CAUCUS_API void caucus_link_sent(caucus_link *link, size_t bytes);
 CAUCUS_API bool caucus_link_ready(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
-/** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it turned out to be
- *  wrong: drop the connection; CAUCUS_E_IO if `save` failed: the round counts, and saving is tried again with the next call. */
-CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
+ * turned out to be wrong: drop the connection; CAUCUS_E_IO if `save` failed: the round counts, and saving is tried
+ * again with the next call. */
+CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
+                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell behind what is being sent.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (not saved; a restart goes on from the last state that was). */
-CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell
+ * behind what is being sent. Returns: CAUCUS_OK, CAUCUS_E_IO (not saved; a restart goes on from the last state that
+ * was). */
+CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words,
+                                           caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The run is over: all rounds are played and every report is counted or no longer wanted. */
 CAUCUS_API bool caucus_link_done(const caucus_link *link);

@@ -20,17 +20,17 @@ typedef enum caucus_ask {
     CAUCUS_ASK_SUMS,        /* svt, hedge: sums of all experts' losses not yet reported, up to `block` (d values) */
     CAUCUS_ASK_LEAF,        /* stoch: the gradient estimate at leaf `step` of phase `block` (d values) */
     CAUCUS_ASK_VOTE,        /* stoch, trust nobody: a private vote on phase `block` (1 value) */
-    CAUCUS_ASK_SHORTLIST    /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
+    CAUCUS_ASK_SHORTLIST /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
 } caucus_ask;
 
 typedef struct caucus_announcement {
-    uint32_t serial;  /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
-    uint32_t expert;  /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
-    uint32_t epoch;   /* svt: number of selections so far; stoch: selections so far in this phase */
+    uint32_t serial; /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
+    uint32_t expert; /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
+    uint32_t epoch;  /* svt: number of selections so far; stoch: selections so far in this phase */
     caucus_ask ask;
-    uint32_t block;   /* the block (svt, hedge) or phase (stoch) that is asked about */
-    uint32_t step;    /* stoch: leaf within the phase, from 0 */
-    uint32_t listed;  /* entries of `list` */
+    uint32_t block;  /* the block (svt, hedge) or phase (stoch) that is asked about */
+    uint32_t step;   /* stoch: leaf within the phase, from 0 */
+    uint32_t listed; /* entries of `list` */
     uint32_t list[CAUCUS_SHORTLIST];
 } caucus_announcement;
 

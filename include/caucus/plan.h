@@ -42,24 +42,28 @@ typedef struct caucus_stoch_phase {
     uint32_t trees;   /* T1; 0 = one root-only step */
     uint32_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
     /* Index j: the tree, 1..trees, or 0 for the root-only step. */
-    caucus_rational select_rate[CAUCUS_TREES_MAX + 1]; /* trust coordinator: rate on summed V (flip, exponential, noisy-min) */
-    caucus_noise leaf_noise[CAUCUS_TREES_MAX + 1];     /* trust paper-local: added to every coordinate of a client's V at a leaf */
+    caucus_rational
+        select_rate[CAUCUS_TREES_MAX + 1]; /* trust coordinator: rate on summed V (flip, exponential, noisy-min) */
+    caucus_noise
+        leaf_noise[CAUCUS_TREES_MAX + 1]; /* trust paper-local: added to every coordinate of a client's V at a leaf */
     /* Index h: depth of a vertex, 0 = root. */
-    caucus_noise vertex_noise[CAUCUS_TREES_MAX + 1];   /* trust nobody (knorm, laplace-d, gauss): added to a vertex's increment */
-    int64_t clamp[CAUCUS_TREES_MAX + 1];               /* C_h, grid units: a gradient difference is clamped to [-C_h, C_h]; [0] unused */
-    caucus_rational vote_rate;                          /* trust nobody (vote, shortlist): permute-and-flip on a client's own V */
-    caucus_noise shortlist_noise;                       /* trust nobody (shortlist): K-norm noise on CAUCUS_SHORTLIST sums */
-    double error;                                       /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
+    caucus_noise
+        vertex_noise[CAUCUS_TREES_MAX + 1]; /* trust nobody (knorm, laplace-d, gauss): added to a vertex's increment */
+    int64_t
+        clamp[CAUCUS_TREES_MAX + 1]; /* C_h, grid units: a gradient difference is clamped to [-C_h, C_h]; [0] unused */
+    caucus_rational vote_rate;       /* trust nobody (vote, shortlist): permute-and-flip on a client's own V */
+    caucus_noise shortlist_noise;    /* trust nobody (shortlist): K-norm noise on CAUCUS_SHORTLIST sums */
+    double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
 } caucus_stoch_phase;
 
 typedef struct caucus_stoch_plan {
-    uint32_t phases;               /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
-    caucus_stoch_phase *phase;     /* [phases - 1]: phase p is phase[p - 2] */
-    caucus_select select;          /* resolved: never AUTO */
-    caucus_message message;        /* resolved: never AUTO */
+    uint32_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
+    caucus_stoch_phase *phase;        /* [phases - 1]: phase p is phase[p - 2] */
+    caucus_select select;             /* resolved: never AUTO */
+    caucus_message message;           /* resolved: never AUTO */
     int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
-    uint32_t past;                 /* entries of past_weights: 1 without past_phases */
-    uint64_t past_weights[40];     /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
+    uint32_t past;                    /* entries of past_weights: 1 without past_phases */
+    uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
 } caucus_stoch_plan;
 
 /* Fed-Hedge and leader. */
@@ -86,24 +90,24 @@ typedef struct caucus_plan {
     caucus_hedge_plan hedge;  /* hedge, leader */
     caucus_guarantee guarantee;
     caucus_bound_kind bound_kind;
-    double bound;             /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
-    double bound_uncapped;    /* the formula's value, to tell a vacuous bound */
+    double bound;          /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
+    double bound_uncapped; /* the formula's value, to tell a vacuous bound */
 } caucus_plan;
 
 /** Calibrate.
  *  In:      settings  checked again here; borrowed.
  *  Out:     *ret_plan  release with caucus_plan_free; written only on success.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW, CAUCUS_E_MEMORY; the error names the field.
- *  Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */
-CAUCUS_API caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW, CAUCUS_E_MEMORY; the error names the
+ * field. Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */
+CAUCUS_API caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan,
+                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_plan_free(caucus_plan *plan);
 
 /** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_make always
  *  passes; a plan altered by hand or read from a file is refused here.
  *  Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (exceeds settings.epsilon or delta, and calibration is not `paper`). */
-CAUCUS_API caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret,
+                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

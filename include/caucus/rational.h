@@ -34,8 +34,10 @@ CAUCUS_API caucus_status caucus_rational_ceil(double value, unsigned bits, caucu
 
 /** a*b and a+b exactly; a/k for an integer k >= 1.
  *  Returns: CAUCUS_OK, CAUCUS_E_OVERFLOW (the reduced result does not fit 64-bit parts). */
-CAUCUS_API caucus_status caucus_rational_mul(caucus_rational a, caucus_rational b, caucus_rational *ret) CAUCUS_MUST_CHECK;
-CAUCUS_API caucus_status caucus_rational_add(caucus_rational a, caucus_rational b, caucus_rational *ret) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_rational_mul(caucus_rational a, caucus_rational b,
+                                             caucus_rational *ret) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_rational_add(caucus_rational a, caucus_rational b,
+                                             caucus_rational *ret) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_rational_div_int(caucus_rational a, uint64_t k, caucus_rational *ret) CAUCUS_MUST_CHECK;
 
 /** -1, 0, 1 as a <, =, > b: exact, cannot fail. */

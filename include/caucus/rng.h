@@ -42,9 +42,9 @@ typedef enum caucus_purpose {
 /* Opaque by convention: allocated by the caller (on the stack), touched only through functions. */
 typedef struct caucus_stream {
     uint64_t word[CAUCUS_STREAM_WORDS];
-    unsigned next;      /* index of the next unread word; = filled when empty */
-    unsigned filled;    /* words in the buffer: the first refill is one block, later ones eight */
-    uint32_t block;     /* ChaCha20 block counter of the next refill */
+    unsigned next;   /* index of the next unread word; = filled when empty */
+    unsigned filled; /* words in the buffer: the first refill is one block, later ones eight */
+    uint32_t block;  /* ChaCha20 block counter of the next refill */
     uint8_t nonce[12];
     uint8_t key[CAUCUS_KEY_BYTES];
 } caucus_stream;

@@ -30,8 +30,8 @@ CAUCUS_API bool caucus_bernoulli(caucus_stream *stream, uint64_t a, uint64_t b);
 CAUCUS_API bool caucus_bernoulli_exp(caucus_stream *stream, caucus_u128 a, uint64_t b);
 CAUCUS_API bool caucus_bernoulli_exp_wide(caucus_stream *stream, caucus_u128 a, caucus_u128 b);
 
-/** P(y) = (1-e^-rate) e^(-rate*y), y = 0, 1, ...; rate > 0, den <= CAUCUS_DEN_MAX. Result < 2^62: a larger one aborts, which
- *  has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */
+/** P(y) = (1-e^-rate) e^(-rate*y), y = 0, 1, ...; rate > 0, den <= CAUCUS_DEN_MAX. Result < 2^62: a larger one aborts,
+ * which has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */
 CAUCUS_API int64_t caucus_geometric(caucus_stream *stream, caucus_rational rate);
 CAUCUS_API double caucus_geometric_log_pmf(int64_t y, caucus_rational rate);
 CAUCUS_API void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n);
@@ -49,8 +49,9 @@ CAUCUS_API void caucus_gaussian_fill(caucus_stream *stream, caucus_rational vari
 /** The l-infinity K-norm law on Z^d: P(z) ~ e^(-rate * max_n |z_n|). Scalar reference and bulk version. */
 CAUCUS_API void caucus_knorm(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t d);
 CAUCUS_API void caucus_knorm_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t d);
-/** Log-weight, unnormalised, of the layer r from which the vector is then drawn uniformly (z_n in -r..r): P(r) ~ (2r+1)^d e^(-rate*r).
- *  (The largest |z_n| itself has P(m) ~ ((2m+1)^d - (2m-1)^d) e^(-rate*m).) Cost grows as e^(rate*d/2): meant for rate*d of order 1. */
+/** Log-weight, unnormalised, of the layer r from which the vector is then drawn uniformly (z_n in -r..r): P(r) ~
+ * (2r+1)^d e^(-rate*r). (The largest |z_n| itself has P(m) ~ ((2m+1)^d - (2m-1)^d) e^(-rate*m).) Cost grows as
+ * e^(rate*d/2): meant for rate*d of order 1. */
 CAUCUS_API double caucus_knorm_log_weight(int64_t radius, caucus_rational rate, size_t d);
 
 #ifdef __cplusplus

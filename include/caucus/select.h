@@ -17,17 +17,19 @@ extern "C" {
  *  In:      score  d values whose spread max-min is below 2^63; d >= 1.
  *  Privacy: 2*rate*W pure; (2*rate*W)-bounded range, so (2*rate*W)^2/8-zCDP.
  *  Cost:    O(d) to find the minimum; draws expected at most d, no allocation. */
-CAUCUS_API uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate);
+CAUCUS_API uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d,
+                                              caucus_rational rate);
 
-/** Permute-and-flip (McKenna and Sheldon 2020): visit experts in random order, take n with probability e^(-rate*(score[n]-min)).
- *  In:      scratch  d values of working space (a lazy permutation), so that nothing is allocated.
- *  Privacy: 2*rate*W pure. Not bounded-range: under zCDP account (2*rate*W)^2/2. */
+/** Permute-and-flip (McKenna and Sheldon 2020): visit experts in random order, take n with probability
+ * e^(-rate*(score[n]-min)). In:      scratch  d values of working space (a lazy permutation), so that nothing is
+ * allocated. Privacy: 2*rate*W pure. Not bounded-range: under zCDP account (2*rate*W)^2/2. */
 CAUCUS_API uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
                                        uint32_t *scratch);
 
 /** Report-noisy-min: argmin(score[n] + discrete Laplace(rate)), ties to one drawn uniformly.
  *  Privacy: 2*rate*W pure (the paper counts rate*W, true only for monotone scores: docs/PAPER.md). */
-CAUCUS_API uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate);
+CAUCUS_API uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t *score, uint32_t d,
+                                            caucus_rational rate);
 
 /** The smallest score; ties to one drawn uniformly. No privacy. */
 CAUCUS_API uint32_t caucus_select_min(caucus_stream *stream, const int64_t *score, uint32_t d);

@@ -14,56 +14,56 @@ extern "C" {
 #endif
 
 /* X(NAME, "word", "one line for help") */
-#define CAUCUS_ALGORITHM_LIST(X)                                                              \
-    X(SVT, "svt", "Fed-SVT: one good expert exists; switch only when it has cost too much")   \
-    X(STOCH, "stoch", "Fed-DP-OPE-Stoch: losses drawn from one distribution; doubling phases") \
-    X(HEDGE, "hedge", "Fed-Hedge: any losses fixed in advance; a fresh draw every block")     \
-    X(SPARSE_VECTOR, "sparse-vector", "svt for one client alone (baseline)")                  \
-    X(LIMITED_UPDATES, "limited-updates", "stoch for one client alone (baseline)")            \
+#define CAUCUS_ALGORITHM_LIST(X)                                                                                       \
+    X(SVT, "svt", "Fed-SVT: one good expert exists; switch only when it has cost too much")                            \
+    X(STOCH, "stoch", "Fed-DP-OPE-Stoch: losses drawn from one distribution; doubling phases")                         \
+    X(HEDGE, "hedge", "Fed-Hedge: any losses fixed in advance; a fresh draw every block")                              \
+    X(SPARSE_VECTOR, "sparse-vector", "svt for one client alone (baseline)")                                           \
+    X(LIMITED_UPDATES, "limited-updates", "stoch for one client alone (baseline)")                                     \
     X(LEADER, "leader", "follow the leader: no privacy (reference)")
 
-#define CAUCUS_TRUST_LIST(X)                                                                  \
-    X(COORDINATOR, "coordinator", "the coordinator adds the noise and sees each client's sums") \
-    X(NOBODY, "nobody", "each client adds noise: every message is private by itself")         \
+#define CAUCUS_TRUST_LIST(X)                                                                                           \
+    X(COORDINATOR, "coordinator", "the coordinator adds the noise and sees each client's sums")                        \
+    X(NOBODY, "nobody", "each client adds noise: every message is private by itself")                                  \
     X(PAPER_LOCAL, "paper-local", "the paper's local noise, for reproduction: messages are NOT epsilon-private")
 
-#define CAUCUS_CALIBRATION_LIST(X)                                                            \
-    X(TIGHT, "tight", "the smallest noise we can prove")                                      \
+#define CAUCUS_CALIBRATION_LIST(X)                                                                                     \
+    X(TIGHT, "tight", "the smallest noise we can prove")                                                               \
     X(PAPER, "paper", "the paper's constants where feasible, with what they really guarantee")
 
-#define CAUCUS_PROTOCOL_LIST(X)                                                               \
-    X(TWO_STEP, "two-step", "one number per block; vectors only when a check fires")          \
+#define CAUCUS_PROTOCOL_LIST(X)                                                                                        \
+    X(TWO_STEP, "two-step", "one number per block; vectors only when a check fires")                                   \
     X(PAPER, "paper", "a vector of d numbers every block (simulator only)")
 
-#define CAUCUS_UNIT_LIST(X)                                                                   \
-    X(EVENT, "event", "one loss of one client")                                               \
+#define CAUCUS_UNIT_LIST(X)                                                                                            \
+    X(EVENT, "event", "one loss of one client")                                                                        \
     X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")
 
-#define CAUCUS_SELECT_LIST(X)                                                                 \
-    X(AUTO, "auto", "flip for pure privacy, exponential otherwise; the paper's under calibration paper") \
-    X(FLIP, "flip", "permute-and-flip")                                                       \
-    X(EXPONENTIAL, "exponential", "exponential mechanism")                                    \
+#define CAUCUS_SELECT_LIST(X)                                                                                          \
+    X(AUTO, "auto", "flip for pure privacy, exponential otherwise; the paper's under calibration paper")               \
+    X(FLIP, "flip", "permute-and-flip")                                                                                \
+    X(EXPONENTIAL, "exponential", "exponential mechanism")                                                             \
     X(NOISY_MIN, "noisy-min", "smallest score after Laplace noise")
 
-#define CAUCUS_MESSAGE_LIST(X)                                                                \
-    X(AUTO, "auto", "vote, or shortlist where epsilon >= 3 or d >= 500")                      \
-    X(VOTE, "vote", "one private vote per phase")                                             \
-    X(SHORTLIST, "shortlist", "a vote, then noisy sums of the eight experts most voted for")  \
-    X(KNORM, "knorm", "noisy sums of all experts, l-infinity K-norm noise")                   \
-    X(LAPLACE_D, "laplace-d", "noisy sums of all experts, Laplace noise for d coordinates")   \
+#define CAUCUS_MESSAGE_LIST(X)                                                                                         \
+    X(AUTO, "auto", "vote, or shortlist where epsilon >= 3 or d >= 500")                                               \
+    X(VOTE, "vote", "one private vote per phase")                                                                      \
+    X(SHORTLIST, "shortlist", "a vote, then noisy sums of the eight experts most voted for")                           \
+    X(KNORM, "knorm", "noisy sums of all experts, l-infinity K-norm noise")                                            \
+    X(LAPLACE_D, "laplace-d", "noisy sums of all experts, Laplace noise for d coordinates")                            \
     X(GAUSS, "gauss", "noisy sums of all experts, discrete Gaussian noise (needs delta > 0)")
 
 /* How a loss depends on what is played. Only stoch knows CONVEX. */
-#define CAUCUS_LOSSES_LIST(X)                                                                 \
-    X(LINEAR, "linear", "each expert has a loss; playing a mixture costs its average")        \
+#define CAUCUS_LOSSES_LIST(X)                                                                                          \
+    X(LINEAR, "linear", "each expert has a loss; playing a mixture costs its average")                                 \
     X(CONVEX, "convex", "a convex function of the mixture, known through its gradient")
 
-#define CAUCUS_CHOICE_ENUM(type, TYPE, LIST)                                                  \
-    typedef enum caucus_##type { LIST(CAUCUS_ENUM_##TYPE) CAUCUS_##TYPE##_COUNT } caucus_##type; \
-    /** The word of a value ("?" if out of range), and the value of a word (CAUCUS_E_RANGE lists the words). */ \
-    CAUCUS_API const char *caucus_##type##_word(caucus_##type value);                         \
-    CAUCUS_API const char *caucus_##type##_help(caucus_##type value);                         \
-    CAUCUS_API caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) \
+#define CAUCUS_CHOICE_ENUM(type, TYPE, LIST)                                                                           \
+    typedef enum caucus_##type{LIST(CAUCUS_ENUM_##TYPE) CAUCUS_##TYPE##_COUNT} caucus_##type;                          \
+    /** The word of a value ("?" if out of range), and the value of a word (CAUCUS_E_RANGE lists the words). */        \
+    CAUCUS_API const char *caucus_##type##_word(caucus_##type value);                                                  \
+    CAUCUS_API const char *caucus_##type##_help(caucus_##type value);                                                  \
+    CAUCUS_API caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error)      \
         CAUCUS_MUST_CHECK;
 #define CAUCUS_ENUM_ALGORITHM(name, word, help) CAUCUS_ALGORITHM_##name,
 #define CAUCUS_ENUM_TRUST(name, word, help) CAUCUS_TRUST_##name,
@@ -102,14 +102,14 @@ typedef struct caucus_settings {
     double epsilon;                 /* above 0, at most 1000, or INFINITY (hedge and leader only) (1) */
     double delta;                   /* 0 (pure) or in (0, 0.1) (0) */
     double rho;                     /* failure probability of the regret bound, (0, 0.5] (0.05); utility only */
-    double lstar;                   /* L*: a public bound on the best expert's total loss per client, loss units (0); svt only */
-    double lo, hi;                  /* public range of a loss, finite, lo < hi (0, 1) */
-    int trees;                      /* T1 for stoch: CAUCUS_TREES_AUTO or 0 .. 7 (auto: 0 for linear losses) */
-    double lipschitz;               /* alpha: gradients are clamped to [-alpha, alpha] per coordinate (1); convex only */
-    double smoothness;              /* beta, in the units of the loss (0); convex only. Never trusted: enforced by clamps */
-    bool front_load;                /* svt: spend more on the first switches (false) */
-    bool past_phases;               /* stoch, trust coordinator, linear: weigh in earlier phases (false) */
-    uint32_t grid;                  /* G, steps of the loss grid: 0 (choose 2^20, or 2^16 if sums need it) or 1 .. 2^20 (0) */
+    double lstar;      /* L*: a public bound on the best expert's total loss per client, loss units (0); svt only */
+    double lo, hi;     /* public range of a loss, finite, lo < hi (0, 1) */
+    int trees;         /* T1 for stoch: CAUCUS_TREES_AUTO or 0 .. 7 (auto: 0 for linear losses) */
+    double lipschitz;  /* alpha: gradients are clamped to [-alpha, alpha] per coordinate (1); convex only */
+    double smoothness; /* beta, in the units of the loss (0); convex only. Never trusted: enforced by clamps */
+    bool front_load;   /* svt: spend more on the first switches (false) */
+    bool past_phases;  /* stoch, trust coordinator, linear: weigh in earlier phases (false) */
+    uint32_t grid;     /* G, steps of the loss grid: 0 (choose 2^20, or 2^16 if sums need it) or 1 .. 2^20 (0) */
 } caucus_settings;
 
 /** The defaults above. */

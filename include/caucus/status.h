@@ -25,25 +25,25 @@ extern "C" {
 #endif
 
 /* One list gives the enum, the texts and the bindings. */
-#define CAUCUS_STATUS_LIST(X)                                                       \
-    X(OK, "done")                                                                   \
-    X(E_RANGE, "a value is outside what is accepted")                               \
-    X(E_INFEASIBLE, "no plan can satisfy all of what was asked")                    \
-    X(E_ORDER, "a call came before the one it depends on")                          \
-    X(E_DUPLICATE, "this item was counted already")                                 \
-    X(E_BUDGET, "the privacy budget is exhausted")                                  \
-    X(E_OVERFLOW, "sums could leave 62 bits")                                       \
-    X(E_MEMORY, "out of memory")                                                    \
-    X(E_RANDOM, "the system's random source failed")                                \
-    X(E_IO, "a file could not be read or written")                                  \
-    X(E_FORMAT, "a file or message is malformed")                                   \
+#define CAUCUS_STATUS_LIST(X)                                                                                          \
+    X(OK, "done")                                                                                                      \
+    X(E_RANGE, "a value is outside what is accepted")                                                                  \
+    X(E_INFEASIBLE, "no plan can satisfy all of what was asked")                                                       \
+    X(E_ORDER, "a call came before the one it depends on")                                                             \
+    X(E_DUPLICATE, "this item was counted already")                                                                    \
+    X(E_BUDGET, "the privacy budget is exhausted")                                                                     \
+    X(E_OVERFLOW, "sums could leave 62 bits")                                                                          \
+    X(E_MEMORY, "out of memory")                                                                                       \
+    X(E_RANDOM, "the system's random source failed")                                                                   \
+    X(E_IO, "a file could not be read or written")                                                                     \
+    X(E_FORMAT, "a file or message is malformed")                                                                      \
     X(E_MISMATCH, "this belongs to another plan")
 
 typedef enum caucus_status {
 #define CAUCUS_STATUS_ENUM(name, text) CAUCUS_##name,
     CAUCUS_STATUS_LIST(CAUCUS_STATUS_ENUM)
 #undef CAUCUS_STATUS_ENUM
-    CAUCUS_STATUS_COUNT
+        CAUCUS_STATUS_COUNT
 } caucus_status;
 
 /** One line about a failure: "epsilon: 0 (accepted: above 0, at most 1000; or infinite)". */

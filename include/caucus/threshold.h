@@ -48,8 +48,8 @@ CAUCUS_API void caucus_threshold_open(caucus_threshold *at, uint32_t epoch, uint
 
 /** Add cost of `expert` in `epoch` to q.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch, another epoch or another expert: nothing is added). */
-CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t cost)
-    CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *at, uint32_t epoch, uint32_t expert,
+                                              int64_t cost) CAUCUS_MUST_CHECK;
 
 /** One check: *ret_fired = q + fresh noise > theta (strict). Firing closes the epoch. The noisy value is never output.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch). */

@@ -1,11 +1,12 @@
 /* audit.c: `caucus audit`: measure whether the privacy claims hold, ours or an outside program's.
  *
- * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is `pass`. */
+ * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is
+ * `pass`. */
+#include "sim/audit.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "sim/audit.h"
 #include "sim/nearest.h"
 #include "sim/out_dir.h"
 
@@ -16,7 +17,25 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK, ONLY, LIST, TRIALS, CONFIDENCE, SEED, THREADS, FORMAT, OUT, COMMAND, DATA0, DATA1, CLAIMED, DELTA, EXPECT, TIMEOUT, OPTIONS };
+enum {
+    QUICK,
+    ONLY,
+    LIST,
+    TRIALS,
+    CONFIDENCE,
+    SEED,
+    THREADS,
+    FORMAT,
+    OUT,
+    COMMAND,
+    DATA0,
+    DATA1,
+    CLAIMED,
+    DELTA,
+    EXPECT,
+    TIMEOUT,
+    OPTIONS
+};
 
 static const caucus_option options[OPTIONS + 1] = {
     [QUICK] = {"quick", NULL, NULL, "fewer runs and audits: under a minute"},
@@ -111,12 +130,17 @@ static int take_option(void *user, size_t index, const char *value) {
         a->only = strdup(value);
         return a->only != NULL ? 0 : CAUCUS_EXIT_FAILED;
     case TRIALS: /* chunks of runs are counted in 32 bits */
-        return whole(value, 2, 1000000000000u, &a->run.trials) ? 0 : refuse("trials", value, "a whole number from 2 to 1000000000000");
+        return whole(value, 2, 1000000000000u, &a->run.trials)
+                   ? 0
+                   : refuse("trials", value, "a whole number from 2 to 1000000000000");
     case CONFIDENCE:
         a->run.confidence = real(value, &wide) ? wide : 0;
-        return wide >= 0.5 && wide <= 1 - 1e-12 ? 0 : refuse("confidence", value, "a number from 0.5 to 0.999999999999");
+        return wide >= 0.5 && wide <= 1 - 1e-12 ? 0
+                                                : refuse("confidence", value, "a number from 0.5 to 0.999999999999");
     case SEED:
-        return whole(value, 0, UINT64_MAX, &a->run.seed) ? 0 : refuse("seed", value, "a whole number from 0 to 18446744073709551615");
+        return whole(value, 0, UINT64_MAX, &a->run.seed)
+                   ? 0
+                   : refuse("seed", value, "a whole number from 0 to 18446744073709551615");
     case THREADS:
         if (!whole(value, 1, 1024, &number))
             return refuse("threads", value, "a whole number from 1 to 1024");
@@ -135,7 +159,9 @@ static int take_option(void *user, size_t index, const char *value) {
         a->outside.data[index - DATA0] = value;
         return 0;
     case CLAIMED:
-        return real(value, &a->outside.claimed) && a->outside.claimed > 0 ? 0 : refuse("claimed", value, "a number above 0");
+        return real(value, &a->outside.claimed) && a->outside.claimed > 0
+                   ? 0
+                   : refuse("claimed", value, "a number above 0");
     case DELTA:
         return real(value, &a->outside.delta) && a->outside.delta >= 0 && a->outside.delta < 1
                    ? 0
@@ -157,17 +183,22 @@ static void print_help(void) {
           "  caucus audit --only svt,paper-local --out out/audit\n"
           "  caucus audit --command './mechanism --epsilon 1' --data0 a.txt --data1 b.txt --claimed 1 --trials 20000\n"
           "\n"
-          "Runs each mechanism and each algorithm on two neighbouring data sets, searches on half of the runs the event that tells them\n"
-          "apart best, and counts it on the other half: a lower bound on epsilon. Claims that should hold must not be refuted; the paper's\n"
+          "Runs each mechanism and each algorithm on two neighbouring data sets, searches on half of the runs the "
+          "event that tells them\n"
+          "apart best, and counts it on the other half: a lower bound on epsilon. Claims that should hold must not be "
+          "refuted; the paper's\n"
           "false claims and mechanisms broken on purpose must be. Exit code 0 only if all of this is so.\n"
-          "\nWhat is audited\n", stdout);
+          "\nWhat is audited\n",
+          stdout);
     caucus_options_help(options, QUICK, FORMAT - QUICK);
     fputs("\nResults\n", stdout);
     caucus_options_help(options, FORMAT, COMMAND - FORMAT);
     fputs("\nA program that is not ours\n", stdout);
     caucus_options_help(options, COMMAND, OPTIONS - COMMAND);
-    fputs("\n  It prints one output per line, a number or a word, each an independent run on the data set whose path is its last\n"
-          "  argument. It is started again until --trials lines (10000) have come from each data set; many lines per start are faster.\n",
+    fputs("\n  It prints one output per line, a number or a word, each an independent run on the data set whose path "
+          "is its last\n"
+          "  argument. It is started again until --trials lines (10000) have come from each data set; many lines per "
+          "start are faster.\n",
           stdout);
 }
 
@@ -243,7 +274,8 @@ static int report(const audit *a, const caucus_audit_result *result, size_t coun
     for (size_t i = 0; i < count; i++)
         pass = pass && result[i].pass;
     if (count < asked)
-        fprintf(stderr, "caucus audit: stopped after %zu of %zu audits%s\n", count, asked, a->out != NULL ? "; nothing was written" : "");
+        fprintf(stderr, "caucus audit: stopped after %zu of %zu audits%s\n", count, asked,
+                a->out != NULL ? "; nothing was written" : "");
     else if (a->out != NULL)
         fprintf(stderr, "caucus audit: see %s/audit.html\n", a->out);
     return pass ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
@@ -285,7 +317,8 @@ static int run_outside(audit *a) {
     caucus_audit_command *c = &a->outside;
     for (unsigned i = DATA0; i <= CLAIMED; i++)
         if (!a->given[i]) {
-            fprintf(stderr, "caucus audit: --%s is missing: --command needs --data0, --data1 and --claimed\n", options[i].name);
+            fprintf(stderr, "caucus audit: --%s is missing: --command needs --data0, --data1 and --claimed\n",
+                    options[i].name);
             return CAUCUS_EXIT_USAGE;
         }
     if (a->given[QUICK] || a->given[ONLY] || a->given[SEED] || a->given[THREADS]) {
@@ -338,7 +371,8 @@ static int run(audit *a, int argc, char **argv) {
         }
     bool made = false;
     caucus_error error = {0};
-    if (a->out != NULL && caucus_out_dir_make(a->out, &made, &error) != CAUCUS_OK) { /* before minutes of work, not after */
+    if (a->out != NULL &&
+        caucus_out_dir_make(a->out, &made, &error) != CAUCUS_OK) { /* before minutes of work, not after */
         fprintf(stderr, "caucus audit: --out: %s\n", error.text);
         return CAUCUS_EXIT_USAGE;
     }
@@ -350,7 +384,10 @@ static int run(audit *a, int argc, char **argv) {
 }
 
 int caucus_cli_audit(int argc, char **argv) {
-    audit a = {.run = {.seed = 1, .confidence = CAUCUS_AUDIT_CONFIDENCE, .progress = caucus_progress_update, .stop = &caucus_stop},
+    audit a = {.run = {.seed = 1,
+                       .confidence = CAUCUS_AUDIT_CONFIDENCE,
+                       .progress = caucus_progress_update,
+                       .stop = &caucus_stop},
                .outside = {.timeout = 10}};
     int code = run(&a, argc, argv);
     if (code == CAUCUS_OPTIONS_HELP) {

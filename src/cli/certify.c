@@ -1,9 +1,9 @@
 /* certify.c: `caucus certify`: certificates to try a live federation with.
  *
  * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
+#include "net/certify.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "net/certify.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,8 +70,10 @@ static void print_help(void) {
           "  caucus certify certs --clients 10\n"
           "  caucus certify certs --clients 10 --host coordinator.example --days 7\n"
           "\n"
-          "Makes an authority, signs a certificate for the coordinator and one for each client, and throws the authority's\n"
-          "key away. The directory appears whole; an earlier set in it is replaced, other files are left alone and refused.\n"
+          "Makes an authority, signs a certificate for the coordinator and one for each client, and throws the "
+          "authority's\n"
+          "key away. The directory appears whole; an earlier set in it is replaced, other files are left alone and "
+          "refused.\n"
           "For trying things out: whoever can read the directory can be any client. Defaults in brackets.\n"
           "\n"
           "Options\n",
@@ -86,7 +88,8 @@ static void print_path(const char *dir, const char *name) {
         length--;
     bool plain = dir[0] != '-';
     for (size_t i = 0; i < length; i++)
-        plain = plain && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=@%,:", dir[i]) != NULL;
+        plain =
+            plain && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=@%,:", dir[i]) != NULL;
     if (!plain)
         putchar('\'');
     for (size_t i = 0; i < length; i++) {
@@ -112,13 +115,16 @@ static void print_options(const char *dir, const char *who, const char *ca_optio
 }
 
 static void print_made(const caucus_certify_settings *s) {
-    const char *host = s->host != NULL ? s->host : "127.0.0.1", *open = strchr(host, ':') != NULL ? "[" : "", *shut = open[0] != '\0' ? "]" : "";
+    const char *host = s->host != NULL ? s->host : "127.0.0.1", *open = strchr(host, ':') != NULL ? "[" : "",
+               *shut = open[0] != '\0' ? "]" : "";
     char last[40] = "client-1.pem";
     if (s->clients > 1)
         (void)snprintf(last, sizeof last, "client-1.pem … client-%u.pem", s->clients);
-    printf("Made, valid for %u day%s, for trying things out (each with its .key; keep those to their owners):\n", s->days, s->days == 1 ? "" : "s");
+    printf("Made, valid for %u day%s, for trying things out (each with its .key; keep those to their owners):\n",
+           s->days, s->days == 1 ? "" : "s");
     printf("  ca.pem           whom both sides trust; its key has been thrown away\n");
-    printf("  coordinator.pem  for %s%slocalhost, 127.0.0.1 and ::1\n", s->host != NULL ? s->host : "", s->host != NULL ? ", " : "");
+    printf("  coordinator.pem  for %s%slocalhost, 127.0.0.1 and ::1\n", s->host != NULL ? s->host : "",
+           s->host != NULL ? ", " : "");
     printf("  %s\n\nNext\n", last);
     printf("  caucus serve --plan plan.yaml --state state --listen %s%s%s:7400", open, host, shut);
     print_options(s->dir, "coordinator", "client-ca");

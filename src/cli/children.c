@@ -18,7 +18,8 @@ static _Noreturn void become(const char *const *argv, int out, int log, pid_t pa
     (void)setpgid(0, 0); /* Ctrl-C is for the parent, which ends its children in order */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     int null = open("/dev/null", O_RDONLY);
-    if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+    if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0)
         _exit(126);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);

@@ -1,8 +1,9 @@
 /* children.h: processes of this same program, started, read from, and always ended.
  * layer: cli
  *
- * A child's standard output comes back line by line; its standard error goes to a file. Whatever ends this process ends the children:
- * they are killed and reaped by caucus_children_end(), and by the kernel (PR_SET_PDEATHSIG) if this process is killed itself. */
+ * A child's standard output comes back line by line; its standard error goes to a file. Whatever ends this process ends
+ * the children: they are killed and reaped by caucus_children_end(), and by the kernel (PR_SET_PDEATHSIG) if this
+ * process is killed itself. */
 #ifndef CAUCUS_CLI_CHILDREN_H
 #define CAUCUS_CLI_CHILDREN_H
 
@@ -11,10 +12,10 @@
 #include <sys/types.h>
 
 typedef struct caucus_child {
-    pid_t pid;   /* 0: reaped, or never started */
-    int out;     /* its standard output; -1: at its end */
-    int code;    /* once reaped: its exit code, or 128 + signal */
-    char *log;   /* file of its standard error */
+    pid_t pid; /* 0: reaped, or never started */
+    int out;   /* its standard output; -1: at its end */
+    int code;  /* once reaped: its exit code, or 128 + signal */
+    char *log; /* file of its standard error */
     char line[4096];
     size_t used; /* bytes of an unfinished line */
 } caucus_child;

@@ -1,7 +1,7 @@
 /* join.c: `caucus join`: one client of a live federation.
  *
- * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for. What
- * travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
+ * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
+ * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
 #include "cli/join_losses.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -23,7 +23,25 @@
 /* A signal that comes just before poll() is seen this much later at most. */
 #define STEP_MS 200
 
-enum { CONNECT, PLAN, CERT, KEY, CA, INSECURE, CLIENT, STATE, GIVE_UP, NPY, REPLAY, ADVERSARY, SEED, DATA, GENRE, PACE, OPTIONS };
+enum {
+    CONNECT,
+    PLAN,
+    CERT,
+    KEY,
+    CA,
+    INSECURE,
+    CLIENT,
+    STATE,
+    GIVE_UP,
+    NPY,
+    REPLAY,
+    ADVERSARY,
+    SEED,
+    DATA,
+    GENRE,
+    PACE,
+    OPTIONS
+};
 static const caucus_option options[] = {
     {"connect", "HOST:PORT", NULL, "the coordinator"},
     {"plan", "FILE", NULL, "the plan; a coordinator with another one is refused"},
@@ -68,7 +86,8 @@ typedef struct joining {
 } joining;
 
 static int refuse(const char *option, const char *value, const char *why) {
-    fprintf(stderr, "caucus join: --%s%s%s%s%s\n", option, value ? " " : "", value ? value : "", value ? ": " : " ", why);
+    fprintf(stderr, "caucus join: --%s%s%s%s%s\n", option, value ? " " : "", value ? value : "", value ? ": " : " ",
+            why);
     return CAUCUS_EXIT_USAGE;
 }
 
@@ -80,16 +99,21 @@ static int complain(caucus_status status, const caucus_error *error) {
 }
 
 static void print_help(void) {
-    fputs("caucus join: one client of a live federation: losses in, experts out\n"
-          "\n"
-          "  my-losses | caucus join --connect fleet.example:7400 --plan plan.yaml --cert 3.pem --key 3.key --ca ca.pem --state 3.state\n"
-          "  caucus join --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed 1\n"
-          "\n"
-          "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one line of\n"
-          "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
-          "is dialled again; with --state, a restart goes on where it was: it says at which round, and standard input\n"
-          "goes on there, too.\n"
-          "\nThe federation\n", stdout);
+    fputs(
+        "caucus join: one client of a live federation: losses in, experts out\n"
+        "\n"
+        "  my-losses | caucus join --connect fleet.example:7400 --plan plan.yaml --cert 3.pem --key 3.key --ca ca.pem "
+        "--state 3.state\n"
+        "  caucus join --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed "
+        "1\n"
+        "\n"
+        "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one line "
+        "of\n"
+        "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
+        "is dialled again; with --state, a restart goes on where it was: it says at which round, and standard input\n"
+        "goes on there, too.\n"
+        "\nThe federation\n",
+        stdout);
     caucus_options_help(options, CONNECT, NPY - CONNECT);
     fputs("\nLosses (standard input, or one of these)\n", stdout);
     caucus_options_help(options, NPY, OPTIONS - NPY);
@@ -148,17 +172,22 @@ static int check_numbers(joining *j) {
 static int check_options(joining *j) {
     const char *const *t = j->text;
     if (!t[CONNECT] || !t[PLAN])
-        return refuse(t[CONNECT] ? "plan" : "connect", NULL, t[CONNECT] ? "is needed: the file the coordinator has too"
-                                                                        : "is needed: the coordinator's host:port");
+        return refuse(t[CONNECT] ? "plan" : "connect", NULL,
+                      t[CONNECT] ? "is needed: the file the coordinator has too"
+                                 : "is needed: the coordinator's host:port");
     if (t[INSECURE] && (t[CERT] || t[KEY] || t[CA]))
         return refuse("insecure", NULL, "uses no certificates — leave out --cert, --key and --ca, or --insecure");
     if (!t[INSECURE] && !(t[CERT] && t[KEY] && t[CA]))
-        return refuse(!t[CERT] ? "cert" : !t[KEY] ? "key" : "ca", NULL,
+        return refuse(!t[CERT]  ? "cert"
+                      : !t[KEY] ? "key"
+                                : "ca",
+                      NULL,
                       "is needed (caucus certify makes certificates to try things with; --insecure works on loopback)");
     if (t[INSECURE] && !t[CLIENT])
         return refuse("client", NULL, "is needed with --insecure: no certificate says who this is");
     if (!t[INSECURE] && t[CLIENT])
-        return refuse("client", t[CLIENT], "goes with --insecure; with a certificate its common name is the client's number");
+        return refuse("client", t[CLIENT],
+                      "goes with --insecure; with a certificate its common name is the client's number");
     if (t[NPY] && t[ADVERSARY])
         return refuse("npy", t[NPY], "losses come from one place — leave out --adversary");
     if (t[ADVERSARY] && !t[SEED])
@@ -179,9 +208,12 @@ static int read_plan(joining *j) {
     if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
         abort(); /* 64 digits by contract */
     if (j->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
-        return refuse("plan", j->text[PLAN], "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
+        return refuse("plan", j->text[PLAN],
+                      "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
     if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !j->text[STATE] && !j->text[SEED])
-        return refuse("state", NULL, "is needed where clients add the noise: without it a restart would draw noise for the same losses again");
+        return refuse(
+            "state", NULL,
+            "is needed where clients add the noise: without it a restart would draw noise for the same losses again");
     return 0;
 }
 
@@ -262,7 +294,8 @@ static int open_losses(joining *j) {
         if (status == CAUCUS_OK)
             status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, &error);
     } else {
-        status = caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
+        status =
+            caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
     }
     return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
@@ -284,7 +317,8 @@ static void pause_ms(double ms) {
     (void)nanosleep(&t, NULL);
 }
 
-/* Print the expert, take a row if there is one. Returns an exit code, or 0 to go on; *ret_wait: standard input is waited for. */
+/* Print the expert, take a row if there is one. Returns an exit code, or 0 to go on; *ret_wait: standard input is
+ * waited for. */
 static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     uint32_t round = caucus_link_round(j->link);
     caucus_error error = {"", ""};
@@ -300,7 +334,8 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
         return CAUCUS_EXIT_USAGE;
     case CAUCUS_LOSSES_ENDED:
         fprintf(stderr, "caucus join: standard input ended after round %u of %u%s\n", round, j->plan->settings.rounds,
-                j->journal ? " — start again with the same --state to go on" : " — with --state FILE one can go on later");
+                j->journal ? " — start again with the same --state to go on"
+                           : " — with --state FILE one can go on later");
         return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_LATER:
         *ret_wait = true;
@@ -329,8 +364,8 @@ static int play(joining *j) {
                 return code;
         }
         caucus_error error = {"", ""};
-        caucus_status status =
-            caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1, played ? 0 : STEP_MS, &awake, &error);
+        caucus_status status = caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1,
+                                                played ? 0 : STEP_MS, &awake, &error);
         if (status == CAUCUS_E_IO)
             return failed_save(j, &error);
         if (status != CAUCUS_OK)
@@ -360,8 +395,8 @@ static void say_end(const joining *j) {
         fprintf(stderr, "caucus join: %llu losses were outside [%g, %g] and were moved to its border\n",
                 (unsigned long long)low + high, j->plan->settings.lo, j->plan->settings.hi);
     if (nan > 0)
-        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n", (unsigned long long)nan,
-                j->plan->settings.hi);
+        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n",
+                (unsigned long long)nan, j->plan->settings.hi);
 }
 
 /* Save as it is, say goodbye. */

@@ -18,14 +18,15 @@ static caucus_status begin(caucus_losses_source *s, const caucus_plan *plan, uin
     return s->row ? CAUCUS_OK : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
 }
 
-caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint32_t skip, caucus_error *ret_error) {
+caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint32_t skip,
+                                       caucus_error *ret_error) {
     caucus_status status = begin(s, plan, 0, ret_error);
     s->skip = skip;
     return status;
 }
 
-caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan *plan, uint32_t client, const char *path,
-                                     caucus_error *ret_error) {
+caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan *plan, uint32_t client,
+                                     const char *path, caucus_error *ret_error) {
     caucus_status status = begin(s, plan, client, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_npy_open_own(path, &s->npy, ret_error);
@@ -34,9 +35,10 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     s->has_npy = true;
     const caucus_settings *p = &plan->settings;
     if (s->npy.experts != p->experts || s->npy.rounds < p->rounds || (!s->npy.single && s->npy.clients < client))
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                           "%.60s: %u clients × %u rounds × %u experts — the plan needs client %u, %u rounds, %u experts", path,
-                           s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
+        return caucus_fail(
+            ret_error, CAUCUS_E_MISMATCH, "",
+            "%.60s: %u clients × %u rounds × %u experts — the plan needs client %u, %u rounds, %u experts", path,
+            s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
     return CAUCUS_OK;
 }
 
@@ -127,13 +129,15 @@ caucus_status caucus_losses_line(const char *line, uint32_t experts, double *ret
         if (*at == ',') {
             at = skip_space(at + 1);
             if (*at == '\0' || *at == ']')
-                return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "nothing follows the last comma — expected a number");
+                return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                                   "nothing follows the last comma — expected a number");
         }
     }
     if (json != (*at == ']') || (json && *skip_space(at + 1) != '\0'))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "brackets do not match — expected 0.1,0.2,… or [0.1,0.2,…]");
     if (count != experts)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%llu values — expected %u", (unsigned long long)count, experts);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%llu values — expected %u", (unsigned long long)count,
+                           experts);
     return CAUCUS_OK;
 }
 
@@ -165,7 +169,8 @@ static caucus_losses_state take_line(caucus_losses_source *s, caucus_error *ret_
         return CAUCUS_LOSSES_WRONG;
     }
     if (s->size - s->used > (size_t)NUMBER_BYTES * s->plan->settings.experts + READ_BYTES) {
-        (void)caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "stdin:%llu: a line without end — expected %u values per line",
+        (void)caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                          "stdin:%llu: a line without end — expected %u values per line",
                           (unsigned long long)s->line + 1, s->plan->settings.experts);
         return CAUCUS_LOSSES_WRONG;
     }

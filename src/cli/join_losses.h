@@ -34,14 +34,15 @@ typedef struct caucus_losses_source {
 } caucus_losses_source;
 
 /** Lines of standard input. skip: rounds that were played before and come again. */
-caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint32_t skip, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint32_t skip,
+                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. */
-caucus_status caucus_losses_from_npy(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client, const char *path,
-                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_losses_from_npy(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
+                                     const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A simulation; clients, experts and rounds of the settings are taken from the plan. */
 caucus_status caucus_losses_from_adversary(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
-                                           const caucus_adversary_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+                                           const caucus_adversary_settings *settings,
+                                           caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_losses_close(caucus_losses_source *source);
 
 /** Whether standard input is what it waits for. */
@@ -53,6 +54,7 @@ caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint32_t ro
 
 /** One line of d numbers: "0.1,0.2" or "[0.1, 0.2]"; nan and null are not numbers, and accepted.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (what is wrong, without the place). */
-caucus_status caucus_losses_line(const char *line, uint32_t experts, double *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_losses_line(const char *line, uint32_t experts, double *ret,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -24,7 +24,8 @@ static int refuse_unknown(const char *verb, const caucus_option *options, const 
     if (meant != NULL)
         fprintf(stderr, "caucus %s: unknown option '%.*s' — did you mean '--%s'?\n", verb, (int)length, word, meant);
     else
-        fprintf(stderr, "caucus %s: unknown option '%.*s' — 'caucus %s --help' lists what there is\n", verb, (int)length, word, verb);
+        fprintf(stderr, "caucus %s: unknown option '%.*s' — 'caucus %s --help' lists what there is\n", verb,
+                (int)length, word, verb);
     return CAUCUS_EXIT_USAGE;
 }
 
@@ -44,7 +45,8 @@ static bool asks_help(int argc, char **argv) {
     return false;
 }
 
-int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv, caucus_option_taker take, void *user) {
+int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv,
+                         caucus_option_taker take, void *user) {
     if (asks_help(argc, argv))
         return CAUCUS_OPTIONS_HELP;
     bool ended = false;
@@ -67,7 +69,8 @@ int caucus_options_parse(const char *verb, const caucus_option *options, int arg
             } else if (i + 1 < argc) {
                 value = argv[++i];
             } else {
-                fprintf(stderr, "caucus %s: --%s: no value — write --%s %s\n", verb, options[at].name, options[at].name, options[at].argument);
+                fprintf(stderr, "caucus %s: --%s: no value — write --%s %s\n", verb, options[at].name, options[at].name,
+                        options[at].argument);
                 return CAUCUS_EXIT_USAGE;
             }
             code = take(user, at, value);
@@ -82,7 +85,8 @@ void caucus_options_help(const caucus_option *options, size_t first, size_t coun
     for (size_t i = first; i < first + count && options[i].name != NULL; i++) {
         const caucus_option *o = &options[i];
         char left[48];
-        (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument != NULL ? " " : "", o->argument != NULL ? o->argument : "");
+        (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument != NULL ? " " : "",
+                       o->argument != NULL ? o->argument : "");
         printf("  %-22s %s", left, o->help);
         if (o->fallback != NULL && o->argument != NULL)
             printf(" (%s)", o->fallback);

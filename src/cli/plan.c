@@ -15,15 +15,26 @@
 
 /* Fields of a scenario that make a plan. */
 static const caucus_field fields[] = {
-    CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_CLIENTS, CAUCUS_FIELD_EXPERTS, CAUCUS_FIELD_ROUNDS, CAUCUS_FIELD_INTERVAL,
-    CAUCUS_FIELD_LSTAR, CAUCUS_FIELD_RANGE, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_DELTA, CAUCUS_FIELD_TRUST, CAUCUS_FIELD_UNIT,
-    CAUCUS_FIELD_RHO, CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL, CAUCUS_FIELD_SELECT, CAUCUS_FIELD_MESSAGE,
-    CAUCUS_FIELD_TREES, CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES,
+    CAUCUS_FIELD_ALGORITHM,   CAUCUS_FIELD_CLIENTS,    CAUCUS_FIELD_EXPERTS,     CAUCUS_FIELD_ROUNDS,
+    CAUCUS_FIELD_INTERVAL,    CAUCUS_FIELD_LSTAR,      CAUCUS_FIELD_RANGE,       CAUCUS_FIELD_EPSILON,
+    CAUCUS_FIELD_DELTA,       CAUCUS_FIELD_TRUST,      CAUCUS_FIELD_UNIT,        CAUCUS_FIELD_RHO,
+    CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL,   CAUCUS_FIELD_SELECT,      CAUCUS_FIELD_MESSAGE,
+    CAUCUS_FIELD_TREES,       CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES,
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_PRIVACY = 7, FIRST_MECHANISM = 12 };
 
 /* Options of this verb alone, after the fields. */
-enum { OPTION_CONVEX = FIELDS, OPTION_GRID, OPTION_KNOWN, OPTION_RECOMMEND, OPTION_EXPLAIN, OPTION_FORMAT, OPTION_WRITE, OPTION_FORCE, OPTIONS };
+enum {
+    OPTION_CONVEX = FIELDS,
+    OPTION_GRID,
+    OPTION_KNOWN,
+    OPTION_RECOMMEND,
+    OPTION_EXPLAIN,
+    OPTION_FORMAT,
+    OPTION_WRITE,
+    OPTION_FORCE,
+    OPTIONS
+};
 static const caucus_option own[] = {
     {"convex", "A,B", NULL, "stoch: convex losses with gradients up to A, smoothness B"},
     {"grid", "G", "fits", "steps of the loss grid, 1 to 1048576"},
@@ -54,7 +65,8 @@ static const char *value_of(const planning *p, int option) {
 static void fill_options(planning *p) {
     for (size_t i = 0; i < FIELDS; i++) {
         const caucus_field_info *f = &caucus_fields[fields[i]];
-        p->options[i] = (caucus_option){f->name, f->argument, f->fallback, fields[i] == CAUCUS_FIELD_ALGORITHM ? "what is planned" : f->help};
+        p->options[i] = (caucus_option){f->name, f->argument, f->fallback,
+                                        fields[i] == CAUCUS_FIELD_ALGORITHM ? "what is planned" : f->help};
     }
     memcpy(&p->options[FIELDS], own, sizeof own);
 }
@@ -66,7 +78,8 @@ static void print_help(const planning *p) {
           "  caucus plan --clients 1000 --experts 50 --rounds 10000 --epsilon 1 --recommend\n"
           "  caucus plan --epsilon 1 --trust coordinator --explain --write plan.yaml\n"
           "  caucus plan plan.yaml                                    shows and checks a plan that was written\n"
-          "\nThe run\n", stdout);
+          "\nThe run\n",
+          stdout);
     caucus_options_help(p->options, 0, FIRST_PRIVACY);
     fputs("\nPrivacy\n", stdout);
     caucus_options_help(p->options, FIRST_PRIVACY, FIRST_MECHANISM - FIRST_PRIVACY);
@@ -80,7 +93,8 @@ static void print_help(const planning *p) {
     fputs("\nTrust\n", stdout);
     for (unsigned i = 0; i < CAUCUS_TRUST_COUNT; i++)
         printf("  %-22s %s\n", caucus_trust_word((caucus_trust)i), caucus_trust_help((caucus_trust)i));
-    fputs("\nThe words of the other choices: caucus simulate --help. Defaults in brackets; --trust must be said, except with --recommend.\n",
+    fputs("\nThe words of the other choices: caucus simulate --help. Defaults in brackets; --trust must be said, "
+          "except with --recommend.\n",
           stdout);
 }
 
@@ -106,9 +120,11 @@ static int complain(const caucus_complaint *complaint, caucus_status status) {
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
     /* Settings that only this verb's own options set. */
-    const bool convex = strcmp(error->field, "losses") == 0 || strcmp(error->field, "lipschitz") == 0 || strcmp(error->field, "smoothness") == 0;
+    const bool convex = strcmp(error->field, "losses") == 0 || strcmp(error->field, "lipschitz") == 0 ||
+                        strcmp(error->field, "smoothness") == 0;
     if (convex || strcmp(error->field, "grid") == 0) {
-        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "", convex ? " " : "", error->text);
+        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "",
+                convex ? " " : "", error->text);
         return exit_code(status);
     }
     caucus_complaint complaint;
@@ -142,8 +158,8 @@ static int take_option(void *user, size_t index, const char *value) {
 
 /* --convex, --grid, --losses-are, --format. */
 static int read_own(planning *p) {
-    const char *convex = value_of(p, OPTION_CONVEX), *grid = value_of(p, OPTION_GRID), *known = value_of(p, OPTION_KNOWN),
-               *format = value_of(p, OPTION_FORMAT);
+    const char *convex = value_of(p, OPTION_CONVEX), *grid = value_of(p, OPTION_GRID),
+               *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
     char *end = NULL;
     if (convex != NULL) {
         p->settings.losses = CAUCUS_LOSSES_CONVEX;
@@ -176,12 +192,15 @@ static int check_together(const planning *p) {
     if (value_of(p, OPTION_FORCE) != NULL && value_of(p, OPTION_WRITE) == NULL)
         return usage("--force: belongs to --write");
     if (recommend && (value_of(p, OPTION_WRITE) != NULL || value_of(p, OPTION_EXPLAIN) != NULL || p->file != NULL))
-        return usage("--recommend: compares plans and keeps none — leave out %s",
-                     p->file != NULL ? "the plan file" : value_of(p, OPTION_WRITE) != NULL ? "--write" : "--explain");
+        return usage("--recommend: compares plans and keeps none — leave out %s", p->file != NULL ? "the plan file"
+                                                                                  : value_of(p, OPTION_WRITE) != NULL
+                                                                                      ? "--write"
+                                                                                      : "--explain");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
         return usage("--recommend: compares all algorithms — leave out --algorithm");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
-        return usage("--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
+        return usage(
+            "--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
     if (value_of(p, OPTION_EXPLAIN) != NULL && p->json)
         return usage("--explain: is text for people — leave out --format json");
     if (p->file == NULL)
@@ -190,7 +209,8 @@ static int check_together(const planning *p) {
         if (p->scenario.field[fields[i]].count > 0)
             return usage("--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
     if (value_of(p, OPTION_CONVEX) != NULL || value_of(p, OPTION_GRID) != NULL)
-        return usage("--%s: a plan file has its settings already", value_of(p, OPTION_GRID) != NULL ? "grid" : "convex");
+        return usage("--%s: a plan file has its settings already",
+                     value_of(p, OPTION_GRID) != NULL ? "grid" : "convex");
     return 0;
 }
 
@@ -221,7 +241,8 @@ static int make_plan(planning *p) {
 static int show(planning *p) {
     caucus_plan_report report;
     caucus_error error = {0};
-    caucus_status status = caucus_plan_report_make(p->plan, p->known, p->file != NULL ? p->hash : NULL, &report, &error);
+    caucus_status status =
+        caucus_plan_report_make(p->plan, p->known, p->file != NULL ? p->hash : NULL, &report, &error);
     const char *write = value_of(p, OPTION_WRITE);
     /* The file first: what is shown is then there. */
     if (status == CAUCUS_OK && write != NULL)
@@ -235,7 +256,9 @@ static int show(planning *p) {
     else
         caucus_plan_print(stdout, &report);
     if (!p->json && write == NULL && p->file == NULL)
-        fputs("  Next        --write plan.yaml, then: caucus serve --plan plan.yaml …   (--explain shows how it came about)\n", stdout);
+        fputs("  Next        --write plan.yaml, then: caucus serve --plan plan.yaml …   (--explain shows how it came "
+              "about)\n",
+              stdout);
     if (value_of(p, OPTION_EXPLAIN) != NULL)
         caucus_plan_explain(stdout, p->plan);
     if (write != NULL)

@@ -32,10 +32,13 @@ static void print_help(void) {
           "  caucus privacy runs.ledger --releases --format json\n"
           "  caucus privacy state                       the --state directory of caucus serve, also while it runs\n"
           "\n"
-          "A ledger is kept by caucus simulate --ledger FILE, and by caucus serve in its state. Runs on the same data belong into the same ledger: they add up.\n"
-          "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches accidents,\n"
+          "A ledger is kept by caucus simulate --ledger FILE, and by caucus serve in its state. Runs on the same data "
+          "belong into the same ledger: they add up.\n"
+          "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches "
+          "accidents,\n"
           "not somebody who can rewrite all of it.\n"
-          "\nOptions\n", stdout);
+          "\nOptions\n",
+          stdout);
     caucus_options_help(options, 0, OPTIONS);
 }
 
@@ -93,7 +96,9 @@ int caucus_cli_privacy(int argc, char **argv) {
     if (code != 0)
         return code;
     if (r.path == NULL) {
-        fputs("caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus serve --state DIR)\n", stderr);
+        fputs("caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus "
+              "serve --state DIR)\n",
+              stderr);
         return CAUCUS_EXIT_USAGE;
     }
     caucus_ledger *ledger = NULL;

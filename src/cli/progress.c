@@ -14,7 +14,8 @@ static double now(void) {
 }
 
 void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width) {
-    *ret = (caucus_progress){.label = label, .label_width = label_width, .start = now(), .terminal = isatty(STDERR_FILENO) == 1};
+    *ret = (caucus_progress){
+        .label = label, .label_width = label_width, .start = now(), .terminal = isatty(STDERR_FILENO) == 1};
 }
 
 void caucus_progress_update(void *user, uint32_t done, uint32_t total) {

@@ -1,7 +1,7 @@
 /* simulate.c: `caucus simulate`: any algorithm against any adversary, or your own losses.
  *
- * Everything is checked before anything is played or written. Results go to standard output, remarks and the progress bar to
- * standard error. */
+ * Everything is checked before anything is played or written. Results go to standard output, remarks and the progress
+ * bar to standard error. */
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -25,7 +25,7 @@ static const caucus_option options[] = {
 #define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
-    {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
+        {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -36,16 +36,17 @@ typedef struct simulation {
     const char *file;
     bool resume;
     caucus_prepared prepared;
-    caucus_unfinished *loaded;   /* [prepared.count] */
-    caucus_run_result *result;   /* [prepared.count] */
-    size_t begun;                /* runs with a result */
+    caucus_unfinished *loaded; /* [prepared.count] */
+    caucus_run_result *result; /* [prepared.count] */
+    size_t begun;              /* runs with a result */
     caucus_ledger_file ledger;
     bool made_out;
 } simulation;
 
 /* Wrong input, or a failure of the machine? */
 static int exit_code(caucus_status status) {
-    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_BUDGET || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_BUDGET || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED
+                                                                                               : CAUCUS_EXIT_USAGE;
 }
 
 static int complain(const caucus_complaint *complaint, caucus_status status) {
@@ -59,15 +60,20 @@ static int complain_error(const simulation *s, caucus_status status, const caucu
     return complain(&complaint, status);
 }
 
-static void print_words(const char *title, const char *(*word)(unsigned), const char *(*help)(unsigned), unsigned count) {
+static void print_words(const char *title, const char *(*word)(unsigned), const char *(*help)(unsigned),
+                        unsigned count) {
     printf("\n%s\n", title);
     for (unsigned i = 0; i < count; i++)
         printf("  %-22s %s\n", word(i), help(i));
 }
 
-#define WORDS(type)                                                                                       \
-    static const char *type##_word(unsigned i) { return caucus_##type##_word((caucus_##type)i); }         \
-    static const char *type##_help(unsigned i) { return caucus_##type##_help((caucus_##type)i); }
+#define WORDS(type)                                                                                                    \
+    static const char *type##_word(unsigned i) {                                                                       \
+        return caucus_##type##_word((caucus_##type)i);                                                                 \
+    }                                                                                                                  \
+    static const char *type##_help(unsigned i) {                                                                       \
+        return caucus_##type##_help((caucus_##type)i);                                                                 \
+    }
 WORDS(algorithm)
 WORDS(adversary_kind)
 WORDS(trust)
@@ -84,9 +90,12 @@ static void print_help(void) {
           "  caucus simulate --losses mine.npy --algorithm svt,hedge --trust coordinator --format json\n"
           "  caucus simulate experiments/figure1.yaml --trials 10 --out out/figure1\n"
           "\n"
-          "A scenario file has the same settings as the flags (epsilon: 10); flags override it. A list makes one run per value\n"
-          "(--interval 1,10 or interval: [1, 10]), several lists every combination. Defaults in brackets; --trust must be said.\n"
-          "\nWhat is simulated\n", stdout);
+          "A scenario file has the same settings as the flags (epsilon: 10); flags override it. A list makes one run "
+          "per value\n"
+          "(--interval 1,10 or interval: [1, 10]), several lists every combination. Defaults in brackets; --trust must "
+          "be said.\n"
+          "\nWhat is simulated\n",
+          stdout);
     caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
     fputs("\nPrivacy and mechanisms\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_DATA - CAUCUS_FIELD_EPSILON);
@@ -108,7 +117,8 @@ static int take_option(void *user, size_t index, const char *value) {
     simulation *s = user;
     if (index == SIZE_MAX) {
         if (s->file != NULL) {
-            fprintf(stderr, "caucus simulate: '%s': one scenario file at a time, '%s' was given already\n", value, s->file);
+            fprintf(stderr, "caucus simulate: '%s': one scenario file at a time, '%s' was given already\n", value,
+                    s->file);
             return CAUCUS_EXIT_USAGE;
         }
         s->file = value;
@@ -143,11 +153,15 @@ static void warn(const simulation *s) {
     for (size_t i = 0; i < s->prepared.count; i++)
         local = local || s->prepared.run[i].settings.trust == CAUCUS_TRUST_PAPER_LOCAL;
     if (local)
-        fputs("caucus simulate: trust paper-local: messages are NOT epsilon-private, the epsilon of messages says what they are; for "
-              "reproduction only\n", stderr);
+        fputs("caucus simulate: trust paper-local: messages are NOT epsilon-private, the epsilon of messages says what "
+              "they are; for "
+              "reproduction only\n",
+              stderr);
     if (s->prepared.genre_from_data)
-        fputs("caucus simulate: NOT PRIVATE: genre from-data takes the best genre from the ratings themselves; neighbouring data then "
-              "differ everywhere\n", stderr);
+        fputs("caucus simulate: NOT PRIVATE: genre from-data takes the best genre from the ratings themselves; "
+              "neighbouring data then "
+              "differ everywhere\n",
+              stderr);
 }
 
 /* What an earlier simulation left in the directory. Nothing is made yet. */
@@ -162,8 +176,10 @@ static int load_unfinished(simulation *s) {
         return 0;
     bool unfinished = caucus_out_dir_unfinished(out);
     if (unfinished && !s->resume) {
-        fprintf(stderr, "caucus simulate: --out %s: holds a simulation that was stopped — add --resume to go on, or remove "
-                        "%s/unfinished.csv\n", out, out);
+        fprintf(stderr,
+                "caucus simulate: --out %s: holds a simulation that was stopped — add --resume to go on, or remove "
+                "%s/unfinished.csv\n",
+                out, out);
         return CAUCUS_EXIT_USAGE;
     }
     if (unfinished) {
@@ -176,7 +192,8 @@ static int load_unfinished(simulation *s) {
     return 0;
 }
 
-/* Reserve every run, and note what trial 1 of each releases: in memory, so that nothing is spent unless the budget allows all. */
+/* Reserve every run, and note what trial 1 of each releases: in memory, so that nothing is spent unless the budget
+ * allows all. */
 static int reserve(simulation *s) {
     const caucus_prepared *p = &s->prepared;
     /* A simulation that goes on has been recorded when it began. */
@@ -194,12 +211,13 @@ static int reserve(simulation *s) {
         (void)snprintf(name, sizeof name, "simulate %s", caucus_algorithm_word(p->run[i].settings.algorithm));
         status = caucus_ledger_open_run(s->ledger.ledger, p->plan[i], name, true, &run, &error);
         if (status == CAUCUS_E_BUDGET)
-            fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n", p->ledger, i + 1,
-                    p->count, error.field, error.text);
+            fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n",
+                    p->ledger, i + 1, p->count, error.field, error.text);
         if (status == CAUCUS_E_BUDGET)
             return CAUCUS_EXIT_FAILED;
         if (status == CAUCUS_OK)
-            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed, &caucus_stop, &error);
+            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed,
+                                         &caucus_stop, &error);
     }
     return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
 }
@@ -207,7 +225,8 @@ static int reserve(simulation *s) {
 /* The first things written: the directory, and the ledger before anything it speaks of. */
 static int open_files(simulation *s) {
     caucus_error error = {0};
-    caucus_status status = s->prepared.out != NULL ? caucus_out_dir_make(s->prepared.out, &s->made_out, &error) : CAUCUS_OK;
+    caucus_status status =
+        s->prepared.out != NULL ? caucus_out_dir_make(s->prepared.out, &s->made_out, &error) : CAUCUS_OK;
     if (status == CAUCUS_OK && s->ledger.ledger != NULL)
         status = caucus_ledger_file_sync(&s->ledger, &error);
     return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
@@ -319,7 +338,8 @@ static void say_stopped(const simulation *s) {
         done += i < s->begun ? s->result[i].done : 0;
         asked += s->prepared.run[i].trials;
     }
-    fprintf(stderr, "caucus simulate: stopped after %llu of %llu trials", (unsigned long long)done, (unsigned long long)asked);
+    fprintf(stderr, "caucus simulate: stopped after %llu of %llu trials", (unsigned long long)done,
+            (unsigned long long)asked);
     if (s->prepared.out == NULL) {
         fputs(" — with --out DIR they are kept, and --resume goes on from there\n", stderr);
         return;

@@ -1,7 +1,7 @@
 /* up.c: `caucus up`: a live federation on this machine, from certificates to summary, with nothing left behind.
  *
- * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what each client
- * played is held against `caucus simulate` with the same flags and seed. */
+ * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what
+ * each client played is held against `caucus simulate` with the same flags and seed. */
 #include "cli/children.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -34,7 +34,7 @@ static const caucus_option options[] = {
 #define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
-    {"keep", "DIR", NULL, "keep certificates, plan, states and logs there (must not exist)"},
+        {"keep", "DIR", NULL, "keep certificates, plan, states and logs there (must not exist)"},
     {"pace", "MS", "0", "wait so long before each round, to have time to look"},
     {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is; port 0 = any"},
     {NULL, NULL, NULL, NULL},
@@ -53,11 +53,11 @@ typedef struct upping {
     const char *file, *keep, *pace, *http;
     char dir[PATH_BYTES]; /* "" until it is made */
     char connect[80], page[120];
-    caucus_child *child;  /* [m + 1]: the coordinator, then the clients */
-    size_t children;      /* started */
-    uint32_t *expert;     /* [m][T]: what was played */
-    uint32_t *played;     /* [m] */
-    char summary[2048];   /* the coordinator's last line */
+    caucus_child *child; /* [m + 1]: the coordinator, then the clients */
+    size_t children;     /* started */
+    uint32_t *expert;    /* [m][T]: what was played */
+    uint32_t *played;    /* [m] */
+    char summary[2048];  /* the coordinator's last line */
     double start, seconds;
 } upping;
 
@@ -74,10 +74,13 @@ static void print_help(void) {
           "  caucus up --clients 20 --epsilon 10 --pace 50\n"
           "  caucus up --data ml-1m --epsilon 10 --format json\n"
           "\n"
-          "Takes the flags of caucus simulate (one value each; one trial), and ends by comparing what every client played with that\n"
-          "simulation. Losses are simulated and the noise is seeded: NOT PRIVATE, a demonstration. Nothing stays, no process and\n"
+          "Takes the flags of caucus simulate (one value each; one trial), and ends by comparing what every client "
+          "played with that\n"
+          "simulation. Losses are simulated and the noise is seeded: NOT PRIVATE, a demonstration. Nothing stays, no "
+          "process and\n"
           "no file, unless --keep is given.\n"
-          "\nWhat is played\n", stdout);
+          "\nWhat is played\n",
+          stdout);
     caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
     fputs("\nPrivacy and mechanisms\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_TRUST - CAUCUS_FIELD_EPSILON);
@@ -124,7 +127,9 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
         return say("--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
-    return caucus_scenario_set(&u->scenario, (caucus_field)index, value, &complaint) == CAUCUS_OK ? 0 : complain(&complaint);
+    return caucus_scenario_set(&u->scenario, (caucus_field)index, value, &complaint) == CAUCUS_OK
+               ? 0
+               : complain(&complaint);
 }
 
 /* What simulate wants to be told, and a demonstration may assume. */
@@ -141,13 +146,17 @@ static int check_run(const upping *u) {
     if (u->prepared.format == CAUCUS_FORMAT_CSV)
         return say("--format csv: must be table or json");
     if (plan->settings.losses == CAUCUS_LOSSES_CONVEX)
-        return say("--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus simulate");
-    if (run->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR || run->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
-        return say("--algorithm %s: is for one client alone — svt, stoch and hedge federate", caucus_algorithm_word(run->settings.algorithm));
+        return say("--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
+                   "simulate");
+    if (run->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR ||
+        run->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
+        return say("--algorithm %s: is for one client alone — svt, stoch and hedge federate",
+                   caucus_algorithm_word(run->settings.algorithm));
     if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER && run->settings.algorithm == CAUCUS_ALGORITHM_SVT)
         return say("--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
     if (plan->settings.clients > CLIENTS_MAX)
-        return say("--clients %u: each is a process, at most %u — caucus simulate takes millions", plan->settings.clients, CLIENTS_MAX);
+        return say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
+                   plan->settings.clients, CLIENTS_MAX);
     char *end = NULL;
     if (u->pace && !(strtod(u->pace, &end) >= 0 && end != u->pace && *end == '\0'))
         return say("--pace %s: must be milliseconds", u->pace);
@@ -189,15 +198,18 @@ static int make_files(upping *u) {
     if (u->keep && strlen(u->keep) < PATH_BYTES && mkdir(u->keep, 0700) == 0)
         (void)snprintf(u->dir, sizeof u->dir, "%s", u->keep);
     else if (u->keep)
-        return say("--keep %s: %s — give a directory that does not exist yet", u->keep, strerror(errno)), CAUCUS_EXIT_USAGE;
-    else if (snprintf(u->dir, sizeof u->dir, "%s/caucus-up-XXXXXX", temporary && temporary[0] ? temporary : "/tmp") >= (int)sizeof u->dir ||
+        return say("--keep %s: %s — give a directory that does not exist yet", u->keep, strerror(errno)),
+               CAUCUS_EXIT_USAGE;
+    else if (snprintf(u->dir, sizeof u->dir, "%s/caucus-up-XXXXXX", temporary && temporary[0] ? temporary : "/tmp") >=
+                 (int)sizeof u->dir ||
              !mkdtemp(u->dir)) {
         say("%s: %s — set TMPDIR to a directory that can be written to", u->dir, strerror(errno));
         u->dir[0] = '\0';
         return CAUCUS_EXIT_FAILED;
     }
     path_in(u, path, "certs");
-    caucus_certify_settings certify = {.dir = path, .clients = u->prepared.plan[0]->settings.clients, .days = 1, .stop = &stop};
+    caucus_certify_settings certify = {
+        .dir = path, .clients = u->prepared.plan[0]->settings.clients, .days = 1, .stop = &stop};
     caucus_status status = caucus_certify(&certify, &error);
     if (status == CAUCUS_OK) {
         path_in(u, path, "plan.yaml");
@@ -238,7 +250,8 @@ static void take_line(void *user, size_t number, const char *line) {
         static const char key[] = "\"listening\": \"";
         const char *at = strstr(line, key);
         if (at)
-            (void)snprintf(u->connect, sizeof u->connect, "%.*s", (int)strcspn(at + sizeof key - 1, "\""), at + sizeof key - 1);
+            (void)snprintf(u->connect, sizeof u->connect, "%.*s", (int)strcspn(at + sizeof key - 1, "\""),
+                           at + sizeof key - 1);
         if (at && number_after(line, "\"http_port\": ", &port))
             (void)snprintf(u->page, sizeof u->page, "http://127.0.0.1:%llu/", port);
         if (strstr(line, "\"finished\":"))
@@ -253,8 +266,8 @@ static void take_line(void *user, size_t number, const char *line) {
 }
 
 static int start_coordinator(upping *u) {
-    char plan[PATH_BYTES + 64], state[PATH_BYTES + 64], cert[PATH_BYTES + 64], key[PATH_BYTES + 64], ca[PATH_BYTES + 64],
-        log[PATH_BYTES + 64], seed[32];
+    char plan[PATH_BYTES + 64], state[PATH_BYTES + 64], cert[PATH_BYTES + 64], key[PATH_BYTES + 64],
+        ca[PATH_BYTES + 64], log[PATH_BYTES + 64], seed[32];
     path_in(u, plan, "plan.yaml");
     path_in(u, state, "coordinator");
     path_in(u, cert, "certs/coordinator.pem");
@@ -262,8 +275,10 @@ static int start_coordinator(upping *u) {
     path_in(u, ca, "certs/ca.pem");
     path_in(u, log, "coordinator.log");
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)u->prepared.run[0].seed);
-    const char *argv[] = {"caucus", "serve", "--plan", plan, "--state", state, "--listen", "127.0.0.1:0", "--cert", cert, "--key", key,
-                          "--client-ca", ca, "--http", u->http ? u->http : "127.0.0.1:0", "--seed", seed, "--format", "json", NULL};
+    const char *argv[] = {
+        "caucus", "serve", "--plan",   plan,   "--state",     state, "--listen", "127.0.0.1:0",
+        "--cert", cert,    "--key",    key,    "--client-ca", ca,    "--http",   u->http ? u->http : "127.0.0.1:0",
+        "--seed", seed,    "--format", "json", NULL};
     if (!caucus_child_start(&u->child[0], argv, log)) {
         say("the coordinator could not be started: %s", strerror(errno));
         return CAUCUS_EXIT_FAILED;
@@ -278,8 +293,8 @@ static int start_coordinator(upping *u) {
 }
 
 static int start_client(upping *u, uint32_t index) {
-    char plan[PATH_BYTES + 64], state[PATH_BYTES + 64], cert[PATH_BYTES + 64], key[PATH_BYTES + 64], ca[PATH_BYTES + 64],
-        log[PATH_BYTES + 64], seed[32];
+    char plan[PATH_BYTES + 64], state[PATH_BYTES + 64], cert[PATH_BYTES + 64], key[PATH_BYTES + 64],
+        ca[PATH_BYTES + 64], log[PATH_BYTES + 64], seed[32];
     const caucus_run *run = &u->prepared.run[0];
     path_in(u, plan, "plan.yaml");
     path_in(u, state, "client-%u.state", index);
@@ -288,8 +303,8 @@ static int start_client(upping *u, uint32_t index) {
     path_in(u, ca, "certs/ca.pem");
     path_in(u, log, "client-%u.log", index);
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    const char *argv[32] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert", cert, "--key", key, "--ca", ca,
-                            "--state", state, "--seed", seed, "--give-up", "30"};
+    const char *argv[32] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert",    cert, "--key", key,
+                            "--ca",   ca,     "--state",   state,      "--seed", seed, "--give-up", "30"};
     size_t n = 18;
     bool file = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
     argv[n++] = file ? "--npy" : "--adversary";
@@ -365,17 +380,22 @@ static void print_json(const upping *u, const caucus_compared *c) {
     (void)number_after(u->summary, "\"bytes_in\": ", &in);
     (void)number_after(u->summary, "\"bytes_out\": ", &out);
     (void)number_after(u->summary, "\"commits\": ", &commits);
-    printf("{\"equal\": %s, \"algorithm\": \"%s\", \"adversary\": \"%s\", \"trust\": \"%s\", \"clients\": %u, \"experts\": %u, \"rounds\": %u, "
+    printf("{\"equal\": %s, \"algorithm\": \"%s\", \"adversary\": \"%s\", \"trust\": \"%s\", \"clients\": %u, "
+           "\"experts\": %u, \"rounds\": %u, "
            "\"seed\": %llu, \"private\": false,\n",
-           c->equal ? "true" : "false", caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
-           caucus_trust_word(s->trust), s->clients, s->experts, s->rounds, (unsigned long long)u->prepared.run[0].seed);
+           c->equal ? "true" : "false", caucus_algorithm_word(s->algorithm),
+           caucus_adversary_kind_word(u->prepared.run[0].adversary.kind), caucus_trust_word(s->trust), s->clients,
+           s->experts, s->rounds, (unsigned long long)u->prepared.run[0].seed);
     if (isfinite(s->epsilon))
         printf(" \"epsilon\": %.17g,", s->epsilon);
     else
         fputs(" \"epsilon\": null,", stdout);
-    printf(" \"regret\": %.17g, \"regret_simulated\": %.17g, \"switches\": %u, \"scalars_up\": %llu, \"scalars_up_simulated\": %llu,\n",
-           c->regret_live, c->simulation.regret, c->simulation.switches, scalars, (unsigned long long)c->simulation.scalars_up);
-    printf(" \"bytes_in\": %llu, \"bytes_out\": %llu, \"commits\": %llu, \"seconds\": %.3f}\n", in, out, commits, u->seconds);
+    printf(" \"regret\": %.17g, \"regret_simulated\": %.17g, \"switches\": %u, \"scalars_up\": %llu, "
+           "\"scalars_up_simulated\": %llu,\n",
+           c->regret_live, c->simulation.regret, c->simulation.switches, scalars,
+           (unsigned long long)c->simulation.scalars_up);
+    printf(" \"bytes_in\": %llu, \"bytes_out\": %llu, \"commits\": %llu, \"seconds\": %.3f}\n", in, out, commits,
+           u->seconds);
 }
 
 static void print_table(const upping *u, const caucus_compared *c) {
@@ -386,8 +406,9 @@ static void print_table(const upping *u, const caucus_compared *c) {
     (void)number_after(u->summary, "\"scalars_paper\": ", &paper);
     (void)number_after(u->summary, "\"bytes_in\": ", &in);
     (void)number_after(u->summary, "\"bytes_out\": ", &out);
-    printf("  %s against %s: %u clients over mutual TLS, %u experts, %u rounds, epsilon %g, %.1f s\n", caucus_algorithm_word(s->algorithm),
-           caucus_adversary_kind_word(u->prepared.run[0].adversary.kind), s->clients, s->experts, s->rounds, s->epsilon, u->seconds);
+    printf("  %s against %s: %u clients over mutual TLS, %u experts, %u rounds, epsilon %g, %.1f s\n",
+           caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
+           s->clients, s->experts, s->rounds, s->epsilon, u->seconds);
     printf("  Regret      %.4g per client", c->regret_live);
     if (plan->bound_kind != CAUCUS_BOUND_NONE)
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
@@ -397,9 +418,11 @@ static void print_table(const upping *u, const caucus_compared *c) {
     if (c->equal)
         printf("  Simulation  equal, expert for expert: %llu choices\n", (unsigned long long)s->clients * s->rounds);
     else if (c->live == UINT32_MAX)
-        printf("  Simulation  NOT equal: client %u has played nothing in round %u, the simulation expert %u\n", c->client, c->round, c->simulated);
+        printf("  Simulation  NOT equal: client %u has played nothing in round %u, the simulation expert %u\n",
+               c->client, c->round, c->simulated);
     else
-        printf("  Simulation  NOT equal: client %u, round %u: expert %u live, %u simulated\n", c->client, c->round, c->live, c->simulated);
+        printf("  Simulation  NOT equal: client %u, round %u: expert %u live, %u simulated\n", c->client, c->round,
+               c->live, c->simulated);
     printf("\n  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
 }
 
@@ -430,8 +453,8 @@ static int run(upping *u, int argc, char **argv) {
     if (code != 0)
         return code;
     caucus_compared compared;
-    caucus_status status =
-        caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed, u->expert, u->played, &stop, &compared);
+    caucus_status status = caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed,
+                                             u->expert, u->played, &stop, &compared);
     if (status != CAUCUS_OK)
         return say("%s", stop ? "stopped" : caucus_status_text(status)), CAUCUS_EXIT_FAILED;
     if (u->prepared.format == CAUCUS_FORMAT_JSON)
@@ -446,7 +469,8 @@ static void remove_tree(int parent, const char *name) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(dirfd(dir), entry->d_name, 0) != 0)
             remove_tree(dirfd(dir), entry->d_name);
     if (dir)
         (void)closedir(dir);

@@ -1,7 +1,7 @@
 /* up_compare.c: see up_compare.h.
  *
- * The simulation gives the announcements; a machine of each client, with the key and losses of the simulation, hears them and says
- * what it plays: mixtures are drawn by the client itself, so announcements alone would not do. */
+ * The simulation gives the announcements; a machine of each client, with the key and losses of the simulation, hears
+ * them and says what it plays: mixtures are drawn by the client itself, so announcements alone would not do. */
 #include "cli/up_compare.h"
 
 #include <stdlib.h>
@@ -42,7 +42,8 @@ typedef struct comparison {
 } comparison;
 
 /* One client's rounds: what it should have played, against `live`. */
-static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index, const uint32_t *live, uint32_t played) {
+static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index, const uint32_t *live,
+                                    uint32_t played) {
     const caucus_settings *s = &c->plan->settings;
     caucus_key seeded, run, key;
     caucus_key_from_seed(seed, &seeded);
@@ -75,8 +76,9 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
     return status;
 }
 
-caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, const uint32_t *expert,
-                                const uint32_t *played, const volatile int *stop, caucus_compared *ret) {
+caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                const uint32_t *expert, const uint32_t *played, const volatile int *stop,
+                                caucus_compared *ret) {
     const caucus_settings *s = &plan->settings;
     comparison c = {.plan = plan, .out = ret};
     caucus_adversary_trial *losses = NULL;
@@ -90,8 +92,8 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
         status = c.list.failed ? CAUCUS_E_MEMORY : caucus_adversary_trial_open(adversary, 0, &losses);
     c.losses = losses;
     for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
-        status = stop && *stop ? CAUCUS_E_ORDER
-                               : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
+        status =
+            stop && *stop ? CAUCUS_E_ORDER : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
     if (status == CAUCUS_OK) {
         double unit = (s->hi - s->lo) / (double)plan->grid;
         ret->regret_live = (double)(c.cost - caucus_vector_min_i64(c.totals, s->experts)) * unit / s->clients;

@@ -1,5 +1,5 @@
-/* up_compare.h: what a simulation of the same plan, losses and seed plays, client by client, to hold a live run against.
- * layer: cli */
+/* up_compare.h: what a simulation of the same plan, losses and seed plays, client by client, to hold a live run
+ * against. layer: cli */
 #ifndef CAUCUS_CLI_UP_COMPARE_H
 #define CAUCUS_CLI_UP_COMPARE_H
 
@@ -15,7 +15,8 @@ typedef struct caucus_compared {
 
 /** In: expert[client * T + round]: what was played; played[client]: rounds of it. stop: as in caucus_trial_play().
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). */
-caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed, const uint32_t *expert,
-                                const uint32_t *played, const volatile int *stop, caucus_compared *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                const uint32_t *expert, const uint32_t *played, const volatile int *stop,
+                                caucus_compared *ret) CAUCUS_MUST_CHECK;
 
 #endif

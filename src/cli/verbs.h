@@ -7,15 +7,15 @@
 #define CAUCUS_CLI_VERBS_H
 
 /* X(name, "Group", "one line for the overview") */
-#define CAUCUS_VERB_LIST(X) \
-    X(reproduce, "Try it", "the paper's experiments, as a report with figures") \
-    X(up, "Try it", "a live federation on this machine, ten clients over TLS") \
-    X(plan, "Plan", "calibrate a run: noise, budget, regret bound, bytes") \
-    X(audit, "Plan", "measure whether the privacy claims hold") \
-    X(simulate, "Research", "any algorithm against any adversary or your own losses") \
-    X(serve, "Run", "the coordinator of a live federation") \
-    X(join, "Run", "a client: losses in, experts out") \
-    X(privacy, "Run", "what has been spent") \
+#define CAUCUS_VERB_LIST(X)                                                                                            \
+    X(reproduce, "Try it", "the paper's experiments, as a report with figures")                                        \
+    X(up, "Try it", "a live federation on this machine, ten clients over TLS")                                         \
+    X(plan, "Plan", "calibrate a run: noise, budget, regret bound, bytes")                                             \
+    X(audit, "Plan", "measure whether the privacy claims hold")                                                        \
+    X(simulate, "Research", "any algorithm against any adversary or your own losses")                                  \
+    X(serve, "Run", "the coordinator of a live federation")                                                            \
+    X(join, "Run", "a client: losses in, experts out")                                                                 \
+    X(privacy, "Run", "what has been spent")                                                                           \
     X(certify, "Run", "certificates to try things with")
 
 typedef struct caucus_verb {

@@ -1,4 +1,5 @@
-/* exponential_draw.c: the parts of exact inversion that are not in the inner loop (exponential_draw.h has the proof). */
+/* exponential_draw.c: the parts of exact inversion that are not in the inner loop (exponential_draw.h has the proof).
+ */
 #include "dp/exponential_draw.h"
 
 #include "dp/draws.h"
@@ -23,8 +24,8 @@ caucus_inversion caucus_inversion_prepare(caucus_rational rate) {
         inv.scalar = true;
         return inv;
     }
-    /* The largest k with floor(2^k*den/num) + 1 < 2^64: between 7 and 69, since 1/44 < den/num <= 2^56. With one more bit
-     * than this 2^k*den/num is at least 2^64; the answer is here or one below. */
+    /* The largest k with floor(2^k*den/num) + 1 < 2^64: between 7 and 69, since 1/44 < den/num <= 2^56. With one more
+     * bit than this 2^k*den/num is at least 2^64; the answer is here or one below. */
     unsigned k = 64 + bit_length(rate.num) - bit_length(rate.den);
     k = k < 69 ? k : 69;
     caucus_u128 quotient;

@@ -23,15 +23,13 @@
  *     t3 = floor(2^64/3) - s3                                + (-1.01u, 1.01u)
  *     s2 = mulhi(Z, t3) >> 9                                 + (-1.01u, .01u)
  *     t2 = 1/2 - s2                                          + (-.01u, 1.01u)
- *     s1 = mulhi(Z, mulhi(Z, t2)) >> 9                       + (-1.01u, .01u)   (the inner one is off by < 2.01u, times 2^-9)
- *     L  = Z - s1                            = 512*q(w)      + (-.01u, 1.01u)
- *   since a factor w < 2^-9 shrinks an earlier error to below .005u, a shift by 9 adds (-1u, 0] and the
- *   mulhi before it (-.002u, 0].
- *   l = L >> 15, in ulp (2^-73 to 2^-58): truncation (-1, 0]; the errors above are divided by 2^15. Passing from
- *   w to z: ln(1+z) - ln(1+w) <= z - w < 2u/512, nothing in ulp. So l - ln(1+z) lies in (-1.001, 2.671) ulp.
- *   The table has ceil(c*ln 2) + 3 and ceil(-ln x_i), each rounding in [0, 1).
- *   Together: H := octave_c + minus_log_i - l satisfies  0 < H - E(W) < 3 + 2 + 1.001 < 6.01 ulp.
- * The rest of U: E(W) - 1/W < E <= E(W), and 1/W <= 2^(c-63) = 2^(c-5) ulp <= (2^c >> 5) + 1 ulp.
+ *     s1 = mulhi(Z, mulhi(Z, t2)) >> 9                       + (-1.01u, .01u)   (the inner one is off by < 2.01u, times
+ * 2^-9) L  = Z - s1                            = 512*q(w)      + (-.01u, 1.01u) since a factor w < 2^-9 shrinks an
+ * earlier error to below .005u, a shift by 9 adds (-1u, 0] and the mulhi before it (-.002u, 0]. l = L >> 15, in ulp
+ * (2^-73 to 2^-58): truncation (-1, 0]; the errors above are divided by 2^15. Passing from w to z: ln(1+z) - ln(1+w) <=
+ * z - w < 2u/512, nothing in ulp. So l - ln(1+z) lies in (-1.001, 2.671) ulp. The table has ceil(c*ln 2) + 3 and
+ * ceil(-ln x_i), each rounding in [0, 1). Together: H := octave_c + minus_log_i - l satisfies  0 < H - E(W) < 3 + 2
+ * + 1.001 < 6.01 ulp. The rest of U: E(W) - 1/W < E <= E(W), and 1/W <= 2^(c-63) = 2^(c-5) ulp <= (2^c >> 5) + 1 ulp.
  *   So  H - d < E < H  with  d = 8 + (2^c >> 5) ulp. */
 #ifndef CAUCUS_DP_EXPONENTIAL_DRAW_H
 #define CAUCUS_DP_EXPONENTIAL_DRAW_H
@@ -76,9 +74,9 @@ static inline uint64_t caucus_minus_log(uint64_t word, uint64_t *ret_slack) {
 typedef struct caucus_inversion {
     caucus_rational rate;
     uint64_t multiplier;
-    unsigned shift;  /* 1 .. 63 */
-    uint64_t mask;   /* 2^shift - 1 */
-    bool scalar;     /* rate above 44 or below 2^-56: not worth it, use the scalar sampler */
+    unsigned shift; /* 1 .. 63 */
+    uint64_t mask;  /* 2^shift - 1 */
+    bool scalar;    /* rate above 44 or below 2^-56: not worth it, use the scalar sampler */
 } caucus_inversion;
 
 caucus_inversion caucus_inversion_prepare(caucus_rational rate);
@@ -88,7 +86,8 @@ int64_t caucus_inversion_slow(caucus_stream *stream, const caucus_inversion *inv
 
 /** One geometric. With P = E * multiplier (E in ulp) and h = mulhi(H, multiplier):
  *  E*2^(k+58)*den/num <= P < 2^64*(h+1), and it is above 2^64*(h - 1 - d) because E > H - d and the multiplier is too
- *  large by at most 1. So if the low `shift` bits of h are at least d + 1, all of the interval has the floor h >> shift. */
+ *  large by at most 1. So if the low `shift` bits of h are at least d + 1, all of the interval has the floor h >>
+ * shift. */
 static inline int64_t caucus_inversion_draw(caucus_stream *stream, const caucus_inversion *inv) {
     uint64_t word = caucus_word(stream);
     if (__builtin_expect(word >= CAUCUS_WORD_TINY, 1)) {

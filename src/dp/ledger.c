@@ -24,7 +24,7 @@
 #define FINE_BITS 64 /* a step of 2^-30 is 2^64 fine steps of 2^-94 */
 
 typedef struct ledger_run {
-    uint64_t choices, messages; /* reserved */
+    uint64_t choices, messages;              /* reserved */
     caucus_wide used_choices, used_messages; /* released, fine steps */
     bool seeded;
 } ledger_run;
@@ -117,8 +117,8 @@ static caucus_status apply_run(caucus_ledger *ledger, const caucus_entry *e, cau
     if (budget->choices != INFINITE) {
         uint64_t left = budget->choices - ledger->charged; /* charged <= budget holds from entry to entry */
         if (charge > left)
-            return caucus_fail(ret_error, CAUCUS_E_BUDGET, "epsilon", "%.10g asked, %.10g of %.10g left", epsilon_of(charge),
-                               epsilon_of(left), epsilon_of(budget->choices));
+            return caucus_fail(ret_error, CAUCUS_E_BUDGET, "epsilon", "%.10g asked, %.10g of %.10g left",
+                               epsilon_of(charge), epsilon_of(left), epsilon_of(budget->choices));
     }
     if (ledger->delta + e->delta > budget->delta * (1 + 0x1p-40))
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "delta", "%.10g asked, %.10g of %.10g left", e->delta,
@@ -135,8 +135,10 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a release that does not belong to its run");
     ledger_run *run = &ledger->run[e->run - 1];
     caucus_wide choices, messages;
-    if (!caucus_add_wide(run->used_choices, (caucus_wide)e->choices << FINE_BITS, &choices) || !fits(choices, run->choices) ||
-        !caucus_add_wide(run->used_messages, (caucus_wide)e->messages << FINE_BITS, &messages) || !fits(messages, run->messages))
+    if (!caucus_add_wide(run->used_choices, (caucus_wide)e->choices << FINE_BITS, &choices) ||
+        !fits(choices, run->choices) ||
+        !caucus_add_wide(run->used_messages, (caucus_wide)e->messages << FINE_BITS, &messages) ||
+        !fits(messages, run->messages))
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "ledger", "a release beyond what run %u reserved", e->run);
     run->used_choices = choices;
     run->used_messages = messages;
@@ -176,7 +178,8 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
 caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) {
     caucus_entry budget = {.kind = CAUCUS_ENTRY_BUDGET, .what = CAUCUS_LEDGER_MAGIC, .delta = delta};
     if (!(epsilon > 0) || steps_of(epsilon, &budget.choices) != CAUCUS_OK)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%.10g (accepted: above 0 and below 2^33, or infinite)", epsilon);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon",
+                           "%.10g (accepted: above 0 and below 2^33, or infinite)", epsilon);
     if (!(delta >= 0 && delta < 1))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", delta);
     caucus_ledger *ledger = calloc(1, sizeof *ledger);
@@ -204,14 +207,20 @@ caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *p
     const caucus_guarantee *g = &plan->guarantee;
     caucus_entry e = {.kind = CAUCUS_ENTRY_RUN, .run = (uint32_t)ledger->runs + 1, .seeded = seeded, .delta = g->delta};
     char terms[32]; /* what its epsilon is about: against whom, and per what */
-    (void)snprintf(terms, sizeof terms, "%s %s", caucus_trust_word(plan->settings.trust), caucus_unit_word(plan->settings.unit));
+    (void)snprintf(terms, sizeof terms, "%s %s", caucus_trust_word(plan->settings.trust),
+                   caucus_unit_word(plan->settings.unit));
     if (!caucus_ledger_text_name(name, terms, e.what))
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "name", "'%.48s' (accepted: 1 to %d bytes without control characters, no "
-                           "space at either end)", name, CAUCUS_LEDGER_NAME_MAX);
-    double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages; /* NAN: the coordinator is trusted with them */
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "name",
+                           "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "space at either end)",
+                           name, CAUCUS_LEDGER_NAME_MAX);
+    double messages =
+        isnan(g->epsilon_messages) ? 0 : g->epsilon_messages; /* NAN: the coordinator is trusted with them */
     if (steps_of(g->epsilon_choices, &e.choices) != CAUCUS_OK || steps_of(messages, &e.messages) != CAUCUS_OK)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon", "%.10g for choices, %.10g for messages (accepted: 0 or above, "
-                           "below 2^33, or infinite)", g->epsilon_choices, messages);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon",
+                           "%.10g for choices, %.10g for messages (accepted: 0 or above, "
+                           "below 2^33, or infinite)",
+                           g->epsilon_choices, messages);
     if (!(g->delta >= 0 && g->delta < 1))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", g->delta);
     caucus_status status = append(ledger, &e, ret_error);
@@ -227,15 +236,21 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_
     ledger_run before = ledger->run[run - 1], after = before;
     caucus_entry e = {.kind = CAUCUS_ENTRY_RELEASE, .run = run, .block = block, .seeded = before.seeded};
     if (!caucus_ledger_text_name(what, NULL, e.what))
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "what", "'%.48s' (accepted: 1 to %d bytes without control characters, no "
-                           "space at either end)", what, CAUCUS_RUN_NAME_BYTES - 1);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "what",
+                           "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "space at either end)",
+                           what, CAUCUS_RUN_NAME_BYTES - 1);
     caucus_wide fine_choices, fine_messages;
     if (!fine_steps(choices, &fine_choices) || !fine_steps(messages, &fine_messages))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "release", "an amount of 2^32 or more");
-    if (!caucus_add_wide(before.used_choices, fine_choices, &after.used_choices) || !fits(after.used_choices, before.choices) ||
-        !caucus_add_wide(before.used_messages, fine_messages, &after.used_messages) || !fits(after.used_messages, before.messages))
-        return caucus_fail(ret_error, CAUCUS_E_BUDGET, "release", "'%s' would exceed what run %u reserved: %.10g for choices, "
-                           "%.10g for messages", e.what, run, epsilon_of(before.choices), epsilon_of(before.messages));
+    if (!caucus_add_wide(before.used_choices, fine_choices, &after.used_choices) ||
+        !fits(after.used_choices, before.choices) ||
+        !caucus_add_wide(before.used_messages, fine_messages, &after.used_messages) ||
+        !fits(after.used_messages, before.messages))
+        return caucus_fail(ret_error, CAUCUS_E_BUDGET, "release",
+                           "'%s' would exceed what run %u reserved: %.10g for choices, "
+                           "%.10g for messages",
+                           e.what, run, epsilon_of(before.choices), epsilon_of(before.messages));
     e.choices = (uint64_t)(coarse(after.used_choices) - coarse(before.used_choices));
     e.messages = (uint64_t)(coarse(after.used_messages) - coarse(before.used_messages));
     /* The entry's whole steps are checked from the rounded sums, then the exact sums are kept. */
@@ -282,7 +297,8 @@ caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char
     return caucus_ledger_text_line(&ledger->entry[index], ret, ret_bytes);
 }
 
-caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number, caucus_error *ret_error) {
+caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,
+                                        caucus_error *ret_error) {
     caucus_entry e;
     const char *wrong = caucus_ledger_text_parse(line, &e);
     if (wrong != NULL)
@@ -298,8 +314,10 @@ caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line
     caucus_ledger_text_hash(&e, last_hash(target), hash);
     caucus_status status;
     if (memcmp(hash, e.hash, sizeof hash) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "line %zu does not continue the one before: altered, torn, "
-                             "missing or out of order", line_number);
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger",
+                             "line %zu does not continue the one before: altered, torn, "
+                             "missing or out of order",
+                             line_number);
     } else {
         caucus_error why = {0};
         status = append(target, &e, &why);

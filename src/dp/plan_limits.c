@@ -46,10 +46,12 @@ static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_ph
     if (!fits(one) || !fits(one * s->clients))
         return refuse(plan, "sums of a phase", ret_error);
     for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
-        if (knorm_is_slow(&phase->vertex_noise[h], s->experts) || knorm_is_slow(&phase->shortlist_noise, CAUCUS_SHORTLIST))
-            return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "grid",
-                               "%lld steps are too few for K-norm noise at epsilon %g with %u experts: use a finer grid",
-                               (long long)plan->grid, s->epsilon, s->experts);
+        if (knorm_is_slow(&phase->vertex_noise[h], s->experts) ||
+            knorm_is_slow(&phase->shortlist_noise, CAUCUS_SHORTLIST))
+            return caucus_fail(
+                ret_error, CAUCUS_E_INFEASIBLE, "grid",
+                "%lld steps are too few for K-norm noise at epsilon %g with %u experts: use a finer grid",
+                (long long)plan->grid, s->epsilon, s->experts);
     double noise = 0;
     for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
         noise += noise_reach(&phase->vertex_noise[h], s->experts) + noise_reach(&phase->leaf_noise[h], s->experts);

@@ -36,26 +36,26 @@ static caucus_status parse_word(const char *field, const char *word, const choic
 }
 
 #define CHOICE(name, word, help) {word, help},
-#define CHOICE_FUNCTIONS(type, LIST)                                                                         \
-    static const choice type##_choices[] = {LIST(CHOICE)};                                                   \
-    static const size_t type##_count = sizeof type##_choices / sizeof type##_choices[0];                     \
-    const char *caucus_##type##_word(caucus_##type value) {                                                  \
-        return (size_t)value < type##_count ? type##_choices[value].word : "?";                              \
-    }                                                                                                        \
-    const char *caucus_##type##_help(caucus_##type value) {                                                  \
-        return (size_t)value < type##_count ? type##_choices[value].help : "?";                              \
-    }                                                                                                        \
-    caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) {     \
-        size_t index = 0;                                                                                    \
-        caucus_status status = parse_word(#type, word, type##_choices, type##_count, &index, ret_error);     \
-        if (status == CAUCUS_OK)                                                                             \
-            *ret = (caucus_##type)index;                                                                     \
-        return status;                                                                                       \
-    }                                                                                                        \
-    static caucus_status check_##type(caucus_##type value, caucus_error *ret_error) {                        \
-        if ((size_t)value < type##_count)                                                                    \
-            return CAUCUS_OK;                                                                                \
-        return refuse_word(#type, "missing", type##_choices, type##_count, ret_error);                       \
+#define CHOICE_FUNCTIONS(type, LIST)                                                                                   \
+    static const choice type##_choices[] = {LIST(CHOICE)};                                                             \
+    static const size_t type##_count = sizeof type##_choices / sizeof type##_choices[0];                               \
+    const char *caucus_##type##_word(caucus_##type value) {                                                            \
+        return (size_t)value < type##_count ? type##_choices[value].word : "?";                                        \
+    }                                                                                                                  \
+    const char *caucus_##type##_help(caucus_##type value) {                                                            \
+        return (size_t)value < type##_count ? type##_choices[value].help : "?";                                        \
+    }                                                                                                                  \
+    caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) {               \
+        size_t index = 0;                                                                                              \
+        caucus_status status = parse_word(#type, word, type##_choices, type##_count, &index, ret_error);               \
+        if (status == CAUCUS_OK)                                                                                       \
+            *ret = (caucus_##type)index;                                                                               \
+        return status;                                                                                                 \
+    }                                                                                                                  \
+    static caucus_status check_##type(caucus_##type value, caucus_error *ret_error) {                                  \
+        if ((size_t)value < type##_count)                                                                              \
+            return CAUCUS_OK;                                                                                          \
+        return refuse_word(#type, "missing", type##_choices, type##_count, ret_error);                                 \
     }
 
 CHOICE_FUNCTIONS(algorithm, CAUCUS_ALGORITHM_LIST)
@@ -144,7 +144,8 @@ static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
 /* Written so that NaN fails each condition. */
 static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
     if (!(s->epsilon > 0 && (s->epsilon <= 1000 || isinf(s->epsilon))))
-        return caucus_fail(e, CAUCUS_E_RANGE, "epsilon", "%.10g (accepted: above 0, at most 1000; or infinite)", s->epsilon);
+        return caucus_fail(e, CAUCUS_E_RANGE, "epsilon", "%.10g (accepted: above 0, at most 1000; or infinite)",
+                           s->epsilon);
     if (!(s->delta >= 0 && s->delta < 0.1))
         return caucus_fail(e, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 for pure privacy, or above 0 and below 0.1)",
                            s->delta);
@@ -153,7 +154,8 @@ static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
     if (!isfinite(s->lo))
         return caucus_fail(e, CAUCUS_E_RANGE, "lo", "%.10g (accepted: a finite number)", s->lo);
     if (!isfinite(s->hi) || !(s->hi > s->lo))
-        return caucus_fail(e, CAUCUS_E_RANGE, "hi", "%.10g (accepted: a finite number above lo, which is %.10g)", s->hi, s->lo);
+        return caucus_fail(e, CAUCUS_E_RANGE, "hi", "%.10g (accepted: a finite number above lo, which is %.10g)", s->hi,
+                           s->lo);
     double width = s->hi - s->lo;
     if (!(width >= 1e-200 && width <= 1e200)) /* so that G/(hi-lo) and sums in loss units stay finite */
         return caucus_fail(e, CAUCUS_E_RANGE, "hi", "hi - lo is %.10g (accepted: 1e-200 to 1e200)", width);
@@ -171,74 +173,104 @@ static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
 static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
     const char *algorithm = caucus_algorithm_word(s->algorithm);
     if (s->trust != CAUCUS_TRUST_COORDINATOR && !is_stoch(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust", "%s with %s, whose messages are sums in clear "
-                           "(accepted: coordinator; or algorithm stoch, limited-updates)", caucus_trust_word(s->trust), algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust",
+                           "%s with %s, whose messages are sums in clear "
+                           "(accepted: coordinator; or algorithm stoch, limited-updates)",
+                           caucus_trust_word(s->trust), algorithm);
     if (s->trust == CAUCUS_TRUST_PAPER_LOCAL && s->calibration != CAUCUS_CALIBRATION_PAPER)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust", "paper-local is for reproducing the paper "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust",
+                           "paper-local is for reproducing the paper "
                            "(accepted with calibration paper; for messages that are private use trust nobody)");
     if (s->trust == CAUCUS_TRUST_NOBODY && s->calibration == CAUCUS_CALIBRATION_PAPER)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration", "paper with trust nobody: the paper has no message-private "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration",
+                           "paper with trust nobody: the paper has no message-private "
                            "calibration; use trust paper-local or calibration tight");
     if (s->algorithm == CAUCUS_ALGORITHM_HEDGE && s->calibration == CAUCUS_CALIBRATION_PAPER)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration", "paper with hedge, which is not in the paper (accepted: tight)");
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration",
+                           "paper with hedge, which is not in the paper (accepted: tight)");
     if (isinf(s->epsilon) && (is_svt(s) || is_stoch(s)))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "epsilon", "infinite with %s (accepted: above 0, at most 1000; "
-                           "without privacy use algorithm hedge or leader)", algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "epsilon",
+                           "infinite with %s (accepted: above 0, at most 1000; "
+                           "without privacy use algorithm hedge or leader)",
+                           algorithm);
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->algorithm == CAUCUS_ALGORITHM_HEDGE)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit", "client-block with hedge (accepted: event; or algorithm svt, "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit",
+                           "client-block with hedge (accepted: event; or algorithm svt, "
                            "sparse-vector, stoch, limited-updates)");
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->trees > 0)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with unit client-block, where a client's block enters one "
-                           "selection (accepted: 0 or auto)", s->trees);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
+                           "%d with unit client-block, where a client's block enters one "
+                           "selection (accepted: 0 or auto)",
+                           s->trees);
     return CAUCUS_OK;
 }
 
-/* Options that belong to one algorithm or one trust model: given elsewhere they would be ignored, so they are refused. */
+/* Options that belong to one algorithm or one trust model: given elsewhere they would be ignored, so they are refused.
+ */
 static caucus_status check_mechanisms(const caucus_settings *s, caucus_error *e) {
     if (s->select != CAUCUS_SELECT_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "select", "%s (accepted: auto; others only for stoch and limited-updates "
-                           "with trust coordinator)", caucus_select_word(s->select));
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "select",
+                           "%s (accepted: auto; others only for stoch and limited-updates "
+                           "with trust coordinator)",
+                           caucus_select_word(s->select));
     if (s->message != CAUCUS_MESSAGE_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_NOBODY))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "message", "%s (accepted: auto; others only for stoch and limited-updates "
-                           "with trust nobody)", caucus_message_word(s->message));
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "message",
+                           "%s (accepted: auto; others only for stoch and limited-updates "
+                           "with trust nobody)",
+                           caucus_message_word(s->message));
     if (s->message == CAUCUS_MESSAGE_GAUSS && !(s->delta > 0))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "delta", "0 with message gauss, which is never purely private "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "delta",
+                           "0 with message gauss, which is never purely private "
                            "(accepted: above 0, below 0.1; 1e-6 is usual)");
     if ((s->message == CAUCUS_MESSAGE_VOTE || s->message == CAUCUS_MESSAGE_SHORTLIST) && s->trees > 0)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with message %s, which sends no sums to build trees from "
-                           "(accepted: 0 or auto; or message knorm, laplace-d, gauss)", s->trees, caucus_message_word(s->message));
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
+                           "%d with message %s, which sends no sums to build trees from "
+                           "(accepted: 0 or auto; or message knorm, laplace-d, gauss)",
+                           s->trees, caucus_message_word(s->message));
     if (s->trees > 0 && !is_stoch(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with %s (accepted: auto; trees are for stoch and "
-                           "limited-updates)", s->trees, caucus_algorithm_word(s->algorithm));
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
+                           "%d with %s (accepted: auto; trees are for stoch and "
+                           "limited-updates)",
+                           s->trees, caucus_algorithm_word(s->algorithm));
     return CAUCUS_OK;
 }
 
 static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
     const char *algorithm = caucus_algorithm_word(s->algorithm);
     if (s->protocol == CAUCUS_PROTOCOL_PAPER && !is_svt(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "protocol", "paper with %s (accepted: two-step; the choice exists for svt "
-                           "and sparse-vector)", algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "protocol",
+                           "paper with %s (accepted: two-step; the choice exists for svt "
+                           "and sparse-vector)",
+                           algorithm);
     if (s->interval > 1 && is_stoch(s))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval", "%u with %s, which reports once per phase (accepted: 1)",
                            s->interval, algorithm);
     if (s->lstar > 0 && !is_svt(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar", "%.10g with %s (accepted: 0; only svt and sparse-vector use it)",
-                           s->lstar, algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar",
+                           "%.10g with %s (accepted: 0; only svt and sparse-vector use it)", s->lstar, algorithm);
     if (s->front_load && (!is_svt(s) || s->calibration == CAUCUS_CALIBRATION_PAPER))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load", "true (accepted only for svt and sparse-vector with "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load",
+                           "true (accepted only for svt and sparse-vector with "
                            "calibration tight)");
     if (s->losses == CAUCUS_LOSSES_CONVEX && !is_stoch(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses", "convex with %s (accepted: linear; or algorithm stoch, "
-                           "limited-updates)", algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses",
+                           "convex with %s (accepted: linear; or algorithm stoch, "
+                           "limited-updates)",
+                           algorithm);
     if (s->losses == CAUCUS_LOSSES_LINEAR && s->smoothness > 0)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "smoothness", "%.10g with linear losses, whose gradient never changes "
-                           "(accepted: 0; or losses convex)", s->smoothness);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "smoothness",
+                           "%.10g with linear losses, whose gradient never changes "
+                           "(accepted: 0; or losses convex)",
+                           s->smoothness);
     if (s->losses == CAUCUS_LOSSES_LINEAR && s->lipschitz != 1)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lipschitz", "%.10g with linear losses (accepted: 1; give their range as "
-                           "lo and hi, or use losses convex)", s->lipschitz);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lipschitz",
+                           "%.10g with linear losses (accepted: 1; give their range as "
+                           "lo and hi, or use losses convex)",
+                           s->lipschitz);
     if (s->past_phases && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR || s->losses != CAUCUS_LOSSES_LINEAR ||
                            s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "past-phases", "true (accepted only for stoch and limited-updates with trust "
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "past-phases",
+                           "true (accepted only for stoch and limited-updates with trust "
                            "coordinator, linear losses, no trees, calibration tight)");
     return CAUCUS_OK;
 }
@@ -249,8 +281,10 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     uint64_t records = (uint64_t)s->clients * s->rounds; /* at most 2^54 */
     if (records < (((uint64_t)1 << 62) + grid - 1) / grid)
         return CAUCUS_OK;
-    return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds", "%u rounds of %u clients on a grid of %llu steps "
-                       "(accepted: clients * rounds * grid below 2^62)", s->rounds, s->clients, (unsigned long long)grid);
+    return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds",
+                       "%u rounds of %u clients on a grid of %llu steps "
+                       "(accepted: clients * rounds * grid below 2^62)",
+                       s->rounds, s->clients, (unsigned long long)grid);
 }
 
 caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) {

@@ -52,13 +52,17 @@ static bool extend_all(X509 *x509, X509 *issuer, caucus_certificate_role role, c
     X509V3_set_ctx(&context, issuer, x509, NULL, NULL, 0);
     bool ca = role == CAUCUS_CERTIFICATE_CA;
     char names[400];
-    (void)snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s", host == NULL ? "" : is_address(host) ? ",IP:" : ",DNS:",
+    (void)snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s",
+                   host == NULL       ? ""
+                   : is_address(host) ? ",IP:"
+                                      : ",DNS:",
                    host == NULL ? "" : host);
     return extend(x509, &context, NID_basic_constraints, ca ? "critical,CA:TRUE,pathlen:0" : "critical,CA:FALSE") &&
            extend(x509, &context, NID_key_usage, ca ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature") &&
            extend(x509, &context, NID_subject_key_identifier, "hash") &&
            (ca || extend(x509, &context, NID_authority_key_identifier, "keyid:always")) &&
-           (ca || extend(x509, &context, NID_ext_key_usage, role == CAUCUS_CERTIFICATE_CLIENT ? "clientAuth" : "serverAuth")) &&
+           (ca || extend(x509, &context, NID_ext_key_usage,
+                         role == CAUCUS_CERTIFICATE_CLIENT ? "clientAuth" : "serverAuth")) &&
            (role != CAUCUS_CERTIFICATE_COORDINATOR || extend(x509, &context, NID_subject_alt_name, names));
 }
 
@@ -71,20 +75,22 @@ static bool set_serial(X509 *x509) {
     return good;
 }
 
-static bool fill(const caucus_certificate *c, const caucus_certificate *issuer, caucus_certificate_role role, const char *name, const char *host,
-                 uint32_t days) {
+static bool fill(const caucus_certificate *c, const caucus_certificate *issuer, caucus_certificate_role role,
+                 const char *name, const char *host, uint32_t days) {
     X509_NAME *subject = X509_get_subject_name(c->x509);
     /* Clocks differ: valid from a little before now. */
     return X509_set_version(c->x509, X509_VERSION_3) == 1 && set_serial(c->x509) &&
            X509_gmtime_adj(X509_getm_notBefore(c->x509), -(long)CLOCK_SKEW_SECONDS) != NULL &&
            X509_time_adj_ex(X509_getm_notAfter(c->x509), (int)days, 0, NULL) != NULL &&
            X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0) == 1 &&
-           X509_set_issuer_name(c->x509, X509_get_subject_name(issuer->x509)) == 1 && X509_set_pubkey(c->x509, c->key) == 1 &&
-           extend_all(c->x509, issuer->x509, role, host) && X509_sign(c->x509, issuer->key, EVP_sha256()) > 0;
+           X509_set_issuer_name(c->x509, X509_get_subject_name(issuer->x509)) == 1 &&
+           X509_set_pubkey(c->x509, c->key) == 1 && extend_all(c->x509, issuer->x509, role, host) &&
+           X509_sign(c->x509, issuer->key, EVP_sha256()) > 0;
 }
 
-caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus_certificate *issuer, const char *name, const char *host,
-                                      uint32_t days, caucus_certificate *ret, caucus_error *ret_error) {
+caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
+                                      const char *host, uint32_t days, caucus_certificate *ret,
+                                      caucus_error *ret_error) {
     ERR_clear_error();
     caucus_certificate made = {.key = EVP_EC_gen("P-256"), .x509 = X509_new()};
     if (made.key != NULL && made.x509 != NULL && fill(&made, issuer != NULL ? issuer : &made, role, name, host, days)) {
@@ -94,7 +100,8 @@ caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus
     unsigned long code = ERR_peek_error();
     const char *why = code != 0 ? ERR_reason_error_string(code) : NULL;
     caucus_certificate_free(&made);
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "OpenSSL made no certificate for '%s': %s", name, why != NULL ? why : "no reason given");
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "OpenSSL made no certificate for '%s': %s", name,
+                       why != NULL ? why : "no reason given");
 }
 
 void caucus_certificate_free(caucus_certificate *certificate) {

@@ -1,8 +1,9 @@
 /* certificate.h: a small certificate authority, made for one federation and thrown away.
  * layer: net
  *
- * P-256 keys, ECDSA with SHA-256, X.509 version 3. A client's certificate has its index, in decimal, as its common name; that is who it
- * is for the coordinator. Only for trying things out: real federations have an authority of their own. */
+ * P-256 keys, ECDSA with SHA-256, X.509 version 3. A client's certificate has its index, in decimal, as its common
+ * name; that is who it is for the coordinator. Only for trying things out: real federations have an authority of their
+ * own. */
 #ifndef CAUCUS_NET_CERTIFICATE_H
 #define CAUCUS_NET_CERTIFICATE_H
 
@@ -11,7 +12,11 @@
 #include <openssl/x509.h>
 #include <stdbool.h>
 
-typedef enum caucus_certificate_role { CAUCUS_CERTIFICATE_CA, CAUCUS_CERTIFICATE_COORDINATOR, CAUCUS_CERTIFICATE_CLIENT } caucus_certificate_role;
+typedef enum caucus_certificate_role {
+    CAUCUS_CERTIFICATE_CA,
+    CAUCUS_CERTIFICATE_COORDINATOR,
+    CAUCUS_CERTIFICATE_CLIENT
+} caucus_certificate_role;
 
 typedef struct caucus_certificate {
     EVP_PKEY *key;
@@ -21,10 +26,11 @@ typedef struct caucus_certificate {
 /** A new key and its certificate.
  *  In:      issuer  who signs; NULL: it signs itself (role CA).
  *           name    the common name, at most 64 bytes.
- *           host    COORDINATOR: a further name or address, besides localhost, 127.0.0.1 and ::1; NULL: none. See caucus_certificate_host_ok.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY (or whatever OpenSSL failed at, in its words). */
-caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus_certificate *issuer, const char *name, const char *host,
-                                      uint32_t days, caucus_certificate *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+ *           host    COORDINATOR: a further name or address, besides localhost, 127.0.0.1 and ::1; NULL: none. See
+ * caucus_certificate_host_ok. Returns: CAUCUS_OK, CAUCUS_E_MEMORY (or whatever OpenSSL failed at, in its words). */
+caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
+                                      const char *host, uint32_t days, caucus_certificate *ret,
+                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_certificate_free(caucus_certificate *certificate);
 
 /** A host name (letters, digits, hyphens, dots) or a numeric address. */

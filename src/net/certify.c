@@ -1,4 +1,5 @@
-/* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its place. */
+/* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its place.
+ */
 #define _GNU_SOURCE /* renameat2, syncfs */
 #include "net/certify.h"
 
@@ -20,7 +21,8 @@ static const char *tail(const char *path) {
 }
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", tail(path), strerror(errno), fix[0] != '\0' ? " — " : "", fix);
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", tail(path), strerror(errno),
+                       fix[0] != '\0' ? " — " : "", fix);
 }
 
 /* A name we give to files: what an earlier call left may be replaced, anything else is somebody's. */
@@ -53,7 +55,8 @@ static caucus_status look(const char *dir, bool *ret_replace, caucus_error *ret_
             continue;
         *ret_replace = true;
         if (!is_ours(entry->d_name))
-            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "", "%s holds other files ('%.60s') — name a new directory", tail(dir), entry->d_name);
+            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "", "%s holds other files ('%.60s') — name a new directory",
+                                 tail(dir), entry->d_name);
     }
     closedir(open_dir);
     return status;
@@ -85,7 +88,8 @@ static bool finish(FILE *out, bool written) {
     return fclose(out) == 0 && good;
 }
 
-static caucus_status write_pair(int at, const char *base, const caucus_certificate *c, bool with_key, caucus_error *ret_error) {
+static caucus_status write_pair(int at, const char *base, const caucus_certificate *c, bool with_key,
+                                caucus_error *ret_error) {
     char name[40];
     (void)snprintf(name, sizeof name, "%s.pem", base);
     errno = 0;
@@ -101,8 +105,8 @@ static caucus_status write_pair(int at, const char *base, const caucus_certifica
     return CAUCUS_OK;
 }
 
-static caucus_status make_one(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base, const char *name,
-                              const caucus_certify_settings *s, caucus_error *ret_error) {
+static caucus_status make_one(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base,
+                              const char *name, const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_certificate certificate = {0};
     caucus_status status = caucus_certificate_make(role, ca, name, s->host, s->days, &certificate, ret_error);
     if (status == CAUCUS_OK)
@@ -113,7 +117,8 @@ static caucus_status make_one(int at, caucus_certificate_role role, const caucus
 
 static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_certificate ca = {0};
-    caucus_status status = caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "caucus trial authority", NULL, s->days, &ca, ret_error);
+    caucus_status status =
+        caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "caucus trial authority", NULL, s->days, &ca, ret_error);
     if (status == CAUCUS_OK)
         status = write_pair(at, "ca", &ca, false, ret_error);
     if (status == CAUCUS_OK)
@@ -132,7 +137,8 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
     return status;
 }
 
-/* The draft takes the place of `dir` in one step; an earlier set is what is then found under the draft's name, and is removed. */
+/* The draft takes the place of `dir` in one step; an earlier set is what is then found under the draft's name, and is
+ * removed. */
 static caucus_status put_in_place(const char *draft, const char *dir, bool replace, caucus_error *ret_error) {
     if (!replace)
         return rename(draft, dir) == 0 ? CAUCUS_OK : fail_io(dir, "", ret_error);
@@ -142,7 +148,8 @@ static caucus_status put_in_place(const char *draft, const char *dir, bool repla
     return CAUCUS_OK;
 }
 
-static caucus_status make_beside(const char *dir, bool replace, const caucus_certify_settings *s, caucus_error *ret_error) {
+static caucus_status make_beside(const char *dir, bool replace, const caucus_certify_settings *s,
+                                 caucus_error *ret_error) {
     size_t room = strlen(dir) + 16;
     char *draft = malloc(room);
     if (draft == NULL)
@@ -167,11 +174,14 @@ static caucus_status make_beside(const char *dir, bool replace, const caucus_cer
 
 caucus_status caucus_certify(const caucus_certify_settings *s, caucus_error *ret_error) {
     if (s->clients < 1 || s->clients > CAUCUS_CERTIFY_MAX_CLIENTS)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u: must be a whole number from 1 to %u", s->clients, CAUCUS_CERTIFY_MAX_CLIENTS);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u: must be a whole number from 1 to %u", s->clients,
+                           CAUCUS_CERTIFY_MAX_CLIENTS);
     if (s->days < 1 || s->days > CAUCUS_CERTIFY_MAX_DAYS)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "days", "%u: must be a whole number from 1 to %u", s->days, CAUCUS_CERTIFY_MAX_DAYS);
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "days", "%u: must be a whole number from 1 to %u", s->days,
+                           CAUCUS_CERTIFY_MAX_DAYS);
     if (s->host != NULL && !caucus_certificate_host_ok(s->host))
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "host", "'%.80s': must be a host name (letters, digits, hyphens, dots) or a numeric address",
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "host",
+                           "'%.80s': must be a host name (letters, digits, hyphens, dots) or a numeric address",
                            s->host);
     char *dir = strdup(s->dir);
     if (dir == NULL)

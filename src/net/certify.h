@@ -1,8 +1,8 @@
 /* certify.h: a directory of certificates to try a live federation with.
  * layer: net
  *
- * ca.pem, coordinator.pem and .key, client-1.pem and .key, ... The directory appears whole or not at all. The authority's own
- * key is never written: once it is done, nothing more can be signed in its name. */
+ * ca.pem, coordinator.pem and .key, client-1.pem and .key, ... The directory appears whole or not at all. The
+ * authority's own key is never written: once it is done, nothing more can be signed in its name. */
 #ifndef CAUCUS_NET_CERTIFY_H
 #define CAUCUS_NET_CERTIFY_H
 
@@ -20,7 +20,8 @@ typedef struct caucus_certify_settings {
 } caucus_certify_settings;
 
 /** Make it. A directory made by an earlier call is replaced at once; one with other contents is refused.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_IO, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_IO, CAUCUS_E_MEMORY, CAUCUS_E_ORDER
+ * (stopped). */
 caucus_status caucus_certify(const caucus_certify_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

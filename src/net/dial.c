@@ -17,7 +17,7 @@
 #include "net/address.h"
 #include "net/tls.h"
 
-#define OPEN_MS 10000 /* to connect and shake hands */
+#define OPEN_MS 10000      /* to connect and shake hands */
 #define SILENCE_SECONDS 60 /* then the kernel asks whether the other side is still there */
 
 typedef enum dial_state { WAITING, CONNECTING, SHAKING, OPEN } dial_state;
@@ -66,8 +66,8 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     if (status == CAUCUS_OK && !s->cert) { /* without TLS nothing may leave this machine */
         status = caucus_address_resolve(s->connect, "connect", false, &d->address, ret_error);
         if (status == CAUCUS_OK && !d->address.loopback)
-            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.100s: is not this machine, and --insecure works on loopback only",
-                                 s->connect);
+            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect",
+                                 "%.100s: is not this machine, and --insecure works on loopback only", s->connect);
     }
     if (status == CAUCUS_OK && s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
@@ -174,7 +174,8 @@ static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_
         return CAUCUS_OK;
     }
     if (!d->context && !d->address.loopback)
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%.100s: is not this machine, and --insecure works on loopback only", d->connect);
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                           "%.100s: is not this machine, and --insecure works on loopback only", d->connect);
     d->fd = socket(d->address.socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (d->fd < 0) {
         lose(d, link, strerror(errno));
@@ -277,7 +278,8 @@ static caucus_status gone(caucus_dial *d, caucus_link *link, int result, caucus_
         return broken_tls(d, link, ret_error);
     const char *words = caucus_link_last_words(link);
     char why[240];
-    (void)snprintf(why, sizeof why, "%s%.180s", words[0] ? "the coordinator said: " : "the connection was closed", words);
+    (void)snprintf(why, sizeof why, "%s%.180s", words[0] ? "the coordinator said: " : "the connection was closed",
+                   words);
     lose(d, link, why);
     return CAUCUS_OK;
 }
@@ -322,7 +324,8 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
         d->last[0] = '\0';
     } else if (status == CAUCUS_E_MISMATCH) {
         return caucus_fail(ret_error, status, error.field, "%s", error.text);
-    } else if (status == CAUCUS_E_IO && strcmp(error.field, "state") == 0) { /* the state could not be saved: nothing wrong with the line */
+    } else if (status == CAUCUS_E_IO &&
+               strcmp(error.field, "state") == 0) { /* the state could not be saved: nothing wrong with the line */
         return caucus_fail(ret_error, status, error.field, "%s", error.text);
     } else {
         caucus_dial_drop(d, link, &error);

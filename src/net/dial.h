@@ -1,16 +1,16 @@
 /* dial.h: the socket under a link: dial out, shake hands, move bytes, and come again when it breaks.
  * layer: net
  *
- * One poll() per step; nothing blocks but the look-up of a name. After a failure it waits 0.2 s, 0.4 s, ... 30 s, each time a
- * random part of that, so that a fleet does not come back all at once. */
+ * One poll() per step; nothing blocks but the look-up of a name. After a failure it waits 0.2 s, 0.4 s, ... 30 s, each
+ * time a random part of that, so that a fleet does not come back all at once. */
 #ifndef CAUCUS_NET_DIAL_H
 #define CAUCUS_NET_DIAL_H
 
 #include <caucus/link.h>
 
 typedef struct caucus_dial_settings {
-    const char *connect;         /* host:port */
-    const char *cert, *key, *ca; /* PEM files; all NULL: plain TCP, to this machine only */
+    const char *connect;                          /* host:port */
+    const char *cert, *key, *ca;                  /* PEM files; all NULL: plain TCP, to this machine only */
     void (*notice)(void *user, const char *line); /* what went wrong and is tried again; may be NULL */
     void *user;
 } caucus_dial_settings;
@@ -18,22 +18,23 @@ typedef struct caucus_dial_settings {
 typedef struct caucus_dial caucus_dial;
 
 /** Read the certificates; nothing is dialled yet. Returns: CAUCUS_OK, or what is wrong with which file or address. */
-caucus_status caucus_dial_new(const caucus_dial_settings *settings, caucus_dial **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_dial_new(const caucus_dial_settings *settings, caucus_dial **ret,
+                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_dial_free(caucus_dial *dial);
 
 /** The index that this side's own certificate gives it, 0 if none. */
 uint32_t caucus_dial_index(const caucus_dial *dial);
 
-/** Do what can be done now; then, if nothing could, wait until something happens, `wake` can be read (-1: none) or timeout_ms
- *  have passed.
- *  Out:     *ret_awake  whether `wake` can be read.
- *  Returns: CAUCUS_OK, also when the connection broke and will be tried again; CAUCUS_E_MISMATCH: refused for good (another plan, a
- *           certificate that is not accepted, on either side): do not come again. */
+/** Do what can be done now; then, if nothing could, wait until something happens, `wake` can be read (-1: none) or
+ * timeout_ms have passed. Out:     *ret_awake  whether `wake` can be read. Returns: CAUCUS_OK, also when the connection
+ * broke and will be tried again; CAUCUS_E_MISMATCH: refused for good (another plan, a certificate that is not accepted,
+ * on either side): do not come again. */
 caucus_status caucus_dial_step(caucus_dial *dial, caucus_link *link, int wake, int timeout_ms, bool *ret_awake,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Connected, and the handshake is over. */
 bool caucus_dial_is_open(const caucus_dial *dial);
-/** Drop the connection because of what came over it (a link said CAUCUS_E_FORMAT); the next try is in half a minute or so. */
+/** Drop the connection because of what came over it (a link said CAUCUS_E_FORMAT); the next try is in half a minute or
+ * so. */
 void caucus_dial_drop(caucus_dial *dial, caucus_link *link, const caucus_error *why);
 /** Send what is left (a farewell), for at most timeout_ms, and close. */
 void caucus_dial_close(caucus_dial *dial, caucus_link *link, int timeout_ms);

@@ -48,10 +48,11 @@ caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if ((j->directory = open_directory(path)) < 0 ||
                (j->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "state", "%.150s: %s — give a file in a directory that can be written to", path,
-                             strerror(errno));
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "state",
+                             "%.150s: %s — give a file in a directory that can be written to", path, strerror(errno));
     } else if (flock(j->lock, LOCK_EX | LOCK_NB) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_ORDER, "state", "%.150s: another process uses it — each client needs its own", path);
+        status = caucus_fail(ret_error, CAUCUS_E_ORDER, "state",
+                             "%.150s: another process uses it — each client needs its own", path);
     }
     free(lock);
     if (status != CAUCUS_OK)

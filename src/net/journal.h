@@ -1,8 +1,8 @@
 /* journal.h: a client's state in one file (join --state): whole and on disk, or as it was.
  * layer: net
  *
- * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock (FILE.lock) keeps a
- * second process out: two clients that go on from one state would draw noise twice. */
+ * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock
+ * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. */
 #ifndef CAUCUS_NET_JOURNAL_H
 #define CAUCUS_NET_JOURNAL_H
 
@@ -18,7 +18,8 @@ caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus
 void caucus_journal_close(caucus_journal *journal);
 
 /** What was written last: *ret = NULL, *ret_size = 0 if nothing ever was. Free *ret with free(). */
-caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **ret, size_t *ret_size, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **ret, size_t *ret_size,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Fits caucus_link_save: user is the caucus_journal. True: the bytes are on disk under the file's name. */
 bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size);

@@ -4,8 +4,8 @@
  *   the machine makes a report -> its frame becomes an item -> the state, item included, is saved -> it may be sent ->
  *   it is sent again, the same bytes, on every new connection -> it is forgotten when the coordinator says that
  *   it is counted, or that its step is closed.
- * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was answered is
- * refused by the machine. Nothing here draws noise. */
+ * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was
+ * answered is refused by the machine. Nothing here draws noise. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -131,8 +131,8 @@ void caucus_link_disconnected(caucus_link *link) {
     link->next = 0;
 }
 
-/* Is the report of this announcement known to be counted, or its step to be closed? Only announcements that the machine has accepted
- * close a step. */
+/* Is the report of this announcement known to be counted, or its step to be closed? Only announcements that the machine
+ * has accepted close a step. */
 static bool unwanted(const caucus_link *link, caucus_ask kind, uint32_t block, uint32_t serial) {
     if (link->over)
         return true;
@@ -163,7 +163,8 @@ static caucus_status keep_report(caucus_link *link, const caucus_report *report,
         return CAUCUS_OK;
     }
     if (link->items >= CAUCUS_LINK_ITEMS)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "has not counted the last %u reports", CAUCUS_LINK_ITEMS);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "has not counted the last %u reports",
+                           CAUCUS_LINK_ITEMS);
     size_t room = caucus_wire_max_bytes(link->plan->settings.experts), size = 0;
     uint8_t *whole = malloc(room);
     caucus_link_item *item = whole ? caucus_link_item_add(link) : NULL;
@@ -236,14 +237,14 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
     if (link->welcomed)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "said welcome twice");
     if (frame->version != CAUCUS_WIRE_VERSION)
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "coordinator", "speaks version %u of the protocol, this client %u",
-                           frame->version, CAUCUS_WIRE_VERSION);
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "coordinator",
+                           "speaks version %u of the protocol, this client %u", frame->version, CAUCUS_WIRE_VERSION);
     if (memcmp(frame->plan, link->plan_hash, sizeof link->plan_hash) != 0) {
         char own[9], other[9];
         sodium_bin2hex(own, sizeof own, link->plan_hash, 4);
         sodium_bin2hex(other, sizeof other, frame->plan, 4);
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "plan", "the coordinator runs plan %s… and this client has %s…",
-                           other, own);
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "plan",
+                           "the coordinator runs plan %s… and this client has %s…", other, own);
     }
     link->welcomed = true;
     return CAUCUS_OK;
@@ -312,8 +313,8 @@ static caucus_status read_on(caucus_link *link, caucus_error *ret_error) {
         while (status == CAUCUS_OK && at < link->in_size && caucus_link_wants(link)) {
             caucus_frame frame;
             size_t used = 0;
-            status = caucus_wire_take(link->in + at, link->in_size - at, link->plan->settings.experts, link->scratch, &used,
-                                      &frame, ret_error);
+            status = caucus_wire_take(link->in + at, link->in_size - at, link->plan->settings.experts, link->scratch,
+                                      &used, &frame, ret_error);
             if (status != CAUCUS_OK || used == 0)
                 break;
             at += used;
@@ -332,7 +333,8 @@ static caucus_status read_on(caucus_link *link, caucus_error *ret_error) {
 caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size, caucus_error *ret_error) {
     link->counts.bytes_received += size;
     if (size > IN_MAX || link->in_size > IN_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "is too far ahead: read no more while caucus_link_wants() is false");
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator",
+                           "is too far ahead: read no more while caucus_link_wants() is false");
     if (link->in_size + size > link->in_room) {
         size_t room = link->in_room ? link->in_room : 4096;
         while (room < link->in_size + size)

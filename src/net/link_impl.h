@@ -42,7 +42,7 @@ struct caucus_link {
 
     caucus_announcement *queue; /* ring of CAUCUS_LINK_QUEUE */
     uint32_t queue_first, queue_count;
-    bool over_received; /* the last one in the queue (or heard) asks for nothing more */
+    bool over_received;            /* the last one in the queue (or heard) asks for nothing more */
     uint32_t cost_next, sums_next; /* the most the coordinator has said to have counted */
 
     bool connected, welcomed, leaving;

@@ -70,8 +70,9 @@ caucus_status caucus_link_store(caucus_link *link, caucus_error *ret_error) {
         sodium_memzero(state, bytes); /* it holds this client's sums */
         free(state);
         if (!saved)
-            return caucus_fail(ret_error, CAUCUS_E_IO, "state",
-                               "could not be saved; reports wait until it can, since one that is sent must survive a restart");
+            return caucus_fail(
+                ret_error, CAUCUS_E_IO, "state",
+                "could not be saved; reports wait until it can, since one that is sent must survive a restart");
     }
     for (size_t i = 0; i < link->items; i++)
         link->item[i].saved = true;
@@ -83,7 +84,8 @@ static caucus_status damaged(caucus_error *ret_error, const char *what) {
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "%s", what);
 }
 
-/* One item; what it is about is read from its own frame. Returns the bytes it took, 0 if it is no item of this client. */
+/* One item; what it is about is read from its own frame. Returns the bytes it took, 0 if it is no item of this client.
+ */
 static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
     if (left < ITEM_HEAD_BYTES || get32(from + 4) > left - ITEM_HEAD_BYTES)
         return 0;
@@ -94,7 +96,8 @@ static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
     bool ok = false;
     if (frame && bytes) {
         memcpy(bytes, from + ITEM_HEAD_BYTES, size);
-        ok = caucus_wire_take(bytes, size, link->plan->settings.experts, link->scratch, &used, frame, NULL) == CAUCUS_OK &&
+        ok = caucus_wire_take(bytes, size, link->plan->settings.experts, link->scratch, &used, frame, NULL) ==
+                 CAUCUS_OK &&
              used == size && frame->kind == CAUCUS_FRAME_REPORT && frame->report.client == link->index &&
              (item = caucus_link_item_add(link)) != NULL;
     }
@@ -126,8 +129,8 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
         return damaged(ret_error, "belongs to another plan: a run cannot change its plan; use a new state");
     from += CAUCUS_PLAN_HASH_BYTES;
     if (get32(from) != link->index)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "belongs to client %u, and this is client %u", get32(from),
-                           link->index);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "belongs to client %u, and this is client %u",
+                           get32(from), link->index);
     link->answered = get32(from + 4);
     link->over = link->over_saved = get32(from + 8) != 0;
     uint64_t machine = get64(from + 12);

@@ -241,7 +241,8 @@ static void expire(caucus_loop *loop) {
             } else {
                 /* A network that stood still is no reason to turn a client away for good: it may come again. */
                 atomic_fetch_add(&loop->server->refused, 1);
-                caucus_output_goodbye(c, wait == CAUCUS_WAIT_HELLO ? "no HELLO in time" : "half a frame, and no more in time");
+                caucus_output_goodbye(c, wait == CAUCUS_WAIT_HELLO ? "no HELLO in time"
+                                                                   : "half a frame, and no more in time");
                 if (c->wait == wait) /* it was leaving already */
                     caucus_connection_end(c);
             }

@@ -49,12 +49,12 @@ struct caucus_server {
     uint8_t *state; /* working space for a commit */
     size_t state_room;
     uint64_t step_ns; /* when the step in hand was opened */
-    struct { /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
+    struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint32_t selections, checks;
         double epsilon_spent;
     } shown;
-    bool overdue;     /* its deadline has passed */
-    bool begun;       /* = `started`, but under the lock */
+    bool overdue; /* its deadline has passed */
+    bool begun;   /* = `started`, but under the lock */
     uint64_t finished_ns;
     caucus_status failure; /* why the run ends early */
     caucus_error failure_error;

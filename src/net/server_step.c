@@ -260,7 +260,8 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
                            s->set.state_dir);
     s->begun = serial > 0;
     atomic_store(&s->started, s->begun);
-    for (uint32_t i = 0; i < s->clients; i++) /* any of them may have joined before this process, and come back for the end */
+    for (uint32_t i = 0; i < s->clients;
+         i++) /* any of them may have joined before this process, and come back for the end */
         atomic_store(&s->owed[i], 1);
     atomic_store(&s->owing, s->clients);
     caucus_server_log(s, 1, "going on at step %u", serial);

@@ -23,19 +23,34 @@ struct caucus_revoked {
     size_t count;
 };
 
-/* One line without its remark and its blanks. False: it is neither an index nor a serial number. */
+/* One line without its remark and its blanks. Up to 8 decimal digits are an index; 0x or colons mark a serial number, however
+ * short. False: it is neither. */
 static bool read_entry(char *line, entry *ret) {
     size_t length = 0;
+    bool marked = false;
     memset(ret, 0, sizeof *ret);
-    for (char *p = line; *p; p++)
+    char *p = line + strspn(line, " \t");
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+        marked = true;
+        p += 2;
+    }
+    for (; *p; p++) {
+        marked = marked || *p == ':';
         if (!isspace((unsigned char)*p) && *p != ':') {
             if (!isxdigit((unsigned char)*p) || length + 1 >= sizeof ret->serial)
                 return false;
             ret->serial[length++] = (char)toupper((unsigned char)*p);
         }
-    if (length <= 8 && strspn(ret->serial, "0123456789") == length)
+    }
+    bool digits = strspn(ret->serial, "0123456789") == length;
+    if (!marked && digits && length <= 8)
         ret->client = (uint32_t)strtoul(ret->serial, NULL, 10);
-    return length > 0 && (ret->client > 0 || length > 8);
+    return length > 0 && (ret->client > 0 || marked || !digits || length > 8);
+}
+
+/* Programs differ in the zeros they put before a serial number. */
+static bool same_serial(const char *a, const char *b) {
+    return strcmp(a + strspn(a, "0"), b + strspn(b, "0")) == 0;
 }
 
 static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
@@ -111,7 +126,7 @@ bool caucus_revoked_has(caucus_revoked *r, uint32_t client, const char *serial) 
         r->readable = false;
     bool found = !r->readable;
     for (size_t i = 0; !found && i < r->count; i++)
-        found = r->list[i].client ? r->list[i].client == client : strcmp(r->list[i].serial, serial) == 0;
+        found = r->list[i].client ? r->list[i].client == client : same_serial(r->list[i].serial, serial);
     pthread_mutex_unlock(&r->lock);
     return found;
 }

@@ -110,8 +110,10 @@ static caucus_status train(half *h, caucus_audit_event *ret) {
         status = run_half(h);
         const uint64_t *const count[2] = {h->count[0], h->count[1]};
         if (status == CAUCUS_OK)
-            status = cells > 0 ? caucus_audit_search_cells(count, cells, h->runs, h->audit->delta, h->options->confidence, ret)
-                               : caucus_audit_search_reals(h->value, h->runs, h->audit->delta, h->options->confidence, ret);
+            status =
+                cells > 0
+                    ? caucus_audit_search_cells(count, cells, h->runs, h->audit->delta, h->options->confidence, ret)
+                    : caucus_audit_search_reals(h->value, h->runs, h->audit->delta, h->options->confidence, ret);
     }
     for (unsigned w = 0; w < 2; w++) {
         free(h->count[w]);
@@ -130,16 +132,26 @@ caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_opt
     uint64_t trials = options->trials > 0 ? options->trials : options->quick ? audit->quick : audit->full;
     void *self = NULL;
     caucus_audit_event event = {0};
-    *ret = (caucus_audit_result){.name = audit->name, .target = audit->target, .claimed = audit->claimed, .delta = audit->delta,
-                                 .holds = audit->holds, .trials = trials / 2 * 2, .confidence = options->confidence,
-                                 .seeded = true, .seed = options->seed};
+    *ret = (caucus_audit_result){.name = audit->name,
+                                 .target = audit->target,
+                                 .claimed = audit->claimed,
+                                 .delta = audit->delta,
+                                 .holds = audit->holds,
+                                 .trials = trials / 2 * 2,
+                                 .confidence = options->confidence,
+                                 .seeded = true,
+                                 .seed = options->seed};
     caucus_status status = audit->family->open(audit->setting, &self, ret_error);
     if (status != CAUCUS_OK)
         return status;
     half training = {.audit = audit, .options = options, .self = self, .runs = trials / 2};
     status = train(&training, &event);
     if (status == CAUCUS_OK) {
-        half testing = {.audit = audit, .options = options, .self = self, .runs = trials / 2, .event = &event,
+        half testing = {.audit = audit,
+                        .options = options,
+                        .self = self,
+                        .runs = trials / 2,
+                        .event = &event,
                         .done_before = 2 * chunks_of(trials / 2)};
         set_keys(&testing, 1);
         status = run_half(&testing);

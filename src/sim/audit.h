@@ -1,5 +1,5 @@
-/* audit.h: does a privacy claim hold? Measured from outside, by running the thing very often on two neighbouring inputs.
- * layer: sim
+/* audit.h: does a privacy claim hold? Measured from outside, by running the thing very often on two neighbouring
+ * inputs. layer: sim
  *
  * Take neighbouring data sets (worlds 0 and 1) and a statistic of what is released. (epsilon, delta)-privacy says
  * P(A) <= e^epsilon P'(A) + delta for every event A. On the first half of the runs the audit searches the event
@@ -33,10 +33,10 @@ typedef struct caucus_audit {
     const char *target; /* what is audited, for people */
     double claimed;     /* epsilon */
     double delta;
-    uint64_t quick;     /* runs per world in the quick audit; 0: not part of it */
-    uint64_t full;      /* and in the full one */
-    uint32_t cells;     /* the statistic is one of 0 .. cells-1; 0: any number */
-    bool holds;         /* what is expected: true, or the claim is false (the paper's, or a broken twin's) */
+    uint64_t quick; /* runs per world in the quick audit; 0: not part of it */
+    uint64_t full;  /* and in the full one */
+    uint32_t cells; /* the statistic is one of 0 .. cells-1; 0: any number */
+    bool holds;     /* what is expected: true, or the claim is false (the paper's, or a broken twin's) */
     const caucus_audit_family *family;
     const void *setting;
 } caucus_audit;
@@ -46,7 +46,7 @@ const caucus_audit *caucus_audit_table(size_t *ret_count);
 
 typedef struct caucus_audit_options {
     uint64_t seed;
-    uint64_t trials;   /* runs per world; 0: the audit's own number */
+    uint64_t trials; /* runs per world; 0: the audit's own number */
     bool quick;
     double confidence; /* of one audit */
     uint32_t threads;  /* 0: all cores */
@@ -59,10 +59,10 @@ typedef struct caucus_audit_result {
     const char *name, *target; /* borrowed from the audit */
     double claimed, delta;
     bool holds;
-    double lower_bound;        /* on epsilon */
-    uint64_t trials;           /* runs per world: half to find the event, half to count it */
+    double lower_bound; /* on epsilon */
+    uint64_t trials;    /* runs per world: half to find the event, half to count it */
     double confidence;
-    bool seeded;               /* false for an outside program */
+    bool seeded; /* false for an outside program */
     uint64_t seed;
     uint64_t hits, hits_other; /* the event, in trials/2 runs of the world where it is likelier and of the other */
     bool pass;                 /* the lower bound is on the expected side of the claim */
@@ -86,8 +86,8 @@ typedef struct caucus_audit_event {
 
 /** The event with the largest (approximate) lower bound on the training runs. Values are sorted in place.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_audit_search_reals(double *value[2], size_t n, double delta, double confidence, caucus_audit_event *ret)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_audit_search_reals(double *value[2], size_t n, double delta, double confidence,
+                                        caucus_audit_event *ret) CAUCUS_MUST_CHECK;
 caucus_status caucus_audit_search_cells(const uint64_t *const count[2], uint32_t cells, uint64_t n, double delta,
                                         double confidence, caucus_audit_event *ret) CAUCUS_MUST_CHECK;
 bool caucus_audit_happened(const caucus_audit_event *event, double statistic);
@@ -95,23 +95,23 @@ void caucus_audit_event_free(caucus_audit_event *event);
 
 /* Audit of an outside program (audit_command.c). */
 typedef struct caucus_audit_command {
-    const char *command;   /* the program and its first arguments, separated by spaces; no shell */
-    const char *data[2];   /* paths, given as its last argument */
+    const char *command; /* the program and its first arguments, separated by spaces; no shell */
+    const char *data[2]; /* paths, given as its last argument */
     double claimed, delta;
-    uint64_t trials;       /* outputs per data set */
-    double timeout;        /* seconds without an output after which a program is given up */
+    uint64_t trials; /* outputs per data set */
+    double timeout;  /* seconds without an output after which a program is given up */
     double confidence;
-    bool fails;            /* expected: the claim is false */
+    bool fails; /* expected: the claim is false */
     void (*progress)(void *user, uint32_t done, uint32_t total);
     void *progress_user;
     const volatile int *stop;
 } caucus_audit_command;
 
 /** Run the program until it has printed enough, on both data sets, and judge.
- *  Returns: CAUCUS_OK; CAUCUS_E_IO (it cannot be run, failed, printed nothing, took too long), CAUCUS_E_FORMAT (an output
- *           that is no word), CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). The error says which. */
-caucus_status caucus_audit_command_run(const caucus_audit_command *command, caucus_audit_result *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+ *  Returns: CAUCUS_OK; CAUCUS_E_IO (it cannot be run, failed, printed nothing, took too long), CAUCUS_E_FORMAT (an
+ * output that is no word), CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). The error says which. */
+caucus_status caucus_audit_command_run(const caucus_audit_command *command, caucus_audit_result *ret,
+                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Results for people and programs (audit_output.c, audit_page.c). */
 void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size_t count);
@@ -119,7 +119,7 @@ void caucus_audit_json(FILE *out, const caucus_audit_result *result, size_t coun
 void caucus_audit_csv(FILE *out, const caucus_audit_result *result, size_t count);
 void caucus_audit_page(FILE *out, const caucus_audit_result *result, size_t count);
 /** audit.html, audit.json and audit.csv, each whole or not at all. Returns: CAUCUS_OK, CAUCUS_E_IO. */
-caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* What the arithmetic below may be off by, relatively (lgamma of 10^8 loses nine digits): bounds are moved outwards by it. */
+/* What the arithmetic below may be off by, relatively (lgamma of 10^8 loses nine digits): bounds are moved outwards by
+ * it. */
 #define ARITHMETIC 1e-8
 
 /* The continued fraction of the incomplete beta function (modified Lentz); converges fast for x < (a+1)/(a+b+2). */

@@ -1,9 +1,9 @@
 /* audit_command.c: audit a program that is not ours: it reads a data set and prints one output per line. See audit.h.
  *
- * The command is split at spaces and started directly (posix_spawnp), never through a shell: what is in a path cannot become a
- * command. The data set's path is its last argument, standard input is empty, standard error is passed on. It is started again until
- * it has printed enough; each line must be an independent run of the mechanism. The first half of the lines of each data set
- * finds the event, the second half counts it. */
+ * The command is split at spaces and started directly (posix_spawnp), never through a shell: what is in a path cannot
+ * become a command. The data set's path is its last argument, standard input is empty, standard error is passed on. It
+ * is started again until it has printed enough; each line must be an independent run of the mechanism. The first half
+ * of the lines of each data set finds the event, the second half counts it. */
 #include "sim/audit.h"
 
 #include <errno.h>
@@ -36,12 +36,14 @@ typedef struct outputs {
     uint64_t count;
 } outputs;
 
-static caucus_status fail_command(const caucus_audit_command *c, caucus_error *ret_error, const char *what, const char *detail) {
+static caucus_status fail_command(const caucus_audit_command *c, caucus_error *ret_error, const char *what,
+                                  const char *detail) {
     return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' %s%s", c->command, what, detail);
 }
 
 /* The command's words; argv points into `copy`. */
-static caucus_status split(const caucus_audit_command *c, const char *data, char *copy, char **argv, caucus_error *ret_error) {
+static caucus_status split(const caucus_audit_command *c, const char *data, char *copy, char **argv,
+                           caucus_error *ret_error) {
     size_t count = 0;
     for (char *at = copy; *at != '\0';) {
         at += strspn(at, " ");
@@ -90,7 +92,8 @@ static caucus_status start(const caucus_audit_command *c, const char *data, proc
     return status;
 }
 
-/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_IO, CAUCUS_E_ORDER (stopped). */
+/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_IO, CAUCUS_E_ORDER (stopped).
+ */
 static caucus_status receive(const caucus_audit_command *c, process *p, size_t *ret_bytes, caucus_error *ret_error) {
     memmove(p->buffer, p->buffer + p->start, p->end - p->start);
     p->end -= p->start;
@@ -111,13 +114,15 @@ static caucus_status receive(const caucus_audit_command *c, process *p, size_t *
         }
         left -= ready == 0 ? 0.1 : 0;
         if (left <= 0)
-            return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' printed nothing for %g seconds", c->command, c->timeout);
+            return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' printed nothing for %g seconds", c->command,
+                               c->timeout);
     }
     return CAUCUS_E_ORDER;
 }
 
 /* One line, trimmed, as an output. */
-static caucus_status keep(const caucus_audit_command *c, const char *at, size_t length, outputs *ret, caucus_error *ret_error) {
+static caucus_status keep(const caucus_audit_command *c, const char *at, size_t length, outputs *ret,
+                          caucus_error *ret_error) {
     while (length > 0 && (at[length - 1] == '\r' || at[length - 1] == ' ' || at[length - 1] == '\t'))
         length--;
     while (length > 0 && (at[0] == ' ' || at[0] == '\t')) {
@@ -128,8 +133,10 @@ static caucus_status keep(const caucus_audit_command *c, const char *at, size_t 
     for (size_t i = 0; i < length && word; i++)
         word = (unsigned char)at[i] >= 0x20 && at[i] != 0x7f;
     if (!word)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "command", "'%.80s' printed a line that is no output — a number or a word of at most %d "
-                           "bytes per line", c->command, OUTPUT_MAX);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "command",
+                           "'%.80s' printed a line that is no output — a number or a word of at most %d "
+                           "bytes per line",
+                           c->command, OUTPUT_MAX);
     ret->line[ret->count] = strndup(at, length);
     if (ret->line[ret->count] == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
@@ -138,7 +145,8 @@ static caucus_status keep(const caucus_audit_command *c, const char *at, size_t 
 }
 
 /* All lines of one invocation, until there are enough. *ret_ended: it closed its output by itself. */
-static caucus_status read_lines(const caucus_audit_command *c, process *p, outputs *ret, bool *ret_ended, caucus_error *ret_error) {
+static caucus_status read_lines(const caucus_audit_command *c, process *p, outputs *ret, bool *ret_ended,
+                                caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     *ret_ended = false;
     while (status == CAUCUS_OK && ret->count < c->trials && !*ret_ended) {
@@ -154,7 +162,8 @@ static caucus_status read_lines(const caucus_audit_command *c, process *p, outpu
             *ret_ended = status == CAUCUS_OK && got == 0;
         }
     }
-    if (status == CAUCUS_OK && *ret_ended && p->end > p->start && ret->count < c->trials) /* a last line without newline */
+    if (status == CAUCUS_OK && *ret_ended && p->end > p->start &&
+        ret->count < c->trials) /* a last line without newline */
         status = keep(c, p->buffer + p->start, p->end - p->start, ret, ret_error);
     return status;
 }
@@ -176,7 +185,8 @@ static caucus_status finish(const caucus_audit_command *c, process *p, bool ende
         if (left <= 0) {
             (void)kill(p->pid, SIGKILL);
             (void)waitpid(p->pid, &how, 0);
-            return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' closed its output and did not end for %g seconds", c->command, c->timeout);
+            return caucus_fail(ret_error, CAUCUS_E_IO, "command",
+                               "'%.80s' closed its output and did not end for %g seconds", c->command, c->timeout);
         }
     }
     char detail[32];
@@ -186,7 +196,8 @@ static caucus_status finish(const caucus_audit_command *c, process *p, bool ende
     return WEXITSTATUS(how) == 0 ? CAUCUS_OK : fail_command(c, ret_error, "failed with exit code ", detail);
 }
 
-static caucus_status collect(const caucus_audit_command *c, unsigned world, process *p, outputs *ret, caucus_error *ret_error) {
+static caucus_status collect(const caucus_audit_command *c, unsigned world, process *p, outputs *ret,
+                             caucus_error *ret_error) {
     ret->line = calloc(c->trials, sizeof *ret->line);
     if (ret->line == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
@@ -227,7 +238,8 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Statistics [2][trials]: the numbers printed, or the numbers of the words in alphabetical order. *ret_cells as in caucus_audit. */
+/* Statistics [2][trials]: the numbers printed, or the numbers of the words in alphabetical order. *ret_cells as in
+ * caucus_audit. */
 static caucus_status statistics(const outputs out[2], uint64_t trials, double *value, uint32_t *ret_cells) {
     bool numbers = true;
     for (uint64_t i = 0; i < 2 * trials; i++)
@@ -293,12 +305,18 @@ static caucus_status measure(const caucus_audit_command *c, double *value, uint3
     return CAUCUS_OK;
 }
 
-caucus_status caucus_audit_command_run(const caucus_audit_command *c, caucus_audit_result *ret, caucus_error *ret_error) {
+caucus_status caucus_audit_command_run(const caucus_audit_command *c, caucus_audit_result *ret,
+                                       caucus_error *ret_error) {
     outputs out[2] = {{0}};
     double *value = NULL;
     uint32_t cells = 0;
-    *ret = (caucus_audit_result){.name = "command", .target = c->command, .claimed = c->claimed, .delta = c->delta, .holds = !c->fails,
-                                 .trials = c->trials / 2 * 2, .confidence = c->confidence};
+    *ret = (caucus_audit_result){.name = "command",
+                                 .target = c->command,
+                                 .claimed = c->claimed,
+                                 .delta = c->delta,
+                                 .holds = !c->fails,
+                                 .trials = c->trials / 2 * 2,
+                                 .confidence = c->confidence};
     process *p = calloc(1, sizeof *p);
     caucus_status status = p != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
     for (unsigned w = 0; status == CAUCUS_OK && w < 2; w++)

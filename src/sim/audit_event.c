@@ -1,8 +1,8 @@
 /* audit_event.c: which event to count. See audit.h.
  *
- * Any event gives a valid bound, since it is counted on fresh runs; a good one gives a large bound. Events are judged on the
- * training runs by the bound they would give there, with Wilson's interval in place of the exact one (a closed form; rare
- * events get wide intervals, so none is chosen for a lucky handful of runs):
+ * Any event gives a valid bound, since it is counted on fresh runs; a good one gives a large bound. Events are judged
+ * on the training runs by the bound they would give there, with Wilson's interval in place of the exact one (a closed
+ * form; rare events get wide intervals, so none is chosen for a lucky handful of runs):
  *  - a real statistic: every threshold, both directions;
  *  - cells: taken in the order of their empirical likelihood ratio (Neyman and Pearson), as many as serve best. */
 #include "sim/audit.h"
@@ -55,7 +55,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-caucus_status caucus_audit_search_reals(double *value[2], size_t n, double delta, double confidence, caucus_audit_event *ret) {
+caucus_status caucus_audit_search_reals(double *value[2], size_t n, double delta, double confidence,
+                                        caucus_audit_event *ret) {
     judge j = judge_of(n, delta, confidence);
     *ret = (caucus_audit_event){0};
     for (unsigned w = 0; w < 2; w++)
@@ -86,7 +87,8 @@ typedef struct ranked {
 
 static int by_ratio(const void *a, const void *b) {
     const ranked *x = a, *y = b;
-    return x->ratio != y->ratio ? (x->ratio > y->ratio) - (x->ratio < y->ratio) : (x->cell > y->cell) - (x->cell < y->cell);
+    return x->ratio != y->ratio ? (x->ratio > y->ratio) - (x->ratio < y->ratio)
+                                : (x->cell > y->cell) - (x->cell < y->cell);
 }
 
 caucus_status caucus_audit_search_cells(const uint64_t *const count[2], uint32_t cells, uint64_t n, double delta,

@@ -1,8 +1,8 @@
 /* audit_federation.c: whole runs of coordinator and clients on neighbouring losses. See audit_parts.h.
  *
  * Plans come from caucus_plan_make and the machines are those of src/algo; a broken twin alters the integers of its own
- * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and Pearson no other
- * event says more; it is computed from the plan's parameters and judges nothing by itself. */
+ * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and
+ * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
 #include "sim/audit_parts.h"
 
 #include <caucus/client.h>
@@ -19,11 +19,11 @@ typedef struct federation {
     const caucus_audit_federation *setting;
     caucus_plan *plan;
     uint32_t m, d, rounds;
-    uint32_t star, slots;             /* first round (from 0) and number of rounds of the block or phase that holds the star */
-    uint32_t records;                 /* what can be replaced there: losses, or with unit client-block clients */
-    double *loss[2];                  /* [m][rounds][d], by world */
-    int64_t sum[2][EXPERTS_MAX];      /* what client 1 has to say about that phase, before noise */
-    double vote[2][EXPERTS_MAX];      /* ln P of its vote */
+    uint32_t star, slots; /* first round (from 0) and number of rounds of the block or phase that holds the star */
+    uint32_t records;     /* what can be replaced there: losses, or with unit client-block clients */
+    double *loss[2];      /* [m][rounds][d], by world */
+    int64_t sum[2][EXPERTS_MAX]; /* what client 1 has to say about that phase, before noise */
+    double vote[2][EXPERTS_MAX]; /* ln P of its vote */
 } federation;
 
 /* A client's gradients: whose, in which world. */
@@ -148,8 +148,9 @@ static void fill_losses(federation *f, unsigned world) {
     }
 }
 
-/* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right vertex's; its
- * gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as large as any. */
+/* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right
+ * vertex's; its gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as
+ * large as any. */
 static void gradient(void *user, uint32_t round, const double *x, double *ret) {
     const slope *s = user;
     bool root = s->f->setting->losses == CAUCUS_AUDIT_TREE_ROOT;
@@ -192,7 +193,8 @@ static bool is_what_it_says(const federation *f) {
     bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && is_stoch(f);
     return (a->delta <= 0 || f->plan->guarantee.delta > 0) && (!a->past_phases || f->plan->stoch.past > 1) &&
            (!trees || (int)learner(f)->trees == a->trees) && f->m <= CLIENTS_MAX && f->d <= EXPERTS_MAX &&
-           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0) && (!a->front_load || f->plan->svt.switches > 1);
+           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0) &&
+           (!a->front_load || f->plan->svt.switches > 1);
 }
 
 static caucus_status open_federation(const void *setting, void **ret_self, caucus_error *ret_error) {
@@ -242,7 +244,8 @@ static double noise_ratio(const federation *f, const caucus_noise *noise, const 
         double off0 = fabs((double)(value[i] - f->sum[0][y])), off1 = fabs((double)(value[i] - f->sum[1][y]));
         most[0] = fmax(most[0], off0);
         most[1] = fmax(most[1], off1);
-        total += noise->kind == CAUCUS_NOISE_GAUSSIAN ? (off0 * off0 - off1 * off1) / (2 * parameter) : parameter * (off0 - off1);
+        total += noise->kind == CAUCUS_NOISE_GAUSSIAN ? (off0 * off0 - off1 * off1) / (2 * parameter)
+                                                      : parameter * (off0 - off1);
     }
     return noise->kind == CAUCUS_NOISE_KNORM ? parameter * (most[0] - most[1]) : total;
 }
@@ -257,7 +260,9 @@ static double message_ratio(const federation *f, const caucus_report *r, const c
     case CAUCUS_ASK_SHORTLIST:
         return noise_ratio(f, &phase->shortlist_noise, r->value, r->count, asked->list);
     default:
-        return noise_ratio(f, f->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL ? &phase->leaf_noise[phase->trees] : &phase->vertex_noise[0],
+        return noise_ratio(f,
+                           f->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL ? &phase->leaf_noise[phase->trees]
+                                                                               : &phase->vertex_noise[0],
                            r->value, r->count, NULL);
     }
 }
@@ -296,7 +301,8 @@ static double step(const federation *f, unsigned world, run *r) {
     const caucus_announcement *asked = caucus_coordinator_announcement(r->coordinator);
     for (uint32_t i = 0; i < f->m; i++) {
         size_t at = ((size_t)i * f->rounds + caucus_client_round(r->client[i])) * f->d;
-        if (caucus_client_observe(r->client[i], f->loss[world] + at, caucus_client_rounds_left(r->client[i])) != CAUCUS_OK)
+        if (caucus_client_observe(r->client[i], f->loss[world] + at, caucus_client_rounds_left(r->client[i])) !=
+            CAUCUS_OK)
             abort();
         const caucus_report *report = caucus_client_report(r->client[i]);
         if (report == NULL || caucus_coordinator_receive(r->coordinator, report) != CAUCUS_OK)
@@ -334,7 +340,8 @@ static double play(const federation *f, unsigned world, const caucus_key *key) {
     return f->setting->messages ? ratio : said;
 }
 
-static void draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret) {
+static void draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                            double *ret) {
     for (size_t i = 0; i < count; i++) {
         caucus_key own;
         caucus_key_derive(key, first + i, &own);

@@ -23,7 +23,8 @@ static void open_stream(caucus_stream *ret, const caucus_key *key, uint64_t firs
     caucus_stream_open(ret, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
 }
 
-static void draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret) {
+static void draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                        double *ret) {
     const caucus_audit_select *s = *(const void *const *)self;
     int64_t score[EXPERTS_MAX];
     uint32_t scratch[EXPERTS_MAX], d = s->experts < EXPERTS_MAX ? s->experts : EXPERTS_MAX;
@@ -32,7 +33,7 @@ static void draw_select(const void *self, unsigned world, const caucus_key *key,
     for (uint32_t y = 0; y < d; y++)
         score[y] = y == 0 ? s->challenger[world] : s->others[world];
     for (size_t i = 0; i < count; i++) {
-        uint32_t chosen = s->kind == CAUCUS_SELECT_FLIP          ? caucus_select_flip(&stream, score, d, s->rate, scratch)
+        uint32_t chosen = s->kind == CAUCUS_SELECT_FLIP ? caucus_select_flip(&stream, score, d, s->rate, scratch)
                           : s->kind == CAUCUS_SELECT_EXPONENTIAL ? caucus_select_exponential(&stream, score, d, s->rate)
                                                                  : caucus_select_noisy_min(&stream, score, d, s->rate);
         ret[i] = chosen == 0;
@@ -61,7 +62,8 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
     return bits;
 }
 
-static void draw_threshold(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret) {
+static void draw_threshold(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                           double *ret) {
     const caucus_audit_threshold *s = *(const void *const *)self;
     caucus_stream stream;
     open_stream(&stream, key, first);

@@ -26,7 +26,8 @@ static void print_bar(FILE *out, const caucus_audit_result *r) {
 
 void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size_t count) {
     size_t wrong = 0;
-    fprintf(out, "  %-29s%-50s%-9s%-10s%-21s %-8s%s\n", "audit", "of", "claimed", "measured", "0       claim      2x", "claim", "verdict");
+    fprintf(out, "  %-29s%-50s%-9s%-10s%-21s %-8s%s\n", "audit", "of", "claimed", "measured", "0       claim      2x",
+            "claim", "verdict");
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
         fprintf(out, "  %-29s%-50s%-9g≥ %-8.3f", r->name, r->target, r->claimed, r->lower_bound);
@@ -40,7 +41,8 @@ void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size
     else
         fprintf(out, "%zu NOT as expected.\n", wrong);
     if (count > 0)
-        fprintf(out, "  Measured: a lower bound on epsilon, wrong with probability at most %.3g in each audit.\n", 1 - result[0].confidence);
+        fprintf(out, "  Measured: a lower bound on epsilon, wrong with probability at most %.3g in each audit.\n",
+                1 - result[0].confidence);
     if (count > 0 && result[0].seeded)
         fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", result[0].seed);
 }
@@ -103,14 +105,16 @@ void caucus_audit_csv(FILE *out, const caucus_audit_result *result, size_t count
         csv_text(out, r->name);
         fputc(',', out);
         csv_text(out, r->target);
-        fprintf(out, ",%.17g,%.17g,%.17g,%" PRIu64 ",%.17g,", r->claimed, r->delta, r->lower_bound, r->trials, r->confidence);
+        fprintf(out, ",%.17g,%.17g,%.17g,%" PRIu64 ",%.17g,", r->claimed, r->delta, r->lower_bound, r->trials,
+                r->confidence);
         if (r->seeded)
             fprintf(out, "%" PRIu64, r->seed);
         fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", r->hits, r->hits_other, expect_word(r), verdict_word(r));
     }
 }
 
-caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count, caucus_error *ret_error) {
+caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count,
+                                 caucus_error *ret_error) {
     static const struct {
         const char *name;
         void (*write)(FILE *out, const caucus_audit_result *result, size_t count);

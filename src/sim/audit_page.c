@@ -1,7 +1,7 @@
 /* audit_page.c: audits as one page: claimed against measured epsilon, a row each. See audit.h.
  *
- * Self-contained: no script, no outside host. The plot says nothing that the table below it does not say in words; colours are
- * Okabe and Ito's and never the only sign (shapes differ, too). */
+ * Self-contained: no script, no outside host. The plot says nothing that the table below it does not say in words;
+ * colours are Okabe and Ito's and never the only sign (shapes differ, too). */
 #include "sim/audit.h"
 
 #include <inttypes.h>
@@ -32,12 +32,17 @@ static void html(FILE *out, const char *text) {
 
 static void head(FILE *out) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>caucus: privacy audit</title>\n<style>\n"
-          "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>caucus: privacy "
+          "audit</title>\n<style>\n"
+          "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: "
+          "#1a1a1a; background: #fff }\n"
           "svg { max-width: 100%; height: auto } svg text { font: 12px system-ui, sans-serif; fill: #1a1a1a }\n"
-          "table { border-collapse: collapse; width: 100%; font-size: 0.85rem } th, td { text-align: left; padding: 0.2rem 0.5rem; border-bottom: 1px solid #ddd }\n"
-          "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } .wrong { font-weight: bold; color: #a00000 }\n"
-          ".scroll { overflow-x: auto }\n</style>\n</head>\n<body>\n<h1>Do the privacy claims hold?</h1>\n", out);
+          "table { border-collapse: collapse; width: 100%; font-size: 0.85rem } th, td { text-align: left; padding: "
+          "0.2rem 0.5rem; border-bottom: 1px solid #ddd }\n"
+          "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } .wrong { font-weight: bold; color: "
+          "#a00000 }\n"
+          ".scroll { overflow-x: auto }\n</style>\n</head>\n<body>\n<h1>Do the privacy claims hold?</h1>\n",
+          out);
 }
 
 static size_t wrong_of(const caucus_audit_result *result, size_t count) {
@@ -55,14 +60,23 @@ static void summary(FILE *out, const caucus_audit_result *result, size_t count) 
         fprintf(out, "<p><strong>All %zu audits came out as expected.</strong> ", count);
     else
         fprintf(out, "<p class=\"wrong\">%zu of %zu audits did not come out as expected. ", wrong, count);
-    fprintf(out, "%zu claims should hold: none may be refuted. %zu should fail, because they are the paper's where docs/PAPER.md says it errs or "
-                 "because a mechanism was broken on purpose: each must be refuted, or the audits would have no power.</p>\n", sound, count - sound);
+    fprintf(out,
+            "%zu claims should hold: none may be refuted. %zu should fail, because they are the paper's where "
+            "docs/PAPER.md says it errs or "
+            "because a mechanism was broken on purpose: each must be refuted, or the audits would have no power.</p>\n",
+            sound, count - sound);
     if (count > 0) {
-        fprintf(out, "<p>Each audit runs the program many times on two neighbouring data sets, searches on half of the runs the event that tells them apart "
-                     "best, and counts it on the other half. The measured epsilon is a lower bound (Clopper and Pearson), wrong with probability at most "
-                     "%.3g in each audit. ", 1 - result[0].confidence);
+        fprintf(out,
+                "<p>Each audit runs the program many times on two neighbouring data sets, searches on half of the runs "
+                "the event that tells them apart "
+                "best, and counts it on the other half. The measured epsilon is a lower bound (Clopper and Pearson), "
+                "wrong with probability at most "
+                "%.3g in each audit. ",
+                1 - result[0].confidence);
         if (result[0].seeded)
-            fprintf(out, "Runs are seeded (seed %" PRIu64 "), so they repeat to the last bit and are <em>not private</em>.", result[0].seed);
+            fprintf(out,
+                    "Runs are seeded (seed %" PRIu64 "), so they repeat to the last bit and are <em>not private</em>.",
+                    result[0].seed);
         fputs("</p>\n", out);
     }
 }
@@ -78,42 +92,60 @@ static double axis_of(const caucus_audit_result *result, size_t count) {
 static void plot(FILE *out, const caucus_audit_result *result, size_t count) {
     double most = axis_of(result, count), step = fmax(1, ceil(most / 10)), unit = WIDE / most;
     int height = TOP + ROW * (int)count + 10;
-    fprintf(out, "<h2>Claimed against measured epsilon</h2>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"plot-title plot-text\">\n"
-                 "<title id=\"plot-title\">Claimed against measured epsilon</title>\n"
-                 "<desc id=\"plot-text\">One row per audit: a bar up to the measured lower bound, a line at the claim. The table below holds the same numbers.</desc>\n",
+    fprintf(out,
+            "<h2>Claimed against measured epsilon</h2>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
+            "aria-labelledby=\"plot-title plot-text\">\n"
+            "<title id=\"plot-title\">Claimed against measured epsilon</title>\n"
+            "<desc id=\"plot-text\">One row per audit: a bar up to the measured lower bound, a line at the claim. The "
+            "table below holds the same numbers.</desc>\n",
             NAME + WIDE + 20, height);
     for (double v = 0; v <= most; v += step)
-        fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#dddddd\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+        fprintf(out,
+                "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#dddddd\"/><text x=\"%.1f\" y=\"%d\" "
+                "text-anchor=\"middle\">%g</text>\n",
                 NAME + v * unit, TOP - 6, NAME + v * unit, height - 8, NAME + v * unit, TOP - 12, v);
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
         int y = TOP + ROW * (int)i;
         double claim = NAME + fmin(most, r->claimed) * unit;
-        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", NAME - 8, y + 12, r->pass ? "" : " font-weight=\"bold\"");
+        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", NAME - 8, y + 12,
+                r->pass ? "" : " font-weight=\"bold\"");
         html(out, r->name);
         /* sound: a full bar; broken or the paper's: a hollow one */
-        fprintf(out, "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.5\"/>", NAME, y + 3,
-                r->lower_bound * unit, ROW - 7, r->holds ? "#0072B2" : "#ffffff", r->holds ? "#0072B2" : "#D55E00");
-        fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#000000\" stroke-width=\"2\"/>\n", claim, y + 1, claim, y + ROW - 2);
+        fprintf(out,
+                "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"%s\" "
+                "stroke-width=\"1.5\"/>",
+                NAME, y + 3, r->lower_bound * unit, ROW - 7, r->holds ? "#0072B2" : "#ffffff",
+                r->holds ? "#0072B2" : "#D55E00");
+        fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#000000\" stroke-width=\"2\"/>\n",
+                claim, y + 1, claim, y + ROW - 2);
     }
-    fputs("</svg>\n<p>Black line: the claim. Full blue bar: a claim that should hold; it must not pass the line. Hollow orange bar: a claim that "
-          "should fail; it must.</p>\n", out);
+    fputs("</svg>\n<p>Black line: the claim. Full blue bar: a claim that should hold; it must not pass the line. "
+          "Hollow orange bar: a claim that "
+          "should fail; it must.</p>\n",
+          out);
 }
 
 static void rows(FILE *out, const caucus_audit_result *result, size_t count) {
-    fputs("<h2>Every audit</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>Audit</th><th>Of</th><th class=\"n\">Claimed</th><th class=\"n\">Delta</th><th class=\"n\">Measured, at "
-          "least</th><th class=\"n\">Runs per data set</th><th>Claim</th><th>Verdict</th></tr></thead>\n<tbody>\n", out);
+    fputs("<h2>Every audit</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>Audit</th><th>Of</th><th "
+          "class=\"n\">Claimed</th><th class=\"n\">Delta</th><th class=\"n\">Measured, at "
+          "least</th><th class=\"n\">Runs per data set</th><th>Claim</th><th>Verdict</th></tr></thead>\n<tbody>\n",
+          out);
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
         fputs("<tr><td>", out);
         html(out, r->name);
         fputs("</td><td>", out);
         html(out, r->target);
-        fprintf(out, "</td><td class=\"n\">%g</td><td class=\"n\">%g</td><td class=\"n\">%.3f</td><td class=\"n\">%" PRIu64 "</td><td>%s</td><td%s>%s</td></tr>\n",
+        fprintf(out,
+                "</td><td class=\"n\">%g</td><td class=\"n\">%g</td><td class=\"n\">%.3f</td><td class=\"n\">%" PRIu64
+                "</td><td>%s</td><td%s>%s</td></tr>\n",
                 r->claimed, r->delta, r->lower_bound, r->trials, r->holds ? "should hold" : "should fail",
                 r->pass ? "" : " class=\"wrong\"", r->pass ? "pass" : "fail");
     }
-    fputs("</tbody></table></div>\n<p>The same as data: <a href=\"audit.csv\">audit.csv</a>, <a href=\"audit.json\">audit.json</a>.</p>\n", out);
+    fputs("</tbody></table></div>\n<p>The same as data: <a href=\"audit.csv\">audit.csv</a>, <a "
+          "href=\"audit.json\">audit.json</a>.</p>\n",
+          out);
 }
 
 void caucus_audit_page(FILE *out, const caucus_audit_result *result, size_t count) {

@@ -7,8 +7,8 @@
 
 #include <caucus/plan.h>
 
-/* One selection (audit_mechanism.c). A challenger, expert 0, has one score, all others another. Statistic: 1 if the challenger
- * is chosen. */
+/* One selection (audit_mechanism.c). A challenger, expert 0, has one score, all others another. Statistic: 1 if the
+ * challenger is chosen. */
 typedef struct caucus_audit_select {
     caucus_select kind; /* flip, exponential, noisy-min */
     uint32_t experts;
@@ -17,8 +17,8 @@ typedef struct caucus_audit_select {
 } caucus_audit_select;
 extern const caucus_audit_family caucus_audit_select_family;
 
-/* Checks against a noisy threshold (audit_mechanism.c): before check i the expert in force costs cost[world][i]. A check that fires
- * opens the next epoch. Statistic: the verdicts, bit i for check i. */
+/* Checks against a noisy threshold (audit_mechanism.c): before check i the expert in force costs cost[world][i]. A
+ * check that fires opens the next epoch. Statistic: the verdicts, bit i for check i. */
 #define CAUCUS_AUDIT_CHECKS 8
 typedef struct caucus_audit_threshold {
     uint32_t checks;
@@ -39,16 +39,16 @@ typedef enum caucus_audit_twin {
 
 /* Neighbouring losses. All losses are 0 but those said; `star` is the replaced loss, of client 1. */
 typedef enum caucus_audit_losses {
-    CAUCUS_AUDIT_ONES,       /* star: 0 or 1 for every expert */
-    CAUCUS_AUDIT_GAP,        /* star: against or for expert 0, where `gap` other losses speak against it */
-    CAUCUS_AUDIT_EDGE,       /* svt: the first expert's cost is just at the threshold, or one loss below it */
-    CAUCUS_AUDIT_TREE_ROOT,  /* convex: star is a root's sample; the other root sample speaks against expert 0 */
-    CAUCUS_AUDIT_TREE_RIGHT  /* convex: star is a right vertex's sample, the other clients' speak against expert 0 */
+    CAUCUS_AUDIT_ONES,      /* star: 0 or 1 for every expert */
+    CAUCUS_AUDIT_GAP,       /* star: against or for expert 0, where `gap` other losses speak against it */
+    CAUCUS_AUDIT_EDGE,      /* svt: the first expert's cost is just at the threshold, or one loss below it */
+    CAUCUS_AUDIT_TREE_ROOT, /* convex: star is a root's sample; the other root sample speaks against expert 0 */
+    CAUCUS_AUDIT_TREE_RIGHT /* convex: star is a right vertex's sample, the other clients' speak against expert 0 */
 } caucus_audit_losses;
 
-/* A whole run: the real coordinator and clients on a plan of caucus_plan_make (audit_federation.c). Statistic: everything announced
- * (expert 0 or another, and whether a check fired), as a number; or, for messages, the log-likelihood ratio of
- * what client 1 sends about the phase that holds the star. */
+/* A whole run: the real coordinator and clients on a plan of caucus_plan_make (audit_federation.c). Statistic:
+ * everything announced (expert 0 or another, and whether a check fired), as a number; or, for messages, the
+ * log-likelihood ratio of what client 1 sends about the phase that holds the star. */
 typedef struct caucus_audit_federation {
     caucus_algorithm algorithm;
     caucus_trust trust;
@@ -59,13 +59,13 @@ typedef struct caucus_audit_federation {
     uint32_t clients, experts, rounds, interval;
     double epsilon, delta;
     double rho; /* 0: 0.5; utility only. Large: thresholds stay low; small: more switches */
-    int trees; /* with convex losses */
+    int trees;  /* with convex losses */
     double smoothness;
     bool convex, front_load, past_phases;
     caucus_audit_twin twin;
     caucus_audit_losses losses;
-    double gap;         /* GAP: losses; EDGE: how much more the other expert has cost */
-    uint32_t phase;     /* stoch: the phase that learns from the star; 0: the last */
+    double gap;     /* GAP: losses; EDGE: how much more the other expert has cost */
+    uint32_t phase; /* stoch: the phase that learns from the star; 0: the last */
     bool messages;
 } caucus_audit_federation;
 extern const caucus_audit_family caucus_audit_federation_family;

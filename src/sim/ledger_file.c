@@ -23,7 +23,8 @@ static caucus_status take_line(const char *path, char *line, size_t length, size
                                caucus_error *ret_error) {
     if (line[length - 1] != '\n')
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s:%zu: the last line is torn (a write was cut short) — remove that line to go on", caucus_path_tail(path), number);
+                           "%s:%zu: the last line is torn (a write was cut short) — remove that line to go on",
+                           caucus_path_tail(path), number);
     line[--length] = '\0';
     if (strlen(line) != length)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%zu: a zero byte", caucus_path_tail(path), number);
@@ -52,7 +53,8 @@ static caucus_status read_lines(const char *path, FILE *in, caucus_ledger **ret,
     if (status == CAUCUS_OK && ferror(in))
         status = fail_io(path, "", ret_error);
     if (status == CAUCUS_OK && ledger == NULL)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: empty — a ledger begins with its budget; remove the file to begin one",
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                             "%s: empty — a ledger begins with its budget; remove the file to begin one",
                              caucus_path_tail(path));
     free(line);
     if (status == CAUCUS_OK)
@@ -85,7 +87,8 @@ static caucus_status lock(const char *path, int fd, int how, caucus_error *ret_e
     if (flock(fd, how | LOCK_NB) == 0)
         return CAUCUS_OK;
     if (errno == EWOULDBLOCK)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: in use by another process — wait until it is done", caucus_path_tail(path));
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: in use by another process — wait until it is done",
+                           caucus_path_tail(path));
     return fail_io(path, "locking: ", ret_error);
 }
 
@@ -112,18 +115,21 @@ static caucus_status open_old(caucus_ledger_file *file, caucus_error *ret_error)
     return status;
 }
 
-static caucus_status check_budget(const caucus_ledger_file *file, double epsilon, double delta, caucus_error *ret_error) {
+static caucus_status check_budget(const caucus_ledger_file *file, double epsilon, double delta,
+                                  caucus_error *ret_error) {
     caucus_ledger_totals totals;
     caucus_ledger_total(file->ledger, &totals);
     bool same = isinf(epsilon) ? isinf(totals.budget_epsilon) : fabs(totals.budget_epsilon - epsilon) <= 0x1p-30;
     if (same && totals.budget_delta == delta)
         return CAUCUS_OK;
-    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "budget", "%.10g,%.10g: %s has %.10g,%.10g — a ledger keeps its budget; leave the "
-                       "setting out", epsilon, delta, caucus_path_tail(file->path), totals.budget_epsilon, totals.budget_delta);
+    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "budget",
+                       "%.10g,%.10g: %s has %.10g,%.10g — a ledger keeps its budget; leave the "
+                       "setting out",
+                       epsilon, delta, caucus_path_tail(file->path), totals.budget_epsilon, totals.budget_delta);
 }
 
-caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match, caucus_ledger_file *ret,
-                                      caucus_error *ret_error) {
+caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match,
+                                      caucus_ledger_file *ret, caucus_error *ret_error) {
     caucus_ledger_file file = {.path = strdup(path), .fd = -1};
     caucus_status status = CAUCUS_OK;
     if (file.path == NULL)

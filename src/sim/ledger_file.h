@@ -11,22 +11,22 @@
 typedef struct caucus_ledger_file {
     caucus_ledger *ledger; /* add entries here, then caucus_ledger_file_sync() */
     char *path;
-    int fd;                /* -1 until a new ledger is first synced */
-    size_t written;        /* entries that are in the file */
+    int fd;         /* -1 until a new ledger is first synced */
+    size_t written; /* entries that are in the file */
 } caucus_ledger_file;
 
 /** Open a ledger, or begin a new one in memory (nothing is created before the first sync).
  *  In:      epsilon, delta  the budget of a new ledger; with `must_match` an old one must have the same.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (unreadable, or locked by another process), CAUCUS_E_FORMAT (file, line, what is wrong),
- *           CAUCUS_E_MISMATCH (another budget), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. *ret is written only on success. */
-caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match, caucus_ledger_file *ret,
-                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO (unreadable, or locked by another process), CAUCUS_E_FORMAT (file, line, what is
+ * wrong), CAUCUS_E_MISMATCH (another budget), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. *ret is written only on success. */
+caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match,
+                                      caucus_ledger_file *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Read a ledger that exists, under a shared lock. Returns: as above. The caller frees *ret. */
 caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Append the entries that are not in the file yet and wait until they are on the disk. On failure the file is as it was.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO. */
+/** Append the entries that are not in the file yet and wait until they are on the disk. On failure the file is as it
+ * was. Returns: CAUCUS_OK, CAUCUS_E_IO. */
 caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Unlock and free; entries not synced are dropped. A zeroed struct with fd -1 is fine. */

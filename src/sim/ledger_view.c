@@ -104,20 +104,21 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
     int wide = 4;
     for (uint32_t i = 0; i < v->totals.runs; i++)
         wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
-    fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n", wide, "name", "trust",
-            "unit");
+    fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n",
+            wide, "name", "trust", "unit");
     for (uint32_t i = 0; i < v->totals.runs; i++) {
         const caucus_run_view *r = &v->run[i];
         char blocks[32] = "-";
         if (r->releases > 0)
-            (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%u" : "%u-%u", r->first_block, r->last_block);
+            (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%u" : "%u-%u", r->first_block,
+                           r->last_block);
         const bool trusted = r->reserved_messages <= 0 && r->trust == CAUCUS_TRUST_COORDINATOR;
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
         fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
         fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n", part(r->released_choices, r->reserved_choices).text,
-                trusted ? "trusted" : part(r->released_messages, r->reserved_messages).text, r->delta, r->releases, blocks,
-                r->seeded ? "   NOT PRIVATE (seeded)" : "");
+                trusted ? "trusted" : part(r->released_messages, r->reserved_messages).text, r->delta, r->releases,
+                blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
     }
 }
 
@@ -164,12 +165,13 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
         print_bar(out, "Messages", t->released_messages, t->reserved_messages, whole, ascii);
         fputc('\n', out);
     }
-    fprintf(out, "            %s released   %s reserved, not released   %s left\n", ascii ? "#" : "█", ascii ? "=" : "▒", ascii ? "." : "░");
+    fprintf(out, "            %s released   %s reserved, not released   %s left\n", ascii ? "#" : "█",
+            ascii ? "=" : "▒", ascii ? "." : "░");
     if (!limited)
         fputs("  Left      no limit was set\n", out);
     else
-        fprintf(out, "  Left      epsilon %s of %s, delta %.6g of %.6g\n", amount(t->left_epsilon).text, amount(t->budget_epsilon).text,
-                t->left_delta, t->budget_delta);
+        fprintf(out, "  Left      epsilon %s of %s, delta %.6g of %.6g\n", amount(t->left_epsilon).text,
+                amount(t->budget_epsilon).text, t->left_delta, t->budget_delta);
 }
 
 void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases) {
@@ -179,15 +181,17 @@ void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii
         fprintf(out, "budget epsilon %s, delta %.6g; ", amount(t->budget_epsilon).text, t->budget_delta);
     else
         fputs("no limit; ", out);
-    fprintf(out, "%u run%s, %u release%s%s\n", t->runs, t->runs == 1 ? "" : "s", t->releases, t->releases == 1 ? "" : "s",
-            t->any_seeded ? ", NOT PRIVATE (seeded)" : "");
+    fprintf(out, "%u run%s, %u release%s%s\n", t->runs, t->runs == 1 ? "" : "s", t->releases,
+            t->releases == 1 ? "" : "s", t->any_seeded ? ", NOT PRIVATE (seeded)" : "");
     if (t->runs > 0)
         print_runs(out, v);
     if (releases && t->releases > 0)
         print_releases(out, v);
     print_picture(out, v, ascii);
     if (t->runs > 1)
-        fputs("  Runs on the same data add up; each counts with all it has reserved, and with the larger of its two epsilons.\n", out);
+        fputs("  Runs on the same data add up; each counts with all it has reserved, and with the larger of its two "
+              "epsilons.\n",
+              out);
     fprintf(out, "  The chain of %zu entries is whole and ends in %s.\n", caucus_ledger_count(v->ledger), v->last);
     fputs("  It catches accidents, torn or altered lines, not somebody who can cut it short or rewrite it all.\n", out);
 }
@@ -201,14 +205,15 @@ static void json_amount(FILE *out, const char *key, double value, const char *af
 static void json_run(FILE *out, const caucus_run_view *r) {
     fprintf(out, "{\"run\": %u, \"name\": ", r->run);
     caucus_print_string(out, r->name);
-    fprintf(out, ", \"trust\": \"%s\", \"unit\": \"%s\", \"seeded\": %s, \"reserved\": {", caucus_trust_word(r->trust), caucus_unit_word(r->unit),
-            r->seeded ? "true" : "false");
+    fprintf(out, ", \"trust\": \"%s\", \"unit\": \"%s\", \"seeded\": %s, \"reserved\": {", caucus_trust_word(r->trust),
+            caucus_unit_word(r->unit), r->seeded ? "true" : "false");
     json_amount(out, "choices", r->reserved_choices, ", ");
     json_amount(out, "messages", r->reserved_messages, ", ");
     json_amount(out, "delta", r->delta, "}, \"released\": {");
     json_amount(out, "choices", r->released_choices, ", ");
     json_amount(out, "messages", r->released_messages, "}");
-    fprintf(out, ", \"releases\": %u, \"first-block\": %u, \"last-block\": %u}", r->releases, r->first_block, r->last_block);
+    fprintf(out, ", \"releases\": %u, \"first-block\": %u, \"last-block\": %u}", r->releases, r->first_block,
+            r->last_block);
 }
 
 static void json_releases(FILE *out, const caucus_ledger_view *v) {
@@ -233,8 +238,8 @@ void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releas
     const caucus_ledger_totals *t = &v->totals;
     fputs("{\n  \"ledger\": ", out);
     caucus_print_string(out, v->path);
-    fprintf(out, ",\n  \"entries\": %zu,\n  \"last\": \"%s\",\n  \"seeded\": %s,\n  \"budget\": {", caucus_ledger_count(v->ledger), v->last,
-            t->any_seeded ? "true" : "false");
+    fprintf(out, ",\n  \"entries\": %zu,\n  \"last\": \"%s\",\n  \"seeded\": %s,\n  \"budget\": {",
+            caucus_ledger_count(v->ledger), v->last, t->any_seeded ? "true" : "false");
     const bool limited = isfinite(t->budget_epsilon);
     json_amount(out, "epsilon", t->budget_epsilon, ", ");
     json_amount(out, "delta", limited ? t->budget_delta : (double)NAN, "},\n  \"left\": {");

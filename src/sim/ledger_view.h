@@ -22,12 +22,13 @@ typedef struct caucus_ledger_view {
     const char *path;
     const caucus_ledger *ledger; /* borrowed */
     caucus_ledger_totals totals;
-    caucus_run_view *run; /* [totals.runs] */
+    caucus_run_view *run;                 /* [totals.runs] */
     char last[2 * CAUCUS_HASH_BYTES + 1]; /* hash of the last entry, hexadecimal */
 } caucus_ledger_view;
 
 /** Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger,
+                                      caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
 void caucus_ledger_view_free(caucus_ledger_view *view);
 
 /** Table, picture and what is left. `ascii`: draw with plain characters. `releases`: list every release, too. */

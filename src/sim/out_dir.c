@@ -46,7 +46,8 @@ caucus_status caucus_out_dir_make(const char *directory, bool *ret_made, caucus_
     return status;
 }
 
-caucus_status caucus_out_file_begin(caucus_out_file *file, const char *directory, const char *name, caucus_error *ret_error) {
+caucus_status caucus_out_file_begin(caucus_out_file *file, const char *directory, const char *name,
+                                    caucus_error *ret_error) {
     int length = snprintf(file->path, sizeof file->path, "%s/%s", directory, name);
     (void)snprintf(file->draft, sizeof file->draft, "%s/.%s.%ld", directory, name, (long)getpid());
     errno = ENAMETOOLONG;
@@ -75,7 +76,9 @@ caucus_status caucus_out_dir_write(const char *directory, const caucus_outcome *
     static const struct {
         const char *name;
         void (*write)(FILE *out, const caucus_outcome *outcome);
-    } files[] = {{"trials.csv", caucus_output_trials}, {"curves.csv", caucus_output_curves}, {"results.json", caucus_output_json}};
+    } files[] = {{"trials.csv", caucus_output_trials},
+                 {"curves.csv", caucus_output_curves},
+                 {"results.json", caucus_output_json}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         caucus_out_file file = {.out = NULL};
         caucus_status status = caucus_out_file_begin(&file, directory, files[i].name, ret_error);

@@ -12,8 +12,8 @@ typedef struct caucus_out_file {
 } caucus_out_file;
 
 /** Returns: CAUCUS_OK, CAUCUS_E_IO. */
-caucus_status caucus_out_file_begin(caucus_out_file *file, const char *directory, const char *name, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_out_file_begin(caucus_out_file *file, const char *directory, const char *name,
+                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Close and put in place; on failure the draft is removed and an older file stays. Returns: CAUCUS_OK, CAUCUS_E_IO. */
 caucus_status caucus_out_file_end(caucus_out_file *file, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -20,8 +20,8 @@ typedef struct caucus_outcome {
 /** Shortest round-trip decimal: 15, 16 or 17 digits. NaN and infinities print as `other`. */
 void caucus_print_number(FILE *out, double value, const char *other);
 
-/** A JSON array, one object per run (README, "JSON"). NaN and infinite are null. A run that was stopped has "done" below
- *  "trials", and only its complete trials are counted. */
+/** A JSON array, one object per run (README, "JSON"). NaN and infinite are null. A run that was stopped has "done"
+ * below "trials", and only its complete trials are counted. */
 void caucus_output_json(FILE *out, const caucus_outcome *outcome);
 
 /** One line per run and trial; infinite epsilon is "inf". */

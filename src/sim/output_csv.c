@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 
-#define SETTINGS_HEAD "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,adversary,seed"
+#define SETTINGS_HEAD                                                                                                  \
+    "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,adversary,seed"
 
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
-    fprintf(out, "%zu,%s,%u,%u,%u,%u,", i + 1, caucus_algorithm_word(s->algorithm), s->clients, s->experts, s->rounds, s->interval);
+    fprintf(out, "%zu,%s,%u,%u,%u,%u,", i + 1, caucus_algorithm_word(s->algorithm), s->clients, s->experts, s->rounds,
+            s->interval);
     caucus_print_number(out, s->epsilon, "inf");
     fputc(',', out);
     caucus_print_number(out, s->delta, "nan");
@@ -17,15 +19,17 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
 }
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
-    fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan\n", out);
+    fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan\n",
+          out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
             const caucus_trial_result *t = &outcome->result[i].trial[k];
             settings(out, outcome, i);
             fprintf(out, "%u,", k + 1);
             caucus_print_number(out, t->regret, "nan");
-            fprintf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", t->switches,
-                    t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan);
+            fprintf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                    t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped,
+                    t->nan);
         }
 }
 

@@ -1,4 +1,5 @@
-/* output_json.c: results as JSON. See output.h. Words come from fixed lists; only the note is free text and is escaped. */
+/* output_json.c: results as JSON. See output.h. Words come from fixed lists; only the note is free text and is escaped.
+ */
 #include "sim/output.h"
 
 #include <inttypes.h>
@@ -41,8 +42,8 @@ static void string(FILE *out, const char *text) {
 static void settings(FILE *out, const caucus_run *run, const caucus_run_result *result) {
     const caucus_settings *s = &result->plan->settings;
     fprintf(out, "    \"algorithm\": \"%s\",\n", caucus_algorithm_word(s->algorithm));
-    fprintf(out, "    \"clients\": %u,\n    \"experts\": %u,\n    \"rounds\": %u,\n    \"interval\": %u,\n    ", s->clients,
-            s->experts, s->rounds, s->interval);
+    fprintf(out, "    \"clients\": %u,\n    \"experts\": %u,\n    \"rounds\": %u,\n    \"interval\": %u,\n    ",
+            s->clients, s->experts, s->rounds, s->interval);
     number(out, "epsilon", s->epsilon);
     fputs(",\n    ", out);
     number(out, "delta", s->delta);
@@ -94,7 +95,8 @@ static void guarantees(FILE *out, const caucus_plan *plan) {
     } else {
         fputc('{', out);
         number(out, "value", plan->bound);
-        fprintf(out, ", \"kind\": \"%s\"}", plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? "probability" : "expectation");
+        fprintf(out, ", \"kind\": \"%s\"}",
+                plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? "probability" : "expectation");
     }
     fputs(",\n    \"privacy\": {", out);
     number(out, "epsilon_choices", plan->guarantee.epsilon_choices);

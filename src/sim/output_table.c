@@ -35,19 +35,45 @@ static void amount(char *ret, size_t bytes, double value) {
     (void)snprintf(ret, bytes, "%.*f", decimals_of(fabs(value)), value);
 }
 
-static void write_algorithm(const row *r, char *ret) { cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm)); }
-static void write_adversary(const row *r, char *ret) { cell(ret, "%s", caucus_adversary_kind_word(r->run->adversary.kind)); }
-static void write_clients(const row *r, char *ret) { cell(ret, "%u", r->settings->clients); }
-static void write_experts(const row *r, char *ret) { cell(ret, "%u", r->settings->experts); }
-static void write_rounds(const row *r, char *ret) { cell(ret, "%u", r->settings->rounds); }
-static void write_interval(const row *r, char *ret) { cell(ret, "%u", r->settings->interval); }
-static void write_delta(const row *r, char *ret) { cell(ret, "%.6g", r->settings->delta); }
-static void write_trust(const row *r, char *ret) { cell(ret, "%s", caucus_trust_word(r->settings->trust)); }
-static void write_calibration(const row *r, char *ret) { cell(ret, "%s", caucus_calibration_word(r->settings->calibration)); }
-static void write_protocol(const row *r, char *ret) { cell(ret, "%s", caucus_protocol_word(r->settings->protocol)); }
-static void write_unit(const row *r, char *ret) { cell(ret, "%s", caucus_unit_word(r->settings->unit)); }
-static void write_select(const row *r, char *ret) { cell(ret, "%s", caucus_select_word(r->settings->select)); }
-static void write_message(const row *r, char *ret) { cell(ret, "%s", caucus_message_word(r->settings->message)); }
+static void write_algorithm(const row *r, char *ret) {
+    cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm));
+}
+static void write_adversary(const row *r, char *ret) {
+    cell(ret, "%s", caucus_adversary_kind_word(r->run->adversary.kind));
+}
+static void write_clients(const row *r, char *ret) {
+    cell(ret, "%u", r->settings->clients);
+}
+static void write_experts(const row *r, char *ret) {
+    cell(ret, "%u", r->settings->experts);
+}
+static void write_rounds(const row *r, char *ret) {
+    cell(ret, "%u", r->settings->rounds);
+}
+static void write_interval(const row *r, char *ret) {
+    cell(ret, "%u", r->settings->interval);
+}
+static void write_delta(const row *r, char *ret) {
+    cell(ret, "%.6g", r->settings->delta);
+}
+static void write_trust(const row *r, char *ret) {
+    cell(ret, "%s", caucus_trust_word(r->settings->trust));
+}
+static void write_calibration(const row *r, char *ret) {
+    cell(ret, "%s", caucus_calibration_word(r->settings->calibration));
+}
+static void write_protocol(const row *r, char *ret) {
+    cell(ret, "%s", caucus_protocol_word(r->settings->protocol));
+}
+static void write_unit(const row *r, char *ret) {
+    cell(ret, "%s", caucus_unit_word(r->settings->unit));
+}
+static void write_select(const row *r, char *ret) {
+    cell(ret, "%s", caucus_select_word(r->settings->select));
+}
+static void write_message(const row *r, char *ret) {
+    cell(ret, "%s", caucus_message_word(r->settings->message));
+}
 static void write_trees(const row *r, char *ret) {
     if (r->run->settings.trees == CAUCUS_TREES_AUTO)
         cell(ret, "auto");
@@ -75,10 +101,13 @@ static void write_bound(const row *r, char *ret) {
     if (plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound))
         cell(ret, "none");
     else
-        cell(ret, "%s%s%s", value, plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "", vacuous(r) ? " (vacuous)" : "");
+        cell(ret, "%s%s%s", value, plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "",
+             vacuous(r) ? " (vacuous)" : "");
 }
 
-static void write_switches(const row *r, char *ret) { amount(ret, CELL_BYTES, caucus_run_switches(r->result).mean); }
+static void write_switches(const row *r, char *ret) {
+    amount(ret, CELL_BYTES, caucus_run_switches(r->result).mean);
+}
 
 static void write_scalars(const row *r, char *ret) {
     double total = caucus_run_mean_u64(r->result, offsetof(caucus_trial_result, scalars_up));
@@ -207,16 +236,19 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         convex = convex || r.settings->losses == CAUCUS_LOSSES_CONVEX;
         one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
     }
-    fprintf(out, "\n  NOT PRIVATE (seeded): seed %" PRIu64 ". Regret against the best expert in hindsight", outcome->run[0].seed);
+    fprintf(out, "\n  NOT PRIVATE (seeded): seed %" PRIu64 ". Regret against the best expert in hindsight",
+            outcome->run[0].seed);
     if (one_range)
         fprintf(out, ", losses in [%.6g,%.6g]", first->lo, first->hi);
     fputs(".\n", out);
     if (probable)
-        fprintf(out, "  Bounds hold with probability %.6g %%%s\n", 100 * (1 - first->rho), mean ? ", those with * on average." : ".");
+        fprintf(out, "  Bounds hold with probability %.6g %%%s\n", 100 * (1 - first->rho),
+                mean ? ", those with * on average." : ".");
     else if (mean)
         fputs("  Bounds with * hold on average.\n", out);
     if (empty)
-        fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n", out);
+        fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n",
+              out);
     if (convex)
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }
@@ -238,7 +270,10 @@ void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
             most = t->nan > most ? t->nan : most;
         }
     if (nan > 0)
-        fprintf(out, "  Losses that were not a number, counted as the worst loss: %" PRIu64 " (at most %" PRIu64 " in one trial).\n", nan, most);
+        fprintf(out,
+                "  Losses that were not a number, counted as the worst loss: %" PRIu64 " (at most %" PRIu64
+                " in one trial).\n",
+                nan, most);
     if (clipped > 0)
         fprintf(out, "  Losses or gradients outside their range, moved to its end: %" PRIu64 ".\n", clipped);
 }

@@ -45,7 +45,8 @@ caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm) {
 }
 
 bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known) {
-    return algorithm == CAUCUS_ALGORITHM_HEDGE || (algorithm != CAUCUS_ALGORITHM_LEADER && caucus_knowledge_of(algorithm) == known);
+    return algorithm == CAUCUS_ALGORITHM_HEDGE ||
+           (algorithm != CAUCUS_ALGORITHM_LEADER && caucus_knowledge_of(algorithm) == known);
 }
 
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex) {
@@ -88,7 +89,8 @@ static void count_stoch(const caucus_plan *plan, caucus_plan_traffic *t) {
     t->reports = leaves_of(&plan->stoch, &trees);
     t->scalars = t->reports * d;
     t->paper_scalars = t->scalars;
-    const bool votes = nobody && (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
+    const bool votes =
+        nobody && (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
     if (votes) {
         t->scalars = t->reports;
         if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
@@ -128,8 +130,8 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
     return t;
 }
 
-/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses more, a
- * decision as much as 300, a noisy number as much as 30. */
+/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses
+ * more, a decision as much as 300, a noisy number as much as 30. */
 static double work_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
@@ -138,12 +140,14 @@ static double work_of(const caucus_plan *plan) {
     return s->clients * (s->rounds * each + sends) + 300.0 * (double)t.reports;
 }
 
-caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret, caucus_error *ret_error) {
+caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
+                                caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const bool convex = s->losses == CAUCUS_LOSSES_CONVEX;
     const double fits = floor(losses / work_of(plan));
     const double memory = (double)caucus_plan_traffic_of(plan).client_memory * s->clients;
-    *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex), .trials = fits < 20 ? (uint32_t)fits : 20};
+    *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex),
+                          .trials = fits < 20 ? (uint32_t)fits : 20};
     if (ret->trials < 3 || memory > 1e9)
         return CAUCUS_OK;
     /* The simulator's losses are in [0,1]; the mechanisms see them divided by their range, so everything scales. */
@@ -152,8 +156,12 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
     run.settings.lo = 0;
     run.settings.hi = 1;
     run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), s->rounds); /* the division may round up */
-    run.adversary = (caucus_adversary_settings){.kind = ret->adversary, .seed = 1, .clients = s->clients, .experts = s->experts,
-                                                .rounds = s->rounds, .convex = convex};
+    run.adversary = (caucus_adversary_settings){.kind = ret->adversary,
+                                                .seed = 1,
+                                                .clients = s->clients,
+                                                .experts = s->experts,
+                                                .rounds = s->rounds,
+                                                .convex = convex};
     caucus_run_result result;
     caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);
     if (status != CAUCUS_OK)

@@ -1,17 +1,17 @@
 /* plan_facts.h: what follows from a plan and people want to know before a run: traffic, memory, a quick simulation.
  * layer: sim
  *
- * Nothing here enters a mechanism. The simulation is seeded and its size depends on the plan alone, so the same plan gives
- * the same numbers everywhere. */
+ * Nothing here enters a mechanism. The simulation is seeded and its size depends on the plan alone, so the same plan
+ * gives the same numbers everywhere. */
 #ifndef CAUCUS_SIM_PLAN_FACTS_H
 #define CAUCUS_SIM_PLAN_FACTS_H
 
 #include "sim/run.h"
 
 /* What is known of the losses. X(NAME, "word", "one line for help") */
-#define CAUCUS_KNOWLEDGE_LIST(X)                                                                                 \
-    X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                          \
-    X(IID, "iid", "losses are drawn independently from one distribution")                                       \
+#define CAUCUS_KNOWLEDGE_LIST(X)                                                                                       \
+    X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                                 \
+    X(IID, "iid", "losses are drawn independently from one distribution")                                              \
     X(ANY, "any", "losses are fixed in advance, and may be anything")
 #define CAUCUS_ENUM_KNOWLEDGE(name, word, help) CAUCUS_KNOWLEDGE_##name,
 CAUCUS_CHOICE_ENUM(knowledge, KNOWLEDGE, CAUCUS_KNOWLEDGE_LIST)
@@ -31,19 +31,19 @@ double caucus_hedge_best_rate(const caucus_settings *settings);
 
 /* Per client, without transport overhead (CAUCUS_REPORT_HEAD_BYTES a report, 8 bytes a number). */
 typedef struct caucus_plan_traffic {
-    uint64_t reports, scalars, bytes; /* at most, upwards */
-    uint64_t paper_scalars;           /* what the paper's protocol would send; 0: not in the paper */
+    uint64_t reports, scalars, bytes;           /* at most, upwards */
+    uint64_t paper_scalars;                     /* what the paper's protocol would send; 0: not in the paper */
     uint64_t client_memory, coordinator_memory; /* bytes, rounded up to whole vectors */
 } caucus_plan_traffic;
 caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan);
 
 typedef struct caucus_quick {
-    bool done;        /* false: it would take too long */
+    bool done; /* false: it would take too long */
     uint32_t trials;
     caucus_adversary_kind adversary;
-    caucus_summary regret;  /* per client, loss units */
+    caucus_summary regret; /* per client, loss units */
     double switches;
-    double scalars, bytes;  /* upwards per client */
+    double scalars, bytes; /* upwards per client */
 } caucus_quick;
 
 /* Losses a quick simulation may draw: about a second on two cores. */
@@ -51,7 +51,7 @@ typedef struct caucus_quick {
 
 /** Play a few trials (at most 20; as many as `losses` allow, and none if that is fewer than 3).
  *  Returns: CAUCUS_OK, also when it was left out; CAUCUS_E_MEMORY. */
-caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -91,7 +91,8 @@ static void print_meaning(printer *p, const caucus_plan *plan) {
     if (plan->stoch.phases > 1) {
         print_list(&p->walker, "excess-per-round", plan->stoch.phases - 1);
         for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
-            print_value(&p->walker, NULL, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = &plan->stoch.phase[i].error});
+            print_value(&p->walker, NULL,
+                        &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = &plan->stoch.phase[i].error});
     }
     text(p, "note", plan->guarantee.note);
     print_close(&p->walker);
@@ -130,7 +131,8 @@ static void print_quick(printer *p, const caucus_quick *q) {
 void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
     caucus_plan copy = *r->plan; /* the walk wants to be able to write; this walker does not */
     const caucus_plan_traffic *t = &r->traffic;
-    printer p = {.walker = {print_open, print_close, print_list, print_value, CAUCUS_OK}, .out = out, .depth = 1, .first = true};
+    printer p = {
+        .walker = {print_open, print_close, print_list, print_value, CAUCUS_OK}, .out = out, .depth = 1, .first = true};
     fputc('{', out);
     text(&p, "plan", r->hash);
     caucus_walk_settings(&p.walker, &copy.settings);

@@ -10,7 +10,7 @@
 
 typedef struct caucus_plan_report {
     const caucus_plan *plan;
-    caucus_knowledge known;    /* CAUCUS_KNOWLEDGE_COUNT: not said */
+    caucus_knowledge known; /* CAUCUS_KNOWLEDGE_COUNT: not said */
     caucus_plan_traffic traffic;
     caucus_quick quick;
     char hash[CAUCUS_PLAN_HEX_BYTES];
@@ -18,8 +18,8 @@ typedef struct caucus_plan_report {
 
 /** Everything about a plan that has to be computed or played. `hash` NULL: of the file that would be written.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, const char *hash, caucus_plan_report *ret,
-                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, const char *hash,
+                                      caucus_plan_report *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** One screen. */
 void caucus_plan_print(FILE *out, const caucus_plan_report *report);

@@ -84,7 +84,8 @@ static void add_all(comparison *c) {
         const bool asked = c->settings.message != CAUCUS_MESSAGE_AUTO;
         add(c, CAUCUS_ALGORITHM_STOCH, nobody, c->settings.message, false);
         if (!asked)
-            add(c, CAUCUS_ALGORITHM_STOCH, nobody, c->settings.delta > 0 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_KNORM, false);
+            add(c, CAUCUS_ALGORITHM_STOCH, nobody, c->settings.delta > 0 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_KNORM,
+                false);
     }
     add(c, CAUCUS_ALGORITHM_SPARSE_VECTOR, central, CAUCUS_MESSAGE_AUTO, true);
     add(c, CAUCUS_ALGORITHM_LIMITED_UPDATES, central, CAUCUS_MESSAGE_AUTO, true);
@@ -97,7 +98,8 @@ static bool is_shown(const comparison *c, const candidate *x) {
 }
 
 static bool is_proved(const comparison *c, const candidate *x) {
-    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE && caucus_knowledge_covers(x->algorithm, c->known);
+    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE &&
+           caucus_knowledge_covers(x->algorithm, c->known);
 }
 
 static bool is_useful(const comparison *c, const candidate *x) {
@@ -106,19 +108,22 @@ static bool is_useful(const comparison *c, const candidate *x) {
 
 /* Better: made for such losses before not made for them; then what was seen; without that, what is proved. */
 static bool is_better(const comparison *c, const candidate *a, const candidate *b) {
-    const bool covers_a = caucus_knowledge_covers(a->algorithm, c->known), covers_b = caucus_knowledge_covers(b->algorithm, c->known);
+    const bool covers_a = caucus_knowledge_covers(a->algorithm, c->known),
+               covers_b = caucus_knowledge_covers(b->algorithm, c->known);
     if (covers_a != covers_b)
         return covers_a;
     if (a->quick.done && b->quick.done)
         return a->quick.regret.mean < b->quick.regret.mean;
-    return (is_proved(c, a) ? a->plan->bound_uncapped : (double)INFINITY) < (is_proved(c, b) ? b->plan->bound_uncapped : (double)INFINITY);
+    return (is_proved(c, a) ? a->plan->bound_uncapped : (double)INFINITY) <
+           (is_proved(c, b) ? b->plan->bound_uncapped : (double)INFINITY);
 }
 
 static const candidate *best(const comparison *c, caucus_trust trust, bool alone) {
     const candidate *found = NULL;
     for (size_t i = 0; i < c->count; i++) {
         const candidate *x = &c->candidate[i];
-        if (x->plan != NULL && is_shown(c, x) && x->alone == alone && x->trust == trust && (found == NULL || is_better(c, x, found)))
+        if (x->plan != NULL && is_shown(c, x) && x->alone == alone && x->trust == trust &&
+            (found == NULL || is_better(c, x, found)))
             found = x;
     }
     return found;
@@ -137,7 +142,8 @@ static void say(comparison *c, const char *format, ...) {
 static void say_taken(comparison *c, const candidate *x, const char *start) {
     char seen[96] = "", proved[128];
     if (x->quick.done)
-        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ", caucus_words_about(x->quick.regret.mean).text);
+        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ",
+                       caucus_words_about(x->quick.regret.mean).text);
     if (is_useful(c, x))
         (void)snprintf(proved, sizeof proved, "at most %s proved", caucus_words_number(x->plan->bound).text);
     else
@@ -154,8 +160,8 @@ static void say_federation(comparison *c, const candidate *x) {
         return;
     const double ratio = alone->quick.regret.mean / fmax(x->quick.regret.mean, 1e-9);
     if (ratio > 1.15)
-        say(c, "One client alone would lose about %s: together each loses %s times less.", caucus_words_about(alone->quick.regret.mean).text,
-            caucus_words_about(fmin(ratio, 1e6)).text);
+        say(c, "One client alone would lose about %s: together each loses %s times less.",
+            caucus_words_about(alone->quick.regret.mean).text, caucus_words_about(fmin(ratio, 1e6)).text);
     else
         say(c, "One client alone would lose about %s: here a federation helps little or nothing.",
             caucus_words_about(alone->quick.regret.mean).text);
@@ -174,18 +180,23 @@ static void say_any(comparison *c, const candidate *x) {
             say(c, "Privacy would be free from about %s clients on (or with more rounds per block: --interval).",
                 caucus_words_whole((uint64_t)ceil(s->clients * wish / rate)).text);
     }
-    say(c, "If all clients see the same losses a federation cannot help: nobody, private or not, gets far below sqrt(T ln d/2) = %s on "
-           "the worst of them (docs/PRIVACY.md, \"Lower-bound loss sequences\").", caucus_words_number(floor_regret).text);
+    say(c,
+        "If all clients see the same losses a federation cannot help: nobody, private or not, gets far below sqrt(T ln "
+        "d/2) = %s on "
+        "the worst of them (docs/PRIVACY.md, \"Lower-bound loss sequences\").",
+        caucus_words_number(floor_regret).text);
 }
 
 /* Something not made for such losses did better on the simulated ones: tempting, so say what it is worth. */
 static void say_tempting(comparison *c, const candidate *taken) {
     for (size_t i = 0; i < c->count; i++) {
         const candidate *x = &c->candidate[i];
-        if (x->alone || x->trust != taken->trust || !x->quick.done || !taken->quick.done || caucus_knowledge_covers(x->algorithm, c->known) ||
-            x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
+        if (x->alone || x->trust != taken->trust || !x->quick.done || !taken->quick.done ||
+            caucus_knowledge_covers(x->algorithm, c->known) || x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
             continue;
-        say(c, "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also %s.",
+        say(c,
+            "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also "
+            "%s.",
             caucus_algorithm_word(x->algorithm), caucus_words_about(x->quick.regret.mean).text,
             caucus_knowledge_word(caucus_knowledge_of(x->algorithm)));
         return;
@@ -217,13 +228,14 @@ static const char *name_of(const candidate *x) {
 
 static void print_situation(FILE *out, const comparison *c) {
     fprintf(out, "\n  If %s (%s)\n", caucus_knowledge_help(c->known), caucus_knowledge_word(c->known));
-    fprintf(out, "    %-16s %-12s %-10s %8s   %-14s %-18s %s\n", "algorithm", "trust", "message", "clients", "proven at most", "simulated regret",
-            "numbers up");
+    fprintf(out, "    %-16s %-12s %-10s %8s   %-14s %-18s %s\n", "algorithm", "trust", "message", "clients",
+            "proven at most", "simulated regret", "numbers up");
     for (size_t i = 0; i < c->count; i++) {
         const candidate *x = &c->candidate[i];
         if (!is_shown(c, x))
             continue;
-        fprintf(out, "%s %-16s %-12s %-10s %8s   ", x == c->taken ? "  →" : "   ", caucus_algorithm_word(x->algorithm), x->alone ? "-" : caucus_trust_word(x->trust), name_of(x),
+        fprintf(out, "%s %-16s %-12s %-10s %8s   ", x == c->taken ? "  →" : "   ", caucus_algorithm_word(x->algorithm),
+                x->alone ? "-" : caucus_trust_word(x->trust), name_of(x),
                 caucus_words_whole(x->alone ? 1 : c->settings.clients).text);
         if (x->plan == NULL) {
             fprintf(out, "does not fit: %s%s%s\n", x->why.field, x->why.field[0] != '\0' ? " " : "", x->why.text);
@@ -231,13 +243,16 @@ static void print_situation(FILE *out, const comparison *c) {
         }
         char proved[40], seen[40] = "too large";
         if (is_proved(c, x))
-            (void)snprintf(proved, sizeof proved, "%.39s", is_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
+            (void)snprintf(proved, sizeof proved, "%.39s",
+                           is_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
         else
             (void)snprintf(proved, sizeof proved, "nothing");
         if (x->quick.done)
-            (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text, caucus_words_about(x->quick.regret.std).text);
+            (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
+                           caucus_words_about(x->quick.regret.std).text);
         fprintf(out, "%-14s %s%*s %s\n", proved, seen, 18 - caucus_words_width(seen), "",
-                caucus_words_about(x->quick.done ? x->quick.scalars : (double)caucus_plan_traffic_of(x->plan).scalars).text);
+                caucus_words_about(x->quick.done ? x->quick.scalars : (double)caucus_plan_traffic_of(x->plan).scalars)
+                    .text);
     }
     for (size_t i = 0; i < c->sentences; i++)
         fprintf(out, "    %s\n", c->advice[i]);
@@ -249,8 +264,9 @@ static void json_number(FILE *out, const char *key, bool there, double value) {
 }
 
 static void json_candidate(FILE *out, const comparison *c, const candidate *x) {
-    fprintf(out, "{\"algorithm\": \"%s\", \"trust\": \"%s\", \"message\": \"%s\", \"clients\": %u", caucus_algorithm_word(x->algorithm),
-            caucus_trust_word(x->trust), name_of(x), x->alone ? 1 : c->settings.clients);
+    fprintf(out, "{\"algorithm\": \"%s\", \"trust\": \"%s\", \"message\": \"%s\", \"clients\": %u",
+            caucus_algorithm_word(x->algorithm), caucus_trust_word(x->trust), name_of(x),
+            x->alone ? 1 : c->settings.clients);
     json_number(out, "proven", is_proved(c, x), x->plan != NULL ? x->plan->bound : 0);
     fprintf(out, ", \"vacuous\": %s", is_proved(c, x) && !is_useful(c, x) ? "true" : "false");
     json_number(out, "regret", x->quick.done, x->quick.regret.mean);
@@ -268,7 +284,8 @@ static void json_candidate(FILE *out, const comparison *c, const candidate *x) {
 }
 
 static void json_situation(FILE *out, const comparison *c, bool first) {
-    fprintf(out, "%s\n  {\n    \"losses-are\": \"%s\",\n    \"candidates\": [", first ? "" : ",", caucus_knowledge_word(c->known));
+    fprintf(out, "%s\n  {\n    \"losses-are\": \"%s\",\n    \"candidates\": [", first ? "" : ",",
+            caucus_knowledge_word(c->known));
     bool any = false;
     for (size_t i = 0; i < c->count; i++) {
         if (!is_shown(c, &c->candidate[i]))
@@ -305,19 +322,23 @@ static caucus_status check_some(const comparison *c, caucus_error *ret_error) {
     return CAUCUS_E_INFEASIBLE;
 }
 
-caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucus_knowledge known, bool json, caucus_error *ret_error) {
+caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucus_knowledge known, bool json,
+                               caucus_error *ret_error) {
     comparison c = {.settings = *settings};
     if (settings->trust == CAUCUS_TRUST_PAPER_LOCAL)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "trust", "paper-local is for reproducing the paper, not to be recommended "
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "trust",
+                           "paper-local is for reproducing the paper, not to be recommended "
                            "(accepted: coordinator, nobody, or nothing)");
     add_all(&c);
     caucus_status status = check_some(&c, ret_error);
-    const unsigned first = known == CAUCUS_KNOWLEDGE_COUNT ? 0 : known, last = known == CAUCUS_KNOWLEDGE_COUNT ? CAUCUS_KNOWLEDGE_COUNT - 1 : known;
+    const unsigned first = known == CAUCUS_KNOWLEDGE_COUNT ? 0 : known,
+                   last = known == CAUCUS_KNOWLEDGE_COUNT ? CAUCUS_KNOWLEDGE_COUNT - 1 : known;
     if (status == CAUCUS_OK && json)
         fputc('[', out);
     else if (status == CAUCUS_OK)
-        fprintf(out, "  %s client%s, %s experts, %s round%s, %s, unit: %s\n", caucus_words_whole(settings->clients).text,
-                settings->clients == 1 ? "" : "s", caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text,
+        fprintf(out, "  %s client%s, %s experts, %s round%s, %s, unit: %s\n",
+                caucus_words_whole(settings->clients).text, settings->clients == 1 ? "" : "s",
+                caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text,
                 settings->rounds == 1 ? "" : "s", caucus_words_privacy(settings->epsilon, settings->delta).text,
                 caucus_unit_word(settings->unit));
     for (unsigned i = first; status == CAUCUS_OK && i <= last; i++) {

@@ -54,7 +54,11 @@ caucus_words caucus_words_bytes(double bytes) {
         bytes /= 1000;
         unit++;
     }
-    (void)snprintf(ret.text, sizeof ret.text, unit == 0 ? "%.0f %s" : bytes < 100 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+    (void)snprintf(ret.text, sizeof ret.text,
+                   unit == 0     ? "%.0f %s"
+                   : bytes < 100 ? "%.3g %s"
+                                 : "%.0f %s",
+                   bytes, units[unit]);
     return ret;
 }
 
@@ -118,11 +122,16 @@ const char *caucus_words_law(caucus_noise_kind kind) {
 
 size_t caucus_words_character(const char *text) {
     const unsigned char *c = (const unsigned char *)text;
-    size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4 : 0;
+    size_t length = c[0] < 0x80                   ? 1
+                    : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                    : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+                    : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                  : 0;
     for (size_t i = 1; i < length; i++)
         if ((c[i] & 0xc0) != 0x80)
             return 0;
-    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90))
+    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf0 && c[1] < 0x90) ||
+        (c[0] == 0xf4 && c[1] >= 0x90))
         return 0;
     return length;
 }

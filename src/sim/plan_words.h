@@ -19,7 +19,8 @@ caucus_words caucus_words_about(double value);
 caucus_words caucus_words_whole(uint64_t value);
 /** "812 bytes", "12.2 kB", "3.1 MB". */
 caucus_words caucus_words_bytes(double bytes);
-/** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is trusted". */
+/** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is trusted".
+ */
 caucus_words caucus_words_privacy(double epsilon, double delta);
 
 /** The name an algorithm has in papers: "Fed-SVT". */
@@ -27,8 +28,8 @@ const char *caucus_words_algorithm(caucus_algorithm algorithm);
 /** What one change of the data is: "one loss of one client". */
 const char *caucus_words_unit(const caucus_settings *settings);
 
-/* Loss units of one grid step of a summed score: of one loss; of a block's mean, a block of them (unit client-block); of a
- * gradient's coordinate (convex losses). */
+/* Loss units of one grid step of a summed score: of one loss; of a block's mean, a block of them (unit client-block);
+ * of a gradient's coordinate (convex losses). */
 double caucus_words_step(const caucus_plan *plan);
 /** Scale of a noise or of a selection with this rate, in loss units. */
 double caucus_words_scale(const caucus_plan *plan, caucus_rational rate);
@@ -39,7 +40,8 @@ const char *caucus_words_law(caucus_noise_kind kind);
 /** One text in JSON's quotes; bytes that are not UTF-8 become U+FFFD. */
 void caucus_print_string(FILE *out, const char *text);
 
-/** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are not). */
+/** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are not).
+ */
 size_t caucus_words_character(const char *text);
 
 /** Columns a text takes on a screen. */

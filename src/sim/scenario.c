@@ -98,7 +98,8 @@ static bool split(const char *text, bool at_commas, caucus_values *ret) {
     return true;
 }
 
-caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text, caucus_complaint *ret) {
+caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text,
+                                  caucus_complaint *ret) {
     caucus_values *values = &scenario->field[field], fresh = {0};
     if (values->count != 0 && values->line == 0)
         return refuse_flag(field, "given twice", ret);

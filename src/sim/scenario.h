@@ -12,36 +12,36 @@
 #include "sim/run.h"
 
 /* X(NAME, "name", LIST, "ARGUMENT" or NULL for a yes/no, "default", "help"). LIST: many, one. */
-#define CAUCUS_FIELD_LIST(X)                                                                                     \
-    X(ALGORITHM, "algorithm", many, "NAME", "svt", "what is simulated")                                          \
-    X(ADVERSARY, "adversary", many, "NAME", "realizable", "where the losses come from")                          \
-    X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                        \
-    X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                            \
-    X(ROUNDS, "rounds", many, "T", "512", "rounds to play")                                                      \
-    X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end")                 \
-    X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                 \
-    X(DELTA, "delta", many, "D", "0", "0 is pure privacy; else below 0.1")                                       \
-    X(TRUST, "trust", many, "WHOM", NULL, "who may see what (must be said)")                                     \
-    X(CALIBRATION, "calibration", many, "NAME", "tight", "how noise is chosen")                                  \
-    X(PROTOCOL, "protocol", many, "NAME", "two-step", "what svt sends")                                          \
-    X(UNIT, "unit", many, "NAME", "event", "what one change of the data is")                                     \
-    X(SELECT, "select", many, "NAME", "auto", "how stoch selects (trust coordinator)")                           \
-    X(MESSAGE, "message", many, "NAME", "auto", "what stoch sends (trust nobody)")                               \
-    X(TREES, "trees", many, "N", "auto", "trees per phase of stoch; given with cross-entropy, losses are convex") \
-    X(FRONT_LOAD, "front-load", one, NULL, "false", "svt: spend more on the first switches")                     \
-    X(PAST_PHASES, "past-phases", one, NULL, "false", "stoch: weigh in earlier phases")                          \
-    X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                            \
-    X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                   \
-    X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                             \
-    X(DATA, "data", one, "DIR", NULL, "MovieLens directory, 1M or 100K (adversary movielens)")                   \
-    X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private") \
-    X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)") \
-    X(TRIALS, "trials", one, "N", "100", "trials per run")                                                       \
-    X(SEED, "seed", one, "N", "1", "trial n depends on seed and n only")                                         \
-    X(THREADS, "threads", one, "N", "all", "cores to use; results do not depend on it")                          \
-    X(FORMAT, "format", one, "NAME", "table", "table, json or csv on standard output")                           \
-    X(OUT, "out", one, "DIR", NULL, "also write results.json, trials.csv, curves.csv there")                     \
-    X(LEDGER, "ledger", one, "FILE", NULL, "record what the runs spend; made if it does not exist")              \
+#define CAUCUS_FIELD_LIST(X)                                                                                           \
+    X(ALGORITHM, "algorithm", many, "NAME", "svt", "what is simulated")                                                \
+    X(ADVERSARY, "adversary", many, "NAME", "realizable", "where the losses come from")                                \
+    X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                              \
+    X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
+    X(ROUNDS, "rounds", many, "T", "512", "rounds to play")                                                            \
+    X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end")                       \
+    X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \
+    X(DELTA, "delta", many, "D", "0", "0 is pure privacy; else below 0.1")                                             \
+    X(TRUST, "trust", many, "WHOM", NULL, "who may see what (must be said)")                                           \
+    X(CALIBRATION, "calibration", many, "NAME", "tight", "how noise is chosen")                                        \
+    X(PROTOCOL, "protocol", many, "NAME", "two-step", "what svt sends")                                                \
+    X(UNIT, "unit", many, "NAME", "event", "what one change of the data is")                                           \
+    X(SELECT, "select", many, "NAME", "auto", "how stoch selects (trust coordinator)")                                 \
+    X(MESSAGE, "message", many, "NAME", "auto", "what stoch sends (trust nobody)")                                     \
+    X(TREES, "trees", many, "N", "auto", "trees per phase of stoch; given with cross-entropy, losses are convex")      \
+    X(FRONT_LOAD, "front-load", one, NULL, "false", "svt: spend more on the first switches")                           \
+    X(PAST_PHASES, "past-phases", one, NULL, "false", "stoch: weigh in earlier phases")                                \
+    X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
+    X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
+    X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
+    X(DATA, "data", one, "DIR", NULL, "MovieLens directory, 1M or 100K (adversary movielens)")                         \
+    X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
+    X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)")       \
+    X(TRIALS, "trials", one, "N", "100", "trials per run")                                                             \
+    X(SEED, "seed", one, "N", "1", "trial n depends on seed and n only")                                               \
+    X(THREADS, "threads", one, "N", "all", "cores to use; results do not depend on it")                                \
+    X(FORMAT, "format", one, "NAME", "table", "table, json or csv on standard output")                                 \
+    X(OUT, "out", one, "DIR", NULL, "also write results.json, trials.csv, curves.csv there")                           \
+    X(LEDGER, "ledger", one, "FILE", NULL, "record what the runs spend; made if it does not exist")                    \
     X(BUDGET, "budget", one, "E[,D]", "infinite", "total epsilon and delta of a new ledger")
 
 typedef enum caucus_field {
@@ -91,44 +91,46 @@ caucus_field caucus_field_find(const char *name);
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT, CAUCUS_E_MEMORY; the complaint names file, line and field. */
-caucus_status caucus_scenario_load(caucus_scenario *scenario, const char *path, caucus_complaint *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_load(caucus_scenario *scenario, const char *path,
+                                   caucus_complaint *ret) CAUCUS_MUST_CHECK;
 /** The same from memory; `name` is what errors call it. */
 caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name, const uint8_t *bytes, size_t size,
                                     caucus_complaint *ret) CAUCUS_MUST_CHECK;
 
 /** Set a field as a flag does: text with commas where the field takes a list. Replaces a file's value.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (given twice, or an empty value), CAUCUS_E_MEMORY. */
-caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text, caucus_complaint *ret)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text,
+                                  caucus_complaint *ret) CAUCUS_MUST_CHECK;
 
 typedef enum caucus_format { CAUCUS_FORMAT_TABLE, CAUCUS_FORMAT_JSON, CAUCUS_FORMAT_CSV } caucus_format;
 
 /* What a scenario comes to: runs that have been checked and calibrated once, so that none is refused half-way. */
 typedef struct caucus_prepared {
-    caucus_run *run;                   /* [count]; the text they point to belongs to the scenario */
-    caucus_plan **plan;                /* [count] */
-    caucus_adversary **adversary;      /* [count]; equal ones are shared */
+    caucus_run *run;              /* [count]; the text they point to belongs to the scenario */
+    caucus_plan **plan;           /* [count] */
+    caucus_adversary **adversary; /* [count]; equal ones are shared */
     size_t count;
     caucus_format format;
-    const char *out;                   /* NULL: no directory */
-    const char *ledger;                /* NULL: no ledger */
+    const char *out;    /* NULL: no directory */
+    const char *ledger; /* NULL: no ledger */
     bool has_budget;
     double budget_epsilon, budget_delta;
-    bool genre_from_data;              /* a front end should warn */
+    bool genre_from_data; /* a front end should warn */
 } caucus_prepared;
 
 /** Turn the fields into runs: defaults, every combination, all checks, calibration, data opened.
  *  Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */
-caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret, caucus_complaint *ret_complaint)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret,
+                                      caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 void caucus_prepared_free(caucus_prepared *prepared);
 
 /** The settings alone, for one run: no adversary, no calibration; a list with more than one value is refused.
  *  Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */
-caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret, caucus_complaint *ret_complaint)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret,
+                                       caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
-/** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was given. */
+/** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was
+ * given. */
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret);
 

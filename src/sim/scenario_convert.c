@@ -44,7 +44,8 @@ caucus_status caucus_text_whole(const caucus_text *t, uint64_t least, uint64_t m
 }
 
 static bool is_infinite_word(const char *text) {
-    return strcmp(text, "infinite") == 0 || strcmp(text, "infinity") == 0 || strcmp(text, "inf") == 0 || strcmp(text, ".inf") == 0;
+    return strcmp(text, "infinite") == 0 || strcmp(text, "infinity") == 0 || strcmp(text, "inf") == 0 ||
+           strcmp(text, ".inf") == 0;
 }
 
 /* Decimal notation alone: strtod also takes hexadecimal, "nan(...)" and leading space, which nobody means here. */

@@ -21,7 +21,8 @@ caucus_status caucus_text_whole(const caucus_text *t, uint64_t least, uint64_t m
 caucus_status caucus_text_real(const caucus_text *t, bool infinite, double *ret) CAUCUS_MUST_CHECK;
 /** Above 0, or infinite; the refusal says how to write that. */
 caucus_status caucus_text_epsilon(const caucus_text *t, double *ret) CAUCUS_MUST_CHECK;
-caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_first, double *ret_second) CAUCUS_MUST_CHECK;
+caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_first,
+                               double *ret_second) CAUCUS_MUST_CHECK;
 caucus_status caucus_text_switch(const caucus_text *t, bool *ret) CAUCUS_MUST_CHECK;
 
 #endif

@@ -33,18 +33,19 @@ static caucus_status complain(const resolver *r, caucus_status status, const cau
 static caucus_status refuse_missing(const resolver *r, caucus_field field, const char *why) {
     r->complaint->placed = r->scenario->file != NULL;
     (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s%s%s is missing: %s",
-                   r->complaint->placed ? r->scenario->file : "", r->complaint->placed ? ": " : "--", caucus_fields[field].name, why);
+                   r->complaint->placed ? r->scenario->file : "", r->complaint->placed ? ": " : "--",
+                   caucus_fields[field].name, why);
     return CAUCUS_E_RANGE;
 }
 
 /* Words: the library's parser lists what is accepted. */
-#define WORD(type, field, target)                                                     \
-    do {                                                                              \
-        caucus_error word_error = {0};                                                \
-        caucus_text word_text = text_of(r, field, at[field]);                         \
-        caucus_status word_status = caucus_##type##_parse(word_text.text, target, &word_error); \
-        if (word_status != CAUCUS_OK)                                                 \
-            return complain(r, word_status, &word_error);                             \
+#define WORD(type, field, target)                                                                                      \
+    do {                                                                                                               \
+        caucus_error word_error = {0};                                                                                 \
+        caucus_text word_text = text_of(r, field, at[field]);                                                          \
+        caucus_status word_status = caucus_##type##_parse(word_text.text, target, &word_error);                        \
+        if (word_status != CAUCUS_OK)                                                                                  \
+            return complain(r, word_status, &word_error);                                                              \
     } while (0)
 
 static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind *kind) {
@@ -65,7 +66,8 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     return CAUCUS_OK;
 }
 
-static caucus_status read_whole(resolver *r, caucus_field field, const size_t *at, uint32_t least, uint32_t most, uint32_t *ret) {
+static caucus_status read_whole(resolver *r, caucus_field field, const size_t *at, uint32_t least, uint32_t most,
+                                uint32_t *ret) {
     caucus_text t = text_of(r, field, at[field]);
     uint64_t value = 0;
     caucus_status status = caucus_text_whole(&t, least, most, &value);
@@ -135,7 +137,8 @@ static caucus_status read_rest(resolver *r, const size_t *at, caucus_settings *s
 }
 
 /* A source that goes with another adversary would be ignored, so it is refused. */
-static caucus_status check_source(const resolver *r, caucus_field field, caucus_adversary_kind kind, caucus_adversary_kind wanted) {
+static caucus_status check_source(const resolver *r, caucus_field field, caucus_adversary_kind kind,
+                                  caucus_adversary_kind wanted) {
     if (!given(r, field) || kind == wanted)
         return CAUCUS_OK;
     caucus_text t = text_of(r, field, 0);
@@ -143,7 +146,8 @@ static caucus_status check_source(const resolver *r, caucus_field field, caucus_
                               caucus_adversary_kind_word(wanted));
 }
 
-static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucus_adversary_kind kind, caucus_run *run) {
+static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucus_adversary_kind kind,
+                                    caucus_run *run) {
     caucus_status status = check_source(r, CAUCUS_FIELD_LOSSES, kind, CAUCUS_ADVERSARY_LOSSES);
     if (status == CAUCUS_OK)
         status = check_source(r, CAUCUS_FIELD_DATA, kind, CAUCUS_ADVERSARY_MOVIELENS);
@@ -170,8 +174,8 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
     if (given(r, CAUCUS_FIELD_LOSSES))
         run->adversary.losses = text_of(r, CAUCUS_FIELD_LOSSES, 0).text;
-    r->out.genre_from_data = r->out.genre_from_data ||
-                             (run->adversary.genre != NULL && strcmp(run->adversary.genre, CAUCUS_GENRE_FROM_DATA) == 0);
+    r->out.genre_from_data = r->out.genre_from_data || (run->adversary.genre != NULL &&
+                                                        strcmp(run->adversary.genre, CAUCUS_GENRE_FROM_DATA) == 0);
     return status;
 }
 
@@ -204,7 +208,8 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
 }
 
 /* Run number `n`, from the values picked by `at`. */
-static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const caucus_run *common, caucus_adversary_settings *asked) {
+static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const caucus_run *common,
+                                 caucus_adversary_settings *asked) {
     caucus_run *run = &r->out.run[n];
     caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
     *run = *common;
@@ -319,11 +324,13 @@ out:
 static caucus_status check_trust_given(const resolver *r) {
     if (given(r, CAUCUS_FIELD_TRUST))
         return CAUCUS_OK;
-    return refuse_missing(r, CAUCUS_FIELD_TRUST,
-                          "whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper");
+    return refuse_missing(
+        r, CAUCUS_FIELD_TRUST,
+        "whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper");
 }
 
-caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret, caucus_complaint *ret_complaint) {
+caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret,
+                                       caucus_complaint *ret_complaint) {
     resolver r = {.scenario = scenario, .complaint = ret_complaint};
     const size_t at[CAUCUS_FIELD_COUNT] = {0};
     caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
@@ -346,7 +353,8 @@ caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_s
     return status;
 }
 
-caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret, caucus_complaint *ret_complaint) {
+caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret,
+                                      caucus_complaint *ret_complaint) {
     resolver r = {.scenario = scenario, .complaint = ret_complaint};
     caucus_run common = {0};
     size_t runs = 0;

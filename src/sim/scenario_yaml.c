@@ -6,10 +6,10 @@
  *     epsilon: 10
  *     trust: coordinator
  *
- * It is read twice. libyaml's events give what libcyaml does not tell: the line of each field, and whether its value is a
- * scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
- * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded as
- * text: a number is converted where its field's meaning is known (scenario_resolve.c). */
+ * It is read twice. libyaml's events give what libcyaml does not tell: the line of each field, and whether its value is
+ * a scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
+ * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded
+ * as text: a number is converted where its field's meaning is known (scenario_resolve.c). */
 #include "sim/mapped_file.h"
 #include "sim/nearest.h"
 #include "sim/scenario.h"
@@ -98,7 +98,8 @@ static caucus_status scan_scalar(scan *s, caucus_field field, const yaml_event_t
     if (event->type == YAML_ALIAS_EVENT)
         return refuse(s, line, "%s: an alias — write the value itself", name);
     if (event->type != YAML_SCALAR_EVENT)
-        return refuse(s, line, "%s: nested too deep — expected a value%s", name, caucus_fields[field].many ? " or a list of values" : "");
+        return refuse(s, line, "%s: nested too deep — expected a value%s", name,
+                      caucus_fields[field].many ? " or a list of values" : "");
     if (event->data.scalar.anchor != NULL)
         return refuse(s, line, "%s: an anchor — write the value itself", name);
     if (event->data.scalar.length == 0)

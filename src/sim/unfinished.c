@@ -56,7 +56,8 @@ static void hash_text(crypto_generichash_state *state, const char *format, ...) 
 static void hash_path(crypto_generichash_state *state, const char *path) {
     struct stat info = {0};
     if (path != NULL && stat(path, &info) == 0)
-        hash_text(state, "|%.4000s|%lld|%lld.%ld", path, (long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+        hash_text(state, "|%.4000s|%lld|%lld.%ld", path, (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+                  info.st_mtim.tv_nsec);
 }
 
 /* Of everything a trial depends on. */
@@ -69,9 +70,11 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "%s|%s|%s|%s|%s|%s|%s|%s", caucus_algorithm_word(s->algorithm), caucus_trust_word(s->trust),
               caucus_calibration_word(s->calibration), caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
               caucus_select_word(s->select), caucus_message_word(s->message), caucus_losses_word(s->losses));
-    hash_text(&state, "|%u|%u|%u|%u|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts, s->rounds, s->interval, s->epsilon,
-              s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz, s->smoothness, s->front_load, s->past_phases, s->grid);
-    hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed, a->genre != NULL ? a->genre : "");
+    hash_text(&state, "|%u|%u|%u|%u|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts, s->rounds,
+              s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz, s->smoothness,
+              s->front_load, s->past_phases, s->grid);
+    hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
+              a->genre != NULL ? a->genre : "");
     hash_path(&state, a->data);
     hash_path(&state, a->losses);
     crypto_generichash_final(&state, hash, sizeof hash);
@@ -79,15 +82,16 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
 }
 
 static void write_trial(FILE *out, const caucus_trial_result *t) {
-    fprintf(out, "%a,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->regret, t->switches,
-            t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan, t->digest);
+    fprintf(out, "%a,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->regret,
+            t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan,
+            t->digest);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
 }
 
-caucus_status caucus_unfinished_save(const char *directory, const caucus_run *runs, size_t count, const caucus_outcome *outcome,
-                                     caucus_error *ret_error) {
+caucus_status caucus_unfinished_save(const char *directory, const caucus_run *runs, size_t count,
+                                     const caucus_outcome *outcome, caucus_error *ret_error) {
     caucus_out_file file = {.out = NULL};
     caucus_status status = caucus_out_file_begin(&file, directory, NAME, ret_error);
     if (status != CAUCUS_OK)
@@ -114,7 +118,8 @@ typedef struct reader {
 } reader;
 
 static caucus_status refuse(reader *r, const char *what) {
-    return caucus_fail(r->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — remove it to begin anew", caucus_path_tail(r->path), r->number, what);
+    return caucus_fail(r->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — remove it to begin anew", caucus_path_tail(r->path),
+                       r->number, what);
 }
 
 /* The next line without its newline; "" at the end. */
@@ -165,8 +170,10 @@ static caucus_status read_run(reader *r, const caucus_run *run, size_t number, c
     if (strncmp(line, expected, strlen(expected)) != 0) {
         if (strncmp(line, "run,", 4) != 0 && strcmp(line, "end") != 0)
             return refuse(r, "torn or altered");
-        return caucus_fail(r->error, CAUCUS_E_MISMATCH, "", "%s: run %zu had other settings — resume with the same ones, or use a "
-                           "new --out", caucus_path_tail(r->path), number);
+        return caucus_fail(r->error, CAUCUS_E_MISMATCH, "",
+                           "%s: run %zu had other settings — resume with the same ones, or use a "
+                           "new --out",
+                           caucus_path_tail(r->path), number);
     }
     uint64_t done = 0;
     const char *at = line + strlen(expected);
@@ -187,8 +194,8 @@ static caucus_status read_run(reader *r, const caucus_run *run, size_t number, c
     return CAUCUS_OK;
 }
 
-caucus_status caucus_unfinished_load(const char *directory, const caucus_run *runs, size_t count, caucus_unfinished *ret,
-                                     caucus_error *ret_error) {
+caucus_status caucus_unfinished_load(const char *directory, const caucus_run *runs, size_t count,
+                                     caucus_unfinished *ret, caucus_error *ret_error) {
     char path[4096];
     path_of(directory, path, sizeof path);
     reader r = {.path = path, .error = ret_error, .in = fopen(path, "re")};
@@ -199,8 +206,10 @@ caucus_status caucus_unfinished_load(const char *directory, const caucus_run *ru
         status = read_run(&r, &runs[i], i + 1, &ret[i]);
     if (status == CAUCUS_OK && strcmp(next_line(&r), "end") != 0)
         status = strncmp(r.line, "run,", 4) == 0
-                     ? caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%s: there were more than %zu runs — resume with the same settings, "
-                                   "or use a new --out", caucus_path_tail(path), count)
+                     ? caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                                   "%s: there were more than %zu runs — resume with the same settings, "
+                                   "or use a new --out",
+                                   caucus_path_tail(path), count)
                      : refuse(&r, "torn or altered");
     free(r.line);
     fclose(r.in);

@@ -63,7 +63,8 @@ static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, cau
     return status;
 }
 
-caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) {
+caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
+                                    caucus_error *ret_error) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     caucus_status status = load(path, &bytes, &size, ret_error);
@@ -105,7 +106,8 @@ static bool sync_directory(const char *path) {
     return good;
 }
 
-/* Give the draft its name: link() refuses to replace what came in the meantime, rename() replaces. Some file systems know no links. */
+/* Give the draft its name: link() refuses to replace what came in the meantime, rename() replaces. Some file systems
+ * know no links. */
 static bool place(const char *draft, const char *path, bool replace) {
     if (!replace && link(draft, path) == 0)
         return unlink(draft) == 0;
@@ -145,8 +147,8 @@ static caucus_status put(const char *path, const char *text, size_t size, bool r
     return good ? CAUCUS_OK : fail_io(path, ret_error);
 }
 
-caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
-                                     caucus_error *ret_error) {
+caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace,
+                                     char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) {
     char *text = NULL;
     size_t size = 0;
     found there = NOTHING;
@@ -155,8 +157,8 @@ caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, 
         return caucus_fail(ret_error, status, "", "%s: %s", tail(path), caucus_status_text(status));
     status = look(path, text, size, &there, ret_error);
     if (status == CAUCUS_OK && there == OTHER && !replace)
-        status = caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%s: holds something else — add --force to replace it, or give another name",
-                             tail(path));
+        status = caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                             "%s: holds something else — add --force to replace it, or give another name", tail(path));
     else if (status == CAUCUS_OK && there != SAME)
         status = put(path, text, size, there == OTHER, ret_error);
     if (status == CAUCUS_OK)

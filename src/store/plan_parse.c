@@ -1,8 +1,8 @@
 /* plan_parse.c: a plan back from the bytes of its file (plan_file.h).
  *
  * The walk over a plan says what must come next, and libyaml's events are taken one by one against it. So nothing is
- * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is refused
- * where it stands. */
+ * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is
+ * refused where it stands. */
 #include "store/plan_file.h"
 #include "store/plan_walk.h"
 
@@ -87,7 +87,8 @@ static size_t scalar(reader *r, const char *what, char ret[CAUCUS_VALUE_BYTES]) 
     if (!plain) {
         refuse(r, CAUCUS_E_FORMAT, line, "expected %s", what);
     } else if (event.data.scalar.length >= CAUCUS_VALUE_BYTES) {
-        refuse(r, CAUCUS_E_FORMAT, line, "'%.20s...' is too long — expected %s", (const char *)event.data.scalar.value, what);
+        refuse(r, CAUCUS_E_FORMAT, line, "'%.20s...' is too long — expected %s", (const char *)event.data.scalar.value,
+               what);
     } else {
         memcpy(ret, event.data.scalar.value, event.data.scalar.length);
         ret[event.data.scalar.length] = '\0';
@@ -103,7 +104,8 @@ static void read_key(reader *r, const char *key) {
     (void)snprintf(what, sizeof what, "'%.40s:'", key);
     size_t line = scalar(r, what, text);
     if (r->walker.status == CAUCUS_OK && strcmp(text, key) != 0)
-        refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — unknown, given twice or out of order", text, key);
+        refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — unknown, given twice or out of order", text,
+               key);
 }
 
 static void read_open(caucus_walker *walker, const char *key) {
@@ -127,8 +129,13 @@ static void read_list(caucus_walker *walker, const char *key, size_t count) {
 }
 
 static void say_kind(const caucus_value *v, char *ret, size_t bytes) {
-    static const char *const kinds[] = {"a whole number", "a whole number", "a number in its shortest form", "true or false",
-                                        "auto, or 0 to 7", "", "a fraction in lowest terms, num/den",
+    static const char *const kinds[] = {"a whole number",
+                                        "a whole number",
+                                        "a number in its shortest form",
+                                        "true or false",
+                                        "auto, or 0 to 7",
+                                        "",
+                                        "a fraction in lowest terms, num/den",
                                         "a law and its parameter, for example geometric 3/8"};
     (void)snprintf(ret, bytes, "%s", kinds[v->kind]);
     for (unsigned i = 0; v->kind == CAUCUS_VALUE_WORD && i <= v->most; i++) {
@@ -156,8 +163,10 @@ static void judge(reader *r, const char *key, size_t line, const char *text, con
         refuse(r, CAUCUS_E_FORMAT, line, "%s: '%.30s' (accepted: %s)", key, text, kind);
     } else if (r->mode == TAKE) {
         (void)caucus_value_parse(value, text);
-    } else if (strcmp(mine, text) != 0 && !((value->tuned || r->mode == COMPARE) && caucus_value_close(value, &theirs))) {
-        refuse(r, CAUCUS_E_MISMATCH, line, "%s: %.40s, but these settings give %s — the file was edited", key, text, mine);
+    } else if (strcmp(mine, text) != 0 &&
+               !((value->tuned || r->mode == COMPARE) && caucus_value_close(value, &theirs))) {
+        refuse(r, CAUCUS_E_MISMATCH, line, "%s: %.40s, but these settings give %s — the file was edited", key, text,
+               mine);
     } else if (r->mode == AGREE) {
         (void)caucus_value_parse(value, text);
     }
@@ -181,9 +190,11 @@ static void read_version(reader *r) {
     expect(r, YAML_STREAM_START_EVENT, "a plan file");
     expect(r, YAML_DOCUMENT_START_EVENT, "a plan file ('caucus-plan: 1')");
     expect(r, YAML_MAPPING_START_EVENT, "a plan file ('caucus-plan: 1')");
-    read_value(&r->walker, "caucus-plan", &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &version});
+    read_value(&r->walker, "caucus-plan",
+               &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &version});
     if (r->walker.status == CAUCUS_OK && version != 1)
-        refuse(r, CAUCUS_E_FORMAT, 0, "a plan file of version %llu; this program reads version 1", (unsigned long long)version);
+        refuse(r, CAUCUS_E_FORMAT, 0, "a plan file of version %llu; this program reads version 1",
+               (unsigned long long)version);
 }
 
 /* Calibrate what the file asks for. */
@@ -223,7 +234,8 @@ static void read_plan(reader *r, caucus_plan **ret) {
     expect(r, YAML_STREAM_END_EVENT, "the end of the plan");
 }
 
-caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret, caucus_error *ret_error) {
+caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret,
+                                     caucus_error *ret_error) {
     reader r = {.walker = {read_open, read_close, read_list, read_value, CAUCUS_OK}, .name = name, .error = ret_error};
     caucus_plan *plan = NULL;
     if (size > CAUCUS_PLAN_FILE_BYTES) {

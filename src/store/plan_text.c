@@ -51,12 +51,14 @@ caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t 
     char *text = NULL;
     size_t size = 0;
     caucus_plan copy = *plan; /* the walk wants to be able to write; this walker does not */
-    writer w = {.walker = {write_open, write_close, write_list, write_value, CAUCUS_OK}, .out = open_memstream(&text, &size)};
+    writer w = {.walker = {write_open, write_close, write_list, write_value, CAUCUS_OK},
+                .out = open_memstream(&text, &size)};
     if (w.out == NULL)
         return CAUCUS_E_MEMORY;
     fputs("# caucus plan: what a coordinator and its clients agree on, to the last integer.\n"
           "# Its name is the SHA-256 of this file's bytes. Do not edit it: make another with 'caucus plan --write'.\n"
-          "caucus-plan: 1\n", w.out);
+          "caucus-plan: 1\n",
+          w.out);
     caucus_walk_settings(&w.walker, &copy.settings);
     caucus_walk_mechanism(&w.walker, &copy);
     caucus_walk_guarantee(&w.walker, &copy.guarantee);

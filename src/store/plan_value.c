@@ -1,7 +1,8 @@
 /* plan_value.c: one value of a plan as text, and back. See plan_walk.h.
  *
  * Every value has exactly one text: integers without sign or leading zeros, fractions in lowest terms, reals in the
- * fewest digits, from 15 on, that read back as the same double. So a plan has one form, and equal plans have equal hashes. */
+ * fewest digits, from 15 on, that read back as the same double. So a plan has one form, and equal plans have equal
+ * hashes. */
 #include "store/plan_walk.h"
 
 #include <errno.h>
@@ -59,8 +60,8 @@ void caucus_value_text(const caucus_value *v, char *ret) {
         if (v->noise->kind == CAUCUS_NOISE_NONE)
             (void)snprintf(ret, CAUCUS_VALUE_BYTES, "none");
         else
-            (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%s %" PRIu64 "/%" PRIu64, laws[v->noise->kind], v->noise->parameter.num,
-                           v->noise->parameter.den);
+            (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%s %" PRIu64 "/%" PRIu64, laws[v->noise->kind],
+                           v->noise->parameter.num, v->noise->parameter.den);
         break;
     }
 }
@@ -150,7 +151,8 @@ static bool parse_any(const caucus_value *v, const char *text) {
         return *v->whole != 0 || strcmp(text, "false") == 0;
     case CAUCUS_VALUE_TREES:
         *v->steps = CAUCUS_TREES_AUTO;
-        return strcmp(text, "auto") == 0 || (parse_steps(text, v->steps) && *v->steps >= 0 && (uint64_t)*v->steps <= v->most);
+        return strcmp(text, "auto") == 0 ||
+               (parse_steps(text, v->steps) && *v->steps >= 0 && (uint64_t)*v->steps <= v->most);
     case CAUCUS_VALUE_WORD:
         return parse_word(v, text, v->whole);
     case CAUCUS_VALUE_RATIONAL:

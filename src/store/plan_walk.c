@@ -38,8 +38,10 @@ static void noise(caucus_walker *w, const char *key, caucus_noise *at) {
 }
 
 /* The words of a choice, by index. */
-#define WORDS(type) \
-    static const char *type##_word(unsigned i) { return caucus_##type##_word((caucus_##type)i); }
+#define WORDS(type)                                                                                                    \
+    static const char *type##_word(unsigned i) {                                                                       \
+        return caucus_##type##_word((caucus_##type)i);                                                                 \
+    }
 WORDS(algorithm)
 WORDS(trust)
 WORDS(calibration)
@@ -49,11 +51,11 @@ WORDS(select)
 WORDS(message)
 WORDS(losses)
 
-#define CHOICE(w, key, type, TYPE, field)                                \
-    do {                                                                 \
-        unsigned index = (unsigned)(field);                              \
-        word(w, key, &index, CAUCUS_##TYPE##_COUNT, type##_word);        \
-        (field) = (caucus_##type)index;                                  \
+#define CHOICE(w, key, type, TYPE, field)                                                                              \
+    do {                                                                                                               \
+        unsigned index = (unsigned)(field);                                                                            \
+        word(w, key, &index, CAUCUS_##TYPE##_COUNT, type##_word);                                                      \
+        (field) = (caucus_##type)index;                                                                                \
     } while (0)
 
 static void pair(caucus_walker *w, const char *key, double *first, double *second) {
@@ -157,7 +159,9 @@ static void walk_stoch(caucus_walker *w, caucus_plan *plan) {
     steps(w, NULL, &stoch->gradient_hi, false);
     w->list(w, "past-weights", stoch->past);
     for (uint32_t a = 0; a < stoch->past; a++)
-        w->value(w, NULL, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
+        w->value(w, NULL,
+                 &(caucus_value){
+                     .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
     whole32(w, "phases", &stoch->phases, UINT32_MAX);
     for (uint32_t p = 2; p <= stoch->phases; p++)
         walk_phase(w, plan, p);

@@ -1,8 +1,9 @@
 /* store.c: opening and closing what a coordinator must never forget. See store.h; the format is in store_db.h.
  *
- * synchronous=FULL: a commit returns after the log has been synced. secure_delete: a replaced state (its threshold, its sums) is
- * overwritten, not left in free pages; the log is emptied on closing for the same reason. A log cut short by a crash is SQLite's to
- * judge: its frames carry checksums, and whatever follows the last whole commit is as if it had never been. */
+ * synchronous=FULL: a commit returns after the log has been synced. secure_delete: a replaced state (its threshold, its
+ * sums) is overwritten, not left in free pages; the log is emptied on closing for the same reason. A log cut short by a
+ * crash is SQLite's to judge: its frames carry checksums, and whatever follows the last whole commit is as if it had
+ * never been. */
 #include "store/store_db.h"
 
 #include <stdio.h>
@@ -17,9 +18,11 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA trusted_schema=OFF;";
 
 static const char schema[] =
-    "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1), plan BLOB NOT NULL CHECK(length(plan) = 32), seeded INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1), plan BLOB NOT NULL CHECK(length(plan) = 32), seeded "
+    "INTEGER NOT NULL) STRICT;"
     "CREATE TABLE state(id INTEGER PRIMARY KEY CHECK(id = 1), serial INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;"
-    "CREATE TABLE announcement(serial INTEGER PRIMARY KEY, expert INTEGER NOT NULL, epoch INTEGER NOT NULL, ask INTEGER NOT NULL,"
+    "CREATE TABLE announcement(serial INTEGER PRIMARY KEY, expert INTEGER NOT NULL, epoch INTEGER NOT NULL, ask "
+    "INTEGER NOT NULL,"
     " block INTEGER NOT NULL, step INTEGER NOT NULL, list BLOB NOT NULL) STRICT;"
     "CREATE TABLE ledger(line INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;";
 
@@ -33,17 +36,19 @@ static caucus_status put_meta(caucus_store *store, const uint8_t plan_hash[32], 
     sqlite3_stmt *put = NULL;
     caucus_status status = CAUCUS_OK;
     if (sqlite3_prepare_v2(store->db, "INSERT INTO meta VALUES(1, ?1, ?2)", -1, &put, NULL) != SQLITE_OK ||
-        sqlite3_bind_blob(put, 1, plan_hash, 32, SQLITE_STATIC) != SQLITE_OK || sqlite3_bind_int(put, 2, seeded) != SQLITE_OK ||
-        sqlite3_step(put) != SQLITE_DONE)
+        sqlite3_bind_blob(put, 1, plan_hash, 32, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_int(put, 2, seeded) != SQLITE_OK || sqlite3_step(put) != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "creating", ret_error);
     sqlite3_finalize(put);
     return status;
 }
 
-/* Tables and identity appear together, and go to the main file at once: whoever loses the log still finds whose file this is. */
+/* Tables and identity appear together, and go to the main file at once: whoever loses the log still finds whose file
+ * this is. */
 static caucus_status create(caucus_store *store, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
     char identity[96];
-    (void)snprintf(identity, sizeof identity, "PRAGMA application_id=%d;PRAGMA user_version=%d;", CAUCUS_STORE_APPLICATION, CAUCUS_STORE_VERSION);
+    (void)snprintf(identity, sizeof identity, "PRAGMA application_id=%d;PRAGMA user_version=%d;",
+                   CAUCUS_STORE_APPLICATION, CAUCUS_STORE_VERSION);
     caucus_status status = execute(store, "BEGIN IMMEDIATE", "creating", ret_error);
     if (status == CAUCUS_OK)
         status = execute(store, identity, "creating", ret_error);
@@ -62,15 +67,19 @@ static void short_hash(const uint8_t *hash, char ret[9]) {
     (void)snprintf(ret, 9, "%02x%02x%02x%02x", hash[0], hash[1], hash[2], hash[3]);
 }
 
-static caucus_status refuse_plan(const caucus_store *store, const uint8_t *has, const uint8_t *given, caucus_error *ret_error) {
+static caucus_status refuse_plan(const caucus_store *store, const uint8_t *has, const uint8_t *given,
+                                 caucus_error *ret_error) {
     char old[9], other[9];
     short_hash(has, old);
     short_hash(given, other);
-    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%s belongs to plan %s… and you gave plan %s… — "
-                       "a run cannot change its plan; use a new --state", caucus_store_tail(store->dir), old, other);
+    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                       "%s belongs to plan %s… and you gave plan %s… — "
+                       "a run cannot change its plan; use a new --state",
+                       caucus_store_tail(store->dir), old, other);
 }
 
-static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
+static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32], bool seeded,
+                                caucus_error *ret_error) {
     sqlite3_stmt *row = NULL;
     caucus_status status = CAUCUS_OK;
     int code = sqlite3_prepare_v2(store->db, "SELECT plan, seeded FROM meta", -1, &row, NULL);
@@ -80,14 +89,16 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it)", caucus_store_tail(store->path));
+        status =
+            caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it)", caucus_store_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
     else if ((sqlite3_column_int(row, 1) != 0) != seeded)
-        status = caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                             seeded ? "%s holds a private run and you gave --seed — leave it out, or use a new --state"
-                                    : "%s holds a seeded run, which is not private — give its --seed, or use a new --state",
-                             caucus_store_tail(store->dir));
+        status =
+            caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                        seeded ? "%s holds a private run and you gave --seed — leave it out, or use a new --state"
+                               : "%s holds a seeded run, which is not private — give its --seed, or use a new --state",
+                        caucus_store_tail(store->dir));
     sqlite3_finalize(row);
     return status;
 }
@@ -98,8 +109,10 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
     const struct {
         const char *sql;
         int64_t *to;
-    } ask[] = {{"SELECT max(serial) FROM announcement", &last}, {"SELECT count(*) FROM announcement", &count},
-               {"SELECT serial FROM state", &state},            {"SELECT max(line) FROM ledger", &line},
+    } ask[] = {{"SELECT max(serial) FROM announcement", &last},
+               {"SELECT count(*) FROM announcement", &count},
+               {"SELECT serial FROM state", &state},
+               {"SELECT max(line) FROM ledger", &line},
                {"SELECT count(*) FROM ledger", &lines}};
     for (size_t i = 0; i < sizeof ask / sizeof ask[0]; i++) {
         caucus_status status = caucus_store_integer(store->db, store->path, ask[i].sql, ask[i].to, ret_error);
@@ -107,7 +120,8 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
             return status;
     }
     if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (state, announcements and ledger are not of the same commit)",
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: damaged (state, announcements and ledger are not of the same commit)",
                            caucus_store_tail(store->path));
     store->next_serial = (uint32_t)count;
     store->next_line = lines + 1;
@@ -119,7 +133,8 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
         const char *sql;
         sqlite3_stmt **to;
     } all[] = {{"BEGIN IMMEDIATE", &store->begin},
-               {"INSERT INTO state VALUES(1, ?1, ?2) ON CONFLICT(id) DO UPDATE SET serial = excluded.serial, bytes = excluded.bytes",
+               {"INSERT INTO state VALUES(1, ?1, ?2) ON CONFLICT(id) DO UPDATE SET serial = excluded.serial, bytes = "
+                "excluded.bytes",
                 &store->put_state},
                {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &store->put_announcement},
                {"INSERT INTO ledger VALUES(?1, ?2)", &store->put_line},
@@ -151,7 +166,8 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
     return status;
 }
 
-caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret, caucus_error *ret_error) {
+caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+                                caucus_error *ret_error) {
     caucus_store *store = calloc(1, sizeof *store);
     if (store != NULL) {
         store->lock = -1;
@@ -177,10 +193,12 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
 void caucus_store_close(caucus_store *store) {
     if (store == NULL)
         return;
-    sqlite3_stmt *statements[] = {store->begin, store->put_state, store->put_announcement, store->put_line, store->commit};
+    sqlite3_stmt *statements[] = {store->begin, store->put_state, store->put_announcement, store->put_line,
+                                  store->commit};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         sqlite3_finalize(statements[i]);
-    /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way. */
+    /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way.
+     */
     if (store->db != NULL && store->next_serial > 0)
         (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_close(store->db);

@@ -1,9 +1,9 @@
 /* store.h: what a coordinator must never forget, in one SQLite file.
  * layer: store
  *
- * DIR/coordinator.db, mode 0600 in a directory of mode 0700, WAL, synchronous=FULL. One commit holds a decision whole: the
- * machine's state, the announcement that says it, and the ledger's lines. It returns only when that is on disk; no byte that
- * depends on the decision may leave before. A lock on DIR keeps a second coordinator out. */
+ * DIR/coordinator.db, mode 0600 in a directory of mode 0700, WAL, synchronous=FULL. One commit holds a decision whole:
+ * the machine's state, the announcement that says it, and the ledger's lines. It returns only when that is on disk; no
+ * byte that depends on the decision may leave before. A lock on DIR keeps a second coordinator out. */
 #ifndef CAUCUS_STORE_STORE_H
 #define CAUCUS_STORE_STORE_H
 
@@ -13,26 +13,27 @@
 typedef struct caucus_store caucus_store;
 
 /** Open or create.
- *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_ORDER (in use by another process),
- *           CAUCUS_E_IO (permissions, full disk), CAUCUS_E_FORMAT (damaged). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_ORDER (in use by another
+ * process), CAUCUS_E_IO (permissions, full disk), CAUCUS_E_FORMAT (damaged). */
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_close(caucus_store *store);
 
 /** The latest committed machine state: *ret_bytes = 0 if there is none yet. Free *ret_state with free(). */
-caucus_status caucus_store_state(caucus_store *store, uint8_t **ret_state, size_t *ret_bytes, caucus_error *ret_error)
-    CAUCUS_MUST_CHECK;
+caucus_status caucus_store_state(caucus_store *store, uint8_t **ret_state, size_t *ret_bytes,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Every announcement committed, in order of its serial (0, 1, 2, ... without gaps). */
-caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void *user, const caucus_announcement *), void *user,
-                                         caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void *user, const caucus_announcement *),
+                                         void *user, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Commit one decision: state, its announcement, and ledger lines (text as caucus_ledger_line gives it).
- *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_IO: it is not, and nothing of it is (only if the disk itself failed while syncing may it be
- *           found, whole, after a restart): send nothing, and either try the same commit again or end; CAUCUS_E_MEMORY: likewise;
- *           CAUCUS_E_ORDER: the announcement's serial is not the next one. */
-caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, size_t bytes, const caucus_announcement *announcement,
-                                  const char *const *ledger_line, size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+ *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_IO: it is not, and nothing of it is (only if the disk itself failed
+ * while syncing may it be found, whole, after a restart): send nothing, and either try the same commit again or end;
+ * CAUCUS_E_MEMORY: likewise; CAUCUS_E_ORDER: the announcement's serial is not the next one. */
+caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, size_t bytes,
+                                  const caucus_announcement *announcement, const char *const *ledger_line,
+                                  size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy DIR) goes through
  *  caucus_store_open_ledger, which needs no lock. */

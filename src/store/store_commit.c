@@ -1,7 +1,8 @@
 /* store_commit.c: one decision in, whole; and back out.
  *
- * State, announcement and ledger lines stand in one transaction: after a crash either all of them are there or none is, so a
- * coordinator that starts again repeats what it decided and draws no noise twice (docs/PRIVACY.md, "Fed-SVT in two steps"). */
+ * State, announcement and ledger lines stand in one transaction: after a crash either all of them are there or none is,
+ * so a coordinator that starts again repeats what it decided and draws no noise twice (docs/PRIVACY.md, "Fed-SVT in two
+ * steps"). */
 #include "store/store_db.h"
 
 #include <assert.h>
@@ -41,7 +42,8 @@ static bool put_announcement(caucus_store *s, const caucus_announcement *a) {
     for (int i = 0; i < 6; i++)
         if (sqlite3_bind_int64(s->put_announcement, i + 1, field[i]) != SQLITE_OK)
             return false;
-    return sqlite3_bind_blob(s->put_announcement, 7, list, (int)(4 * a->listed), SQLITE_TRANSIENT) == SQLITE_OK && run(s->put_announcement);
+    return sqlite3_bind_blob(s->put_announcement, 7, list, (int)(4 * a->listed), SQLITE_TRANSIENT) == SQLITE_OK &&
+           run(s->put_announcement);
 }
 
 static bool put_line(caucus_store *s, int64_t number, const char *text) {
@@ -58,11 +60,13 @@ static void die(void) {
         (void)pause();
 }
 
-caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes, const caucus_announcement *announcement,
-                                  const char *const *ledger_line, size_t ledger_lines, caucus_error *ret_error) {
+caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes,
+                                  const caucus_announcement *announcement, const char *const *ledger_line,
+                                  size_t ledger_lines, caucus_error *ret_error) {
     assert(announcement->listed <= CAUCUS_SHORTLIST);
     if (announcement->serial != s->next_serial)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u", announcement->serial, s->next_serial);
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u",
+                           announcement->serial, s->next_serial);
     bool fault = s->fault_at != 0 && s->commits + 1 == s->fault_at;
     bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
     for (size_t i = 0; good && i < ledger_lines; i++)
@@ -100,7 +104,8 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
             memcpy(state, blob, bytes);
         else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
-                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (an empty state)", caucus_store_tail(s->path))
+                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (an empty state)",
+                                       caucus_store_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
         status = caucus_store_fail(s->db, s->path, "reading", ret_error);
@@ -124,28 +129,36 @@ static bool take_announcement(sqlite3_stmt *row, uint32_t serial, caucus_announc
     }
     const uint8_t *list = sqlite3_column_blob(row, 6);
     int size = sqlite3_column_bytes(row, 6);
-    if (field[0] != serial || field[3] > CAUCUS_ASK_SHORTLIST || size < 0 || size % 4 != 0 || size > 4 * (int)CAUCUS_SHORTLIST ||
-        (size > 0 && list == NULL))
+    if (field[0] != serial || field[3] > CAUCUS_ASK_SHORTLIST || size < 0 || size % 4 != 0 ||
+        size > 4 * (int)CAUCUS_SHORTLIST || (size > 0 && list == NULL))
         return false;
-    *ret = (caucus_announcement){.serial = field[0], .expert = field[1], .epoch = field[2], .ask = (caucus_ask)field[3],
-                                 .block = field[4], .step = field[5], .listed = (uint32_t)size / 4};
+    *ret = (caucus_announcement){.serial = field[0],
+                                 .expert = field[1],
+                                 .epoch = field[2],
+                                 .ask = (caucus_ask)field[3],
+                                 .block = field[4],
+                                 .step = field[5],
+                                 .listed = (uint32_t)size / 4};
     for (uint32_t i = 0; i < ret->listed; i++)
         ret->list[i] = get_u32(list + 4 * (size_t)i);
     return true;
 }
 
-caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *user, const caucus_announcement *), void *user,
-                                         caucus_error *ret_error) {
+caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *user, const caucus_announcement *),
+                                         void *user, caucus_error *ret_error) {
     sqlite3_stmt *rows = NULL;
     caucus_status status = CAUCUS_OK;
-    int code = sqlite3_prepare_v2(s->db, "SELECT serial, expert, epoch, ask, block, step, list FROM announcement ORDER BY serial", -1, &rows, NULL);
+    int code = sqlite3_prepare_v2(
+        s->db, "SELECT serial, expert, epoch, ask, block, step, list FROM announcement ORDER BY serial", -1, &rows,
+        NULL);
     if (code == SQLITE_OK) {
         for (uint32_t serial = 0; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
             caucus_announcement announcement;
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else
-                status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged", caucus_store_tail(s->path), serial);
+                status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged",
+                                     caucus_store_tail(s->path), serial);
         }
     }
     if (status == CAUCUS_OK && code != SQLITE_DONE)

@@ -13,19 +13,23 @@ caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%s) — put back a copy, or begin again with a new directory", path,
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: damaged (%s) — put back a copy, or begin again with a new directory", path,
                            sqlite3_errmsg(db));
     case SQLITE_FULL:
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: the disk is full — make room and start again", path, space, doing);
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: the disk is full — make room and start again", path,
+                           space, doing);
     default:
         break;
     }
     int number = sqlite3_system_errno(db); /* not always known */
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: %s (SQLite code %d%s%s)", path, space, doing, sqlite3_errmsg(db),
-                       sqlite3_extended_errcode(db), number != 0 ? ", " : "", number != 0 ? strerror(number) : "");
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: %s (SQLite code %d%s%s)", path, space, doing,
+                       sqlite3_errmsg(db), sqlite3_extended_errcode(db), number != 0 ? ", " : "",
+                       number != 0 ? strerror(number) : "");
 }
 
-caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret, caucus_error *ret_error) {
+caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret,
+                                   caucus_error *ret_error) {
     sqlite3_stmt *statement = NULL;
     caucus_status status = CAUCUS_OK;
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
@@ -50,7 +54,8 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
     if (text == NULL)
         status = caucus_store_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.90s) — put back a copy, or begin again with a new directory",
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                             "%s: damaged (%.90s) — put back a copy, or begin again with a new directory",
                              caucus_store_tail(path), text);
     sqlite3_finalize(statement);
     return status;
@@ -70,9 +75,11 @@ caucus_status caucus_store_identify(sqlite3 *db, const char *path, bool *ret_fre
         return CAUCUS_OK;
     path = caucus_store_tail(path);
     if (application != CAUCUS_STORE_APPLICATION)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: some other program's database — use a new directory", path);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: some other program's database — use a new directory",
+                           path);
     if (version != CAUCUS_STORE_VERSION)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: format %lld, this caucus reads format %d — use the version that made it", path,
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: format %lld, this caucus reads format %d — use the version that made it", path,
                            (long long)version, CAUCUS_STORE_VERSION);
     return check_whole(db, path, ret_error);
 }

@@ -37,9 +37,11 @@ const char *caucus_store_tail(const char *path);
 caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing, caucus_error *ret_error);
 
 /* A statement that gives at most one row of one integer; *ret is left alone if there is no row or it is NULL. */
-caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret, caucus_error *ret_error);
+caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret,
+                                   caucus_error *ret_error);
 
-/* What kind of file it is and which format: CAUCUS_OK with *ret_fresh = true for an empty one, CAUCUS_E_FORMAT for a stranger's. */
+/* What kind of file it is and which format: CAUCUS_OK with *ret_fresh = true for an empty one, CAUCUS_E_FORMAT for a
+ * stranger's. */
 caucus_status caucus_store_identify(sqlite3 *db, const char *path, bool *ret_fresh, caucus_error *ret_error);
 
 /* The lines of the ledger, verified one by one; *ret = NULL if there are none. */

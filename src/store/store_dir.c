@@ -1,8 +1,8 @@
 /* store_dir.c: the coordinator's directory: who may read it, and who has it now.
  *
- * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the umask.
- * The lock is an flock on DIR/lock: it ends with the process, however that ends. The number of the process stands in the file only to
- * help people; nothing is decided by it. */
+ * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the
+ * umask. The lock is an flock on DIR/lock: it ends with the process, however that ends. The number of the process
+ * stands in the file only to help people; nothing is decided by it. */
 #include "store/store_db.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ char *caucus_store_join(const char *dir, const char *name) {
 }
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_store_tail(path), strerror(errno), fix[0] != '\0' ? " — " : "", fix);
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_store_tail(path), strerror(errno),
+                       fix[0] != '\0' ? " — " : "", fix);
 }
 
 static caucus_status no_memory(caucus_error *ret_error) {
@@ -65,7 +66,8 @@ static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
     if (stat(dir, &info) != 0)
         return fail_io(dir, "", ret_error);
     if (!S_ISDIR(info.st_mode))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a directory — name a new one for the state", caucus_store_tail(dir));
+        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a directory — name a new one for the state",
+                           caucus_store_tail(dir));
     return CAUCUS_OK;
 }
 
@@ -97,9 +99,11 @@ static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_er
     ssize_t got = pread(fd, text, sizeof text - 1, 0);
     long pid = got > 0 ? strtol(text, NULL, 10) : 0;
     if (pid > 0)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "%s is in use by process %ld — stop that coordinator first, or use another directory",
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
+                           "%s is in use by process %ld — stop that coordinator first, or use another directory",
                            caucus_store_tail(dir), pid);
-    return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "%s is in use by another process — stop that coordinator first, or use another directory",
+    return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
+                       "%s is in use by another process — stop that coordinator first, or use another directory",
                        caucus_store_tail(dir));
 }
 

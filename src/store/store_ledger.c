@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expected, caucus_ledger **ledger, caucus_error *ret_error) {
+static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expected, caucus_ledger **ledger,
+                               caucus_error *ret_error) {
     const char *text = (const char *)sqlite3_column_text(row, 1);
     int64_t number = sqlite3_column_int64(row, 0);
     if (text == NULL || number != expected || strlen(text) != (size_t)sqlite3_column_bytes(row, 1))
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged", caucus_store_tail(path),
-                           (long long)expected);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged",
+                           caucus_store_tail(path), (long long)expected);
     caucus_error why = {0};
     caucus_status status = caucus_ledger_append_line(ledger, text, (size_t)number, &why);
     if (status == CAUCUS_OK || status == CAUCUS_E_MEMORY)
@@ -64,7 +65,8 @@ caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, cau
     if (path == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (stat(path, &info) != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s — name the directory that was given to caucus serve as --state",
+        status = caucus_fail(ret_error, CAUCUS_E_IO, "",
+                             "%s: %s — name the directory that was given to caucus serve as --state",
                              caucus_store_tail(path), strerror(errno));
     else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = caucus_store_fail(db, path, "opening", ret_error);

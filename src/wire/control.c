@@ -105,8 +105,8 @@ size_t caucus_control_put(const caucus_frame *frame, uint8_t *to) {
 /* ---- reading ---- */
 
 /* Memory that is given out once and never taken back. The worst message of CAUCUS_CONTROL_BYTES is made of unknown
- * fields of two bytes: 240 records of 24 bytes and 240 pieces of 16 for them, and protobuf-c's tables of 32 bytes per field, which
- * double up to 256 and stay: under 26 KiB. More than there is reads as malformed. */
+ * fields of two bytes: 240 records of 24 bytes and 240 pieces of 16 for them, and protobuf-c's tables of 32 bytes per
+ * field, which double up to 256 and stay: under 26 KiB. More than there is reads as malformed. */
 typedef struct arena {
     alignas(16) uint8_t memory[32 * 1024];
     size_t used;
@@ -130,7 +130,8 @@ static caucus_status broken(caucus_error *ret_error, const char *what, const cha
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "%s", how);
 }
 
-static caucus_status take_plan(const ProtobufCBinaryData *plan, const char *what, caucus_frame *ret, caucus_error *ret_error) {
+static caucus_status take_plan(const ProtobufCBinaryData *plan, const char *what, caucus_frame *ret,
+                               caucus_error *ret_error) {
     if (plan->len != CAUCUS_PLAN_HASH_BYTES)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "a plan hash of %zu bytes (accepted: %u)", plan->len,
                            CAUCUS_PLAN_HASH_BYTES);
@@ -138,7 +139,8 @@ static caucus_status take_plan(const ProtobufCBinaryData *plan, const char *what
     return CAUCUS_OK;
 }
 
-static caucus_status take_text(const ProtobufCBinaryData *text, const char *what, caucus_frame *ret, caucus_error *ret_error) {
+static caucus_status take_text(const ProtobufCBinaryData *text, const char *what, caucus_frame *ret,
+                               caucus_error *ret_error) {
     if (text->len >= CAUCUS_WIRE_TEXT_BYTES)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "a text of %zu bytes (accepted: at most %u)", text->len,
                            CAUCUS_WIRE_TEXT_BYTES - 1);
@@ -155,10 +157,14 @@ static caucus_status take_announcement(const Caucus__V1__Announcement *a, uint32
     if (a->ask < CAUCUS__V1__ASK__ASK_NOTHING || a->ask > CAUCUS__V1__ASK__ASK_SHORTLIST)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "ask %d (accepted: 0 to 5)", (int)a->ask);
     if (a->n_list > CAUCUS_SHORTLIST || a->n_list > experts)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%zu experts listed (accepted: at most %u)", a->n_list,
-                           experts < CAUCUS_SHORTLIST ? experts : CAUCUS_SHORTLIST);
-    ret->announcement = (caucus_announcement){.serial = a->serial, .expert = a->expert, .epoch = a->epoch,
-                                              .ask = (caucus_ask)a->ask, .block = a->block, .step = a->step,
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%zu experts listed (accepted: at most %u)",
+                           a->n_list, experts < CAUCUS_SHORTLIST ? experts : CAUCUS_SHORTLIST);
+    ret->announcement = (caucus_announcement){.serial = a->serial,
+                                              .expert = a->expert,
+                                              .epoch = a->epoch,
+                                              .ask = (caucus_ask)a->ask,
+                                              .block = a->block,
+                                              .step = a->step,
                                               .listed = (uint32_t)a->n_list};
     for (size_t i = 0; i < a->n_list; i++)
         ret->announcement.list[i] = a->list[i];
@@ -167,8 +173,8 @@ static caucus_status take_announcement(const Caucus__V1__Announcement *a, uint32
     return CAUCUS_OK;
 }
 
-caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, size_t size, uint32_t experts, caucus_frame *ret,
-                                  caucus_error *ret_error) {
+caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, size_t size, uint32_t experts,
+                                  caucus_frame *ret, caucus_error *ret_error) {
     static const struct {
         const char *name;
         const ProtobufCMessageDescriptor *message;
@@ -184,7 +190,8 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
     memset(ret, 0, sizeof *ret);
     ret->kind = kind;
     if (size > CAUCUS_CONTROL_BYTES)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "%zu bytes (accepted: at most %u)", size, CAUCUS_CONTROL_BYTES);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "%zu bytes (accepted: at most %u)", size,
+                           CAUCUS_CONTROL_BYTES);
     ProtobufCMessage *message = protobuf_c_message_unpack(kinds[kind].message, &allocator, size, bytes);
     if (message == NULL)
         return broken(ret_error, what, "not a protobuf message of this kind");

@@ -1,7 +1,7 @@
 /* frame.c: the length in front, the envelope around. See wire.h and docs/PROTOCOL.md.
  *
- * The length is looked at as soon as its four bytes are there, against what the plan allows; a longer frame is refused before
- * a byte of it is read. The envelope holds exactly one message. */
+ * The length is looked at as soon as its four bytes are there, against what the plan allows; a longer frame is refused
+ * before a byte of it is read. The envelope holds exactly one message. */
 #include <assert.h>
 
 #include "wire/control.h"
@@ -40,7 +40,8 @@ static caucus_status open_envelope(const uint8_t *bytes, size_t size, caucus_fie
         if (field.number > CAUCUS_FRAME_REFUSAL)
             continue;
         if (field.type != CAUCUS_WIRE_BYTES)
-            return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "field %u of the envelope is no message", field.number);
+            return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "field %u of the envelope is no message",
+                               field.number);
         if (ret->number != 0)
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "more than one message");
         *ret = field;
@@ -59,7 +60,8 @@ caucus_status caucus_wire_take(const uint8_t *bytes, size_t size, uint32_t exper
     uint32_t length = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
     size_t most = caucus_wire_max_bytes(experts) - CAUCUS_WIRE_HEAD_BYTES;
     if (length > most)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "%u bytes announced (accepted: at most %zu)", length, most);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "%u bytes announced (accepted: at most %zu)", length,
+                           most);
     if (size - CAUCUS_WIRE_HEAD_BYTES < length)
         return CAUCUS_OK;
     caucus_field message;

@@ -1,8 +1,8 @@
 /* report.c: the codec of reports. See report.h; the message is Report in proto/caucus.proto.
  *
- * Like protobuf: fields in any order, the last of a repeated number wins, absent numbers are 0, unknown fields are skipped. Stricter than
- * protobuf (docs/PROTOCOL.md, "Encoding"): the values come in one packed field, numbers must fit 32 bits, the kind must be
- * one that is ever asked for. */
+ * Like protobuf: fields in any order, the last of a repeated number wins, absent numbers are 0, unknown fields are
+ * skipped. Stricter than protobuf (docs/PROTOCOL.md, "Encoding"): the values come in one packed field, numbers must fit
+ * 32 bits, the kind must be one that is ever asked for. */
 #include "wire/report.h"
 
 #include <string.h>
@@ -82,12 +82,13 @@ static caucus_status check_values(const caucus_field *field, bool again, uint32_
     if (field->type != CAUCUS_WIRE_BYTES || field->size % 8 != 0 || again)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "values are not one packed field of 8-byte numbers");
     if (field->size / 8 > experts)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "%zu values (accepted: at most %u)", field->size / 8, experts);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "%zu values (accepted: at most %u)", field->size / 8,
+                           experts);
     return CAUCUS_OK;
 }
 
-caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch, caucus_report *ret,
-                                 caucus_error *ret_error) {
+caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch,
+                                 caucus_report *ret, caucus_error *ret_error) {
     caucus_scan scan = {bytes, bytes + size};
     caucus_field field, values = {.bytes = NULL};
     uint32_t number[STEP + 1] = {0};
@@ -107,8 +108,12 @@ caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t exp
     if (number[KIND] < CAUCUS_ASK_COST || number[KIND] > CAUCUS_ASK_SHORTLIST)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "kind %u (accepted: 1 to 5)", number[KIND]);
     size_t count = values.bytes ? values.size / 8 : 0;
-    *ret = (caucus_report){.client = number[CLIENT], .kind = (caucus_ask)number[KIND], .first = number[FIRST],
-                           .block = number[BLOCK], .step = number[STEP], .count = (uint32_t)count,
+    *ret = (caucus_report){.client = number[CLIENT],
+                           .kind = (caucus_ask)number[KIND],
+                           .first = number[FIRST],
+                           .block = number[BLOCK],
+                           .step = number[STEP],
+                           .count = (uint32_t)count,
                            .value = count ? values_at(values.bytes, count, scratch) : scratch};
     return CAUCUS_OK;
 }

@@ -1,8 +1,8 @@
 /* scan.h: walk through protobuf fields where they lie, never past the end, never allocating.
  * layer: wire
  *
- * Stricter than protobuf asks (docs/PROTOCOL.md, "Encoding"): field number 0, groups, and numbers that do not fit what they
- * stand for are errors, not things to shorten. */
+ * Stricter than protobuf asks (docs/PROTOCOL.md, "Encoding"): field number 0, groups, and numbers that do not fit what
+ * they stand for are errors, not things to shorten. */
 #ifndef CAUCUS_WIRE_SCAN_H
 #define CAUCUS_WIRE_SCAN_H
 

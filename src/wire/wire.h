@@ -3,8 +3,8 @@
  *
  * A frame is a 32-bit little-endian length and that many bytes of a protobuf Envelope (proto/caucus.proto,
  * docs/PROTOCOL.md). The length is checked against what the plan allows before anything else happens; decoding
- * allocates nothing. Reports, the only frequent and the only long message, are read and written by a small decoder of ours that is
- * tested equal to protobuf-c; protobuf-c does the rest. */
+ * allocates nothing. Reports, the only frequent and the only long message, are read and written by a small decoder of
+ * ours that is tested equal to protobuf-c; protobuf-c does the rest. */
 #ifndef CAUCUS_WIRE_WIRE_H
 #define CAUCUS_WIRE_WIRE_H
 
@@ -42,11 +42,12 @@ typedef struct caucus_frame {
     uint8_t plan[CAUCUS_PLAN_HASH_BYTES];
     uint32_t client; /* HELLO: 1..m */
     uint32_t heard;  /* HELLO: announcements heard so far */
-    /* WELCOME, ANNOUNCEMENT: durably counted of this client (0 where the algorithm has none): the client forgets items below. */
+    /* WELCOME, ANNOUNCEMENT: durably counted of this client (0 where the algorithm has none): the client forgets items
+     * below. */
     uint32_t cost_next, sums_next;
     uint32_t deadline_ms; /* WELCOME: how long a step stays open once it could have been answered; 0 = for ever */
     caucus_announcement announcement; /* ANNOUNCEMENT */
-    caucus_report report;             /* REPORT: value points into the frame's bytes (8-byte aligned) or at the scratch given */
+    caucus_report report; /* REPORT: value points into the frame's bytes (8-byte aligned) or at the scratch given */
     /* GOODBYE, REFUSAL */
     uint32_t code;
     char text[CAUCUS_WIRE_TEXT_BYTES]; /* printable ASCII */
@@ -61,8 +62,8 @@ size_t caucus_wire_put(const caucus_frame *frame, uint8_t *to, size_t room);
 /** Read one frame from the start of `bytes`.
  *  In:      scratch  d values of working space, for reports whose values lie unaligned.
  *  Out:     *ret_used  bytes taken; 0: the frame is not complete yet.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (too long, malformed, unknown kind, a count above d, text not printable: the error says which).
- *  Cost:    no allocation for reports. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (too long, malformed, unknown kind, a count above d, text not printable: the
+ * error says which). Cost:    no allocation for reports. */
 caucus_status caucus_wire_take(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch, size_t *ret_used,
                                caucus_frame *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -64,7 +64,8 @@ static void scalar_draws(digest *state, caucus_stream *s, caucus_rational rate) 
 
 static void vector_draws(digest *state, caucus_stream *s, caucus_rational rate) {
     int64_t value[WIDTH];
-    size_t cube = rate.den / rate.num < WIDTH ? 2 : WIDTH; /* the K-norm draw accepts about e^(-rate*d/2) of its tries */
+    size_t cube =
+        rate.den / rate.num < WIDTH ? 2 : WIDTH; /* the K-norm draw accepts about e^(-rate*d/2) of its tries */
     caucus_rational variance = caucus_rational_make(rate.den, rate.num);
     caucus_geometric_fill(s, rate, value, WIDTH);
     put_values(state, "geometric", value, WIDTH);
@@ -105,7 +106,8 @@ static void selections(digest *state, caucus_stream *s, caucus_rational rate) {
 }
 
 static void threshold_run(digest *state, const caucus_key *key, uint32_t index) {
-    const caucus_noise kinds[] = {{CAUCUS_NOISE_GEOMETRIC, {1, 50}}, {CAUCUS_NOISE_LAPLACE, {1, 50}}, {CAUCUS_NOISE_GAUSSIAN, {2500, 1}}};
+    const caucus_noise kinds[] = {
+        {CAUCUS_NOISE_GEOMETRIC, {1, 50}}, {CAUCUS_NOISE_LAPLACE, {1, 50}}, {CAUCUS_NOISE_GAUSSIAN, {2500, 1}}};
     for (uint16_t k = 0; k < 3; k++) {
         caucus_threshold at;
         caucus_stream s;
@@ -113,7 +115,8 @@ static void threshold_run(digest *state, const caucus_key *key, uint32_t index) 
         caucus_stream_open(&s, key, CAUCUS_PURPOSE_TEST, (uint16_t)(90 + k), index, 0);
         caucus_threshold_open(&at, 1, 5, 1000, &kinds[k], &s);
         for (int i = 0; i < 100 && !fired; i++)
-            if (caucus_threshold_add(&at, 1, 5, 30) != CAUCUS_OK || caucus_threshold_check(&at, &kinds[k], &s, &fired) != CAUCUS_OK)
+            if (caucus_threshold_add(&at, 1, 5, 30) != CAUCUS_OK ||
+                caucus_threshold_check(&at, &kinds[k], &s, &fired) != CAUCUS_OK)
                 abort();
         put(state, "threshold %" PRIu32 " %" PRId64 " %" PRId64 "\n", at.checks, at.q, at.theta);
     }
@@ -197,7 +200,8 @@ static void put_svt(digest *state, const caucus_svt_plan *p) {
 }
 
 static void put_phase(digest *state, const caucus_stoch_phase *f) {
-    put(state, "phase %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32, f->first, f->length, f->samples, f->trees, f->batch);
+    put(state, "phase %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32, f->first, f->length, f->samples,
+        f->trees, f->batch);
     for (int i = 0; i <= CAUCUS_TREES_MAX; i++) {
         put_rational(state, f->select_rate[i]);
         put_noise(state, &f->leaf_noise[i]);
@@ -232,8 +236,8 @@ static void put_plan(digest *state, const caucus_plan *p) {
         put_rational(state, p->hedge.rate);
         put(state, " %.9g\n", p->hedge.learning_rate);
     }
-    put(state, "guarantee %.9g %.9g %.9g %.9g %s\n", g->epsilon_choices, isnan(g->epsilon_messages) ? -1 : g->epsilon_messages,
-        g->delta, g->rho_zcdp, g->note);
+    put(state, "guarantee %.9g %.9g %.9g %.9g %s\n", g->epsilon_choices,
+        isnan(g->epsilon_messages) ? -1 : g->epsilon_messages, g->delta, g->rho_zcdp, g->note);
     put(state, "bound %d", (int)p->bound_kind);
     if (p->bound_kind != CAUCUS_BOUND_NONE)
         put(state, " %.9g %.9g", p->bound, p->bound_uncapped);

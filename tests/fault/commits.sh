@@ -44,4 +44,30 @@ for n in $(seq "$commits"); do
     wait $before || give_up "before commit $n: $(cat "$work/verdict.before")"
     wait $after || give_up "after commit $n: $(cat "$work/verdict.after")"
 done
+
+# Noise that is not seeded, drawn anew in every life, a lot of it: each life makes one commit and dies at the second, before or after it is made. What was
+# told is what was kept.
+seed='' adversary=gaussian interval=2
+make_plan "$work/hedge.yaml" --algorithm hedge --clients 3 --experts 20 --rounds 24 --interval 2 --epsilon 1 --trust coordinator
+for fault in 2 2:after; do
+    name=anew-${fault/:/-} lives=1 pids=()
+    start_coordinator "$name" "$work/hedge.yaml" 0 "${security[@]}" --fault-commit "$fault"
+    [ -n "$port" ] || give_up "$name: $(cat "$work/$name.err")"
+    fixed=$port
+    for i in $(seq "$clients"); do
+        start_client "$name" "$work/hedge.yaml" "$fixed" "$i" --insecure --client "$i"
+        pids+=("$client")
+    done
+    while exit_code "$server" && [ "$code" -eq 137 ] && [ "$lives" -lt 40 ]; do
+        lives=$((lives + 1))
+        start_coordinator "$name" "$work/hedge.yaml" "$fixed" "${security[@]}" --fault-commit "$fault"
+    done
+    [ "$code" -eq 0 ] || bad "$name: exit code $code: $(tail -n 1 "$work/$name.err")"
+    for i in "${pids[@]}"; do ended "$i" "$name" 0; done
+    [ "$lives" -ge 6 ] || bad "$name: only $lives lives"
+    as_announced "$name"
+    "$CAUCUS" privacy "$work/$name" --releases --format json >"$work/spent"
+    [ "$(grep -c '"what": "draw"' "$work/spent")" -eq 11 ] || bad "$name: $(grep -c '"what": "draw"' "$work/spent") draws are recorded, not 11"
+    echo "ok: $name, $lives lives"
+done
 done_with "killed before and after each of $commits commits"

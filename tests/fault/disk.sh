@@ -53,6 +53,25 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     same_run full reference
     echo "ok: full disk at block $kept, $told experts told"
 
+    # A client whose state cannot be kept sends nothing that depends on it, says why, and goes on when there is room.
+    start_coordinator away "$plan" 0 "${security[@]}"
+    fixed=$port
+    pids=()
+    for i in 3 2 1; do
+        start_client away "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/$([ "$i" -ne 1 ] || echo full/)away.$i.state" --pace 5
+        pids+=("$client")
+    done
+    until_true 20 has_lines "$work/away.1.1.out" 10 || bad "away: no 10 rounds were played"
+    dd if=/dev/zero of="$work/full/filler" bs=4096 2>/dev/null && bad "away: the disk did not fill"
+    ended "$client" "client 1, disk full" 1
+    grep -qE 'full|[Nn]o space' "$work/away.1.1.err" || bad "client 1, disk full: it does not say why: $(tail -n 1 "$work/away.1.1.err")"
+    rm "$work/full/filler"
+    start_client away "$plan" "$fixed" 1 --insecure --client 1 --state "$work/full/away.1.state"
+    pids[2]=$client
+    all_ended "a client's disk, room again"
+    same_run away reference
+    echo "ok: a client's disk full: $(sed -n 's/.*caucus join: .*state: //p' "$work/away.1.1.err" | tail -n 1)"
+
     # 2. A file system that cannot be written to.
     mount -o remount,ro "$work/full"
     wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 3

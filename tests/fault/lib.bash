@@ -56,7 +56,7 @@ wrong() { # wrong CODE TEXT COMMAND...: it ends so, and says so in one line
 }
 
 # ---- a federation named NAME: plan $work/NAME.yaml, state $work/NAME, whatever is printed in $work/NAME.* ----
-# Set by the test: seed, adversary, clients; security=(--insecure) or the coordinator's certificates.
+# Set by the test: seed (empty: the coordinator's noise is its own), adversary, clients; security=(--insecure) or the coordinator's certificates.
 
 make_plan() { # make_plan FILE FLAGS...
     local file=$1
@@ -70,7 +70,7 @@ start_coordinator() { # start_coordinator NAME PLAN PORT FLAGS...: sets server a
     local name=$1 plan=$2 listen=$3
     shift 3
     rm -f "$work/$name.out"
-    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" --seed "$seed" --format json "$@" \
+    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} --format json "$@" \
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
     until_true 20 listens "$work/$name.out" $server || bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
@@ -81,7 +81,7 @@ start_client() {
     local name=$1 plan=$2 to=$3 index=$4 life=1
     shift 4
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "$seed" --give-up 30 "$@" \
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" --give-up 30 "$@" \
         >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
     client=$!
 }
@@ -124,6 +124,20 @@ same_run() {
         experts "$2" "$i" | cmp -s - "$work/$1.played" || bad "$1: client $i did not play as in $2: $(paste -sd' ' "$work/$1.played" | head -c 300)"
     done
     same_state "$1" "$2" >"$work/$1.differs" 2>&1 || bad "$1: another state than in $2: $(cat "$work/$1.differs")"
+}
+# as_announced NAME: clients played what the coordinator has kept: an expert per block of $interval rounds (hedge). Noise that is not seeded
+# differs from life to life: a decision that was told before it was kept would be another one afterwards.
+as_announced() {
+    local i
+    python3 - "$work/$1/coordinator.db" "$interval" >"$work/$1.kept" <<'PY'
+import sqlite3, sys
+for (expert,) in sqlite3.connect(sys.argv[1]).execute("SELECT expert FROM announcement ORDER BY serial"):
+    print(f"{expert}\n" * int(sys.argv[2]), end="")
+PY
+    for i in $(seq "$clients"); do
+        experts "$1" "$i" | cmp -s - "$work/$1.kept" || bad "$1: client $i was told what was not kept: $(experts "$1" "$i" | paste -sd' ' | head -c 300)"
+    done
+    [ "$(sort -u "$work/$1.kept" | wc -l)" -ge 3 ] || bad "$1: the test shows little: $(paste -sd' ' "$work/$1.kept")"
 }
 # undisturbed NAME PLAN FLAGS...: the reference, and that it shows something: equal to the simulation (flags of simulate), with switches
 undisturbed() {

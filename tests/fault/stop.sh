@@ -41,6 +41,22 @@ for i in "${pid[@]}" "$server"; do ended "$i" "going on" 0; done
 same_run stopped reference
 says "$work/stopped.err" "going on at step" || bad "it does not say that it goes on: $(cat "$work/stopped.err")"
 
+# A client that hangs (SIGSTOP: connected, silent) holds up nobody beyond the deadline; when it moves again it walks through what it missed.
+start_coordinator hangs "$plan" 0 "${security[@]}" --deadline 0.1 --quorum 2
+fixed=$port
+for i in 1 2 3; do
+    start_client hangs "$plan" "$fixed" "$i" --insecure --client "$i" --pace 5
+    pid[i]=$client
+done
+until_true 20 has_lines "$work/hangs.3.1.out" 5 || bad "hangs: no 5 rounds were played"
+kill -STOP "${pid[3]}"
+behind=$(wc -l <"$work/hangs.3.1.out")
+until_true 20 has_lines "$work/hangs.1.1.out" $((behind + 10)) || bad "hangs: the others do not go on: $(wc -l <"$work/hangs.1.1.out") rounds"
+kill -CONT "${pid[3]}"
+for i in "${pid[@]}" "$server"; do ended "$i" "hangs" 0; done
+for i in 2 3; do cmp -s "$work/hangs.1.1.out" "$work/hangs.$i.1.out" || bad "hangs: client $i plays otherwise"; done
+[ "$(wc -l <"$work/hangs.3.1.out")" -eq 60 ] || bad "hangs: client 3 played $(wc -l <"$work/hangs.3.1.out") rounds"
+
 # In words, too.
 "$CAUCUS" serve --plan "$plan" --state "$work/words" --listen 127.0.0.1:0 --insecure >"$work/words.out" 2>"$work/words.err" &
 server=$!

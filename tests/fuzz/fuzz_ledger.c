@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_kept(const caucus_ledger *ledger, const char *line) {
     char again[CAUCUS_LEDGER_LINE_BYTES];
     caucus_ledger_totals totals;
-    if (caucus_ledger_line(ledger, caucus_ledger_count(ledger) - 1, again, sizeof again) != CAUCUS_OK || strcmp(again, line) != 0)
+    if (caucus_ledger_line(ledger, caucus_ledger_count(ledger) - 1, again, sizeof again) != CAUCUS_OK ||
+        strcmp(again, line) != 0)
         abort();
     caucus_ledger_total(ledger, &totals);
     if (!(totals.left_epsilon >= 0) || !(totals.left_delta >= 0))
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         start += length + 1;
     }
     if (ledger != NULL) {
-        caucus_status status = caucus_ledger_release(ledger, 1, 0, "check", (caucus_rational){1, 3}, (caucus_rational){0, 1}, &error);
+        caucus_status status =
+            caucus_ledger_release(ledger, 1, 0, "check", (caucus_rational){1, 3}, (caucus_rational){0, 1}, &error);
         if (status == CAUCUS_OK) {
             char last[CAUCUS_LEDGER_LINE_BYTES];
             if (caucus_ledger_line(ledger, caucus_ledger_count(ledger) - 1, last, sizeof last) != CAUCUS_OK)

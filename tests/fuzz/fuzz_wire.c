@@ -1,6 +1,6 @@
-/* fuzz_wire.c: bytes from a stranger on a connection. The first byte says how many experts the plan has, the second how the rest
- * lies in memory; the rest is taken frame by frame. Whatever reads must be written back and read as the same, and a report must
- * be what protobuf-c makes of the same bytes. */
+/* fuzz_wire.c: bytes from a stranger on a connection. The first byte says how many experts the plan has, the second how
+ * the rest lies in memory; the rest is taken frame by frame. Whatever reads must be written back and read as the same,
+ * and a report must be what protobuf-c makes of the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ static void check_report(const caucus_report *ours, const uint8_t *envelope, siz
     Caucus__V1__Envelope *theirs = caucus__v1__envelope__unpack(NULL, size, envelope);
     must(theirs != NULL && theirs->report != NULL);
     const Caucus__V1__Report *r = theirs->report;
-    must(ours->client == r->client && (int)ours->kind == (int)r->kind && ours->first == r->first && ours->block == r->block &&
-         ours->step == r->step && ours->count == r->n_values);
+    must(ours->client == r->client && (int)ours->kind == (int)r->kind && ours->first == r->first &&
+         ours->block == r->block && ours->step == r->step && ours->count == r->n_values);
     must(ours->count == 0 || memcmp(ours->value, r->values, 8 * r->n_values) == 0);
     caucus__v1__envelope__free_unpacked(theirs, NULL);
 }
@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const uint8_t *at = memory + shift, *end = at + length;
         caucus_frame frame;
         caucus_error error;
-        for (size_t used; caucus_wire_take(at, (size_t)(end - at), experts, scratch, &used, &frame, &error) == CAUCUS_OK && used > 0;
+        for (size_t used;
+             caucus_wire_take(at, (size_t)(end - at), experts, scratch, &used, &frame, &error) == CAUCUS_OK && used > 0;
              at += used) {
             must(used <= (size_t)(end - at) && used <= caucus_wire_max_bytes(experts));
             if (frame.kind == CAUCUS_FRAME_REPORT)

@@ -1,8 +1,8 @@
 /* hall.h: a coordinator machine and links in one process, joined by pipes that break where a test wants them to.
  *
- * The coordinator's side speaks the real wire format and does what a live one does: commits at every close, welcomes with what is
- * committed, repeats its announcements. It also remembers every report frame it ever saw: a second one for the same item must have the same
- * bytes, and none may be counted twice. */
+ * The coordinator's side speaks the real wire format and does what a live one does: commits at every close, welcomes
+ * with what is committed, repeats its announcements. It also remembers every report frame it ever saw: a second one for
+ * the same item must have the same bytes, and none may be counted twice. */
 #ifndef CAUCUS_TEST_HALL_H
 #define CAUCUS_TEST_HALL_H
 
@@ -29,9 +29,9 @@ typedef struct seat {
     uint64_t saves;
     size_t sent; /* bytes handed out on this connection */
     size_t hello_bytes;
-    uint32_t expert[512]; /* played, by round */
+    uint32_t expert[512];          /* played, by round */
     uint32_t cost_next, sums_next; /* committed */
-    uint32_t handled; /* calls into the link, for tests that count */
+    uint32_t handled;              /* calls into the link, for tests that count */
     uint64_t moved_up, moved_down; /* bytes delivered */
 } seat;
 
@@ -142,7 +142,8 @@ static inline void hall_connect(hall *h, uint32_t i) {
     assert_non_null(caucus_link_to_send(s->link, &s->hello_bytes));
 }
 
-/* The connection breaks: what was under way is lost. lose: the link had handed out all it had, and none of it arrived. */
+/* The connection breaks: what was under way is lost. lose: the link had handed out all it had, and none of it arrived.
+ */
 static inline void hall_break(hall *h, uint32_t i, bool lose) {
     seat *s = &h->seat[i];
     size_t size = 0;
@@ -160,8 +161,12 @@ static inline void note_item(hall *h, const caucus_report *r, const uint8_t *fra
         k++;
     if (k == h->seen_count) {
         assert_true(k < HALL_SEEN);
-        h->seen[h->seen_count++] = (seen_item){
-            .client = r->client, .kind = (uint32_t)r->kind, .block = r->block, .step = r->step, .frame = malloc(size), .size = size};
+        h->seen[h->seen_count++] = (seen_item){.client = r->client,
+                                               .kind = (uint32_t)r->kind,
+                                               .block = r->block,
+                                               .step = r->step,
+                                               .frame = malloc(size),
+                                               .size = size};
         assert_non_null(h->seen[k].frame);
         memcpy(h->seen[k].frame, frame, size);
     }

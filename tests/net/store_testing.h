@@ -1,4 +1,5 @@
-/* store_testing.h: a little history of commits whose every byte is known, and how to tell how much of it a store holds. */
+/* store_testing.h: a little history of commits whose every byte is known, and how to tell how much of it a store holds.
+ */
 #ifndef TESTS_STORE_TESTING_H
 #define TESTS_STORE_TESTING_H
 
@@ -34,7 +35,9 @@ static inline void history_make(void) {
     assert_int_equal(caucus_ledger_new(20, 0, &ledger, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_open_run(ledger, &plan, "test", false, &run, NULL), CAUCUS_OK);
     for (uint32_t k = 0; k < HISTORY; k++)
-        assert_int_equal(caucus_ledger_release(ledger, run, k, "check", (caucus_rational){1, 100}, (caucus_rational){0, 1}, NULL), CAUCUS_OK);
+        assert_int_equal(
+            caucus_ledger_release(ledger, run, k, "check", (caucus_rational){1, 100}, (caucus_rational){0, 1}, NULL),
+            CAUCUS_OK);
     for (size_t i = 0; i < HISTORY + 2; i++)
         assert_int_equal(caucus_ledger_line(ledger, i, history_line[i], sizeof history_line[i]), CAUCUS_OK);
     caucus_ledger_free(ledger);
@@ -49,7 +52,12 @@ static inline size_t history_state(uint32_t k, uint8_t ret[16384]) {
 }
 
 static inline caucus_announcement history_announcement(uint32_t k) {
-    caucus_announcement a = {.serial = k, .expert = UINT32_MAX - k, .epoch = k / 3, .ask = (caucus_ask)(k % 6), .block = k * 5, .step = k % 2,
+    caucus_announcement a = {.serial = k,
+                             .expert = UINT32_MAX - k,
+                             .epoch = k / 3,
+                             .ask = (caucus_ask)(k % 6),
+                             .block = k * 5,
+                             .step = k % 2,
                              .listed = k % (CAUCUS_SHORTLIST + 1)};
     for (uint32_t i = 0; i < a.listed; i++)
         a.list[i] = k * 1000003u + i;
@@ -130,7 +138,8 @@ static inline void store_refused(const char *dir, caucus_status want, const char
     caucus_error error = {0};
     caucus_status status = caucus_store_open(dir, plan_hash, false, &store, &error);
     if (status != want || store != NULL || strstr(error.text, words) == NULL)
-        fail_msg("got %s: '%s', want %s: '%s'", caucus_status_text(status), error.text, caucus_status_text(want), words);
+        fail_msg("got %s: '%s', want %s: '%s'", caucus_status_text(status), error.text, caucus_status_text(want),
+                 words);
 }
 
 /* A place of our own; a path is good until the sixteenth one after it. */
@@ -143,9 +152,11 @@ static inline const char *in_place(const char *name) {
     return to;
 }
 
-/* Below /tmp, or in memory: a killed process loses nothing that it has written, disk or not, and hundreds of syncs take no time. */
+/* Below /tmp, or in memory: a killed process loses nothing that it has written, disk or not, and hundreds of syncs take
+ * no time. */
 static inline int place_make(bool in_memory) {
-    (void)snprintf(place, sizeof place, "%s/caucus-store-XXXXXX", in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(place, sizeof place, "%s/caucus-store-XXXXXX",
+                   in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     return mkdtemp(place) != NULL ? 0 : -1;
 }
 

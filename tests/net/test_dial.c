@@ -100,6 +100,7 @@ static void test_journal(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pauses), cmocka_unit_test(test_addresses), cmocka_unit_test(test_journal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pauses), cmocka_unit_test(test_addresses),
+                                       cmocka_unit_test(test_journal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

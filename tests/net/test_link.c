@@ -1,4 +1,5 @@
-/* test_link.c: links over pipes that break: at every byte, with lost acknowledgements, restarts at every step, hostile coordinators.
+/* test_link.c: links over pipes that break: at every byte, with lost acknowledgements, restarts at every step, hostile
+ * coordinators.
  *
  * What must hold: the same experts as an undisturbed federation of bare machines, each item counted once, and never two
  * different reports for one item (docs/PRIVACY.md, "Reports on a network that fails"). */
@@ -21,7 +22,8 @@ static caucus_settings small(caucus_algorithm algorithm, caucus_trust trust, cau
     return s;
 }
 
-/* The plans of the tests: two-step svt, blocks of four, a vector per block, hedge, and stoch with noise from both sides. */
+/* The plans of the tests: two-step svt, blocks of four, a vector per block, hedge, and stoch with noise from both
+ * sides. */
 static uint32_t test_plans(caucus_settings ret[8]) {
     uint32_t n = 0;
     ret[n++] = small(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 40);
@@ -103,7 +105,8 @@ static void test_undisturbed(void **state) {
     }
 }
 
-/* Client 1's connection breaks after exactly `up` bytes to the coordinator and `down` bytes from it (whichever comes first). */
+/* Client 1's connection breaks after exactly `up` bytes to the coordinator and `down` bytes from it (whichever comes
+ * first). */
 static bool run_with_cut(const federation *f, uint64_t seed, size_t up, size_t down) {
     hall *h = malloc(sizeof *h);
     assert_non_null(h);
@@ -170,7 +173,10 @@ static bool run_with_restart(const federation *f, uint64_t seed, uint32_t n, boo
         if (!s->connected)
             hall_connect(h, 0);
         for (int what = 0; what < 3; what++) {
-            moved = (what == 0 ? hall_up(h, 0, 25) > 0 : what == 1 ? hall_down(h, 0, 40) > 0 : hall_play(h, 0)) || moved;
+            moved = (what == 0   ? hall_up(h, 0, 25) > 0
+                     : what == 1 ? hall_down(h, 0, 40) > 0
+                                 : hall_play(h, 0)) ||
+                    moved;
             if (!restarted && s->handled >= n) {
                 hall_start(h, 0, fresh ? seed + 1000 + n : seed);
                 hall_connect(h, 0);
@@ -239,8 +245,8 @@ static void run_storm(const federation *f, uint64_t seed, uint64_t storm) {
             }
             break;
         case 2: /* an announcement of old, again; only between frames */
-            if (s->hello && s->down.size == 0 && s->moved_down > 0 && caucus_client_heard(caucus_link_client(s->link)) > 0 &&
-                roll(4) == 0)
+            if (s->hello && s->down.size == 0 && s->moved_down > 0 &&
+                caucus_client_heard(caucus_link_client(s->link)) > 0 && roll(4) == 0)
                 announce_to(h, i, roll(caucus_client_heard(caucus_link_client(s->link))));
             break;
         case 3:
@@ -370,7 +376,8 @@ static void duel_open(duel *d, const caucus_settings *settings) {
     assert_int_equal(caucus_plan_make(settings, &d->plan, NULL), CAUCUS_OK);
     caucus_key key;
     client_key(SEED, 1, &key);
-    assert_int_equal(caucus_link_new(d->plan, d->hash, 1, &key, NULL, 0, seat_save, &d->save, &d->link, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_link_new(d->plan, d->hash, 1, &key, NULL, 0, seat_save, &d->save, &d->link, NULL),
+                     CAUCUS_OK);
 }
 
 static void duel_close(duel *d) {
@@ -428,7 +435,8 @@ static void observe(duel *d, uint32_t rounds) {
     }
 }
 
-/* Trust nobody: whoever withholds the acknowledgement, asks again, or asks out of turn gets the same vote, or nothing. */
+/* Trust nobody: whoever withholds the acknowledgement, asks again, or asks out of turn gets the same vote, or nothing.
+ */
 static void test_no_fresh_noise(void **state) {
     (void)state;
     caucus_settings s = small(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 40);
@@ -448,7 +456,8 @@ static void test_no_fresh_noise(void **state) {
             caucus_key key;
             client_key(SEED + 100 + (uint64_t)i, 1, &key);
             caucus_link_free(d.link);
-            assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, d.save.saved, d.save.saved_bytes, seat_save, &d.save, &d.link, NULL),
+            assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, d.save.saved, d.save.saved_bytes, seat_save,
+                                             &d.save, &d.link, NULL),
                              CAUCUS_OK);
         }
         meet(&d);
@@ -507,8 +516,9 @@ static void test_hostile(void **state) {
             got = say_welcome(&d, 1);
             break;
         case 6: /* what only clients send */
-            f = (caucus_frame){.kind = CAUCUS_FRAME_REPORT,
-                               .report = {.client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .count = 1, .value = value}};
+            f = (caucus_frame){
+                .kind = CAUCUS_FRAME_REPORT,
+                .report = {.client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .count = 1, .value = value}};
             got = say(&d, &f, &error);
             break;
         case 7: { /* a length no plan allows */
@@ -570,9 +580,10 @@ static void test_far_behind(void **state) {
         assert_int_equal(caucus_wire_take(bytes, size, 6, scratch, &used, &frame, NULL), CAUCUS_OK);
         assert_int_equal(used, size);
         assert_int_equal(frame.report.block, block);
-        caucus_frame next = {.kind = CAUCUS_FRAME_ANNOUNCEMENT, /* acknowledges */
-                             .cost_next = block + 1,
-                             .announcement = {.serial = serial, .ask = CAUCUS_ASK_COST, .block = serial + 1, .expert = serial % 6}};
+        caucus_frame next = {
+            .kind = CAUCUS_FRAME_ANNOUNCEMENT, /* acknowledges */
+            .cost_next = block + 1,
+            .announcement = {.serial = serial, .ask = CAUCUS_ASK_COST, .block = serial + 1, .expert = serial % 6}};
         caucus_error error;
         if (serial < 6000) {
             assert_int_equal(say(&d, &next, &error), CAUCUS_OK);
@@ -599,25 +610,34 @@ static void test_damaged_state(void **state) {
     uint8_t *bytes = d.save.saved;
     for (size_t i = 0; i < d.save.saved_bytes; i++) {
         bytes[i] ^= 1;
-        assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL), CAUCUS_E_FORMAT);
+        assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL),
+                         CAUCUS_E_FORMAT);
         bytes[i] ^= 1;
         assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, bytes, i, NULL, NULL, &link, NULL), CAUCUS_E_FORMAT);
     }
     uint8_t other[32] = {1};
-    assert_int_equal(caucus_link_new(d.plan, other, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL), CAUCUS_E_FORMAT);
-    assert_int_equal(caucus_link_new(d.plan, d.hash, 2, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL), CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_link_new(d.plan, other, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL),
+                     CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_link_new(d.plan, d.hash, 2, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL),
+                     CAUCUS_E_FORMAT);
     assert_int_equal(caucus_link_new(d.plan, d.hash, 4, &key, NULL, 0, NULL, NULL, &link, NULL), CAUCUS_E_RANGE);
-    assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_link_new(d.plan, d.hash, 1, &key, bytes, d.save.saved_bytes, NULL, NULL, &link, NULL),
+                     CAUCUS_OK);
     caucus_link_free(link);
     duel_close(&d);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_undisturbed),      cmocka_unit_test(test_cut_at_every_byte),
-                                       cmocka_unit_test(test_restart_at_every_step), cmocka_unit_test(test_storm),
-                                       cmocka_unit_test(test_disk_full),        cmocka_unit_test(test_leave),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_undisturbed),
+                                       cmocka_unit_test(test_cut_at_every_byte),
+                                       cmocka_unit_test(test_restart_at_every_step),
+                                       cmocka_unit_test(test_storm),
+                                       cmocka_unit_test(test_disk_full),
+                                       cmocka_unit_test(test_leave),
                                        cmocka_unit_test(test_alone_at_the_end),
-                                       cmocka_unit_test(test_no_fresh_noise),   cmocka_unit_test(test_hostile),
-                                       cmocka_unit_test(test_far_behind),       cmocka_unit_test(test_damaged_state)};
+                                       cmocka_unit_test(test_no_fresh_noise),
+                                       cmocka_unit_test(test_hostile),
+                                       cmocka_unit_test(test_far_behind),
+                                       cmocka_unit_test(test_damaged_state)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

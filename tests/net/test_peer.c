@@ -1,9 +1,11 @@
-/* test_peer.c: three Python peers (tests/e2e/peer.py, written from docs/PROTOCOL.md, sharing no code with us) against the
- * coordinator's machine behind the plainest listener there can be. One peer sends every report twice, one breaks its connection
- * again and again. Every round of every peer must be played with the expert that the same losses give in one process. */
+/* test_peer.c: three Python peers (tests/e2e/peer.py, written from docs/PROTOCOL.md, sharing no code with us) against
+ * the coordinator's machine behind the plainest listener there can be. One peer sends every report twice, one breaks
+ * its connection again and again. Every round of every peer must be played with the expert that the same losses give in
+ * one process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 #include <arpa/inet.h>
@@ -48,8 +50,8 @@ static void write_npy(const char *path) {
     char head[128];
     memset(head, ' ', sizeof head);
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int n = snprintf(head + 10, sizeof head - 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %u, %u), }", CLIENTS, ROUNDS,
-                     EXPERTS);
+    int n = snprintf(head + 10, sizeof head - 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %u, %u), }",
+                     CLIENTS, ROUNDS, EXPERTS);
     head[10 + n] = ' ';
     head[127] = '\n';
     FILE *file = fopen(path, "wb");
@@ -177,7 +179,8 @@ static void take_report(listener *l, const connection *c, const caucus_report *r
     caucus_status status = caucus_coordinator_receive(l->coordinator, report);
     assert_true(status == CAUCUS_OK || status == CAUCUS_E_DUPLICATE || status == CAUCUS_E_ORDER);
     l->repeats += status != CAUCUS_OK;
-    if (caucus_coordinator_announcement(l->coordinator)->ask == CAUCUS_ASK_NOTHING || caucus_coordinator_waiting(l->coordinator) > 0)
+    if (caucus_coordinator_announcement(l->coordinator)->ask == CAUCUS_ASK_NOTHING ||
+        caucus_coordinator_waiting(l->coordinator) > 0)
         return;
     assert_int_equal(caucus_coordinator_close(l->coordinator), CAUCUS_OK);
     remember(l);
@@ -265,11 +268,13 @@ static FILE *start_peer(const char *dir, uint16_t port, uint32_t client, const c
     const caucus_settings *s = &plan->settings;
     const char *source = getenv("CAUCUS_SOURCE");
     char command[2048];
-    snprintf(command, sizeof command,
-             "exec python3 '%s/tests/e2e/peer.py' --insecure --connect 127.0.0.1:%u --client %u --clients %u --experts %u --rounds %u "
-             "--interval %u --algorithm %s --grid %u --lo=%.17g --hi=%.17g --losses '%s/losses.npy' --plan-hash %062dab %s",
-             source ? source : ".", port, client, s->clients, s->experts, s->rounds, s->interval, caucus_algorithm_word(s->algorithm),
-             (unsigned)plan->grid, s->lo, s->hi, dir, 0, habits[client - 1]);
+    snprintf(
+        command, sizeof command,
+        "exec python3 '%s/tests/e2e/peer.py' --insecure --connect 127.0.0.1:%u --client %u --clients %u --experts %u "
+        "--rounds %u "
+        "--interval %u --algorithm %s --grid %u --lo=%.17g --hi=%.17g --losses '%s/losses.npy' --plan-hash %062dab %s",
+        source ? source : ".", port, client, s->clients, s->experts, s->rounds, s->interval,
+        caucus_algorithm_word(s->algorithm), (unsigned)plan->grid, s->lo, s->hi, dir, 0, habits[client - 1]);
     FILE *peer = popen(command, "r");
     assert_non_null(peer);
     return peer;
@@ -311,8 +316,8 @@ static void run_algorithm(caucus_algorithm algorithm) {
     serve(l);
     for (uint32_t i = 0; i < CLIENTS; i++)
         check_peer(peer[i], expert[i]);
-    printf("%s: %u announcements, %u changes of expert, %u connections, %u repeated reports\n", caucus_algorithm_word(algorithm),
-           l->announced, changes, l->hellos, l->repeats);
+    printf("%s: %u announcements, %u changes of expert, %u connections, %u repeated reports\n",
+           caucus_algorithm_word(algorithm), l->announced, changes, l->hellos, l->repeats);
     assert_int_equal(l->announced, announcements);
     assert_true(changes > 0 && l->hellos > CLIENTS && l->repeats > 0); /* the test tests something */
     close(l->fd);
@@ -340,6 +345,7 @@ static void test_stoch(void **user) {
 
 int main(void) {
     printf("seed %u\n", SEED);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_svt), cmocka_unit_test(test_hedge), cmocka_unit_test(test_stoch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_svt), cmocka_unit_test(test_hedge),
+                                       cmocka_unit_test(test_stoch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_store.c: what was committed is found again, by the right plan only, by one process at a time, and by nobody else. */
+/* test_store.c: what was committed is found again, by the right plan only, by one process at a time, and by nobody
+ * else. */
 #define _GNU_SOURCE /* memmem */
 #include "store_testing.h"
 
@@ -150,7 +151,8 @@ static void what_was_replaced_is_gone(void **state) {
         if (k == 1)
             memcpy(bytes + 9000, secret, size);
         caucus_announcement announcement = history_announcement(k);
-        assert_int_equal(caucus_store_commit(store, bytes, k < 2 ? sizeof bytes : 100, &announcement, NULL, 0, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_store_commit(store, bytes, k < 2 ? sizeof bytes : 100, &announcement, NULL, 0, NULL),
+                         CAUCUS_OK);
         if (k == 1)
             assert_true(file_holds(in_place("wiped/coordinator.db-wal"), (const uint8_t *)secret, size));
     }
@@ -259,11 +261,11 @@ static int make_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commits_come_back),         cmocka_unit_test(the_disk_is_waited_for),
-        cmocka_unit_test(a_serial_is_the_next_one),
-        cmocka_unit_test(another_plan_is_refused),   cmocka_unit_test(one_coordinator_at_a_time),
-        cmocka_unit_test(files_are_the_owners),      cmocka_unit_test(what_was_replaced_is_gone),
-        cmocka_unit_test(others_may_look_at_the_ledger), cmocka_unit_test(an_altered_file_is_noticed),
+        cmocka_unit_test(commits_come_back),          cmocka_unit_test(the_disk_is_waited_for),
+        cmocka_unit_test(a_serial_is_the_next_one),   cmocka_unit_test(another_plan_is_refused),
+        cmocka_unit_test(one_coordinator_at_a_time),  cmocka_unit_test(files_are_the_owners),
+        cmocka_unit_test(what_was_replaced_is_gone),  cmocka_unit_test(others_may_look_at_the_ledger),
+        cmocka_unit_test(an_altered_file_is_noticed),
     };
     return cmocka_run_group_tests(tests, make_all, place_remove);
 }

@@ -1,5 +1,6 @@
-/* test_store_crash.c: kill -9 at every commit, logs cut short anywhere, full disks, closed directories, bits that rot: what a store holds
- * is always a prefix of what was committed, whole, and never less than what was said to be on disk. */
+/* test_store_crash.c: kill -9 at every commit, logs cut short anywhere, full disks, closed directories, bits that rot:
+ * what a store holds is always a prefix of what was committed, whole, and never less than what was said to be on disk.
+ */
 #define _GNU_SOURCE /* memmem, RLIMIT_FSIZE */
 #include "store_testing.h"
 
@@ -26,7 +27,8 @@ static void child_commits(const char *dir, uint32_t first, uint32_t until, uint6
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        fail_msg("the child was to be killed at commit %llu; it ended with status %#x", (unsigned long long)n, (unsigned)status);
+        fail_msg("the child was to be killed at commit %llu; it ended with status %#x", (unsigned long long)n,
+                 (unsigned)status);
 }
 
 static void killed_at_every_commit(void **state) {
@@ -101,7 +103,8 @@ static uint32_t found_in(const uint8_t *db, size_t db_bytes, const uint8_t *wal,
 #define WAL_HEAD 32u
 #define WAL_FRAME (24u + 4096u)
 
-/* Commits whose frames all lie whole in the first `good` bytes: the last frame of a commit has bytes 4..7 of its head not zero. */
+/* Commits whose frames all lie whole in the first `good` bytes: the last frame of a commit has bytes 4..7 of its head
+ * not zero. */
 static uint32_t whole_commits(const torn *t, size_t good) {
     static const uint8_t zero[4];
     uint32_t count = 0;
@@ -130,7 +133,8 @@ static void a_bit_that_rots_in_the_log_ends_it(void **state) {
     (void)state;
     torn t = torn_make("rot");
     for (size_t at = 7; at < t.wal_bytes; at += 2503) {
-        uint32_t want = whole_commits(&t, at); /* the frame that holds byte `at` and all that follow are as if never written */
+        uint32_t want =
+            whole_commits(&t, at); /* the frame that holds byte `at` and all that follow are as if never written */
         t.wal[at] ^= 0x10;
         assert_int_equal(found_in(t.db, t.db_bytes, t.wal, t.wal_bytes), want);
         t.wal[at] ^= 0x10;
@@ -139,8 +143,8 @@ static void a_bit_that_rots_in_the_log_ends_it(void **state) {
     torn_free(&t);
 }
 
-/* Damage in the main file: every byte of its first page's head that matters, a file that is no database, a page of zeros. Whatever opens
- * must hold the history; whatever does not, names the file. */
+/* Damage in the main file: every byte of its first page's head that matters, a file that is no database, a page of
+ * zeros. Whatever opens must hold the history; whatever does not, names the file. */
 static void a_damaged_file_is_named(void **state) {
     (void)state;
     char dir[160];
@@ -151,8 +155,10 @@ static void a_damaged_file_is_named(void **state) {
         assert_int_equal(history_commit(store, k, NULL), CAUCUS_OK);
     caucus_store_close(store);
     uint8_t *bytes = file_read(in_place("damaged/coordinator.db"), &size);
-    file_write(in_place("damaged/coordinator.db"), (const uint8_t *)"this is no database, but long enough to be read as one: "
-               "0123456789012345678901234567890123456789012345678901234567890123456789", 126);
+    file_write(in_place("damaged/coordinator.db"),
+               (const uint8_t *)"this is no database, but long enough to be read as one: "
+                                "0123456789012345678901234567890123456789012345678901234567890123456789",
+               126);
     store_refused(dir, CAUCUS_E_FORMAT, "coordinator.db: damaged");
     file_write(in_place("damaged/coordinator.db"), bytes, size / 2 / 4096 * 4096); /* half of it */
     store_refused(dir, CAUCUS_E_FORMAT, "coordinator.db: damaged");
@@ -175,8 +181,8 @@ static void a_damaged_file_is_named(void **state) {
         free(copy);
     }
     print_message("%u of %zu lost pages noticed at once\n", refused, size / 4096);
-    /* The schema, the roots of four tables, and a link of the state's chain of pages, which only the check of the whole file finds. What
-     * else may be lost is the end of that chain: a state carries a hash of its own. */
+    /* The schema, the roots of four tables, and a link of the state's chain of pages, which only the check of the whole
+     * file finds. What else may be lost is the end of that chain: a state carries a hash of its own. */
     assert_true(refused >= 6);
     file_write(in_place("damaged/coordinator.db"), bytes, size);
     store = store_opened(dir); /* a copy put back goes on */
@@ -197,7 +203,8 @@ static void in_child(int (*run)(void)) {
         fail_msg("the child ended at step %d (status %#x)", WEXITSTATUS(status), (unsigned)status);
 }
 
-/* No file may grow beyond a limit: commits fail, nothing of them is kept, and the same commit succeeds when there is room. */
+/* No file may grow beyond a limit: commits fail, nothing of them is kept, and the same commit succeeds when there is
+ * room. */
 static int fill_up(void) {
     caucus_store *store = NULL;
     caucus_error error = {0};
@@ -222,7 +229,8 @@ static int fill_up(void) {
     if (history_commit(store, k, &error) != CAUCUS_OK || history_found(store) != k + 1)
         return 7;
     caucus_store_close(store);
-    if (caucus_store_open(in_place("full"), plan_hash, false, &store, NULL) != CAUCUS_OK || history_found(store) != k + 1)
+    if (caucus_store_open(in_place("full"), plan_hash, false, &store, NULL) != CAUCUS_OK ||
+        history_found(store) != k + 1)
         return 8;
     caucus_store_close(store);
     return 0;

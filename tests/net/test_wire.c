@@ -1,9 +1,10 @@
-/* test_wire.c: frames as bytes. Round trips; reports held to protobuf-c in both directions; every truncation and every flipped
- * bit either reads or is refused, from memory that ends where the bytes end (run it under AddressSanitizer); limits; and the
- * examples of docs/PROTOCOL.md, byte for byte. */
+/* test_wire.c: frames as bytes. Round trips; reports held to protobuf-c in both directions; every truncation and every
+ * flipped bit either reads or is refused, from memory that ends where the bytes end (run it under AddressSanitizer);
+ * limits; and the examples of docs/PROTOCOL.md, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 #include <inttypes.h>
@@ -59,13 +60,24 @@ static caucus_frame example(caucus_frame_kind kind) {
         f.deadline_ms = 30000;
         break;
     case CAUCUS_FRAME_ANNOUNCEMENT:
-        f.announcement = (caucus_announcement){.serial = 300, .expert = 7, .epoch = 2, .ask = CAUCUS_ASK_SHORTLIST, .block = 5,
-                                               .step = 1, .listed = 3, .list = {7, 0, 200}};
+        f.announcement = (caucus_announcement){.serial = 300,
+                                               .expert = 7,
+                                               .epoch = 2,
+                                               .ask = CAUCUS_ASK_SHORTLIST,
+                                               .block = 5,
+                                               .step = 1,
+                                               .listed = 3,
+                                               .list = {7, 0, 200}};
         f.cost_next = 12;
         f.sums_next = 9;
         break;
     case CAUCUS_FRAME_REPORT:
-        f.report = (caucus_report){.client = 3, .kind = CAUCUS_ASK_SUMS, .first = 9, .block = 11, .step = 2, .count = 3,
+        f.report = (caucus_report){.client = 3,
+                                   .kind = CAUCUS_ASK_SUMS,
+                                   .first = 9,
+                                   .block = 11,
+                                   .step = 2,
+                                   .count = 3,
                                    .value = example_value};
         break;
     case CAUCUS_FRAME_GOODBYE:
@@ -104,7 +116,8 @@ static void assert_same_frame(const caucus_frame *a, const caucus_frame *b) {
     assert_string_equal(a->text, b->text);
 }
 
-/* Read from memory that ends with the bytes, so that a sanitizer sees one byte too many. Values are copied to `scratch`. */
+/* Read from memory that ends with the bytes, so that a sanitizer sees one byte too many. Values are copied to
+ * `scratch`. */
 static caucus_status take_exact(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch, size_t *ret_used,
                                 caucus_frame *ret) {
     caucus_error error = {"", ""};
@@ -179,8 +192,12 @@ static void fill_random(caucus_frame *f, int64_t *value) {
         }
         break;
     case CAUCUS_FRAME_ANNOUNCEMENT:
-        f->announcement = (caucus_announcement){.serial = some_number(), .expert = some_number(), .epoch = some_number(),
-                                                .ask = (caucus_ask)below(6), .block = some_number(), .step = some_number(),
+        f->announcement = (caucus_announcement){.serial = some_number(),
+                                                .expert = some_number(),
+                                                .epoch = some_number(),
+                                                .ask = (caucus_ask)below(6),
+                                                .block = some_number(),
+                                                .step = some_number(),
                                                 .listed = below(CAUCUS_SHORTLIST + 1)};
         for (uint32_t i = 0; i < f->announcement.listed; i++)
             f->announcement.list[i] = some_number();
@@ -188,8 +205,13 @@ static void fill_random(caucus_frame *f, int64_t *value) {
         f->sums_next = some_number();
         break;
     case CAUCUS_FRAME_REPORT:
-        f->report = (caucus_report){.client = some_number(), .kind = (caucus_ask)(1 + below(5)), .first = some_number(),
-                                    .block = some_number(), .step = some_number(), .count = below(EXPERTS + 1), .value = value};
+        f->report = (caucus_report){.client = some_number(),
+                                    .kind = (caucus_ask)(1 + below(5)),
+                                    .first = some_number(),
+                                    .block = some_number(),
+                                    .step = some_number(),
+                                    .count = below(EXPERTS + 1),
+                                    .value = value};
         for (uint32_t i = 0; i < f->report.count; i++)
             value[i] = (int64_t)(next_word() >> below(64));
         break;
@@ -254,12 +276,13 @@ static void test_longest(void **user) {
         assert_true(size > 0);
         assert_int_equal(caucus_wire_take(bytes, size, d, scratch, &used, &g, NULL), CAUCUS_OK);
         assert_same_frame(&f, &g);
-        assert_int_equal(caucus_wire_take(bytes, size, d - 1, scratch, &used, &g, NULL), CAUCUS_E_FORMAT); /* a count above d */
+        assert_int_equal(caucus_wire_take(bytes, size, d - 1, scratch, &used, &g, NULL),
+                         CAUCUS_E_FORMAT); /* a count above d */
         f = (caucus_frame){.kind = CAUCUS_FRAME_REFUSAL, .code = UINT32_MAX};
         memset(f.text, 'x', sizeof f.text - 1);
         assert_true(caucus_wire_put(&f, bytes, room) > 0);
         f = (caucus_frame){.kind = CAUCUS_FRAME_ANNOUNCEMENT, .cost_next = UINT32_MAX, .sums_next = UINT32_MAX};
-        f.announcement = (caucus_announcement){UINT32_MAX, UINT32_MAX, UINT32_MAX, CAUCUS_ASK_SHORTLIST,
+        f.announcement = (caucus_announcement){UINT32_MAX, UINT32_MAX, UINT32_MAX,       CAUCUS_ASK_SHORTLIST,
                                                UINT32_MAX, UINT32_MAX, CAUCUS_SHORTLIST, {0}};
         memset(f.announcement.list, 0xff, sizeof f.announcement.list);
         assert_true(caucus_wire_put(&f, bytes, room) > 0);
@@ -286,13 +309,15 @@ static void test_values_in_place(void **user) {
     assert_int_equal(in_place, 1);
 }
 
-/* What protobuf-c makes of a Report, against ours: ours accepts nothing that protobuf-c does not, and reads the same. */
+/* What protobuf-c makes of a Report, against ours: ours accepts nothing that protobuf-c does not, and reads the same.
+ */
 static bool agree_on_report(const uint8_t *message, size_t size) {
     uint8_t bytes[4096];
     int64_t scratch[EXPERTS];
     size_t used;
     caucus_frame f;
-    caucus_status status = take_exact(bytes, wrap(bytes, CAUCUS_FRAME_REPORT, message, size), EXPERTS, scratch, &used, &f);
+    caucus_status status =
+        take_exact(bytes, wrap(bytes, CAUCUS_FRAME_REPORT, message, size), EXPERTS, scratch, &used, &f);
     if (status != CAUCUS_OK)
         return false;
     Caucus__V1__Report *r = caucus__v1__report__unpack(NULL, size, message);
@@ -385,20 +410,20 @@ static void test_stricter_than_protobuf(void **user) {
         size_t size;
         bool accepted;
     } reports[] = {
-        {"\x10\x01", 2, true},                                            /* a kind is enough to read */
-        {"", 0, false},                                                   /* kind 0 */
-        {"\x10\x06", 2, false},                                           /* a kind never asked for */
-        {"\x10\x06\x10\x01", 4, true},                                    /* the last one counts */
-        {"\x08\xff\xff\xff\xff\x0f\x10\x01", 8, true},                    /* 2^32 - 1 */
-        {"\x08\x80\x80\x80\x80\x10\x10\x01", 8, false},                   /* 2^32 */
-        {"\x08\x81\x80\x00\x10\x01", 6, true},                            /* 1, written long */
-        {"\x10\x01\x31\0\0\0\0\0\0\0\0", 11, false},                      /* values not packed */
-        {"\x10\x01\x32\x08\0\0\0\0\0\0\0\0", 12, true},                   /* packed */
-        {"\x10\x01\x32\x00\x32\x08\0\0\0\0\0\0\0\0", 14, false},          /* in two pieces */
-        {"\x10\x01\x32\x07\0\0\0\0\0\0\0", 11, false},                    /* not whole numbers */
-        {"\x10\x01\x00\x00", 4, false},                                   /* field number 0 */
-        {"\x10\x01\x3b\x3c", 4, false},                                   /* a group */
-        {"\x10\x01\x38\x07\x42\x01x", 7, true},                           /* unknown fields 7 and 8 */
+        {"\x10\x01", 2, true},                                   /* a kind is enough to read */
+        {"", 0, false},                                          /* kind 0 */
+        {"\x10\x06", 2, false},                                  /* a kind never asked for */
+        {"\x10\x06\x10\x01", 4, true},                           /* the last one counts */
+        {"\x08\xff\xff\xff\xff\x0f\x10\x01", 8, true},           /* 2^32 - 1 */
+        {"\x08\x80\x80\x80\x80\x10\x10\x01", 8, false},          /* 2^32 */
+        {"\x08\x81\x80\x00\x10\x01", 6, true},                   /* 1, written long */
+        {"\x10\x01\x31\0\0\0\0\0\0\0\0", 11, false},             /* values not packed */
+        {"\x10\x01\x32\x08\0\0\0\0\0\0\0\0", 12, true},          /* packed */
+        {"\x10\x01\x32\x00\x32\x08\0\0\0\0\0\0\0\0", 14, false}, /* in two pieces */
+        {"\x10\x01\x32\x07\0\0\0\0\0\0\0", 11, false},           /* not whole numbers */
+        {"\x10\x01\x00\x00", 4, false},                          /* field number 0 */
+        {"\x10\x01\x3b\x3c", 4, false},                          /* a group */
+        {"\x10\x01\x38\x07\x42\x01x", 7, true},                  /* unknown fields 7 and 8 */
     };
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         assert_int_equal(agree_on_report((const uint8_t *)reports[i].bytes, reports[i].size), reports[i].accepted);
@@ -492,7 +517,7 @@ static void test_limits(void **user) {
     message[1] = 33;
     assert_true(message_refused(CAUCUS_FRAME_HELLO, message, 35));
     assert_true(message_refused(CAUCUS_FRAME_HELLO, message, 0));
-    assert_true(message_refused(CAUCUS_FRAME_ANNOUNCEMENT, "\x20\x06", 2));                           /* ask 6 */
+    assert_true(message_refused(CAUCUS_FRAME_ANNOUNCEMENT, "\x20\x06", 2));                        /* ask 6 */
     assert_true(message_refused(CAUCUS_FRAME_ANNOUNCEMENT, "\x3a\x09\1\2\3\4\5\6\7\x08\x09", 11)); /* nine listed */
     assert_false(message_refused(CAUCUS_FRAME_ANNOUNCEMENT, "\x3a\x08\1\2\3\4\5\6\7\x08", 10));
     size = wrap(bytes, CAUCUS_FRAME_ANNOUNCEMENT, (const uint8_t *)"\x3a\x03\0\1\2", 5);

@@ -1,7 +1,8 @@
-/* test_audit.c: the audit audited: exact binomial bounds, power and false alarms on mechanisms whose epsilon is known, the same
- * result for any number of threads.
+/* test_audit.c: the audit audited: exact binomial bounds, power and false alarms on mechanisms whose epsilon is known,
+ * the same result for any number of threads.
  *
- * Known mechanism: randomised response, P(truth) = e^epsilon/(1+e^epsilon), whose epsilon is reached by both of its events. */
+ * Known mechanism: randomised response, P(truth) = e^epsilon/(1+e^epsilon), whose epsilon is reached by both of its
+ * events. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,9 +44,14 @@ static void test_beta(void **state) {
 /* Textbook values of the two-sided 95 % interval (alpha = 0.025 on each side), and the ends that have a closed form. */
 static void test_clopper_pearson(void **state) {
     (void)state;
-    static const struct { uint64_t k, n; double low, high; } known[] = {
-        {5, 10, 0.18708603, 0.81291397}, {1, 10, 0.00252858, 0.44501612}, {9, 10, 0.55498388, 0.99747142},
-        {10, 100, 0.04900469, 0.17622260}, {50, 100, 0.39832113, 0.60167887}};
+    static const struct {
+        uint64_t k, n;
+        double low, high;
+    } known[] = {{5, 10, 0.18708603, 0.81291397},
+                 {1, 10, 0.00252858, 0.44501612},
+                 {9, 10, 0.55498388, 0.99747142},
+                 {10, 100, 0.04900469, 0.17622260},
+                 {50, 100, 0.39832113, 0.60167887}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         assert_near(caucus_binomial_low(known[i].k, known[i].n, 0.025), known[i].low, 1e-5);
         assert_near(caucus_binomial_high(known[i].k, known[i].n, 0.025), known[i].high, 1e-5);
@@ -85,7 +91,8 @@ static caucus_status open_response(const void *setting, void **ret_self, caucus_
     return CAUCUS_OK;
 }
 
-static void draw_response(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret) {
+static void draw_response(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                          double *ret) {
     const response *r = self;
     const uint64_t den = 1u << 30;
     uint64_t truth = (uint64_t)((double)den / (1 + exp(-r->epsilon)));
@@ -100,10 +107,11 @@ static void draw_response(const void *self, unsigned world, const caucus_key *ke
 
 static const caucus_audit_family responses = {open_response, draw_response, free};
 
-static caucus_audit_result audit_response(double epsilon, bool jitter, double claimed, uint64_t trials, uint64_t seed, double confidence,
-                                          uint32_t threads) {
+static caucus_audit_result audit_response(double epsilon, bool jitter, double claimed, uint64_t trials, uint64_t seed,
+                                          double confidence, uint32_t threads) {
     response setting = {epsilon, jitter};
-    caucus_audit audit = {"response", "randomised response", claimed, 0, trials, trials, jitter ? 0 : 2, true, &responses, &setting};
+    caucus_audit audit = {"response", "randomised response", claimed, 0,          trials,
+                          trials,     jitter ? 0 : 2,        true,    &responses, &setting};
     caucus_audit_options options = {.seed = seed, .confidence = confidence, .threads = threads};
     caucus_audit_result result;
     caucus_error error;
@@ -125,9 +133,9 @@ static void test_power(void **state) {
     }
 }
 
-/* At confidence 0.9 at most one audit in ten may refute a true claim. 400 audits of a mechanism that is exactly as private as it claims:
- * more than 75 refutations have probability below 1e-6 (Binomial(400, 0.1): mean 40, standard deviation 6). And the
- * bound must not be idle either: with exact intervals some are refuted. */
+/* At confidence 0.9 at most one audit in ten may refute a true claim. 400 audits of a mechanism that is exactly as
+ * private as it claims: more than 75 refutations have probability below 1e-6 (Binomial(400, 0.1): mean 40, standard
+ * deviation 6). And the bound must not be idle either: with exact intervals some are refuted. */
 static void test_false_alarms(void **state) {
     (void)state;
     unsigned refuted = 0;
@@ -182,8 +190,8 @@ static void test_reals(void **state) {
     enum { N = 3000 };
     static double low[N], high[N];
     for (int i = 0; i < N; i++) {
-        low[i] = i % 3;         /* 0, 1, 2 */
-        high[i] = 1 + (i % 2);  /* 1, 2: never 0 */
+        low[i] = i % 3;        /* 0, 1, 2 */
+        high[i] = 1 + (i % 2); /* 1, 2: never 0 */
     }
     double *value[2] = {low, high};
     caucus_audit_event event;
@@ -211,9 +219,9 @@ static void test_table(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beta),  cmocka_unit_test(test_clopper_pearson), cmocka_unit_test(test_epsilon_low), cmocka_unit_test(test_power),
-        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_threads), cmocka_unit_test(test_cells),       cmocka_unit_test(test_reals),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_beta),  cmocka_unit_test(test_clopper_pearson), cmocka_unit_test(test_epsilon_low),
+        cmocka_unit_test(test_power), cmocka_unit_test(test_false_alarms),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cells), cmocka_unit_test(test_reals),           cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

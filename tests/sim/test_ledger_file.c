@@ -57,7 +57,8 @@ static void write_ledger(void) {
     assert_int_not_equal(access(path, F_OK), 0); /* nothing is made before it is synced */
     assert_int_equal(caucus_ledger_open_run(file.ledger, plan, "first", true, &run, &error), CAUCUS_OK);
     assert_int_equal(caucus_ledger_file_sync(&file, &error), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_release(file.ledger, run, 4, "selection", (caucus_rational){1, 3}, (caucus_rational){0, 1}, &error),
+    assert_int_equal(caucus_ledger_release(file.ledger, run, 4, "selection", (caucus_rational){1, 3},
+                                           (caucus_rational){0, 1}, &error),
                      CAUCUS_OK);
     assert_int_equal(caucus_ledger_file_sync(&file, &error), CAUCUS_OK);
     caucus_ledger_file_close(&file);
@@ -172,14 +173,18 @@ static void trials_fit_their_plan(void **state) {
         caucus_trust trust;
         double delta;
     } cases[] = {
-        {CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 0},    {CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 1e-6},
-        {CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 0},  {CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, 0},
-        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, 0},  {CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, 1e-6},
+        {CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 0},
+        {CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 1e-6},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 0},
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, 0},
+        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, 0},
+        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, 1e-6},
         {CAUCUS_ALGORITHM_LEADER, CAUCUS_TRUST_COORDINATOR, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         caucus_plan *plan = plan_of(cases[i].algorithm, cases[i].trust, cases[i].delta);
-        caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_CREEPING, .seed = 1, .clients = 2, .experts = 8, .rounds = 64, .epsilon = 1};
+        caucus_adversary_settings a = {
+            .kind = CAUCUS_ADVERSARY_CREEPING, .seed = 1, .clients = 2, .experts = 8, .rounds = 64, .epsilon = 1};
         caucus_adversary *adversary = NULL;
         caucus_ledger *ledger = NULL;
         caucus_error error = {0};
@@ -195,12 +200,14 @@ static void trials_fit_their_plan(void **state) {
         bool leader = cases[i].algorithm == CAUCUS_ALGORITHM_LEADER;
         assert_int_equal(totals.releases == 0, leader);
         if (!leader) {
-            assert_true(totals.released_choices > 0 && totals.released_choices <= totals.reserved_choices + 64 * 0x1p-30);
+            assert_true(totals.released_choices > 0 &&
+                        totals.released_choices <= totals.reserved_choices + 64 * 0x1p-30);
             assert_true(totals.released_messages <= totals.reserved_messages + 64 * 0x1p-30);
         }
         /* stoch and hedge play to the end: the whole is used. */
         if (cases[i].algorithm == CAUCUS_ALGORITHM_STOCH || cases[i].algorithm == CAUCUS_ALGORITHM_HEDGE)
-            assert_true(totals.released_choices >= totals.reserved_choices * (cases[i].delta > 0 ? 63.0 / 64 : 1 - 1e-6));
+            assert_true(totals.released_choices >=
+                        totals.reserved_choices * (cases[i].delta > 0 ? 63.0 / 64 : 1 - 1e-6));
         if (cases[i].trust == CAUCUS_TRUST_NOBODY)
             assert_true(totals.released_messages > 0);
         caucus_ledger_free(ledger);
@@ -211,8 +218,8 @@ static void trials_fit_their_plan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_back), cmocka_unit_test(budget_must_match), cmocka_unit_test(locked_while_open),
-        cmocka_unit_test(damage_is_found), cmocka_unit_test(no_file), cmocka_unit_test(trials_fit_their_plan),
+        cmocka_unit_test(reads_back),      cmocka_unit_test(budget_must_match), cmocka_unit_test(locked_while_open),
+        cmocka_unit_test(damage_is_found), cmocka_unit_test(no_file),           cmocka_unit_test(trials_fit_their_plan),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

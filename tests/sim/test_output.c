@@ -28,11 +28,18 @@ static void make(made *m) {
         plan->guarantee = (caucus_guarantee){.epsilon_choices = 1, .epsilon_messages = NAN, .note = "say \"so\"\\\n"};
         plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
         plan->bound = plan->bound_uncapped = 2.5;
-        m->run[i] = (caucus_run){.settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_GAUSSIAN}, .trials = 3, .seed = 11};
+        m->run[i] = (caucus_run){
+            .settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_GAUSSIAN}, .trials = 3, .seed = 11};
         m->result[i] = (caucus_run_result){.plan = plan, .trial = m->trial[i], .trials = 3, .done = 3, .seconds = 0.25};
         for (uint32_t k = 0; k < 3; k++)
-            m->trial[i][k] = (caucus_trial_result){.regret = 0.25 * (k + 1), .switches = k, .selections = k, .scalars_up = 10 + k,
-                                                   .scalars_down = 20, .bytes_up = 30, .bytes_down = 40, .digest = UINT64_MAX - k,
+            m->trial[i][k] = (caucus_trial_result){.regret = 0.25 * (k + 1),
+                                                   .switches = k,
+                                                   .selections = k,
+                                                   .scalars_up = 10 + k,
+                                                   .scalars_down = 20,
+                                                   .bytes_up = 30,
+                                                   .bytes_down = 40,
+                                                   .digest = UINT64_MAX - k,
                                                    .curve = {[63] = 0.25 * (k + 1)}};
     }
     m->plan[1].settings.algorithm = CAUCUS_ALGORITHM_LEADER;
@@ -55,7 +62,8 @@ static char *text_of(void (*write)(FILE *, const caucus_outcome *), const made *
 static void numbers_read_back(void **state) {
     (void)state;
     static const double values[] = {0, -0.0, 1, 0.1, 1.0 / 3, 0.1 + 0.2, 1e300, 5e-324, 123456789012345680.0, -2.5};
-    static const char *const texts[] = {"0", "-0", "1", "0.1", NULL, "0.30000000000000004", "1e+300", NULL, NULL, "-2.5"};
+    static const char *const texts[] = {"0",      "-0", "1",  "0.1", NULL, "0.30000000000000004",
+                                        "1e+300", NULL, NULL, "-2.5"};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char text[64] = "";
         FILE *out = fmemopen(text, sizeof text, "w");
@@ -73,18 +81,18 @@ static void json(void **state) {
     made m;
     make(&m);
     char *text = text_of(caucus_output_json, &m, 1);
-    assert_string_equal(text,
-                        "[\n  {\n    \"algorithm\": \"svt\",\n    \"clients\": 10,\n    \"experts\": 100,\n    \"rounds\": 4,\n"
-                        "    \"interval\": 1,\n    \"epsilon\": 1,\n    \"delta\": 0,\n    \"trust\": \"coordinator\",\n"
-                        "    \"calibration\": \"tight\",\n    \"protocol\": \"two-step\",\n    \"unit\": \"event\",\n"
-                        "    \"adversary\": \"gaussian\",\n    \"trials\": 3,\n    \"seed\": 11,\n"
-                        "    \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
-                        "\"values\": [0.25, 0.5, 0.75]},\n"
-                        "    \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
-                        "    \"scalars_up\": 11,\n    \"scalars_down\": 20,\n    \"bytes_up\": 30,\n    \"bytes_down\": 40,\n"
-                        "    \"clipped\": 0,\n    \"nan\": 0,\n    \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
-                        "    \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
-                        "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n    \"seconds\": 0.25\n  }\n]\n");
+    assert_string_equal(
+        text, "[\n  {\n    \"algorithm\": \"svt\",\n    \"clients\": 10,\n    \"experts\": 100,\n    \"rounds\": 4,\n"
+              "    \"interval\": 1,\n    \"epsilon\": 1,\n    \"delta\": 0,\n    \"trust\": \"coordinator\",\n"
+              "    \"calibration\": \"tight\",\n    \"protocol\": \"two-step\",\n    \"unit\": \"event\",\n"
+              "    \"adversary\": \"gaussian\",\n    \"trials\": 3,\n    \"seed\": 11,\n"
+              "    \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
+              "\"values\": [0.25, 0.5, 0.75]},\n"
+              "    \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
+              "    \"scalars_up\": 11,\n    \"scalars_down\": 20,\n    \"bytes_up\": 30,\n    \"bytes_down\": 40,\n"
+              "    \"clipped\": 0,\n    \"nan\": 0,\n    \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
+              "    \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
+              "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n    \"seconds\": 0.25\n  }\n]\n");
     free(text);
     text = text_of(caucus_output_json, &m, 2);
     assert_non_null(strstr(text, "\"epsilon\": null"));
@@ -103,7 +111,8 @@ static void stopped_runs_say_so(void **state) {
     free(text);
     m.result[0].done = 0; /* no trial: no number is made up */
     text = text_of(caucus_output_json, &m, 1);
-    assert_non_null(strstr(text, "\"regret\": {\"mean\": null, \"std\": null, \"min\": null, \"max\": null, \"values\": []}"));
+    assert_non_null(
+        strstr(text, "\"regret\": {\"mean\": null, \"std\": null, \"min\": null, \"max\": null, \"values\": []}"));
     assert_non_null(strstr(text, "\"bytes_up\": null"));
     free(text);
     text = text_of(caucus_output_table, &m, 1);
@@ -116,8 +125,10 @@ static void csv(void **state) {
     made m;
     make(&m);
     char *text = text_of(caucus_output_trials, &m, 2);
-    assert_non_null(strstr(text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,gaussian,11,3,0.75,2,2,12,20,30,40,0,0\n"));
-    assert_non_null(strstr(text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,gaussian,11,1,0.25,0,0,10,20,30,40,0,0\n"));
+    assert_non_null(strstr(
+        text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,gaussian,11,3,0.75,2,2,12,20,30,40,0,0\n"));
+    assert_non_null(strstr(
+        text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,gaussian,11,1,0.25,0,0,10,20,30,40,0,0\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -134,15 +145,17 @@ static void table(void **state) {
     m.trial[0][1].nan = 2;
     m.trial[0][1].clipped = 5;
     char *text = text_of(caucus_output_table, &m, 2);
-    assert_string_equal(text, "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
-                              "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
-                              "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
-                              "\n  NOT PRIVATE (seeded): seed 11. Regret against the best expert in hindsight, losses in [0,1].\n"
-                              "  Bounds hold with probability 95 %.\n");
+    assert_string_equal(
+        text, "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
+              "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
+              "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
+              "\n  NOT PRIVATE (seeded): seed 11. Regret against the best expert in hindsight, losses in [0,1].\n"
+              "  Bounds hold with probability 95 %.\n");
     free(text);
     text = text_of(caucus_output_remarks, &m, 2);
-    assert_string_equal(text, "  Losses that were not a number, counted as the worst loss: 2 (at most 2 in one trial).\n"
-                              "  Losses or gradients outside their range, moved to its end: 3.\n");
+    assert_string_equal(text,
+                        "  Losses that were not a number, counted as the worst loss: 2 (at most 2 in one trial).\n"
+                        "  Losses or gradients outside their range, moved to its end: 3.\n");
     free(text);
     /* Columns that tell rows apart, messages that are private, bounds that say nothing. */
     m.plan[1] = m.plan[0];
@@ -181,7 +194,8 @@ static void unfinished_comes_back_to_the_bit(void **state) {
         assert_memory_equal(&loaded[0].trial[k], &m.trial[0][k], sizeof m.trial[0][k]);
     free(loaded[0].trial);
     memset(loaded, 0, sizeof loaded);
-    assert_int_equal(caucus_unfinished_load(directory, m.run, 1, loaded, &error), CAUCUS_E_MISMATCH); /* there were two runs */
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 1, loaded, &error),
+                     CAUCUS_E_MISMATCH); /* there were two runs */
     free(loaded[0].trial);
     memset(loaded, 0, sizeof loaded);
     m.run[0].seed++;
@@ -205,8 +219,12 @@ static void unfinished_comes_back_to_the_bit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_read_back), cmocka_unit_test(json),  cmocka_unit_test(stopped_runs_say_so),
-        cmocka_unit_test(csv),               cmocka_unit_test(table), cmocka_unit_test(unfinished_comes_back_to_the_bit),
+        cmocka_unit_test(numbers_read_back),
+        cmocka_unit_test(json),
+        cmocka_unit_test(stopped_runs_say_so),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(table),
+        cmocka_unit_test(unfinished_comes_back_to_the_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

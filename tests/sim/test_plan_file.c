@@ -1,5 +1,5 @@
-/* test_plan_file.c: plan files: every kind of plan comes back as it was, every altered line is refused by its number, and
- * nothing is replaced by accident. */
+/* test_plan_file.c: plan files: every kind of plan comes back as it was, every altered line is refused by its number,
+ * and nothing is replaced by accident. */
 #include "store/plan_file.h"
 
 #include <fcntl.h>
@@ -61,8 +61,8 @@ static char *text_of(const caucus_plan *plan, size_t *ret_size) {
 enum { KINDS = 14 };
 static caucus_settings kind(int i) {
     caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
-    static const caucus_message messages[] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST, CAUCUS_MESSAGE_KNORM, CAUCUS_MESSAGE_LAPLACE_D,
-                                              CAUCUS_MESSAGE_GAUSS};
+    static const caucus_message messages[] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST, CAUCUS_MESSAGE_KNORM,
+                                              CAUCUS_MESSAGE_LAPLACE_D, CAUCUS_MESSAGE_GAUSS};
     if (i == 0)
         s.front_load = true;
     if (i == 1) {
@@ -195,7 +195,7 @@ static void test_altered(void **state) {
         const char *line, *with;
         caucus_status status;
     } cases[] = {
-        {"  epsilon:", "  epsilon: 20", CAUCUS_E_MISMATCH},       /* the integers are of epsilon 2 */
+        {"  epsilon:", "  epsilon: 20", CAUCUS_E_MISMATCH}, /* the integers are of epsilon 2 */
         {"  switches:", "  switches: 99", CAUCUS_E_MISMATCH},
         {"  threshold-noise:", "  threshold-noise: geometric 1/2", CAUCUS_E_MISMATCH},
         {"  threshold-noise:", "  threshold-noise: none", CAUCUS_E_MISMATCH},
@@ -257,8 +257,10 @@ static void test_other_rounding(void **state) {
     char *text = text_of(plan, &size), line[80];
     const unsigned n = line_of(text, "  rate:");
     const caucus_rational rate = plan->hedge.rate;
-    assert_true(rate.num % 2 == 1 && rate.num > (uint64_t)1 << 31); /* two less is odd again, so in lowest terms, and close enough */
-    (void)snprintf(line, sizeof line, "  rate: %llu/%llu", (unsigned long long)rate.num - 2, (unsigned long long)rate.den);
+    assert_true(rate.num % 2 == 1 &&
+                rate.num > (uint64_t)1 << 31); /* two less is odd again, so in lowest terms, and close enough */
+    (void)snprintf(line, sizeof line, "  rate: %llu/%llu", (unsigned long long)rate.num - 2,
+                   (unsigned long long)rate.den);
     char *less = edited(text, n, line);
     assert_int_equal(caucus_plan_file_parse("p", less, strlen(less), &back, &error), CAUCUS_OK);
     assert_true(back->hedge.rate.num == rate.num - 2);
@@ -266,7 +268,8 @@ static void test_other_rounding(void **state) {
     caucus_plan_free(back);
     back = NULL;
     /* Within the tolerance of rounding, but above what was asked: the accountant refuses. */
-    (void)snprintf(line, sizeof line, "  rate: %llu/%llu", (unsigned long long)(rate.num + (rate.num >> 31) * 2), (unsigned long long)rate.den);
+    (void)snprintf(line, sizeof line, "  rate: %llu/%llu", (unsigned long long)(rate.num + (rate.num >> 31) * 2),
+                   (unsigned long long)rate.den);
     char *most = edited(text, n, line);
     refused(most, CAUCUS_E_INFEASIBLE, 0);
     free(less);
@@ -319,9 +322,12 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comes_back),     cmocka_unit_test(test_every_line_counts),
-        cmocka_unit_test(test_altered),        cmocka_unit_test(test_other_rounding),
-        cmocka_unit_test(test_hash),           cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
+        cmocka_unit_test(test_comes_back),
+        cmocka_unit_test(test_every_line_counts),
+        cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_other_rounding),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,12 +63,17 @@ static void files_that_are_no_scenario(void **state) {
 
 static void values_that_are_refused(void **state) {
     (void)state;
-    unresolved("seed: 1\n", "s.yaml: trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local "
-                            "to reproduce the paper");
+    unresolved(
+        "seed: 1\n",
+        "s.yaml: trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local "
+        "to reproduce the paper");
 #define T "trust: coordinator\n"
-    unresolved(T "epsilon: 0\n", "s.yaml:2: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
-    unresolved(T "epsilon: [1, .nan]\n",
-               "s.yaml:2: epsilon: .nan — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
+    unresolved(
+        T "epsilon: 0\n",
+        "s.yaml:2: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
+    unresolved(
+        T "epsilon: [1, .nan]\n",
+        "s.yaml:2: epsilon: .nan — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'");
     unresolved(T "delta: nan\n", "s.yaml:2: delta: nan — must be a finite number");
     unresolved(T "rho: 0x1\n", "s.yaml:2: rho: 0x1 — must be a finite number");
     unresolved(T "\nclients: ten\n", "s.yaml:3: clients: ten — must be a whole number from 1 to 16777216");
@@ -82,13 +87,15 @@ static void values_that_are_refused(void **state) {
     unresolved(T "trees: 8\n", "s.yaml:2: trees: 8 — must be 0 to 7, or auto");
     unresolved(T "format: xml\n", "s.yaml:2: format: xml — must be table, json or csv");
     unresolved(T "budget: 1\n", "s.yaml:2: budget: 1 — a budget belongs to a ledger: give ledger too");
-    unresolved(T "losses: a.npy\nadversary: gaussian\n", "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
+    unresolved(T "losses: a.npy\nadversary: gaussian\n",
+               "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
     unresolved(T "adversary: movielens\n", "s.yaml: data is missing: the directory of MovieLens 1M or 100K");
     unresolved("trust: |\n  a\n  b\n", "s.yaml:1: trust: 'a?b?' (accepted: coordinator, nobody, paper-local)");
     unresolved("trust: me\n", "s.yaml:1: trust: 'me' (accepted: coordinator, nobody, paper-local)");
     unresolved(T "delta: 0.5\n", "s.yaml:2: delta: 0.5 (accepted: 0 for pure privacy, or above 0 and below 0.1)");
-    unresolved(T "epsilon: infinite\n", "s.yaml:2: epsilon: infinite with svt (accepted: above 0, at most 1000; without privacy use "
-                                        "algorithm hedge or leader)");
+    unresolved(T "epsilon: infinite\n",
+               "s.yaml:2: epsilon: infinite with svt (accepted: above 0, at most 1000; without privacy use "
+               "algorithm hedge or leader)");
 }
 
 static void combinations_in_order(void **state) {
@@ -97,8 +104,12 @@ static void combinations_in_order(void **state) {
     caucus_prepared p;
     caucus_complaint c = {.line = ""};
     caucus_scenario_init(&s);
-    assert_int_equal(parse(&s, "algorithm: [svt, leader]\nepsilon: [1, 2.5]\ntrust: coordinator\nrounds: 32\nexperts: 4\nseed: 7\n"
-                               "range: [-1, 3]\nrho: 0.1\nthreads: 2\nfront-load: no\n", &c), CAUCUS_OK);
+    assert_int_equal(
+        parse(&s,
+              "algorithm: [svt, leader]\nepsilon: [1, 2.5]\ntrust: coordinator\nrounds: 32\nexperts: 4\nseed: 7\n"
+              "range: [-1, 3]\nrho: 0.1\nthreads: 2\nfront-load: no\n",
+              &c),
+        CAUCUS_OK);
     assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_INTERVAL, "1,8", &c), CAUCUS_OK);
     assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_SEED, "9", &c), CAUCUS_OK); /* a flag overrides the file */
     assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
@@ -132,7 +143,8 @@ static void flags_are_refused_as_flags(void **state) {
     assert_string_equal(c.line, "--rounds: an empty value");
     assert_int_equal(caucus_scenario_set(&s, CAUCUS_FIELD_EPSILON, "1,0", &c), CAUCUS_OK);
     assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_E_RANGE);
-    assert_string_equal(c.line, "--epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite");
+    assert_string_equal(c.line,
+                        "--epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite");
     assert_false(c.placed);
     caucus_scenario_free(&s);
 }
@@ -143,8 +155,11 @@ static void trees_make_cross_entropy_convex(void **state) {
     caucus_prepared p;
     caucus_complaint c = {.line = ""};
     caucus_scenario_init(&s);
-    assert_int_equal(parse(&s, "algorithm: stoch\nadversary: [cross-entropy, gaussian]\ntrust: coordinator\ntrees: auto\nexperts: 8\n", &c),
-                     CAUCUS_OK);
+    assert_int_equal(
+        parse(&s,
+              "algorithm: stoch\nadversary: [cross-entropy, gaussian]\ntrust: coordinator\ntrees: auto\nexperts: 8\n",
+              &c),
+        CAUCUS_OK);
     assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
     assert_int_equal(p.count, 2);
     assert_int_equal(p.run[0].settings.losses, CAUCUS_LOSSES_CONVEX);
@@ -194,9 +209,12 @@ static void experiments_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_that_are_no_scenario), cmocka_unit_test(values_that_are_refused),
-        cmocka_unit_test(combinations_in_order),      cmocka_unit_test(flags_are_refused_as_flags),
-        cmocka_unit_test(trees_make_cross_entropy_convex), cmocka_unit_test(too_many_runs),
+        cmocka_unit_test(files_that_are_no_scenario),
+        cmocka_unit_test(values_that_are_refused),
+        cmocka_unit_test(combinations_in_order),
+        cmocka_unit_test(flags_are_refused_as_flags),
+        cmocka_unit_test(trees_make_cross_entropy_convex),
+        cmocka_unit_test(too_many_runs),
         cmocka_unit_test(experiments_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

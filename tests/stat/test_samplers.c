@@ -29,7 +29,8 @@ static caucus_stream test_stream(void) {
     return stream;
 }
 
-static void judge(const char *name, const uint64_t *observed, const double *expected, const double *wrong, size_t cells) {
+static void judge(const char *name, const uint64_t *observed, const double *expected, const double *wrong,
+                  size_t cells) {
     size_t used;
     double p = chi_square_p(observed, expected, cells, &used);
     double control = wrong == NULL ? 0 : chi_square_p(observed, wrong, cells, NULL);
@@ -43,7 +44,8 @@ static void judge(const char *name, const uint64_t *observed, const double *expe
 static void judge_coin(const char *name, uint64_t heads, uint64_t n, double p) {
     uint64_t observed[2] = {heads, n - heads};
     double off = 0.03 * (p < 0.5 ? p : 1 - p);
-    double expected[2] = {p * (double)n, (1 - p) * (double)n}, wrong[2] = {(p + off) * (double)n, (1 - p - off) * (double)n};
+    double expected[2] = {p * (double)n, (1 - p) * (double)n},
+           wrong[2] = {(p + off) * (double)n, (1 - p - off) * (double)n};
     judge(name, observed, expected, wrong, 2);
 }
 
@@ -96,7 +98,8 @@ static void test_coins(void **state) {
         }
         /* A rare coin needs more throws to tell 3 %: the control is then 3 % of all throws. */
         uint64_t observed[2] = {heads, N - heads};
-        double p = (double)a / (double)b, expected[2] = {p * N, (1 - p) * N}, wrong[2] = {(p + .03) * N, (1 - p - .03) * N};
+        double p = (double)a / (double)b, expected[2] = {p * N, (1 - p) * N},
+               wrong[2] = {(p + .03) * N, (1 - p - .03) * N};
         judge("bernoulli", observed, expected, wrong, 2);
     }
 }
@@ -104,9 +107,7 @@ static void test_coins(void **state) {
 static void test_bernoulli_exp(void **state) {
     (void)state;
     enum { N = 2000000 };
-    static const struct {
-        uint64_t a, b;
-    } gammas[] = {{0, 1}, {1, 1000000}, {1, 2}, {1, 1}, {3, 2}, {20, 1}};
+    static const struct { uint64_t a, b; } gammas[] = {{0, 1}, {1, 1000000}, {1, 2}, {1, 1}, {3, 2}, {20, 1}};
     for (size_t k = 0; k < 6; k++) {
         for (int kind = 0; kind < 3; kind++) {
             static const char *names[] = {"bernoulli_exp", "bernoulli_exp_wide", "exp_coin (inversion)"};
@@ -128,7 +129,8 @@ static void test_bernoulli_exp(void **state) {
             } else { /* too few of one side for a chi-square: a Poisson count, at most 2 expected */
                 uint64_t few = p < 0.5 ? heads : N - heads;
                 printf("%-44s %llu of an expected %.3g\n", name, (unsigned long long)few, rare);
-                assert_true(rare <= 2.1 && few <= (rare < 0.1 ? 3 : 14)); /* P(Poisson(2) > 14) < 1e-7, P(Poisson(.005) > 3) < 1e-9 */
+                assert_true(rare <= 2.1 &&
+                            few <= (rare < 0.1 ? 3 : 14)); /* P(Poisson(2) > 14) < 1e-7, P(Poisson(.005) > 3) < 1e-9 */
                 assert_true(rare > 0 || few == 0);
             }
         }
@@ -190,8 +192,10 @@ static void judge_law(const char *name, scalar_draw *scalar, bulk_draw *bulk, lo
 
 static void test_geometric(void **state) {
     (void)state;
-    judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf, (caucus_rational){1, 3}, 1, 2000000);
-    judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf, (caucus_rational){5, 2}, 1, 2000000);
+    judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf, (caucus_rational){1, 3},
+              1, 2000000);
+    judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf, (caucus_rational){5, 2},
+              1, 2000000);
     judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf,
               (caucus_rational){3840879, (uint64_t)1 << 40}, 3001, 2000000);
     judge_law("geometric", caucus_geometric, caucus_geometric_fill, caucus_geometric_log_pmf,
@@ -200,18 +204,24 @@ static void test_geometric(void **state) {
 
 static void test_laplace(void **state) {
     (void)state;
-    judge_law("laplace", caucus_laplace, caucus_laplace_fill, caucus_laplace_log_pmf, (caucus_rational){2, 7}, 1, 2000000);
-    judge_law("laplace", caucus_laplace, caucus_laplace_fill, caucus_laplace_log_pmf, (caucus_rational){3, 1}, 1, 2000000);
+    judge_law("laplace", caucus_laplace, caucus_laplace_fill, caucus_laplace_log_pmf, (caucus_rational){2, 7}, 1,
+              2000000);
+    judge_law("laplace", caucus_laplace, caucus_laplace_fill, caucus_laplace_log_pmf, (caucus_rational){3, 1}, 1,
+              2000000);
     judge_law("laplace", caucus_laplace, caucus_laplace_fill, caucus_laplace_log_pmf,
               (caucus_rational){3840879, (uint64_t)1 << 40}, 3001, 2000000);
 }
 
 static void test_gaussian(void **state) {
     (void)state;
-    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){1, 1}, 1, 2000000);
-    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){22, 7}, 1, 2000000);
-    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){1, 9}, 1, 2000000);
-    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){12345, 1}, 1, 1000000);
+    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){1, 1}, 1,
+              2000000);
+    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){22, 7}, 1,
+              2000000);
+    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){1, 9}, 1,
+              2000000);
+    judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf, (caucus_rational){12345, 1},
+              1, 1000000);
     /* The denominator of the acceptance passes 64 bits: 2*p*q*t^2 = 2^115 and more than 2^109. */
     judge_law("gaussian", caucus_gaussian, caucus_gaussian_fill, caucus_gaussian_log_pmf,
               (caucus_rational){(uint64_t)1 << 56, 1}, 1 << 22, 1000000);

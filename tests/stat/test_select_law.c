@@ -3,10 +3,11 @@
  * Chi-square over all experts (those expected fewer than 10 times are pooled), n = 1,000,000 draws, fixed seed.
  * A selection that follows its law fails with probability 1e-6 per comparison. Controls: the same
  * statistic must reject each mechanism against another's law and against a rate that is off by 3 %. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/select.h>
@@ -21,7 +22,8 @@
 
 typedef enum mechanism { EXPONENTIAL, FLIP, NOISY_MIN } mechanism;
 
-static void draw_counts(mechanism which, const int64_t *score, uint32_t d, caucus_rational rate, uint32_t lane, uint64_t *ret) {
+static void draw_counts(mechanism which, const int64_t *score, uint32_t d, caucus_rational rate, uint32_t lane,
+                        uint64_t *ret) {
     caucus_key key;
     caucus_stream stream;
     uint32_t scratch[D_MAX];
@@ -96,7 +98,8 @@ static void noisy_min_law(const int64_t *score, uint32_t d, caucus_rational rate
                     continue;
                 int64_t need = score[n] + z - score[y]; /* noise of y: = need ties, > need loses */
                 long double equal = norm * powl(q, (long double)llabs((long long)need));
-                long double greater = need >= 0 ? powl(q, (long double)(need + 1)) / (1 + q) : 1 - powl(q, (long double)-need) / (1 + q);
+                long double greater =
+                    need >= 0 ? powl(q, (long double)(need + 1)) / (1 + q) : 1 - powl(q, (long double)-need) / (1 + q);
                 for (uint32_t j = ++others; j > 0; j--)
                     tied[j] = tied[j] * greater + tied[j - 1] * equal;
                 tied[0] *= greater;

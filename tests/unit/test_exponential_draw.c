@@ -60,15 +60,14 @@ static void test_exp_digits(void **state) {
         caucus_u128 a, b;
         uint64_t limb[4];
     } known[] = {
-        {1, 1,
-         {0x5e2d58d8b3bcdf1au, 0xbadec7829054f90du, 0xda9805aab56c7733u, 0x3024b9d0a507daedu}},
-        {1, 3,
-         {0xb76e989179752689u, 0xc5984c9c50ebe4c9u, 0xa86a1feb960e6212u, 0x1fe12615380ce967u}},
-        {4903, 70,
-         {0x0000000000000000u, 0x0000000007b9936eu, 0x12b39a998fedc4f9u, 0x4e84af8929e61251u}},
-        {1, (caucus_u128)1 << 110,
+        {1, 1, {0x5e2d58d8b3bcdf1au, 0xbadec7829054f90du, 0xda9805aab56c7733u, 0x3024b9d0a507daedu}},
+        {1, 3, {0xb76e989179752689u, 0xc5984c9c50ebe4c9u, 0xa86a1feb960e6212u, 0x1fe12615380ce967u}},
+        {4903, 70, {0x0000000000000000u, 0x0000000007b9936eu, 0x12b39a998fedc4f9u, 0x4e84af8929e61251u}},
+        {1,
+         (caucus_u128)1 << 110,
          {0xffffffffffffffffu, 0xfffffffffffc0000u, 0x0000000000000000u, 0x00000007ffffffffu}},
-        {((caucus_u128)1 << 100) + 1, (caucus_u128)1 << 99,
+        {((caucus_u128)1 << 100) + 1,
+         (caucus_u128)1 << 99,
          {0x22a555477f03973fu, 0xb6edd5c255b0803bu, 0x00fd2335abad0eddu, 0x5317cf1bcd947074u}},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -176,8 +175,17 @@ static void assert_draw(const caucus_inversion *inv, uint64_t word) {
 }
 
 static const caucus_rational rates[] = {
-    {3840879, (uint64_t)1 << 40}, {1, 1}, {43, 1}, {3, 2}, {1, 1000}, {1, (uint64_t)1 << 30}, {7, ((uint64_t)1 << 56) - 5},
-    {16, (uint64_t)1 << 56}, {1, (uint64_t)1 << 56}, {12345678, 1000003}, {((uint64_t)1 << 61) - 1, (uint64_t)1 << 56},
+    {3840879, (uint64_t)1 << 40},
+    {1, 1},
+    {43, 1},
+    {3, 2},
+    {1, 1000},
+    {1, (uint64_t)1 << 30},
+    {7, ((uint64_t)1 << 56) - 5},
+    {16, (uint64_t)1 << 56},
+    {1, (uint64_t)1 << 56},
+    {12345678, 1000003},
+    {((uint64_t)1 << 61) - 1, (uint64_t)1 << 56},
 };
 
 static void test_draws_at_random_words(void **state) {
@@ -190,8 +198,16 @@ static void test_draws_at_random_words(void **state) {
             uint64_t word = caucus_word(&stream);
             assert_draw(&inv, k % 2 == 0 ? word : word >> caucus_uniform(&stream, 64) | 1);
         }
-        static const uint64_t extremes[] = {0, 1, 2, CAUCUS_WORD_TINY - 1, CAUCUS_WORD_TINY, CAUCUS_WORD_TINY + 1,
-                                            ((uint64_t)1 << 63) - 1, (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX};
+        static const uint64_t extremes[] = {0,
+                                            1,
+                                            2,
+                                            CAUCUS_WORD_TINY - 1,
+                                            CAUCUS_WORD_TINY,
+                                            CAUCUS_WORD_TINY + 1,
+                                            ((uint64_t)1 << 63) - 1,
+                                            (uint64_t)1 << 63,
+                                            UINT64_MAX - 1,
+                                            UINT64_MAX};
         for (size_t k = 0; k < sizeof extremes / sizeof *extremes; k++) {
             if (rates[i].den / rates[i].num < (uint64_t)1 << 50 || extremes[k] > 2) { /* else beyond 2^62 */
                 assert_draw(&inv, extremes[k]);

@@ -1,8 +1,9 @@
 /* The ledger: amounts add up exactly, nothing goes beyond a budget, and an altered or torn file is noticed. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/ledger.h>
@@ -82,7 +83,7 @@ static void runs_share_the_budget(void **state) {
     t = totals(ledger);
     assert_true(t.left_epsilon == 0 && t.left_delta == 0);
     assert_int_equal(open_run(ledger, 0x1p-40, (double)NAN, 0, &run), CAUCUS_E_BUDGET); /* rounded up, never lost */
-    assert_int_equal(open_run(ledger, 0, (double)NAN, 0, &run), CAUCUS_OK); /* no check, nothing spent */
+    assert_int_equal(open_run(ledger, 0, (double)NAN, 0, &run), CAUCUS_OK);             /* no check, nothing spent */
     caucus_ledger_free(ledger);
 }
 
@@ -110,7 +111,8 @@ static void infinite_needs_an_infinite_budget(void **state) {
     ledger = ledger_of(INFINITY, 0);
     assert_int_equal(open_run(ledger, INFINITY, (double)NAN, 0, &run), CAUCUS_OK);
     assert_int_equal(open_run(ledger, 5, (double)NAN, 0, &run), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "selection", (caucus_rational){1u << 31, 1}, none, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "selection", (caucus_rational){1u << 31, 1}, none, NULL),
+                     CAUCUS_OK);
     caucus_ledger_totals t = totals(ledger);
     assert_true(isinf(t.reserved_choices) && isinf(t.left_epsilon) && isinf(t.budget_epsilon));
     assert_true(t.released_choices == 0x1p31);
@@ -129,32 +131,39 @@ static void releases_stay_within_their_run(void **state) {
     assert_int_equal(open_run(ledger, 5, (double)NAN, 0, &other), CAUCUS_OK);
     /* Three thirds are one: rounding is paid once, one step of 2^-30, not three times. */
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 3}, none, &e), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 3}, none, &e),
+                         CAUCUS_OK);
     assert_true(totals(ledger).released_choices == 1 + 0x1p-30);
     size_t count = caucus_ledger_count(ledger);
-    assert_int_equal(caucus_ledger_release(ledger, run, 3, "selection", (caucus_rational){1, 1000}, none, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_release(ledger, run, 3, "selection", (caucus_rational){1, 1000}, none, &e),
+                     CAUCUS_E_BUDGET);
     assert_string_equal(e.field, "release");
-    assert_int_equal(caucus_ledger_release(ledger, run, 3, "vote", none, (caucus_rational){501, 1000}, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_release(ledger, run, 3, "vote", none, (caucus_rational){501, 1000}, &e),
+                     CAUCUS_E_BUDGET);
     assert_int_equal(caucus_ledger_count(ledger), count); /* nothing recorded */
     assert_int_equal(caucus_ledger_release(ledger, run, 3, "vote", none, (caucus_rational){1, 2}, &e), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_release(ledger, run, 4, "check", none, none, &e), CAUCUS_OK); /* a check that costs nothing */
-    assert_int_equal(caucus_ledger_release(ledger, other, 0, "selection", (caucus_rational){5, 1}, none, &e), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, run, 4, "check", none, none, &e),
+                     CAUCUS_OK); /* a check that costs nothing */
+    assert_int_equal(caucus_ledger_release(ledger, other, 0, "selection", (caucus_rational){5, 1}, none, &e),
+                     CAUCUS_OK);
     assert_true(totals(ledger).releases == 6 && totals(ledger).released_messages == 0.5);
     assert_int_equal(caucus_ledger_release(ledger, 0, 0, "x", none, none, &e), CAUCUS_E_RANGE);
     assert_int_equal(caucus_ledger_release(ledger, 3, 0, "x", none, none, &e), CAUCUS_E_RANGE);
-    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "x", (caucus_rational){UINT64_MAX, 1}, none, &e), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 0, "x", (caucus_rational){UINT64_MAX, 1}, none, &e),
+                     CAUCUS_E_RANGE);
     assert_int_equal(caucus_ledger_release(ledger, 1, 0, "x", (caucus_rational){1, 0}, none, &e), CAUCUS_E_RANGE);
     caucus_ledger_free(ledger);
 }
 
-/* Many tiny amounts are not lost: at 2^-36 each, a run of 2^-20 ends after 2^16 of them (and the slack of 64 steps of 2^-30). */
+/* Many tiny amounts are not lost: at 2^-36 each, a run of 2^-20 ends after 2^16 of them (and the slack of 64 steps of
+ * 2^-30). */
 static void small_amounts_are_not_lost(void **state) {
     (void)state;
     caucus_ledger *ledger = ledger_of(1, 0);
     uint32_t run, done = 0;
     assert_int_equal(open_run(ledger, 0x1p-20, (double)NAN, 0, &run), CAUCUS_OK);
-    while (done < 1u << 21 &&
-           caucus_ledger_release(ledger, run, done, "c", (caucus_rational){1, (uint64_t)1 << 36}, none, NULL) == CAUCUS_OK)
+    while (done < 1u << 21 && caucus_ledger_release(ledger, run, done, "c", (caucus_rational){1, (uint64_t)1 << 36},
+                                                    none, NULL) == CAUCUS_OK)
         done++;
     assert_int_equal(done, (1024 + 64) << 6);
     assert_true(totals(ledger).released_choices == (1024 + 64) * 0x1p-30);
@@ -198,7 +207,8 @@ static caucus_ledger *history(line_text *ret) {
     assert_int_equal(caucus_ledger_release(ledger, 1, 0, "check", (caucus_rational){1, 7}, none, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_open_run(ledger, &seeded, "dry run", true, &run, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(ledger, 2, 3, "vote", none, (caucus_rational){3, 2}, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_release(ledger, 1, 4000000000u, "selection", (caucus_rational){6, 7}, none, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(ledger, 1, 4000000000u, "selection", (caucus_rational){6, 7}, none, NULL),
+                     CAUCUS_OK);
     assert_int_equal(open_run(ledger, 0, (double)NAN, 0, &run), CAUCUS_OK);
     assert_int_equal(open_run(ledger, 4.25, (double)NAN, 5e-324, &run), CAUCUS_OK);
     assert_int_equal(caucus_ledger_count(ledger), LINES);
@@ -219,8 +229,9 @@ static void lines_round_trip(void **state) {
         assert_string_equal(again, lines[i]);
     }
     caucus_ledger_totals x = totals(a), y = totals(b);
-    assert_true(x.left_epsilon == y.left_epsilon && x.reserved_delta == y.reserved_delta && x.released_choices == y.released_choices &&
-                x.released_messages == y.released_messages && x.runs == y.runs && x.releases == y.releases && y.any_seeded);
+    assert_true(x.left_epsilon == y.left_epsilon && x.reserved_delta == y.reserved_delta &&
+                x.released_choices == y.released_choices && x.released_messages == y.released_messages &&
+                x.runs == y.runs && x.releases == y.releases && y.any_seeded);
     /* Both go on in the same way. */
     assert_int_equal(caucus_ledger_release(a, 2, 9, "vote", (caucus_rational){2, 1}, none, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(b, 2, 9, "vote", (caucus_rational){2, 1}, none, NULL), CAUCUS_OK);
@@ -291,20 +302,30 @@ static void hostile_lines_are_refused(void **state) {
     big[sizeof big - 1] = '\0';
     caucus_ledger *ledger = NULL;
     caucus_error e;
-    const char *bad[] = {"",
-                         "\t\t\t\t\t\t\t\t",
-                         "budget",
-                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\tzz",
-                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\tnan\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t1\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t0\t0\tcaucus ledger 1\tprivate\t18446744073709551615\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t4294967296\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t+0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t00\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t0\t0\tcaucus ledger 1\tmaybe\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         "grant\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
-                         big};
+    const char *bad[] = {
+        "",
+        "\t\t\t\t\t\t\t\t",
+        "budget",
+        "budget\t0\t0\tcaucus ledger 1\tprivate\t1\t0\t0\tzz",
+        "budget\t0\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\tnan\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t0\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t1\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t0\t0\tcaucus ledger "
+        "1\tprivate\t18446744073709551615\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t4294967296\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t+0\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t00\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t0\t0\tcaucus ledger "
+        "1\tmaybe\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "budget\t0\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        "grant\t0\t0\tcaucus ledger "
+        "1\tprivate\t1\t0\t0\t0000000000000000000000000000000000000000000000000000000000000000",
+        big};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(caucus_ledger_append_line(&ledger, bad[i], 17, &e), CAUCUS_E_FORMAT);
         assert_null(ledger);
@@ -337,7 +358,8 @@ static void restarts_do_not_eat_the_budget(void **state) {
     uint32_t run;
     assert_int_equal(open_run(ledger, 1, (double)NAN, 0, &run), CAUCUS_OK);
     for (uint32_t i = 0; i < 30; i++) {
-        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 30}, none, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 30}, none, NULL),
+                         CAUCUS_OK);
         caucus_ledger *next = NULL;
         for (size_t k = 0; k < caucus_ledger_count(ledger); k++) {
             line_text line;
@@ -347,7 +369,8 @@ static void restarts_do_not_eat_the_budget(void **state) {
         caucus_ledger_free(ledger);
         ledger = next;
     }
-    assert_int_equal(caucus_ledger_release(ledger, run, 31, "selection", (caucus_rational){1, 30}, none, NULL), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_release(ledger, run, 31, "selection", (caucus_rational){1, 30}, none, NULL),
+                     CAUCUS_E_BUDGET);
     caucus_ledger_free(ledger);
 }
 

@@ -1,18 +1,19 @@
 /* Fractions: exact, in lowest terms, rounded the way that was asked, refused when they do not fit. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/rational.h>
 
 #include <math.h>
 
-#define assert_rational(r, n, d)        \
-    do {                                \
-        assert_true((r).num == (n));    \
-        assert_true((r).den == (d));    \
+#define assert_rational(r, n, d)                                                                                       \
+    do {                                                                                                               \
+        assert_true((r).num == (n));                                                                                   \
+        assert_true((r).den == (d));                                                                                   \
     } while (0)
 
 static uint64_t state_of_test = 0x9e3779b97f4a7c15u; /* seed, fixed: xorshift for test inputs only */
@@ -76,16 +77,21 @@ static void products_and_sums(void **state) {
     uint64_t big = (uint64_t)1 << 62;
     assert_int_equal(caucus_rational_mul((caucus_rational){big, 3}, (caucus_rational){3, big}, &r), CAUCUS_OK);
     assert_rational(r, 1, 1);
-    assert_int_equal(caucus_rational_add((caucus_rational){UINT64_MAX - 1, UINT64_MAX}, (caucus_rational){1, UINT64_MAX}, &r), CAUCUS_OK);
+    assert_int_equal(
+        caucus_rational_add((caucus_rational){UINT64_MAX - 1, UINT64_MAX}, (caucus_rational){1, UINT64_MAX}, &r),
+        CAUCUS_OK);
     assert_rational(r, 1, 1);
 }
 
 static void overflow_is_said(void **state) {
     (void)state;
     caucus_rational r = {7, 9};
-    assert_int_equal(caucus_rational_mul((caucus_rational){UINT64_MAX, 1}, (caucus_rational){2, 1}, &r), CAUCUS_E_OVERFLOW);
-    assert_int_equal(caucus_rational_add((caucus_rational){UINT64_MAX, 1}, (caucus_rational){1, 1}, &r), CAUCUS_E_OVERFLOW);
-    assert_int_equal(caucus_rational_add((caucus_rational){UINT64_MAX, UINT64_MAX - 1}, (caucus_rational){UINT64_MAX, UINT64_MAX - 2}, &r),
+    assert_int_equal(caucus_rational_mul((caucus_rational){UINT64_MAX, 1}, (caucus_rational){2, 1}, &r),
+                     CAUCUS_E_OVERFLOW);
+    assert_int_equal(caucus_rational_add((caucus_rational){UINT64_MAX, 1}, (caucus_rational){1, 1}, &r),
+                     CAUCUS_E_OVERFLOW);
+    assert_int_equal(caucus_rational_add((caucus_rational){UINT64_MAX, UINT64_MAX - 1},
+                                         (caucus_rational){UINT64_MAX, UINT64_MAX - 2}, &r),
                      CAUCUS_E_OVERFLOW);
     assert_int_equal(caucus_rational_div_int((caucus_rational){1, (uint64_t)1 << 63}, 3, &r), CAUCUS_E_OVERFLOW);
     assert_rational(r, 7, 9);
@@ -106,7 +112,8 @@ static void compare_is_exact(void **state) {
 static void to_double_is_nearest(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {
-        caucus_rational r = caucus_rational_make(next_word() >> (next_word() & 63), (next_word() >> (next_word() & 63)) | 1);
+        caucus_rational r =
+            caucus_rational_make(next_word() >> (next_word() & 63), (next_word() >> (next_word() & 63)) | 1);
         double x = caucus_rational_double(r);
         long double exact = (long double)r.num / (long double)r.den; /* 64 bits: 2^-11 of a double's ulp */
         double ulp = nextafter(x, INFINITY) - x;
@@ -138,10 +145,14 @@ static void random_sums_agree_with_wide_integers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(make_reduces),         cmocka_unit_test(floor_and_ceil_enclose),
-        cmocka_unit_test(floor_refuses_what_it_cannot_hold), cmocka_unit_test(products_and_sums),
-        cmocka_unit_test(overflow_is_said),     cmocka_unit_test(compare_is_exact),
-        cmocka_unit_test(to_double_is_nearest), cmocka_unit_test(random_sums_agree_with_wide_integers),
+        cmocka_unit_test(make_reduces),
+        cmocka_unit_test(floor_and_ceil_enclose),
+        cmocka_unit_test(floor_refuses_what_it_cannot_hold),
+        cmocka_unit_test(products_and_sums),
+        cmocka_unit_test(overflow_is_said),
+        cmocka_unit_test(compare_is_exact),
+        cmocka_unit_test(to_double_is_nearest),
+        cmocka_unit_test(random_sums_agree_with_wide_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,9 +167,9 @@ static void test_end_of_stream(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rfc_block),           cmocka_unit_test(test_rfc_key_stream),
-        cmocka_unit_test(test_frozen_derivations),  cmocka_unit_test(test_refills_are_seamless),
-        cmocka_unit_test(test_addresses_differ),    cmocka_unit_test(test_fresh_keys_and_wiping),
+        cmocka_unit_test(test_rfc_block),          cmocka_unit_test(test_rfc_key_stream),
+        cmocka_unit_test(test_frozen_derivations), cmocka_unit_test(test_refills_are_seamless),
+        cmocka_unit_test(test_addresses_differ),   cmocka_unit_test(test_fresh_keys_and_wiping),
         cmocka_unit_test(test_end_of_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

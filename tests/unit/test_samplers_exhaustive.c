@@ -83,8 +83,8 @@ static long double least_weight = 1e-6L;
 static uint64_t script[DEPTH_MAX];
 static unsigned script_length, script_next;
 static jmp_buf script_over;
-static uint64_t open_choices;     /* when a script is over: the number of ways to go on ... */
-static long double open_heads;    /* ... and if there are 2, the probability of 1 */
+static uint64_t open_choices;  /* when a script is over: the number of ways to go on ... */
+static long double open_heads; /* ... and if there are 2, the probability of 1 */
 
 static uint64_t choose(uint64_t choices, long double heads) {
     if (script_next == script_length) {
@@ -171,27 +171,51 @@ static void check(const char *name, int64_t (*sample)(caucus_stream *), int dept
 
 static uint64_t n_now, a_now, b_now; /* parameters of the sampler under test */
 
-static int64_t sample_uniform(caucus_stream *s) { return (int64_t)word_uniform(s, n_now); }
-static int64_t sample_uniform_wide(caucus_stream *s) { return (int64_t)word_uniform_wide(s, n_now); }
-static long double pmf_uniform(int64_t y) { return y >= 0 && (uint64_t)y < n_now ? 1.0L / (long double)n_now : 0; }
-static int64_t sample_bernoulli(caucus_stream *s) { return word_bernoulli(s, a_now, b_now); }
-static long double pmf_coin(int64_t y, long double p) { return y == 1 ? p : y == 0 ? 1 - p : 0; }
-static long double pmf_bernoulli(int64_t y) { return pmf_coin(y, (long double)a_now / (long double)b_now); }
-static int64_t sample_bernoulli_exp(caucus_stream *s) { return caucus_bernoulli_exp(s, a_now, b_now); }
+static int64_t sample_uniform(caucus_stream *s) {
+    return (int64_t)word_uniform(s, n_now);
+}
+static int64_t sample_uniform_wide(caucus_stream *s) {
+    return (int64_t)word_uniform_wide(s, n_now);
+}
+static long double pmf_uniform(int64_t y) {
+    return y >= 0 && (uint64_t)y < n_now ? 1.0L / (long double)n_now : 0;
+}
+static int64_t sample_bernoulli(caucus_stream *s) {
+    return word_bernoulli(s, a_now, b_now);
+}
+static long double pmf_coin(int64_t y, long double p) {
+    return y == 1 ? p : y == 0 ? 1 - p : 0;
+}
+static long double pmf_bernoulli(int64_t y) {
+    return pmf_coin(y, (long double)a_now / (long double)b_now);
+}
+static int64_t sample_bernoulli_exp(caucus_stream *s) {
+    return caucus_bernoulli_exp(s, a_now, b_now);
+}
 static long double pmf_bernoulli_exp(int64_t y) {
     return pmf_coin(y, expl(-(long double)a_now / (long double)b_now));
 }
-static caucus_rational parameter(void) { return (caucus_rational){a_now, b_now}; }
-static long double ratio_now(void) { return (long double)a_now / (long double)b_now; }
-static int64_t sample_geometric(caucus_stream *s) { return caucus_geometric(s, parameter()); }
+static caucus_rational parameter(void) {
+    return (caucus_rational){a_now, b_now};
+}
+static long double ratio_now(void) {
+    return (long double)a_now / (long double)b_now;
+}
+static int64_t sample_geometric(caucus_stream *s) {
+    return caucus_geometric(s, parameter());
+}
 static long double pmf_geometric(int64_t y) {
     return y < 0 ? 0 : -expm1l(-ratio_now()) * expl(-ratio_now() * (long double)y);
 }
-static int64_t sample_laplace(caucus_stream *s) { return caucus_laplace(s, parameter()); }
+static int64_t sample_laplace(caucus_stream *s) {
+    return caucus_laplace(s, parameter());
+}
 static long double pmf_laplace(int64_t y) {
     return tanhl(ratio_now() / 2) * expl(-ratio_now() * fabsl((long double)y));
 }
-static int64_t sample_gaussian(caucus_stream *s) { return caucus_gaussian(s, parameter()); }
+static int64_t sample_gaussian(caucus_stream *s) {
+    return caucus_gaussian(s, parameter());
+}
 static long double pmf_gaussian(int64_t y) {
     long double sum = 0, v = ratio_now();
     for (int64_t x = -100; x <= 100; x++) {
@@ -310,7 +334,8 @@ static void test_divide_square(void **state) {
         }
     }
     for (unsigned k = 1; k < 32; k++) {
-        caucus_u128 rest, d = ((caucus_u128)k << 59) + 77, b = (caucus_u128)1 << 118; /* d^2 = k^2*b + 77k*2^60 + 77^2 */
+        caucus_u128 rest, d = ((caucus_u128)k << 59) + 77,
+                          b = (caucus_u128)1 << 118; /* d^2 = k^2*b + 77k*2^60 + 77^2 */
         assert_int_equal(divide_square(d, b, &rest), k * k);
         assert_true(rest == ((caucus_u128)(77 * k) << 60) + 77 * 77);
     }
@@ -318,11 +343,9 @@ static void test_divide_square(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uniform),       cmocka_unit_test(test_bernoulli),
-        cmocka_unit_test(test_bernoulli_exp), cmocka_unit_test(test_geometric),
-        cmocka_unit_test(test_laplace),
-        cmocka_unit_test(test_gaussian),      cmocka_unit_test(test_knorm),
-        cmocka_unit_test(test_divide_square),
+        cmocka_unit_test(test_uniform),   cmocka_unit_test(test_bernoulli),     cmocka_unit_test(test_bernoulli_exp),
+        cmocka_unit_test(test_geometric), cmocka_unit_test(test_laplace),       cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_knorm),     cmocka_unit_test(test_divide_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* Selections: their exact laws against closed forms, and the draws at the edges (extreme scores, one expert, ties).
  * Whether draws follow the laws is tests/stat/test_select_law.c. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/select.h>
@@ -129,9 +130,12 @@ static void same_stream_same_choice(void **state) {
 int main(void) {
     print_message("seed %d\n", SEED);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_laws),           cmocka_unit_test(two_experts_closed_form),
-        cmocka_unit_test(flip_law_sums_to_one),  cmocka_unit_test(edges_of_rate_and_score),
-        cmocka_unit_test(min_breaks_ties_uniformly), cmocka_unit_test(same_stream_same_choice),
+        cmocka_unit_test(golden_laws),
+        cmocka_unit_test(two_experts_closed_form),
+        cmocka_unit_test(flip_law_sums_to_one),
+        cmocka_unit_test(edges_of_rate_and_score),
+        cmocka_unit_test(min_breaks_ties_uniformly),
+        cmocka_unit_test(same_stream_same_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

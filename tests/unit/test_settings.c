@@ -1,8 +1,9 @@
 /* Settings: every range and every contradiction is refused with one line that names the field; nothing else is. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/settings.h>
@@ -43,38 +44,38 @@ static void refuse_it(caucus_settings s, caucus_status expected, const char *fie
     assert_int_equal(caucus_settings_check(&s, NULL), expected);
 }
 
-#define REFUSE(status, field_name, says, algorithm, trust, change)                 \
-    do {                                                                            \
-        caucus_settings s = base(CAUCUS_ALGORITHM_##algorithm, CAUCUS_TRUST_##trust); \
-        change;                                                                     \
-        refuse_it(s, CAUCUS_##status, field_name, says);                            \
+#define REFUSE(status, field_name, says, algorithm, trust, change)                                                     \
+    do {                                                                                                               \
+        caucus_settings s = base(CAUCUS_ALGORITHM_##algorithm, CAUCUS_TRUST_##trust);                                  \
+        change;                                                                                                        \
+        refuse_it(s, CAUCUS_##status, field_name, says);                                                               \
     } while (0)
-#define ACCEPT(algorithm, trust, change)                                            \
-    do {                                                                            \
-        caucus_settings s = base(CAUCUS_ALGORITHM_##algorithm, CAUCUS_TRUST_##trust); \
-        change;                                                                     \
-        accept_it(s);                                                               \
+#define ACCEPT(algorithm, trust, change)                                                                               \
+    do {                                                                                                               \
+        caucus_settings s = base(CAUCUS_ALGORITHM_##algorithm, CAUCUS_TRUST_##trust);                                  \
+        change;                                                                                                        \
+        accept_it(s);                                                                                                  \
     } while (0)
 
 static void words_round_trip(void **state) {
     (void)state;
     int words = 0;
-#define CHECK_WORDS(type, TYPE)                                                       \
-    for (int i = 0; i < CAUCUS_##TYPE##_COUNT; i++) {                                 \
-        caucus_##type value = CAUCUS_##TYPE##_COUNT;                                  \
-        const char *word = caucus_##type##_word((caucus_##type)i);                    \
-        assert_int_equal(caucus_##type##_parse(word, &value, NULL), CAUCUS_OK);       \
-        assert_int_equal(value, i);                                                   \
-        assert_true(strlen(caucus_##type##_help((caucus_##type)i)) > 10);             \
-        caucus_error e = {"", ""};                                                    \
-        assert_int_equal(caucus_##type##_parse("no such word", &value, &e), CAUCUS_E_RANGE); \
-        assert_string_equal(e.field, #type);                                          \
-        assert_non_null(strstr(e.text, word));                                        \
-        assert_non_null(strstr(e.text, "'no such word'"));                            \
-        assert_int_equal(value, i);                                                   \
-        words++;                                                                      \
-    }                                                                                 \
-    assert_string_equal(caucus_##type##_word(CAUCUS_##TYPE##_COUNT), "?");            \
+#define CHECK_WORDS(type, TYPE)                                                                                        \
+    for (int i = 0; i < CAUCUS_##TYPE##_COUNT; i++) {                                                                  \
+        caucus_##type value = CAUCUS_##TYPE##_COUNT;                                                                   \
+        const char *word = caucus_##type##_word((caucus_##type)i);                                                     \
+        assert_int_equal(caucus_##type##_parse(word, &value, NULL), CAUCUS_OK);                                        \
+        assert_int_equal(value, i);                                                                                    \
+        assert_true(strlen(caucus_##type##_help((caucus_##type)i)) > 10);                                              \
+        caucus_error e = {"", ""};                                                                                     \
+        assert_int_equal(caucus_##type##_parse("no such word", &value, &e), CAUCUS_E_RANGE);                           \
+        assert_string_equal(e.field, #type);                                                                           \
+        assert_non_null(strstr(e.text, word));                                                                         \
+        assert_non_null(strstr(e.text, "'no such word'"));                                                             \
+        assert_int_equal(value, i);                                                                                    \
+        words++;                                                                                                       \
+    }                                                                                                                  \
+    assert_string_equal(caucus_##type##_word(CAUCUS_##TYPE##_COUNT), "?");                                             \
     assert_string_equal(caucus_##type##_help(CAUCUS_##TYPE##_COUNT), "?");
     CHECK_WORDS(algorithm, ALGORITHM)
     CHECK_WORDS(trust, TRUST)
@@ -91,7 +92,8 @@ static void words_round_trip(void **state) {
     assert_int_equal(caucus_trust_parse("", &t, &e), CAUCUS_E_RANGE);
     assert_int_equal(caucus_trust_parse("Nobody", &t, &e), CAUCUS_E_RANGE);
     assert_int_equal(caucus_trust_parse("nobody ", &t, &e), CAUCUS_E_RANGE);
-    assert_int_equal(caucus_trust_parse("a\nvery long word with a newline in it, much longer than any", &t, &e), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_trust_parse("a\nvery long word with a newline in it, much longer than any", &t, &e),
+                     CAUCUS_E_RANGE);
     assert_null(strchr(e.text, '\n'));
     assert_non_null(strstr(e.text, "paper-local"));
 }
@@ -177,8 +179,8 @@ static void privacy_contradictions(void **state) {
     REFUSE(E_INFEASIBLE, "trust", "nobody with hedge", HEDGE, NOBODY, (void)s);
     REFUSE(E_INFEASIBLE, "trust", "nobody with leader", LEADER, NOBODY, (void)s);
     REFUSE(E_INFEASIBLE, "trust", "calibration paper", STOCH, PAPER_LOCAL, s.calibration = CAUCUS_CALIBRATION_TIGHT);
-    REFUSE(E_INFEASIBLE, "calibration", "no message-private calibration; use trust paper-local or calibration tight", STOCH,
-           NOBODY, s.calibration = CAUCUS_CALIBRATION_PAPER);
+    REFUSE(E_INFEASIBLE, "calibration", "no message-private calibration; use trust paper-local or calibration tight",
+           STOCH, NOBODY, s.calibration = CAUCUS_CALIBRATION_PAPER);
     REFUSE(E_INFEASIBLE, "calibration", "hedge", HEDGE, COORDINATOR, s.calibration = CAUCUS_CALIBRATION_PAPER);
     REFUSE(E_INFEASIBLE, "epsilon", "use algorithm hedge or leader", SVT, COORDINATOR, s.epsilon = INFINITY);
     REFUSE(E_INFEASIBLE, "epsilon", "hedge or leader", LIMITED_UPDATES, COORDINATOR, s.epsilon = INFINITY);
@@ -201,7 +203,8 @@ static void misplaced_options(void **state) {
     REFUSE(E_INFEASIBLE, "delta", "0 with message gauss", STOCH, NOBODY, s.message = CAUCUS_MESSAGE_GAUSS);
     ACCEPT(STOCH, NOBODY, (s.message = CAUCUS_MESSAGE_GAUSS, s.delta = 1e-6));
     REFUSE(E_INFEASIBLE, "trees", "message vote", STOCH, NOBODY, (s.message = CAUCUS_MESSAGE_VOTE, s.trees = 1));
-    REFUSE(E_INFEASIBLE, "trees", "message shortlist", STOCH, NOBODY, (s.message = CAUCUS_MESSAGE_SHORTLIST, s.trees = 3));
+    REFUSE(E_INFEASIBLE, "trees", "message shortlist", STOCH, NOBODY,
+           (s.message = CAUCUS_MESSAGE_SHORTLIST, s.trees = 3));
     ACCEPT(STOCH, NOBODY, (s.message = CAUCUS_MESSAGE_KNORM, s.trees = 3));
     REFUSE(E_INFEASIBLE, "trees", "1 with svt", SVT, COORDINATOR, s.trees = 1);
     ACCEPT(SVT, COORDINATOR, s.trees = 0);
@@ -220,7 +223,8 @@ static void misplaced_options(void **state) {
     ACCEPT(STOCH, COORDINATOR, (s.losses = CAUCUS_LOSSES_CONVEX, s.smoothness = 1, s.lipschitz = 2));
     REFUSE(E_INFEASIBLE, "past-phases", "only for stoch", SVT, COORDINATOR, s.past_phases = true);
     REFUSE(E_INFEASIBLE, "past-phases", "trust coordinator", STOCH, NOBODY, s.past_phases = true);
-    REFUSE(E_INFEASIBLE, "past-phases", "linear", STOCH, COORDINATOR, (s.past_phases = true, s.losses = CAUCUS_LOSSES_CONVEX));
+    REFUSE(E_INFEASIBLE, "past-phases", "linear", STOCH, COORDINATOR,
+           (s.past_phases = true, s.losses = CAUCUS_LOSSES_CONVEX));
     REFUSE(E_INFEASIBLE, "past-phases", "no trees", STOCH, COORDINATOR, (s.past_phases = true, s.trees = 1));
     ACCEPT(STOCH, COORDINATOR, s.past_phases = true);
 }
@@ -231,16 +235,16 @@ static void sums_must_fit(void **state) {
     REFUSE(E_OVERFLOW, "rounds", "1048576 steps", SVT, COORDINATOR,
            (s.clients = 1u << 12, s.rounds = 1u << 30, s.grid = 1u << 20)); /* exactly 2^62 */
     ACCEPT(SVT, COORDINATOR, (s.clients = 1u << 12, s.rounds = (1u << 30) - 1, s.grid = 1u << 20));
-    ACCEPT(SVT, COORDINATOR, (s.clients = 1u << 12, s.rounds = 1u << 30)); /* the plan will choose 2^16 */
+    ACCEPT(SVT, COORDINATOR, (s.clients = 1u << 12, s.rounds = 1u << 30));           /* the plan will choose 2^16 */
     ACCEPT(SPARSE_VECTOR, COORDINATOR, (s.clients = 1u << 24, s.rounds = 1u << 30)); /* planned with one client */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_round_trip),       cmocka_unit_test(defaults_need_only_trust),
-        cmocka_unit_test(silent_adjustments),     cmocka_unit_test(ranges),
-        cmocka_unit_test(real_ranges),            cmocka_unit_test(privacy_contradictions),
-        cmocka_unit_test(misplaced_options),      cmocka_unit_test(sums_must_fit),
+        cmocka_unit_test(words_round_trip),   cmocka_unit_test(defaults_need_only_trust),
+        cmocka_unit_test(silent_adjustments), cmocka_unit_test(ranges),
+        cmocka_unit_test(real_ranges),        cmocka_unit_test(privacy_contradictions),
+        cmocka_unit_test(misplaced_options),  cmocka_unit_test(sums_must_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

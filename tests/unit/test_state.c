@@ -74,7 +74,8 @@ static void play(const caucus_settings *s, uint64_t seed) {
                 assert_non_null(caucus_client_report(b.client[i]));
                 reload_client(&b, i, &key[i + 1]);
                 caucus_client_set_gradient(b.client[i], pull, NULL);
-                assert_int_equal(caucus_coordinator_receive(b.coordinator, caucus_client_report(b.client[i])), CAUCUS_OK);
+                assert_int_equal(caucus_coordinator_receive(b.coordinator, caucus_client_report(b.client[i])),
+                                 CAUCUS_OK);
                 uint32_t cost, sums;
                 bool answered;
                 caucus_coordinator_counted(b.coordinator, i + 1, &cost, &sums, &answered);
@@ -84,10 +85,11 @@ static void play(const caucus_settings *s, uint64_t seed) {
             assert_int_equal(caucus_coordinator_close(b.coordinator), CAUCUS_OK);
             reload_coordinator(&b, &key[0]);
             for (uint32_t i = 0; i < b.m; i++)
-                assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)), CAUCUS_OK);
+                assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)),
+                                 CAUCUS_OK);
         }
-        assert_memory_equal(caucus_coordinator_announcement(a.coordinator), caucus_coordinator_announcement(b.coordinator),
-                            sizeof(caucus_announcement));
+        assert_memory_equal(caucus_coordinator_announcement(a.coordinator),
+                            caucus_coordinator_announcement(b.coordinator), sizeof(caucus_announcement));
         for (uint32_t i = 0; i < a.m; i++)
             if (!a.client[i]->mixed)
                 assert_int_equal(caucus_client_expert(a.client[i]), caucus_client_expert(b.client[i]));

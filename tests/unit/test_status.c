@@ -1,8 +1,9 @@
 /* Statuses have texts, and an error is one clean line however it was made. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/status.h>

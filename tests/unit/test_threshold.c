@@ -1,8 +1,9 @@
 /* Above-threshold: what lemma AT needs is refused or reset by construction; and the noise a plan names. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <caucus/threshold.h>
@@ -107,9 +108,8 @@ static void q_saturates(void **state) {
 static void added_noise_is_the_samplers(void **state) {
     (void)state;
     enum { N = 700 };
-    const caucus_noise noises[] = {{CAUCUS_NOISE_GEOMETRIC, {1, 300}},
-                                   {CAUCUS_NOISE_KNORM, {1, 5000}},
-                                   {CAUCUS_NOISE_NONE, {0, 1}}};
+    const caucus_noise noises[] = {
+        {CAUCUS_NOISE_GEOMETRIC, {1, 300}}, {CAUCUS_NOISE_KNORM, {1, 5000}}, {CAUCUS_NOISE_NONE, {0, 1}}};
     int64_t a[N], b[N];
     for (size_t k = 0; k < 3; k++) {
         caucus_stream s = open_stream(6), t = open_stream(6);
