@@ -37,23 +37,44 @@ static caucus_status whole_of(double epsilon, caucus_rational *ret, caucus_error
     return isnan(epsilon) || caucus_rational_ceil(epsilon, 30, ret) == CAUCUS_OK ? CAUCUS_OK : too_large(ret_error);
 }
 
-/* factor * rate * G, exactly; with delta > 0 the next of `shares` equal parts of the whole, in steps of 2^-30 that add
- * up to it exactly. */
-static caucus_status release(caucus_releases *r, uint32_t block, const char *what, uint64_t factor,
-                             caucus_rational rate, caucus_error *ret_error) {
-    caucus_rational amount = nothing, scale = {factor * (uint64_t)r->plan->grid, 1};
-    if (r->shares != 0) {
-        caucus_status status = whole_of(r->plan->guarantee.epsilon_choices, &amount, ret_error);
-        if (status != CAUCUS_OK)
-            return status;
-        unsigned __int128 steps = (unsigned __int128)amount.num * (((uint64_t)1 << 30) / amount.den);
-        uint64_t before = (uint64_t)(steps * r->taken / r->shares),
-                 after = (uint64_t)(steps * (r->taken + 1) / r->shares);
-        amount = caucus_rational_make(after - before, (uint64_t)1 << 30);
-    } else if (caucus_rational_mul(rate, scale, &amount) != CAUCUS_OK) {
-        return too_large(ret_error);
+/* ceil(amount * 2^48), amount = factor * rate * G: below 2^115 for every rate a plan can hold. */
+static caucus_u128 fixed_amount(const caucus_releases *r, uint64_t factor, caucus_rational rate) {
+    caucus_u128 top = (caucus_u128)(factor * (uint64_t)r->plan->grid) * rate.num << 48;
+    return top / rate.den + (top % rate.den != 0);
+}
+
+/* The first n releases of a run together, in steps of 2^-30, rounded up once: charging differences of this, a run that
+ * is taken up again any number of times pays what an undisturbed one pays. */
+static caucus_u128 steps_upto(const caucus_releases *r, caucus_u128 whole, uint64_t n) {
+    const caucus_plan *plan = r->plan;
+    caucus_u128 sum = 0, exact;
+    if (r->shares != 0)
+        return whole * n / r->shares;
+    if (!caucus_plan_is_svt(plan)) { /* hedge: n equal draws */
+        caucus_u128 each = (caucus_u128)(2 * (uint64_t)plan->grid) * plan->hedge.rate.num;
+        if (!__builtin_mul_overflow(each << 30, (caucus_u128)n, &exact))
+            return exact / plan->hedge.rate.den + (exact % plan->hedge.rate.den != 0);
+        sum = n * fixed_amount(r, 2, plan->hedge.rate);
+    } else if (n > 0) { /* svt: the checks, then one selection after another */
+        caucus_rational t = plan->svt.threshold_noise.parameter, q = plan->svt.check_noise.parameter;
+        sum = fixed_amount(r, 1, caucus_rational_compare(t, q) > 0 ? t : q);
+        for (uint64_t k = 0; k + 1 < n; k++)
+            sum += fixed_amount(r, 2, plan->svt.select_rate[k]);
     }
-    caucus_status status = caucus_ledger_release(r->ledger, r->run, block, what, amount, nothing, ret_error);
+    return (sum >> 18) + ((sum & (((caucus_u128)1 << 18) - 1)) != 0);
+}
+
+static caucus_status release(caucus_releases *r, uint32_t block, const char *what, caucus_error *ret_error) {
+    caucus_rational total;
+    caucus_status status = whole_of(r->plan->guarantee.epsilon_choices, &total, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_u128 whole = (caucus_u128)total.num * (((uint64_t)1 << 30) / total.den);
+    caucus_u128 steps = steps_upto(r, whole, r->taken + 1) - steps_upto(r, whole, r->taken);
+    if (steps >> 63 != 0)
+        return too_large(ret_error);
+    caucus_rational amount = caucus_rational_make((uint64_t)steps, (uint64_t)1 << 30);
+    status = caucus_ledger_release(r->ledger, r->run, block, what, amount, nothing, ret_error);
     if (status == CAUCUS_OK)
         r->taken++;
     return status;
@@ -65,12 +86,11 @@ static caucus_status record_svt(caucus_releases *r, uint32_t block, uint32_t epo
         return CAUCUS_OK;
     caucus_status status = CAUCUS_OK;
     if (!r->checked) {
-        caucus_rational t = svt->threshold_noise.parameter, q = svt->check_noise.parameter;
-        status = release(r, block, "checks", 1, caucus_rational_compare(t, q) > 0 ? t : q, ret_error);
+        status = release(r, block, "checks", ret_error);
         r->checked = status == CAUCUS_OK;
     }
     while (status == CAUCUS_OK && r->epoch < epoch && r->epoch < svt->switches) {
-        status = release(r, block, "selection", 2, svt->select_rate[r->epoch], ret_error);
+        status = release(r, block, "selection", ret_error);
         if (status == CAUCUS_OK)
             r->epoch++;
     }
@@ -103,5 +123,5 @@ caucus_status caucus_releases_record(caucus_releases *r, const caucus_announceme
         return record_svt(r, before->block, after->epoch, ret_error);
     if (caucus_plan_is_stoch(r->plan))
         return record_stoch(r, before->block, ret_error);
-    return release(r, before->block, "draw", 2, r->plan->hedge.rate, ret_error);
+    return release(r, before->block, "draw", ret_error);
 }

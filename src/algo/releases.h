@@ -16,11 +16,12 @@ typedef struct caucus_releases {
     const caucus_plan *plan;
     caucus_ledger *ledger;
     uint32_t run;
-    bool none;              /* not private: nothing to record */
-    bool checked;           /* svt: the checks have been charged */
-    uint32_t phase;         /* stoch: phases charged */
-    uint32_t epoch;         /* svt: selections charged */
-    uint64_t shares, taken; /* delta > 0 */
+    bool none;       /* not private: nothing to record */
+    bool checked;    /* svt: the checks have been charged */
+    uint32_t phase;  /* stoch: phases charged */
+    uint32_t epoch;  /* svt: selections charged */
+    uint64_t taken;  /* releases recorded */
+    uint64_t shares; /* delta > 0: how many there can be; 0 = amounts add up as they are */
 } caucus_releases;
 
 /** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are borrowed.

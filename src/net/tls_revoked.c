@@ -23,8 +23,8 @@ struct caucus_revoked {
     size_t count;
 };
 
-/* One line without its remark and its blanks. Up to 8 decimal digits are an index; 0x or colons mark a serial number, however
- * short. False: it is neither. */
+/* One line without its remark and its blanks. Up to 8 decimal digits are an index; 0x or colons mark a serial number,
+ * however short. False: it is neither. */
 static bool read_entry(char *line, entry *ret) {
     size_t length = 0;
     bool marked = false;

@@ -1,0 +1,92 @@
+/* test_releases.c: what a run charges its ledger: the plan's own amounts, whole steps, the same after any number of
+ * restarts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <caucus/caucus.h>
+
+#include "algo/releases.h"
+
+static caucus_plan *plan_of(caucus_algorithm algorithm, double epsilon, double delta, uint32_t rounds) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = algorithm;
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.clients = 3;
+    s.experts = 10;
+    s.rounds = rounds;
+    s.epsilon = epsilon;
+    s.delta = delta;
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    if (caucus_plan_make(&s, &plan, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
+    return plan;
+}
+
+/* A copy of the ledger through its text, as a restarted coordinator reads it. */
+static caucus_ledger *read_back(caucus_ledger *from) {
+    caucus_ledger *to = NULL;
+    char line[CAUCUS_LEDGER_LINE_BYTES];
+    for (size_t i = 0; i < caucus_ledger_count(from); i++) {
+        assert_int_equal(caucus_ledger_line(from, i, line, sizeof line), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_append_line(&to, line, i + 1, NULL), CAUCUS_OK);
+    }
+    caucus_ledger_free(from);
+    return to;
+}
+
+/* All releases a run can make, with a restart after each or none; returns what was charged. */
+static double charge_all(const caucus_plan *plan, bool restarts) {
+    caucus_ledger *ledger = NULL;
+    uint32_t run = 0;
+    assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_open_run(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
+    caucus_releases r;
+    caucus_releases_open(&r, plan, ledger, run);
+    bool svt = plan->svt.switches > 0, stoch = plan->stoch.phases > 0;
+    uint32_t steps = svt ? plan->svt.switches : stoch ? plan->stoch.phases - 1 : plan->hedge.blocks - 1;
+    for (uint32_t i = 1; i <= steps; i++) {
+        caucus_announcement before = {.block = stoch ? i + 1 : i}, after = {.epoch = i};
+        assert_int_equal(caucus_releases_record(&r, &before, &after, NULL), CAUCUS_OK);
+        if (restarts) {
+            ledger = read_back(ledger);
+            caucus_releases_open(&r, plan, ledger, run);
+        }
+    }
+    caucus_ledger_totals totals;
+    caucus_ledger_total(ledger, &totals);
+    caucus_ledger_free(ledger);
+    return totals.released_choices;
+}
+
+static void test_restarts_cost_nothing(void **state) {
+    (void)state;
+    static const struct {
+        caucus_algorithm algorithm;
+        double epsilon, delta;
+        uint32_t rounds;
+    } cases[] = {{CAUCUS_ALGORITHM_HEDGE, 40, 0, 1200},   {CAUCUS_ALGORITHM_HEDGE, 1, 1e-6, 300},
+                 {CAUCUS_ALGORITHM_SVT, 10, 0, 512},      {CAUCUS_ALGORITHM_SVT, 0.3, 1e-6, 512},
+                 {CAUCUS_ALGORITHM_STOCH, 2, 0, 1 << 14}, {CAUCUS_ALGORITHM_HEDGE, 1000, 0, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        caucus_plan *plan = plan_of(cases[i].algorithm, cases[i].epsilon, cases[i].delta, cases[i].rounds);
+        double once = charge_all(plan, false), again = charge_all(plan, true);
+        assert_true(once == again);
+        assert_true(once <= plan->guarantee.epsilon_choices + 64 * 0x1p-30);
+        if (cases[i].delta == 0) /* everything was released: the whole is charged */
+            assert_true(once >= plan->guarantee.epsilon_choices * (1 - 1e-9) - 0x1p-29);
+        caucus_plan_free(plan);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_restarts_cost_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
