@@ -105,13 +105,13 @@ class Browser:
         self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})
 
     def hosts(self):
-        """Every host the page asked for, from the browser's own record of requests."""
+        """Every host asked for over a network, from the browser's own record of requests (its own pages have other schemes)."""
         found = set()
         for entry in self.call("POST", "/se/log", {"type": "performance"}):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 address = message["params"]["request"]["url"]
-                if not address.startswith(("data:", "about:", "chrome:")):
+                if address.startswith(("http:", "https:", "ws:", "wss:")):
                     found.add(address.split("/")[2])
         return found
 
