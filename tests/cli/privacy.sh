@@ -63,7 +63,7 @@ plain='
 expect "a ledger" 0 "$table$plain$rest" "" two --ascii
 expect "every release" 0 "$table$list$plain$rest" "" two --releases --ascii
 LC_ALL=C expect "plain characters where the locale has no others" 0 "$table$plain$rest" "" two
-if locale -a 2>/dev/null | grep -qiE '^C\.utf-?8$'; then
+if grep -qiE '^C\.utf-?8$' <<<"$(locale -a 2>/dev/null)"; then
     blocks='
   Choices   ████████▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░░░░░░░░  2 released, 4 reserved
   Messages  ████████▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░░░░░░░░  2 released, 4 reserved

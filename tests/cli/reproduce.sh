@@ -66,7 +66,7 @@ check "curves have 64 points" test "$(grep -c '^svt-30,' report/figure2.csv)" -e
 # Every test that docs/PAPER.md names as evidence exists.
 unknown_tests() {
     grep -owE 'test_[a-z_0-9]+' "$CAUCUS_SOURCE/docs/PAPER.md" | sort -u | while read -r name; do
-        find "$CAUCUS_SOURCE/tests" -name "$name.c" | grep -q . || grep -rqw --include='*.c' "$name" "$CAUCUS_SOURCE/tests" || echo "$name"
+        [ -n "$(find "$CAUCUS_SOURCE/tests" -name "$name.c")" ] || grep -rqw --include='*.c' "$name" "$CAUCUS_SOURCE/tests" || echo "$name"
     done
 }
 check "the evidence exists" test -z "$(unknown_tests)"

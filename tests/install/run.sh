@@ -20,7 +20,7 @@ version=$(cat "$CAUCUS_SOURCE/VERSION")
 libdir=$(pkg-config --variable=libdir caucus)
 [ "$(readlink -f "$libdir/libcaucus.so")" = "$(readlink -f "$libdir/libcaucus.so.$version")" ] || fail "libcaucus.so -> libcaucus.so.$version"
 [ -f "$libdir/libcaucus.so.${version%%.*}" ] || fail "the soname link is missing"
-"$prefix/bin/caucus" --version | grep -qx "caucus $version" || fail "the installed program does not run"
+[ "$("$prefix/bin/caucus" --version)" = "caucus $version" ] || fail "the installed program does not run"
 [ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
 (cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do
     [ -f "$prefix/include/$header" ] || fail "$header is not installed"
@@ -39,8 +39,11 @@ cd "$work"
 "$cc" -std=gnu11 -Wall -Wextra -Werror -o shared pick_privately.c $(pkg-config --cflags --libs caucus)
 # shellcheck disable=SC2046
 "$cc" -std=gnu11 -static -o static pick_privately.c $(pkg-config --cflags --libs --static caucus)
-LD_LIBRARY_PATH=$libdir ldd shared | grep -q "$libdir/libcaucus.so.${version%%.*}" || fail "the shared program uses another library"
-if ldd static 2>/dev/null | grep -q caucus; then fail "the static program needs libcaucus.so"; fi
+# Read whole before it is searched: grep -q would stop at the first match, and pipefail would see ldd stopped by it.
+needs=$(LD_LIBRARY_PATH=$libdir ldd shared)
+grep -q "$libdir/libcaucus.so.${version%%.*}" <<<"$needs" || fail "the shared program uses another library"
+needs=$(ldd static 2>&1 || true)
+if grep -q caucus <<<"$needs"; then fail "the static program needs libcaucus.so"; fi
 LD_LIBRARY_PATH=$libdir ./shared --seed 7 >shared.txt
 ./static --seed 7 >static.txt
 diff -u shared.txt static.txt || fail "shared and static differ"
