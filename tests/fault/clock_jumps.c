@@ -1,0 +1,42 @@
+/* clock_jumps.c: preloaded into a process: the time of day jumps by up to ten years at every look. The monotonic clock
+ * is left alone. Built and used by clock.sh. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+/* A different jump each time, both ways. */
+static time_t jump(void) {
+    static unsigned long state = 88172645463325252UL;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (time_t)(state % 630720000UL) - 315360000;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ret) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    int code = real(clock, ret);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
+        ret->tv_sec += jump();
+    return code;
+}
+
+time_t time(time_t *ret) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (ret)
+        *ret = now.tv_sec;
+    return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict ret, void *restrict zone) {
+    (void)zone;
+    ret->tv_sec = time(NULL);
+    ret->tv_usec = 0;
+    return 0;
+}
