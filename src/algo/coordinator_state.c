@@ -65,14 +65,35 @@ void caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret) {
     pack_fields(&p, &copy);
 }
 
+static bool within(caucus_i128 value, caucus_i128 limit) {
+    return value <= limit && value >= -limit;
+}
+
+/* Accumulated sums as large as a run can make them, so that what is computed from them cannot overflow: noisy sums are
+ * below 2^63 each, their weights at most 2^12 and phases at most 31; weighted scores of past phases below 2^62. */
+static bool sums_fit(const caucus_coordinator *c) {
+    const caucus_stoch_plan *stoch = &c->plan->stoch;
+    size_t d = c->plan->settings.experts;
+    for (size_t y = 0; c->mean_den && y < d; y++)
+        if (c->mean_den[y] < 0 || !within(c->mean_den[y], (caucus_i128)1 << 90) ||
+            !within(c->mean_num[y], (caucus_i128)1 << 90))
+            return false;
+    caucus_i128 weights = 1;
+    for (uint32_t a = 0; a < stoch->past; a++)
+        weights += (caucus_i128)stoch->past_weights[a];
+    for (size_t i = 0; c->past && i < stoch->past * d; i++)
+        if (!within(c->past[i], ((caucus_i128)1 << 62) / weights))
+            return false;
+    return true;
+}
+
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     if (c->answered > plan->settings.clients)
         return false;
-    for (uint32_t y = 0; c->mean_den && y < plan->settings.experts; y++)
-        if (c->mean_den[y] < 0)
-            return false;
+    if (!sums_fit(c))
+        return false;
     if (caucus_plan_is_stoch(plan)) {
         if (c->now.ask != CAUCUS_ASK_NOTHING) {
             const caucus_stoch_phase *phase = &plan->stoch.phase[c->now.block - 2];
@@ -81,6 +102,11 @@ static bool is_sound(caucus_coordinator *c) {
         return !c->at.open;
     }
     if (caucus_plan_is_svt(plan) && c->selections > plan->svt.switches)
+        return false;
+    bool two_step = caucus_plan_is_svt(plan) && plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
+    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->at.open || c->selections == plan->svt.switches))
+        return false; /* vectors are asked for when a check has fired, and only if a selection is left */
+    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->at.open)
         return false;
     /* An open epoch is about the expert in force, and has a selection left to end with. */
     return !c->at.open || (caucus_plan_is_svt(plan) && c->at.expert == c->now.expert && c->at.epoch == c->selections &&
