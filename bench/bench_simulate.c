@@ -14,7 +14,6 @@ typedef struct setup {
     caucus_plan *plan;
     caucus_adversary *adversary;
     uint32_t trial;
-    uint32_t block; /* rounds after which somebody must know the sums: 1 for svt with N = 1 */
     double sink;
 } setup;
 
@@ -35,7 +34,7 @@ static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t ro
     c.experts = d;
     c.rounds = rounds;
     c.epsilon = epsilon;
-    *s = (setup){.block = stoch ? rounds : c.interval};
+    *s = (setup){0};
     must(caucus_plan_make(&c, &s->plan, &error), &error);
     caucus_adversary_settings a = {.kind = stoch ? CAUCUS_ADVERSARY_GAUSSIAN : CAUCUS_ADVERSARY_REALIZABLE,
                                    .seed = 1,
@@ -75,9 +74,7 @@ static void only_losses(void *argument) {
         for (uint32_t t = 0; t < rounds; t += chunk) {
             uint32_t count = rounds - t < chunk ? rounds - t : chunk;
             caucus_adversary_fill(trial, i, t, count, rows);
-            for (uint32_t r = 0; r < count; r += s->block)
-                caucus_grid_add_rows_f32(&grid, sums, rows + (size_t)r * d, d,
-                                         count - r < s->block ? count - r : s->block, &clips);
+            caucus_grid_add_rows_f32(&grid, sums, rows, d, count, &clips);
         }
     s->sink += (double)sums[0];
     free(rows);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "algo/client.h"
+#include "algo/lend.h"
 #include "algo/schedule.h"
 
 caucus_status caucus_block_client_new(caucus_client *c) {
@@ -33,6 +34,13 @@ static void close_mean(caucus_client *c, int64_t rounds) {
     memset(c->block_sums, 0, c->plan->settings.experts * sizeof *c->block_sums);
 }
 
+/* Count rounds played and what they cost. */
+static void played(caucus_client *c, int64_t cost, uint32_t rounds) {
+    c->cost += cost;
+    c->block_cost += cost;
+    c->round += rounds;
+}
+
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     uint32_t d = c->plan->settings.experts;
     bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
@@ -46,11 +54,32 @@ void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         for (uint32_t r = 0; r < rounds; r++)
             cost += caucus_rows_loss(c, rows, (size_t)r * d + c->expert);
     }
-    c->cost += cost;
-    c->block_cost += cost;
-    c->round += rounds;
+    played(c, cost, rounds);
     if (wanted && c->block_sums && caucus_client_rounds_left(c) == 0)
         close_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
+}
+
+bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds) {
+    size_t d = c->plan->settings.experts;
+    if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
+        return false;
+    if (c->lent_rounds > 0 && c->lent + c->lent_rounds * d != rows)
+        caucus_client_settle(c);
+    if (c->lent_rounds == 0)
+        c->lent = rows;
+    c->lent_rounds += rounds;
+    int64_t cost = 0;
+    for (uint32_t r = 0; r < rounds; r++) /* clips are counted when the rows are added up */
+        cost += caucus_grid_loss_again(&c->grid, (double)rows[r * d + c->expert]);
+    played(c, cost, rounds);
+    return true;
+}
+
+void caucus_client_settle(caucus_client *c) {
+    if (c->lent_rounds > 0)
+        caucus_rows_add(c, c->sums, (caucus_rows){.f32 = c->lent}, c->lent_rounds);
+    c->lent = NULL;
+    c->lent_rounds = 0;
 }
 
 void caucus_block_client_make(caucus_client *c) {
@@ -59,6 +88,7 @@ void caucus_block_client_make(caucus_client *c) {
         c->scalar = c->block_cost;
         return;
     }
+    caucus_client_settle(c);
     c->report.first = c->sums_first;
     c->report.count = c->plan->settings.experts;
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */

@@ -6,9 +6,11 @@
 
 #include <assert.h>
 #include <sodium.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/lend.h"
 #include "algo/schedule.h"
 #include "algo/wipe.h"
 
@@ -23,7 +25,8 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     c->index = index;
     c->key = *key;
     c->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
-    caucus_status status = caucus_plan_is_stoch(plan) ? caucus_phase_client_new(c) : caucus_block_client_new(c);
+    c->stoch = caucus_plan_is_stoch(plan);
+    caucus_status status = c->stoch ? caucus_phase_client_new(c) : caucus_block_client_new(c);
     if (status != CAUCUS_OK) {
         caucus_client_free(c);
         return status;
@@ -57,7 +60,6 @@ void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void
     c->gradient_user = user;
 }
 
-/* The round after which the answer to the announcement in force can be given. */
 static uint32_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     switch (c->heard.ask) {
@@ -71,11 +73,12 @@ static uint32_t ready_round(const caucus_client *c) {
     }
 }
 
+void caucus_client_set_ready(caucus_client *c) {
+    c->ready = c->started ? ready_round(c) : 0;
+}
+
 uint32_t caucus_client_rounds_left(const caucus_client *c) {
-    if (!c->started)
-        return 0;
-    uint32_t ready = ready_round(c);
-    return ready > c->round ? ready - c->round : 0;
+    return c->ready > c->round ? c->ready - c->round : 0;
 }
 
 uint32_t caucus_client_round(const caucus_client *c) {
@@ -87,6 +90,7 @@ uint32_t caucus_client_expert(const caucus_client *c) {
 }
 
 const int64_t *caucus_client_unreported(const caucus_client *c) {
+    assert(c->lent_rounds == 0);
     return c->block_sums ? NULL : c->sums;
 }
 
@@ -95,6 +99,7 @@ int64_t caucus_client_cost(const caucus_client *c) {
 }
 
 void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan) {
+    assert(c->lent_rounds == 0);
     *ret_low = c->clips.low;
     *ret_high = c->clips.high;
     *ret_nan = c->clips.nan;
@@ -146,7 +151,7 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
         return false;
     if (a->ask == CAUCUS_ASK_NOTHING)
         return true;
-    return caucus_plan_is_stoch(c->plan) ? may_ask_phase(c, a) : may_ask_block(c, a);
+    return c->stoch ? may_ask_phase(c, a) : may_ask_block(c, a);
 }
 
 /* A shortlist names different experts of this plan. */
@@ -165,21 +170,24 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     uint32_t expected = c->started ? c->heard.serial + 1 : 0;
     if (a->serial < expected)
         return CAUCUS_E_DUPLICATE;
-    if (a->serial > expected || (c->started && caucus_client_rounds_left(c) > 0))
+    if (a->serial > expected || caucus_client_rounds_left(c) > 0)
         return CAUCUS_E_ORDER;
     if (a->listed > CAUCUS_SHORTLIST || !may_ask(c, a) || !list_is_sound(c, a))
         return CAUCUS_E_FORMAT;
     /* A report that nobody took is made all the same: what was asked has been used up. */
-    if (c->started)
+    if (c->started && !c->made)
         (void)caucus_client_report(c);
     caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .step = c->heard.step};
-    c->heard = *a;
+    memcpy(&c->heard, a, offsetof(caucus_announcement, list));
+    if (a->listed > 0)
+        memcpy(c->heard.list, a->list, a->listed * sizeof a->list[0]);
     c->made = false;
-    if (caucus_plan_is_stoch(c->plan))
+    if (c->stoch)
         caucus_phase_client_heard(c, c->started ? &before : NULL);
     else
         caucus_block_client_heard(c, c->started ? &before : NULL);
     c->started = true;
+    caucus_client_set_ready(c);
     return CAUCUS_OK;
 }
 
@@ -199,7 +207,7 @@ static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds
         return CAUCUS_E_ORDER;
     if (rounds == 0)
         return CAUCUS_OK;
-    if (caucus_plan_is_stoch(c->plan))
+    if (c->stoch)
         caucus_phase_client_observe(c, rows, rounds);
     else
         caucus_block_client_observe(c, rows, rounds);
@@ -212,6 +220,14 @@ caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint32
 
 caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint32_t rounds) {
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
+}
+
+caucus_status caucus_client_lend_f32(caucus_client *c, const float *loss, uint32_t rounds) {
+    if (rounds > caucus_client_rounds_left(c))
+        return CAUCUS_E_ORDER;
+    if (!c->stoch && caucus_block_client_lend(c, loss, rounds))
+        return CAUCUS_OK;
+    return caucus_client_observe_f32(c, loss, rounds);
 }
 
 const caucus_report *caucus_client_report(caucus_client *c) {
@@ -227,7 +243,7 @@ const caucus_report *caucus_client_report(caucus_client *c) {
     c->report.step = c->heard.step;
     c->report.count = 1;
     c->report.value = &c->scalar;
-    if (caucus_plan_is_stoch(c->plan))
+    if (c->stoch)
         caucus_phase_client_make(c);
     else
         caucus_block_client_make(c);

@@ -32,8 +32,10 @@ struct caucus_client {
     caucus_grid grid;
     caucus_clips clips;
     uint32_t index;
+    bool stoch;                /* phases, else blocks */
     uint32_t round;            /* observed so far */
     caucus_announcement heard; /* in force; serial + 1 is expected next */
+    uint32_t ready;            /* the round after which it can be answered (caucus_client_set_ready) */
     bool started;              /* heard the first one */
     bool made;                 /* the report now due has been made: its bytes are frozen */
     caucus_report report;
@@ -46,6 +48,8 @@ struct caucus_client {
     int64_t *block_sums; /* [d]: unit client-block: losses of the current block, before the mean is rounded */
     uint32_t sums_first; /* first block in sums */
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
+    const float *lent;   /* [lent_rounds][d]: rows not yet added to sums (lend.h) */
+    uint32_t lent_rounds;
 
     /* Phases. */
     uint32_t trees;    /* the most that any phase has */
@@ -70,9 +74,13 @@ struct caucus_client {
 void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds);
 int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
 
+/* Note when `heard` can be answered: after it was heard, or read from a saved state. */
+void caucus_client_set_ready(caucus_client *c);
+
 /* Blocks (block_client.c). */
 caucus_status caucus_block_client_new(caucus_client *c);
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
+bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds); /* false: observe them now */
 void caucus_block_client_make(caucus_client *c);
 void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
 

@@ -2,6 +2,8 @@
  *
  * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was
  * announced and cost no privacy. */
+#include <assert.h>
+
 #include "algo/announcement_pack.h"
 #include "algo/client.h"
 #include "algo/pack.h"
@@ -91,6 +93,7 @@ size_t caucus_client_state_bytes(const caucus_client *c) {
 }
 
 void caucus_client_save(const caucus_client *c, uint8_t *ret) {
+    assert(c->lent_rounds == 0);
     caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
     caucus_client copy = *c; /* the report keeps pointing at the original's buffers, or at the copy's scalar */
     if (c->report.value == &c->scalar)
@@ -136,6 +139,7 @@ caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, con
         caucus_client_free(c);
         return CAUCUS_E_FORMAT;
     }
+    caucus_client_set_ready(c);
     if (c->mixed) /* lane 1: never the stream that was used before the restart */
         caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)c->phase, c->round, 1);
     *ret = c;

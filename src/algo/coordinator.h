@@ -26,6 +26,8 @@ struct caucus_coordinator {
     int64_t *cum;        /* [d]: sums over clients and time */
     int64_t *score;      /* [d]: what a selection sees */
     caucus_threshold at; /* svt */
+    caucus_stream check_stream;
+    uint32_t check_next; /* the check whose draw comes next from it; 0: none */
 
     /* Phases. */
     uint32_t *step_done;   /* [m]: serial + 1 of the last announcement client i has answered */

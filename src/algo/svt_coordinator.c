@@ -14,6 +14,8 @@
 
 #include "algo/coordinator.h"
 
+#define CHECKS_A_STREAM 8u
+
 static void open_epoch(caucus_coordinator *c) {
     const caucus_svt_plan *plan = &c->plan->svt;
     uint32_t k = c->selections;
@@ -85,13 +87,24 @@ caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus
     return status;
 }
 
+/* The stream of the check of `block`, at its draw. Eight checks share a stream, which is one block of ChaCha20, and
+ * each has its place in it: a coordinator that was restored draws what comes before and throws it away. */
+static caucus_stream *check_stream(caucus_coordinator *c, uint32_t block) {
+    uint32_t place = block % CHECKS_A_STREAM;
+    if (c->check_next != block || place == 0) {
+        caucus_coordinator_stream(c, &c->check_stream, CAUCUS_PURPOSE_CHECK, 0, block / CHECKS_A_STREAM);
+        for (uint32_t k = 0; k < place; k++)
+            (void)caucus_noise_draw(&c->check_stream, &c->plan->svt.check_noise);
+    }
+    c->check_next = block + 1;
+    return &c->check_stream;
+}
+
 static bool check(caucus_coordinator *c) {
-    caucus_stream stream;
-    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_CHECK, 0, c->now.block);
     bool fired = false;
-    if (caucus_threshold_check(&c->at, &c->plan->svt.check_noise, &stream, &fired) != CAUCUS_OK)
+    caucus_stream *stream = check_stream(c, c->now.block);
+    if (caucus_threshold_check(&c->at, &c->plan->svt.check_noise, stream, &fired) != CAUCUS_OK)
         abort(); /* only called with an open epoch */
-    caucus_stream_wipe(&stream);
     c->checks++;
     return fired;
 }

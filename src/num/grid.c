@@ -15,22 +15,14 @@
 
 static double grid_scale(const caucus_grid *grid) {
     assert(grid->steps >= 1 && grid->steps <= CAUCUS_GRID_MAX && grid->lo < grid->hi);
-    double width = grid->hi - grid->lo;
-    return width == 1 ? (double)grid->steps : (double)grid->steps / width; /* a division per row would show */
-}
-
-/* Clamped before it is rounded: the bounds are integers, so the order does not matter, and llrint stays in range. */
-static int32_t nearest_within(double x, double lo, double hi) {
-    if (!(x < hi)) /* NaN too */
-        return (int32_t)hi;
-    return x > lo ? (int32_t)llrint(x) : (int32_t)lo;
+    return caucus_grid_scale(grid);
 }
 
 static int32_t place(double x, double lo, double hi, caucus_clips *clips) {
     clips->low += x < lo;
     clips->high += x > hi;
     clips->nan += isnan(x) != 0;
-    return nearest_within(x, lo, hi);
+    return caucus_grid_nearest(x, lo, hi);
 }
 
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips) {
@@ -133,7 +125,8 @@ GRID_ROW(caucus_grid_add_f32, float, (single_is_exact(grid) ? add_unit_f32 : add
 
 CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const float *restrict rows, size_t stride,
                                    size_t width, size_t count) {
-    int32_t sum[TILE] = {0}, moved = 0;
+    int32_t sum[TILE], moved = 0;
+    memset(sum, 0, width * sizeof *sum);
     for (size_t t = 0; t < count; t++) {
         const float *restrict loss = rows + t * stride;
         for (size_t i = 0; i < width; i++) {

@@ -10,6 +10,7 @@
 #ifndef CAUCUS_NUM_GRID_H
 #define CAUCUS_NUM_GRID_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,26 @@ typedef struct caucus_clips {
 
 #define CAUCUS_GRID_MAX ((int64_t)1 << 20)
 
+/* G/(hi-lo). A division per row would show. */
+static inline double caucus_grid_scale(const caucus_grid *grid) {
+    double width = grid->hi - grid->lo;
+    return width == 1 ? (double)grid->steps : (double)grid->steps / width;
+}
+
+/* Clamped before it is rounded: the bounds are integers, so the order does not matter, and lrint stays in range. */
+static inline int32_t caucus_grid_nearest(double x, double lo, double hi) {
+    if (!(x < hi)) /* NaN too */
+        return (int32_t)hi;
+    return x > lo ? (int32_t)lrint(x) : (int32_t)lo;
+}
+
 /** One loss. Returns: 0..steps. */
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips);
+
+/** The same, of a loss whose clips are counted elsewhere. */
+static inline int32_t caucus_grid_loss_again(const caucus_grid *grid, double loss) {
+    return caucus_grid_nearest((loss - grid->lo) * caucus_grid_scale(grid), 0, (double)grid->steps);
+}
 
 /** One gradient coordinate, |g| <= alpha expected: round(g/alpha * G) in -G..G. NaN -> +G, the worst direction.
  *  alpha finite, above 0. lo and hi play no part. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/lend.h"
 #include "num/grid.h"
 #include "num/vector.h"
 #include "sim/convex_trial.h"
@@ -109,15 +110,17 @@ static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size
         caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
     else
         caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
-    if (!t->borrow)
-        tally_rows(t, at, count);
 }
 
+/* Client i observes rows at place `at`. Rows that stay in the buffer are lent: it settles before they go. */
 static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
-    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
-                                   : caucus_client_observe_f32(t->client[i], t->rows + at, rounds);
+    caucus_status status = t->wide  ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
+                           : t->all ? caucus_client_lend_f32(t->client[i], t->rows + at, rounds)
+                                    : caucus_client_observe_f32(t->client[i], t->rows + at, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */
+    if (!t->borrow)
+        tally_rows(t, at, rounds);
 }
 
 /* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
@@ -137,18 +140,24 @@ static void play_rounds(trial *t, uint32_t first, uint32_t count) {
         observe(t, i, ((size_t)i * t->made_count + (first - t->made_first)) * t->d, count);
 }
 
-/* Make the next rounds of all clients, no further than `end` (a point of the curve: totals must match the rounds
- * played). */
-static void make_ahead(trial *t, uint32_t first, uint32_t end) {
+static void settle(trial *t) {
+    for (uint32_t i = 0; t->all && i < t->m; i++)
+        caucus_client_settle(t->client[i]);
+}
+
+/* Make the next rounds of all clients. */
+static void make_ahead(trial *t, uint32_t first) {
+    settle(t);
     t->made_first = first;
-    t->made_count = end - first < t->ahead ? end - first : t->ahead;
+    t->made_count = t->rounds - first < t->ahead ? t->rounds - first : t->ahead;
     for (uint32_t i = 0; i < t->m; i++)
         make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
 }
 
-static double regret_so_far(const trial *t) {
+static double regret_so_far(trial *t) {
     if (t->convex)
         return caucus_convex_regret(t->convex);
+    settle(t);
     int64_t cost = 0;
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
@@ -162,6 +171,7 @@ static double regret_so_far(const trial *t) {
 
 /* Count what the clients have moved so far: once, when they stop adding up. */
 static void take_clips(trial *t) {
+    settle(t);
     for (uint32_t i = 0; i < t->m; i++) {
         uint64_t low, high, nan;
         caucus_client_clips(t->client[i], &low, &high, &nan);
@@ -178,15 +188,10 @@ static void announce(trial *t, uint32_t round) {
     r->bytes_down += caucus_announcement_bytes(a) * t->m;
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
-            abort(); /* simulated messages arrive in order */
-    if (t->borrow &&
-        a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from this round on it is done here */
+            abort();                                 /* simulated messages arrive in order */
+    if (t->borrow && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from now on it is done here */
         t->borrow = false;
         take_clips(t);
-        for (uint32_t i = 0; t->all && i < t->m; i++)
-            if (round < t->made_first + t->made_count)
-                tally_rows(t, ((size_t)i * t->made_count + (round - t->made_first)) * t->d,
-                           t->made_first + t->made_count - round);
     }
     if (t->watch)
         t->watch(t->user, round, a);
@@ -205,7 +210,7 @@ static void talk(trial *t, uint32_t round, uint32_t *expert) {
             const caucus_report *report = caucus_client_report(t->client[i]);
             if (!report || caucus_coordinator_receive(t->coordinator, report) != CAUCUS_OK)
                 abort(); /* simulated clients all report, once each */
-            if (report->kind == CAUCUS_ASK_SUMS && caucus_client_unreported(t->client[i]))
+            if (report->kind == CAUCUS_ASK_SUMS && t->borrow)
                 caucus_vector_add_i64(t->totals, report->value, t->d); /* no longer among the unreported */
             t->result->scalars_up += report->count;
             t->result->bytes_up += caucus_report_bytes(report);
@@ -240,7 +245,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
             caucus_convex_play(t->convex, t->client, round, count);
         } else {
             if (t->all && round >= t->made_first + t->made_count)
-                make_ahead(t, round, until);
+                make_ahead(t, round);
             if (t->all && count > t->made_first + t->made_count - round)
                 count = t->made_first + t->made_count - round;
             play_rounds(t, round, count);
