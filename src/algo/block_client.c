@@ -12,10 +12,15 @@
 #include "algo/lend.h"
 #include "algo/schedule.h"
 
+/* Unit client-block keeps the block's sums apart until their mean is known; one round is its own mean. */
+size_t caucus_block_rows(const caucus_plan *plan) {
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && plan->settings.interval > 1 ? 2 : 1;
+}
+
 caucus_status caucus_block_client_new(caucus_client *c) {
     uint32_t d = c->plan->settings.experts;
     c->sums = calloc(d, sizeof *c->sums);
-    bool block = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    bool block = caucus_block_rows(c->plan) > 1;
     if (block)
         c->block_sums = calloc(d, sizeof *c->block_sums);
     c->sums_first = 1;

@@ -15,7 +15,12 @@
 #include "algo/wipe.h"
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
-    assert(plan && key && ret);
+    return caucus_client_new_beside(plan, index, key, NULL, ret);
+}
+
+caucus_status caucus_client_new_beside(const caucus_plan *plan, uint32_t index, const caucus_key *key,
+                                       const caucus_client *first, caucus_client **ret) {
+    assert(plan && key && ret && (!first || (first->plan == plan && !first->started)));
     if (index < 1 || index > plan->settings.clients)
         return CAUCUS_E_RANGE;
     caucus_client *c = calloc(1, sizeof *c);
@@ -26,7 +31,7 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     c->key = *key;
     c->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
     c->stoch = caucus_plan_is_stoch(plan);
-    caucus_status status = c->stoch ? caucus_phase_client_new(c) : caucus_block_client_new(c);
+    caucus_status status = c->stoch ? caucus_phase_client_new(c, first) : caucus_block_client_new(c);
     if (status != CAUCUS_OK) {
         caucus_client_free(c);
         return status;
@@ -35,22 +40,21 @@ caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const c
     return CAUCUS_OK;
 }
 
+size_t caucus_client_bytes_beside(const caucus_plan *plan) {
+    const size_t block = 16; /* what malloc adds to each */
+    size_t rows = caucus_plan_is_stoch(plan) ? caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan)
+                                             : caucus_block_rows(plan);
+    return sizeof(caucus_client) + rows * plan->settings.experts * sizeof(int64_t) + 3 * block;
+}
+
 void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
     size_t row = c->plan->settings.experts * sizeof(int64_t);
-    caucus_wipe_free(c->value, row);
     caucus_wipe_free(c->sums, row);
     caucus_wipe_free(c->block_sums, row);
-    caucus_wipe_free(c->scratch, c->plan->settings.experts * sizeof *c->scratch);
-    caucus_wipe_free(c->play, sizeof *c->play);
-    caucus_wipe_free(c->root, (c->trees ? c->trees : 1) * row);
-    caucus_wipe_free(c->stack, (c->trees + 1) * row);
-    caucus_wipe_free(c->slope, row);
-    free(c->stack_x); /* mixtures are public */
-    free(c->x);
-    free(c->x_parent);
-    caucus_weights_free(&c->weights);
+    if (c->stoch)
+        caucus_phase_client_free(c);
     sodium_memzero(c, sizeof *c);
     free(c);
 }

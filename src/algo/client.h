@@ -1,7 +1,8 @@
 /* client.h (internal): what the client machines share.
  *
- * A simulation holds a million of these, so each holds only what its plan needs: one vector of d sums where no trees
- * are walked, and reports point at it rather than at a copy.
+ * A simulation holds a million of these, so each holds only what its plan needs and what is its own: one vector of d
+ * sums where no trees are walked, and reports point at it rather than at a copy. What was announced to all and the
+ * working space of reports are in one place, which such clients share (lend.h).
  *
  * client.c holds what is common: rounds, announcements, when a report is due. A family of algorithms
  * (blocks: svt, hedge, leader; phases: stoch) fills in three functions. */
@@ -26,18 +27,34 @@ typedef struct caucus_rows {
     const float *f32;
 } caucus_rows;
 
+/* Phases: what every client knows alike, and working space. */
+typedef struct caucus_common {
+    uint32_t *scratch; /* [d]: a vote's working space */
+    /* The plan has trees or convex losses: */
+    caucus_weights weights; /* the mixture being built, or in force */
+    int64_t *value;         /* [d]: the leaf's values (a root-only step reports its root in place) */
+    /* Convex losses: */
+    uint64_t *stack_x; /* [T1 + 1][d]: counts of the mixture at each depth of the path */
+    uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
+    double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */
+    int64_t *here;                /* [d]: one gradient on the grid */
+} caucus_common;
+
 struct caucus_client {
     const caucus_plan *plan;
     caucus_key key;
+    bool stoch;   /* phases, else blocks */
+    bool started; /* heard the first announcement */
+    bool made;    /* the report now due has been made: its bytes are frozen */
+    bool walks;   /* phases: the plan has trees or convex losses */
+    bool mixed;   /* phases: more than one expert in the mixture: draw one per round */
+    bool beside;  /* `common` is another client's, who hears every announcement first */
     caucus_grid grid;
     caucus_clips clips;
     uint32_t index;
-    bool stoch;                /* phases, else blocks */
     uint32_t round;            /* observed so far */
     caucus_announcement heard; /* in force; serial + 1 is expected next */
     uint32_t ready;            /* the round after which it can be answered (caucus_client_set_ready) */
-    bool started;              /* heard the first one */
-    bool made;                 /* the report now due has been made: its bytes are frozen */
     caucus_report report;
     int64_t scalar;  /* a report of one value */
     uint32_t expert; /* to play in the coming round */
@@ -45,29 +62,24 @@ struct caucus_client {
 
     /* Blocks. */
     int64_t *sums;       /* [d]: losses not yet reported as a vector */
-    int64_t *block_sums; /* [d]: unit client-block: losses of the current block, before the mean is rounded */
+    int64_t *block_sums; /* [d]: unit client-block: losses of the current block, before the mean is rounded; none where
+                            a block is one round, which is its own mean */
     uint32_t sums_first; /* first block in sums */
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
     const float *lent;   /* [lent_rounds][d]: rows not yet added to sums (lend.h) */
     uint32_t lent_rounds;
 
     /* Phases. */
-    uint32_t trees;    /* the most that any phase has */
-    bool walks;        /* the plan has trees or convex losses: what follows is allocated */
-    int64_t *root;     /* [max(1,T1)][d]: linear losses: sum of each root's slice */
-    int64_t *value;    /* [d]: the leaf's values (a root-only step reports its root in place) */
-    int64_t *stack;    /* [T1 + 1][d]: convex losses: V at each depth of the path */
-    uint64_t *stack_x; /* [T1 + 1][d]: convex losses: counts of the mixture at each depth */
-    uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
-    caucus_weights weights; /* the mixture being built, or in force */
+    caucus_common *common; /* NULL where nothing of it is needed */
+    int64_t *root;         /* [max(1,T1)][d]: linear losses: sum of each root's slice */
+    int64_t *stack;        /* [T1][d]: convex losses, unless increments are reported: V along the path */
     caucus_leaf leaf;
     uint32_t phase;      /* the phase in play */
-    bool mixed;          /* more than one expert in the mixture: draw one per round */
-    caucus_stream *play; /* those draws */
-    uint32_t *scratch;   /* [d]: a vote's working space */
+    uint32_t play_index; /* draws from the mixture: index and lane of their stream, and how far it has been read */
+    uint32_t play_lane;
+    uint64_t play_words;
     caucus_gradient gradient;
     void *gradient_user;
-    double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */
 };
 
 /* Add rows to acc[d], and the value of one cell, both on the grid and with clips counted (client.c). */
@@ -78,21 +90,29 @@ int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
 void caucus_client_set_ready(caucus_client *c);
 
 /* Blocks (block_client.c). */
+size_t caucus_block_rows(const caucus_plan *plan); /* vectors it keeps */
 caucus_status caucus_block_client_new(caucus_client *c);
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds); /* false: observe them now */
 void caucus_block_client_make(caucus_client *c);
 void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
 
-/* Phases (phase_client.c). */
-caucus_status caucus_phase_client_new(caucus_client *c);
+/* Phases (phase_client.c): vectors of its own, and what it has in common with `first` (NULL: with nobody). */
+caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *first);
+void caucus_phase_client_free(caucus_client *c);
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 void caucus_phase_client_make(caucus_client *c);
 void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
-/* Rows of c->stack: T1 + 1 of the deepest tree; one root fewer. */
-size_t caucus_client_tree_rows(const caucus_client *c);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
- * increment) in c->value. */
+ * increment) in c->common->value. */
 void caucus_phase_client_convex(caucus_client *c, bool increment);
+
+/* phase_space.c: T1 of a plan; rows of d numbers in c->root and in c->stack. */
+uint32_t caucus_plan_trees(const caucus_plan *plan);
+size_t caucus_phase_root_rows(const caucus_plan *plan);
+size_t caucus_phase_stack_rows(const caucus_plan *plan);
+/* What clients have in common. new: CAUCUS_OK (NULL where the plan needs none), CAUCUS_E_MEMORY. */
+caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret);
+void caucus_common_free(const caucus_plan *plan, caucus_common *common);
 
 #endif

@@ -17,13 +17,13 @@ enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
 static uint32_t value_place(const caucus_client *c) {
     if (c->sums && c->report.value == c->sums)
         return VALUE_SUMS;
-    if (c->value && c->report.value == c->value)
+    if (c->common && c->common->value && c->report.value == c->common->value)
         return VALUE_LEAF;
     return c->root && c->report.value == c->root ? VALUE_ROOT : VALUE_SCALAR;
 }
 
 static const int64_t *value_at(const caucus_client *c, uint32_t place) {
-    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, c->value};
+    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, c->common ? c->common->value : NULL};
     return places[place];
 }
 
@@ -46,15 +46,28 @@ static void pack_report(caucus_pack *p, caucus_client *c) {
     }
 }
 
+/* Places of the format that hold nothing: whatever is read there is dropped. */
+static void pack_unused(caucus_pack *p, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t nothing = 0;
+        caucus_pack_u64(p, &nothing);
+    }
+}
+
 static void pack_trees(caucus_pack *p, caucus_client *c) {
-    size_t d = c->plan->settings.experts, rows = caucus_client_tree_rows(c);
-    caucus_pack_i64s(p, c->root, (rows > 1 ? rows - 1 : 1) * d);
-    caucus_pack_i64s(p, c->value, d);
-    caucus_pack_i64s(p, c->stack, rows * d);
-    caucus_pack_u64s(p, c->stack_x, rows * d);
-    caucus_pack_u64s(p, c->stack_mass, CAUCUS_TREES_MAX + 1);
-    caucus_pack_u64s(p, c->weights.count, c->weights.count ? d : 0);
-    caucus_pack_u32(p, &c->weights.steps);
+    size_t d = c->plan->settings.experts;
+    caucus_common none = {0}, *w = c->common ? c->common : &none;
+    caucus_pack_i64s(p, c->root, c->root ? caucus_phase_root_rows(c->plan) * d : 0);
+    caucus_pack_i64s(p, w->value, d);
+    if (w->stack_x) { /* convex: one row for each depth */
+        size_t rows = caucus_plan_trees(c->plan) + 1, kept = caucus_phase_stack_rows(c->plan);
+        caucus_pack_i64s(p, c->stack, kept * d);
+        pack_unused(p, (rows - kept) * d);
+        caucus_pack_u64s(p, w->stack_x, rows * d);
+    }
+    caucus_pack_u64s(p, w->stack_mass, CAUCUS_TREES_MAX + 1);
+    caucus_pack_u64s(p, w->weights.count, d);
+    caucus_pack_u32(p, &w->weights.steps);
     caucus_pack_u32(p, &c->phase);
     caucus_pack_bool(p, &c->mixed);
     caucus_pack_below(p, c->phase, 32);
@@ -104,14 +117,14 @@ void caucus_client_save(const caucus_client *c, uint8_t *ret) {
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_client *c) {
     const caucus_plan *plan = c->plan;
+    const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     uint64_t total = 0;
-    for (uint32_t y = 0; c->weights.count && y < plan->settings.experts; y++)
-        if (__builtin_add_overflow(total, c->weights.count[y], &total))
+    for (uint32_t y = 0; weights && y < plan->settings.experts; y++)
+        if (__builtin_add_overflow(total, weights->count[y], &total))
             return false;
-    if (c->weights.count &&
-        (c->weights.steps > caucus_tree_leaves(CAUCUS_TREES_MAX) || total != caucus_weights_mass(&c->weights)))
+    if (weights && (weights->steps > caucus_tree_leaves(CAUCUS_TREES_MAX) || total != caucus_weights_mass(weights)))
         return false;
-    if (c->mixed && (!c->play || total == 0))
+    if (c->mixed && total == 0)
         return false;
     if (!caucus_plan_is_stoch(plan))
         return !c->mixed;
@@ -140,8 +153,8 @@ caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, con
         return CAUCUS_E_FORMAT;
     }
     caucus_client_set_ready(c);
-    if (c->mixed) /* lane 1: never the stream that was used before the restart */
-        caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)c->phase, c->round, 1);
+    c->play_index = c->round; /* lane 1: never the stream that was used before the restart */
+    c->play_lane = 1;
     *ret = c;
     return CAUCUS_OK;
 }

@@ -12,55 +12,55 @@
 
 #include "algo/client.h"
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 #include "num/vector.h"
+#include "rng/words.h"
 
-static uint32_t most_trees(const caucus_plan *plan) {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
-        if (plan->stoch.phase[i].trees > most)
-            most = plan->stoch.phase[i].trees;
-    return most;
-}
-
-caucus_status caucus_phase_client_new(caucus_client *c) {
+caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *first) {
     const caucus_plan *plan = c->plan;
-    size_t d = plan->settings.experts;
-    size_t trees = c->trees = most_trees(plan);
-    bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
-    bool ok = true;
+    size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
-    c->walks = trees > 0 || !linear;
-    if (linear)
-        ok = (c->root = calloc((trees ? trees : 1) * d, sizeof *c->root)) != NULL;
-    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
-        ok = ok && (c->scratch = calloc(d, sizeof *c->scratch)) != NULL;
-    if (ok && c->walks) {
-        ok = (c->value = calloc(d, sizeof *c->value)) != NULL && (c->play = calloc(1, sizeof *c->play)) != NULL;
-        if (ok && caucus_weights_init(&c->weights, (uint32_t)d) != CAUCUS_OK)
-            ok = false;
-    }
-    if (ok && !linear) {
-        c->stack = calloc((trees + 1) * d, sizeof *c->stack);
-        c->stack_x = calloc((trees + 1) * d, sizeof *c->stack_x);
-        c->x = calloc(d, sizeof *c->x);
-        c->x_parent = calloc(d, sizeof *c->x_parent);
-        c->slope = calloc(d, sizeof *c->slope);
-        ok = c->stack && c->stack_x && c->x && c->x_parent && c->slope;
-    }
-    return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    c->walks = caucus_plan_trees(plan) > 0 || plan->settings.losses != CAUCUS_LOSSES_LINEAR;
+    c->beside = first != NULL;
+    if (first)
+        c->common = first->common;
+    else if (caucus_common_new(plan, &c->common) != CAUCUS_OK)
+        return CAUCUS_E_MEMORY;
+    if (roots > 0)
+        c->root = calloc(roots * d, sizeof *c->root);
+    if (rows > 0)
+        c->stack = calloc(rows * d, sizeof *c->stack);
+    return (roots == 0 || c->root) && (rows == 0 || c->stack) ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
-size_t caucus_client_tree_rows(const caucus_client *c) {
-    return (size_t)most_trees(c->plan) + 1;
+void caucus_phase_client_free(caucus_client *c) {
+    size_t row = c->plan->settings.experts * sizeof(int64_t);
+    caucus_wipe_free(c->root, caucus_phase_root_rows(c->plan) * row);
+    caucus_wipe_free(c->stack, caucus_phase_stack_rows(c->plan) * row);
+    if (!c->beside)
+        caucus_common_free(c->plan, c->common);
 }
 
 static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase) {
     return &c->plan->stoch.phase[phase - 2];
 }
 
+/* The stream of this phase's draws, where the last of them left it. Kept as a place: an open stream is larger than the
+ * whole machine, and there may be a million of them. */
+static void open_play(caucus_stream *ret, const caucus_client *c) {
+    caucus_stream_open(ret, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)c->phase, c->play_index, c->play_lane);
+    caucus_stream_seek(ret, c->play_words);
+}
+
+static void close_play(caucus_stream *stream, caucus_client *c) {
+    c->play_words = caucus_stream_place(stream);
+    caucus_stream_wipe(stream);
+}
+
 /* An expert for one round, from the integer weights: one exact uniform draw. Post-processing of what was announced. */
-static uint32_t draw_expert(caucus_client *c) {
-    return caucus_weights_at(&c->weights, caucus_uniform(c->play, caucus_weights_mass(&c->weights)));
+static uint32_t draw_expert(const caucus_client *c, caucus_stream *play) {
+    const caucus_weights *weights = &c->common->weights;
+    return caucus_weights_at(weights, caucus_uniform(play, caucus_weights_mass(weights)));
 }
 
 static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint32_t row) {
@@ -85,8 +85,22 @@ static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, ui
     } while (caucus_leaf_next(&leaf));
 }
 
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
+/* Pay for what was played, and draw what comes next. */
+static void play_rows(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     size_t d = c->plan->settings.experts;
+    caucus_stream play;
+    if (c->mixed)
+        open_play(&play, c);
+    for (uint32_t r = 0; r < rounds; r++) {
+        c->cost += caucus_rows_loss(c, rows, r * d + c->expert);
+        if (c->mixed)
+            c->expert = draw_expert(c, &play);
+    }
+    if (c->mixed)
+        close_play(&play, c);
+}
+
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
     bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
     if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
@@ -97,11 +111,7 @@ void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         if (used)
             add_to_roots(c, c->round + 1 - caucus_phase_start(c->phase), rows, rounds);
         caucus_clips clips = c->clips; /* of the sums; the cost is one of the values counted there */
-        for (uint32_t r = 0; r < rounds; r++) {
-            c->cost += caucus_rows_loss(c, rows, r * d + c->expert);
-            if (c->mixed)
-                c->expert = draw_expert(c);
-        }
+        play_rows(c, rows, rounds);
         if (used)
             c->clips = clips;
     }
@@ -117,7 +127,7 @@ static void to_mean(int64_t *value, uint32_t d, int64_t n) {
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
     caucus_stream stream;
     caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
-    c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->scratch);
+    c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->common->scratch);
     caucus_stream_wipe(&stream);
 }
 
@@ -149,18 +159,19 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
     if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
         if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
             caucus_phase_client_convex(c, increment);
-        return c->value;
+        return c->common->value;
     }
     int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
     if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)
         to_mean(root, d, (int64_t)phase->samples);
     if (!c->walks)
         return root;
+    int64_t *value = c->common->value;
     if (increment && c->leaf.depth > 0)
-        memset(c->value, 0, d * sizeof *c->value);
+        memset(value, 0, d * sizeof *value);
     else
-        memcpy(c->value, root, d * sizeof *c->value);
-    return c->value;
+        memcpy(value, root, d * sizeof *value);
+    return value;
 }
 
 void caucus_phase_client_make(caucus_client *c) {
@@ -195,11 +206,16 @@ void caucus_phase_client_make(caucus_client *c) {
 static void begin_phase(caucus_client *c, uint32_t phase) {
     c->phase = phase;
     if (c->root)
-        memset(c->root, 0, (c->trees ? c->trees : 1) * (size_t)c->plan->settings.experts * sizeof *c->root);
-    c->mixed = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->weights) > 1;
+        memset(c->root, 0, caucus_phase_root_rows(c->plan) * c->plan->settings.experts * sizeof *c->root);
+    c->mixed = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR &&
+               caucus_weights_support(&c->common->weights) > 1;
+    c->play_index = c->play_lane = 0;
+    c->play_words = 0;
     if (c->mixed) {
-        caucus_stream_open(c->play, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)phase, 0, 0);
-        c->expert = draw_expert(c);
+        caucus_stream play;
+        open_play(&play, c);
+        c->expert = draw_expert(c, &play);
+        close_play(&play, c);
     }
 }
 
@@ -212,10 +228,10 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
     bool chosen = c->heard.ask != CAUCUS_ASK_SHORTLIST; /* a shortlist is not a choice */
     if (!chosen)
         return;
-    if (c->walks) {
+    if (c->walks && !c->beside) {
         if (before->step == 0)
-            caucus_weights_reset(&c->weights);
-        caucus_weights_push(&c->weights, c->heard.expert);
+            caucus_weights_reset(&c->common->weights);
+        caucus_weights_push(&c->common->weights, c->heard.expert);
     }
     bool more = c->heard.ask == CAUCUS_ASK_LEAF && c->heard.block == before->block;
     if (!more)
@@ -224,11 +240,12 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
 
 void caucus_client_mixture(const caucus_client *c, double *ret) {
     uint32_t d = c->plan->settings.experts;
-    bool built = c->walks && caucus_weights_mass(&c->weights) > 0;
+    const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
+    bool built = weights && caucus_weights_mass(weights) > 0;
     bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
     for (uint32_t y = 0; y < d; y++) {
         if (built)
-            ret[y] = caucus_weights_value(&c->weights, y);
+            ret[y] = caucus_weights_value(weights, y);
         else
             ret[y] = middle ? 1.0 / d : y == c->expert ? 1.0 : 0.0;
     }

@@ -24,27 +24,53 @@ static int64_t clamped(int64_t v, int64_t limit) {
 static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
+    const caucus_common *w = c->common;
     for (uint32_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, c->x, c->slope);
+        c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
         for (uint32_t y = 0; y < d; y++)
-            value[y] += caucus_grid_gradient(&c->grid, c->slope[y], alpha, &c->clips);
+            value[y] += caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
     }
 }
 
 /* value[y] += 2^h * sum over the leaf's samples of clamp(G(l, x) - G(l, x_parent)). */
-static void add_differences(caucus_client *c, uint32_t first_round, int64_t limit, int64_t *here, int64_t *value) {
+static void add_differences(caucus_client *c, uint32_t first_round, int64_t limit, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
+    const caucus_common *w = c->common;
     for (uint32_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, c->x, c->slope);
+        c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
         for (uint32_t y = 0; y < d; y++)
-            here[y] = caucus_grid_gradient(&c->grid, c->slope[y], alpha, &c->clips);
-        c->gradient(c->gradient_user, first_round + s, c->x_parent, c->slope);
+            w->here[y] = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
+        c->gradient(c->gradient_user, first_round + s, w->x_parent, w->slope);
         for (uint32_t y = 0; y < d; y++) {
-            int64_t there = caucus_grid_gradient(&c->grid, c->slope[y], alpha, &c->clips);
-            value[y] += clamped(here[y] - there, limit) * ((int64_t)1 << c->leaf.depth);
+            int64_t there = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
+            value[y] += clamped(w->here[y] - there, limit) * ((int64_t)1 << c->leaf.depth);
         }
     }
+}
+
+/* Note the mixture at the vertex just entered, and at the left children below it. */
+static void enter_mixture(caucus_common *w, const caucus_leaf *leaf, size_t d) {
+    uint64_t *top_x = w->stack_x + leaf->depth * d;
+    memcpy(top_x, w->weights.count, d * sizeof *top_x);
+    w->stack_mass[leaf->depth] = caucus_weights_mass(&w->weights);
+    as_mixture(top_x, w->stack_mass[leaf->depth], (uint32_t)d, w->x);
+    if (leaf->depth > 0)
+        as_mixture(top_x - d, w->stack_mass[leaf->depth - 1], (uint32_t)d, w->x_parent);
+    for (uint32_t below = leaf->depth + 1; below <= leaf->tree; below++) {
+        memcpy(w->stack_x + below * d, top_x, d * sizeof *top_x);
+        w->stack_mass[below] = w->stack_mass[leaf->depth];
+    }
+}
+
+/* From the increment of the vertex just entered to V of the leaf, in `value`. Row h of c->stack is V at depth h, which
+ * the right child at depth h + 1 will ask for; nobody asks again after that child, so its own V takes the row. */
+static void climb(caucus_client *c, int64_t *value, size_t d) {
+    uint32_t h = c->leaf.depth;
+    for (size_t y = 0; h > 0 && y < d; y++)
+        value[y] += c->stack[(h - 1) * d + y];
+    for (uint32_t row = h > 0 ? h - 1 : 0; row < c->leaf.tree; row++)
+        memcpy(c->stack + row * d, value, d * sizeof *value);
 }
 
 void caucus_phase_client_convex(caucus_client *c, bool increment) {
@@ -52,29 +78,13 @@ void caucus_phase_client_convex(caucus_client *c, bool increment) {
     size_t d = c->plan->settings.experts;
     const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->heard.block - 2];
     uint32_t first_round = caucus_phase_start(c->heard.block - 1) + c->leaf.offset;
-    uint32_t h = c->leaf.depth;
-    int64_t *top = c->stack + h * d;
-    uint64_t *top_x = c->stack_x + h * d;
-    memcpy(top_x, c->weights.count, d * sizeof *top_x);
-    c->stack_mass[h] = caucus_weights_mass(&c->weights);
-    as_mixture(top_x, c->stack_mass[h], (uint32_t)d, c->x);
-    /* The increment is gathered in c->value; the leaf's report overwrites it below where V itself is wanted. */
-    memset(c->value, 0, d * sizeof *c->value);
-    if (h == 0) {
-        add_gradients(c, first_round, c->value);
-        memcpy(top, c->value, d * sizeof *top);
-    } else {
-        as_mixture(top_x - d, c->stack_mass[h - 1], (uint32_t)d, c->x_parent);
-        add_differences(c, first_round, phase->clamp[h], top, c->value);
-        const int64_t *parent = top - d;
-        for (size_t y = 0; y < d; y++)
-            top[y] = parent[y] + c->value[y];
-    }
-    for (uint32_t below = h + 1; below <= c->leaf.tree; below++) { /* left children copy */
-        memcpy(c->stack + below * d, top, d * sizeof *top);
-        memcpy(c->stack_x + below * d, top_x, d * sizeof *top_x);
-        c->stack_mass[below] = c->stack_mass[h];
-    }
+    int64_t *value = c->common->value;
+    enter_mixture(c->common, &c->leaf, d);
+    memset(value, 0, d * sizeof *value);
+    if (c->leaf.depth == 0)
+        add_gradients(c, first_round, value);
+    else
+        add_differences(c, first_round, phase->clamp[c->leaf.depth], value);
     if (!increment)
-        memcpy(c->value, c->stack + c->leaf.tree * d, d * sizeof *c->value);
+        climb(c, value, d);
 }

@@ -164,6 +164,23 @@ static void warn(const simulation *s) {
               stderr);
 }
 
+/* Threads were asked for that would have no memory to play in. */
+static void warn_threads(const simulation *s) {
+    for (size_t i = 0; i < s->prepared.count; i++) {
+        const caucus_run *run = &s->prepared.run[i];
+        uint32_t asked = run->threads < run->trials ? run->threads : run->trials;
+        uint32_t fit = caucus_run_trials_that_fit(s->prepared.plan[i]);
+        if (asked <= fit)
+            continue;
+        fprintf(stderr,
+                "caucus simulate: --threads %u: %u trial%s of %u clients at once, to stay under %.1f GiB (results do "
+                "not depend on it)\n",
+                run->threads, fit, fit == 1 ? "" : "s", run->settings.clients,
+                (double)CAUCUS_RUN_BYTES / (double)(1 << 30));
+        return;
+    }
+}
+
 /* What an earlier simulation left in the directory. Nothing is made yet. */
 static int load_unfinished(simulation *s) {
     const char *out = s->prepared.out;
@@ -391,6 +408,7 @@ static int simulate(simulation *s) {
         return CAUCUS_EXIT_FAILED;
     }
     warn(s);
+    warn_threads(s);
     caucus_stop_on_signals();
     code = load_unfinished(s);
     if (code == 0)

@@ -66,6 +66,19 @@ void caucus_stream_refill(caucus_stream *stream) {
     stream->next = 0;
 }
 
+uint64_t caucus_stream_place(const caucus_stream *stream) {
+    return (uint64_t)stream->block * BLOCK_WORDS - (stream->filled - stream->next);
+}
+
+void caucus_stream_seek(caucus_stream *stream, uint64_t words) {
+    assert(stream->filled == 0 && stream->block == 0 && words / BLOCK_WORDS <= UINT32_MAX);
+    stream->block = (uint32_t)(words / BLOCK_WORDS);
+    if (words % BLOCK_WORDS != 0) {
+        caucus_stream_refill(stream);
+        stream->next = (unsigned)(words % BLOCK_WORDS);
+    }
+}
+
 uint64_t caucus_stream_next(caucus_stream *stream) {
     return caucus_word(stream);
 }

@@ -14,6 +14,10 @@ bool caucus_rng_ready(void);
 /** Fill the empty buffer with the next words of the key stream. Aborts when all 2^32 blocks are used up. */
 void caucus_stream_refill(caucus_stream *stream);
 
+/** Words read so far; and go there in a stream just opened: a stream that is used now and then need not stay open. */
+uint64_t caucus_stream_place(const caucus_stream *stream);
+void caucus_stream_seek(caucus_stream *stream, uint64_t words);
+
 static inline uint64_t caucus_word(caucus_stream *stream) {
     if (__builtin_expect(stream->next == stream->filled, 0)) {
         caucus_stream_refill(stream);

@@ -114,7 +114,7 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
         t.reports = paper ? checks : checks + switches;
         t.scalars = paper ? checks * d : checks + switches * d;
         t.paper_scalars = plan->svt.blocks * d;
-        t.client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 2 : 1) * d * 8;
+        t.client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->interval > 1 ? 2 : 1) * d * 8;
         t.coordinator_memory = 2 * d * 8 + 8 * m;
     } else if (is_stoch(s->algorithm)) {
         count_stoch(plan, &t);

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "algo/lend.h"
+
 typedef struct pool {
     const caucus_run *run;
     const caucus_plan *plan;
@@ -46,15 +48,23 @@ static void *work(void *argument) {
     }
 }
 
-static uint32_t thread_count(const caucus_run *run) {
+uint32_t caucus_run_trials_that_fit(const caucus_plan *plan) {
+    uint64_t one = plan->settings.clients * (caucus_client_bytes_beside(plan) + sizeof(caucus_client *));
+    uint64_t fit = CAUCUS_RUN_BYTES / one;
+    return fit == 0 ? 1 : fit > UINT32_MAX ? UINT32_MAX : (uint32_t)fit;
+}
+
+static uint32_t thread_count(const caucus_run *run, const caucus_plan *plan) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t threads = run->threads ? run->threads : cores > 0 ? (uint32_t)cores : 1;
+    uint32_t fit = caucus_run_trials_that_fit(plan);
+    threads = threads < fit ? threads : fit;
     return threads < run->trials ? threads : run->trials;
 }
 
 /* Run `work` on all threads; this one takes part. Fewer threads than asked is only slower. */
 static void play_all(pool *p) {
-    uint32_t threads = thread_count(p->run);
+    uint32_t threads = thread_count(p->run, p->plan);
     pthread_t *thread = calloc(threads, sizeof *thread);
     uint32_t started = 0;
     while (thread && started + 1 < threads && pthread_create(&thread[started], NULL, work, p) == 0)

@@ -2,7 +2,7 @@
  * layer: sim
  *
  * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any
- * number of threads. */
+ * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in CAUCUS_RUN_BYTES. */
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
@@ -14,7 +14,7 @@ typedef struct caucus_run {
     uint32_t trials;
     uint32_t first;   /* number of the first trial (0): a stopped run goes on from there */
     uint64_t seed;    /* noise and losses */
-    uint32_t threads; /* 0 = all cores */
+    uint32_t threads; /* at most; 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. */
     void (*progress)(void *user, uint32_t done, uint32_t trials);
     void *progress_user;
@@ -28,6 +28,12 @@ typedef struct caucus_run_result {
     uint32_t done;              /* complete: trials 0 .. done-1 (fewer than asked only if stopped) */
     double seconds;             /* wall clock */
 } caucus_run_result;
+
+/* What the clients of all trials under way may take together; one trial is always under way. */
+#define CAUCUS_RUN_BYTES ((uint64_t)3 << 29)
+
+/** Trials of a plan that may be under way at once, 1 or more. */
+uint32_t caucus_run_trials_that_fit(const caucus_plan *plan);
 
 /** Plan, open the adversary, play.
  *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names

@@ -44,8 +44,8 @@ uint32_t caucus_curve_round(uint32_t rounds, uint32_t k) {
 }
 
 static void close_trial(trial *t) {
-    for (uint32_t i = 0; t->client && i < t->m; i++)
-        caucus_client_free(t->client[i]);
+    for (uint32_t i = t->m; t->client && i > 0; i--) /* they stand beside the first: it goes last */
+        caucus_client_free(t->client[i - 1]);
     free(t->client);
     caucus_coordinator_free(t->coordinator);
     caucus_convex_free(t->convex);
@@ -64,7 +64,7 @@ static caucus_status open_clients(trial *t, const caucus_key *run) {
         status = CAUCUS_E_MEMORY;
     for (uint32_t i = 0; status == CAUCUS_OK && i < t->m; i++) {
         caucus_key_derive(run, i + 1, &key);
-        status = caucus_client_new(t->plan, i + 1, &key, &t->client[i]);
+        status = caucus_client_new_beside(t->plan, i + 1, &key, t->client[0], &t->client[i]);
         if (status == CAUCUS_OK && t->convex)
             caucus_convex_attach(t->convex, t->client[i], i + 1);
     }

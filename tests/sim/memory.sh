@@ -18,9 +18,9 @@ if [ "$(awk '/MemAvailable/ {print int($2/1024)}' /proc/meminfo)" -lt 2560 ]; th
 fi
 failures=0
 
-# peak ARGUMENT...: MiB that `caucus simulate ARGUMENT...` took at its largest, one thread, one trial.
+# peak ARGUMENT...: MiB that `caucus simulate ARGUMENT...` took at its largest, on as many threads as it likes.
 peak() {
-    "$python" - "$CAUCUS" simulate "$@" --threads 1 --trials 1 --seed 1 --trust coordinator --format json <<'END'
+    "$python" - "$CAUCUS" simulate "$@" --seed 1 --trust coordinator --format json <<'END'
 import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 if done.returncode != 0:
@@ -39,11 +39,22 @@ at_most() {
     fi
 }
 
-many=(--clients 1000000 --experts 100 --rounds 4 --epsilon 1)
-svt=$(peak "${many[@]}" --algorithm svt --adversary realizable)
-at_most "a million clients, svt" "$svt" 2048
-stoch=$(peak "${many[@]}" --algorithm stoch --adversary gaussian)
-at_most "a million clients, stoch" "$stoch" 2048
+many=(--clients 1000000 --experts 100 --epsilon 1)
+svt=$(peak "${many[@]}" --rounds 2 --trials 2 --algorithm svt --adversary realizable)
+at_most "a million clients, svt, two trials" "$svt" 1536
+threads=$(peak "${many[@]}" --rounds 2 --trials 2 --threads 2 --algorithm svt --adversary realizable)
+at_most "a million clients, svt, two threads asked for" "$threads" 1536
+block=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block)
+at_most "a million clients, svt, unit client-block" "$block" 1536
+blocks=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block --interval 2)
+at_most "a million clients, svt, unit client-block, blocks of two" "$blocks" 2048
+stoch=$(peak "${many[@]}" --rounds 4 --trials 2 --algorithm stoch --adversary gaussian)
+at_most "a million clients, stoch, two trials" "$stoch" 1536
+paper=$(peak "${many[@]}" --rounds 8 --trials 1 --algorithm stoch --adversary gaussian --calibration paper) # walks trees
+at_most "a million clients, stoch, paper" "$paper" 1536
+convex=$(peak --clients 100000 --experts 100 --epsilon 1 --rounds 16 --trials 1 --algorithm stoch \
+    --adversary cross-entropy --trees 1)
+at_most "100,000 clients, convex losses" "$convex" 160
 if [ "$svt" -lt 700 ]; then # their sums alone take 763 MiB: less would mean that nothing was measured
     echo "not ok: $svt MiB cannot hold a million vectors of 100 sums"
     failures=$((failures + 1))
@@ -52,8 +63,8 @@ fi
 few=(--clients 10 --experts 100 --epsilon 10)
 for kind in "svt realizable" "stoch gaussian"; do
     run=("${few[@]}" --algorithm "${kind% *}" --adversary "${kind#* }")
-    short=$(peak "${run[@]}" --rounds 1024)
-    long=$(peak "${run[@]}" --rounds 65536)
+    short=$(peak "${run[@]}" --threads 1 --trials 1 --rounds 1024)
+    long=$(peak "${run[@]}" --threads 1 --trials 1 --rounds 65536)
     at_most "$kind, 64 times the rounds" "$long" $((short + 4))
 done
 exit $((failures > 0))

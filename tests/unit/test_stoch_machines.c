@@ -304,7 +304,7 @@ static void convex_run(caucus_trust trust, int trees, double epsilon, double *re
         *ret_gap += (x[y] - target[y]) * (x[y] - target[y]);
     }
     assert_true(fabs(sum - 1) < 1e-12);
-    *ret_support = caucus_weights_support(&f.client[0]->weights);
+    *ret_support = caucus_weights_support(&f.client[0]->common->weights);
     federation_close(&f);
 }
 

@@ -1,0 +1,73 @@
+/* phase_space.c: the memory of stoch's clients: which vectors a plan needs, and what clients have in common. */
+#include <stdlib.h>
+
+#include "algo/client.h"
+#include "algo/wipe.h"
+
+static bool is_linear(const caucus_plan *plan) {
+    return plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+}
+
+uint32_t caucus_plan_trees(const caucus_plan *plan) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+        if (plan->stoch.phase[i].trees > most)
+            most = plan->stoch.phase[i].trees;
+    return most;
+}
+
+size_t caucus_phase_root_rows(const caucus_plan *plan) {
+    size_t trees = caucus_plan_trees(plan);
+    return !is_linear(plan) ? 0 : trees ? trees : 1;
+}
+
+size_t caucus_phase_stack_rows(const caucus_plan *plan) {
+    bool increments = plan->settings.trust == CAUCUS_TRUST_NOBODY;
+    return is_linear(plan) || increments ? 0 : caucus_plan_trees(plan);
+}
+
+caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
+    size_t d = plan->settings.experts, trees = caucus_plan_trees(plan);
+    bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
+    bool linear = is_linear(plan), walks = trees > 0 || !linear, ok = true;
+    *ret = NULL;
+    if (!votes && !walks)
+        return CAUCUS_OK;
+    caucus_common *c = calloc(1, sizeof *c);
+    if (!c)
+        return CAUCUS_E_MEMORY;
+    if (votes)
+        ok = (c->scratch = calloc(d, sizeof *c->scratch)) != NULL;
+    if (ok && walks)
+        ok = (c->value = calloc(d, sizeof *c->value)) != NULL &&
+             caucus_weights_init(&c->weights, (uint32_t)d) == CAUCUS_OK;
+    if (ok && !linear) {
+        c->stack_x = calloc((trees + 1) * d, sizeof *c->stack_x);
+        c->x = calloc(d, sizeof *c->x);
+        c->x_parent = calloc(d, sizeof *c->x_parent);
+        c->slope = calloc(d, sizeof *c->slope);
+        c->here = calloc(d, sizeof *c->here);
+        ok = c->stack_x && c->x && c->x_parent && c->slope && c->here;
+    }
+    if (!ok) {
+        caucus_common_free(plan, c);
+        return CAUCUS_E_MEMORY;
+    }
+    *ret = c;
+    return CAUCUS_OK;
+}
+
+void caucus_common_free(const caucus_plan *plan, caucus_common *c) {
+    if (!c)
+        return;
+    size_t d = plan->settings.experts;
+    caucus_wipe_free(c->scratch, d * sizeof *c->scratch);
+    caucus_wipe_free(c->value, d * sizeof *c->value);
+    caucus_wipe_free(c->slope, d * sizeof *c->slope);
+    caucus_wipe_free(c->here, d * sizeof *c->here);
+    free(c->stack_x); /* mixtures are public */
+    free(c->x);
+    free(c->x_parent);
+    caucus_weights_free(&c->weights);
+    free(c);
+}
