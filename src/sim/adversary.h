@@ -3,9 +3,10 @@
  *
  * An adversary is a function (trial, client, round) -> d losses, fixed before the run: it sees neither the
  * algorithm nor what was played (oblivious). It is random access, so any thread may ask for any rows in any
- * order and every algorithm meets the very same losses: a row depends only on the settings below and on
- * (trial, client, round). Losses are simulated data, never noise of a mechanism: they come from a fast
- * statistical generator (fast_random.h), not from a cryptographic stream.
+ * order and every algorithm meets the very same losses: a row depends only on the seed, the adversary and its
+ * data, d, T and (trial, client, round). It does not depend on the number of clients nor on epsilon, except
+ * in lower-bound-realizable, which is defined by both. Losses are simulated data, never noise of a mechanism:
+ * they come from a fast statistical generator (fast_random.h), not from a cryptographic stream.
  *
  *   gaussian       per expert mean, variance ~ U(0,1), once per trial; losses N(mean, variance) clamped to [0,1]
  *   bernoulli      per expert mean ~ U(0.3, 0.7), once per trial; losses 0 or 1
@@ -20,7 +21,8 @@
  *                  order, where all experts but a hidden one have loss 1
  *   lower-bound-oblivious   Theorem 2, non-private part: Bernoulli(1/2), the same for all clients
  *   movielens      loss of genre g for user u: max(0, r(u,g*) - r(u,g)) with r the mean rating, 0 if none;
- *                  every (client, round) is another user, permuted per trial
+ *                  every (client, round) is another user: client i has users (i-1)T .. iT-1 of a permutation drawn
+ *                  per trial
  *   losses         a NumPy file, clients x rounds x experts, the same in every trial */
 #ifndef CAUCUS_SIM_ADVERSARY_H
 #define CAUCUS_SIM_ADVERSARY_H

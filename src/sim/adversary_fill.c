@@ -105,11 +105,12 @@ static void fill_lower_bound(const trial_t *trial, uint32_t client, uint32_t fir
     }
 }
 
+/* A client's users stand together in the permutation, so that they stay the same when more clients come. */
 static void fill_movielens(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
     const caucus_adversary *adversary = trial->adversary;
     const size_t d = adversary->experts;
     for (size_t row = 0; row < count; row++) {
-        uint32_t user = trial->user[(first + row) * adversary->clients + (client - 1)];
+        uint32_t user = trial->user[(size_t)(client - 1) * adversary->rounds + first + row];
         memcpy(ret + row * d, adversary->user_losses + user * d, d * sizeof *ret);
     }
 }
