@@ -332,6 +332,9 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     case CAUCUS_LOSSES_WRONG:
         fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_USAGE;
+    case CAUCUS_LOSSES_FAILED:
+        fprintf(stderr, "%s\n", error.text);
+        return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_ENDED:
         fprintf(stderr, "caucus join: standard input ended after round %u of %u%s\n", round, j->plan->settings.rounds,
                 j->journal ? " — start again with the same --state to go on"

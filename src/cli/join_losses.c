@@ -33,6 +33,7 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     if (status != CAUCUS_OK)
         return status;
     s->has_npy = true;
+    s->path = caucus_path_tail(path);
     const caucus_settings *p = &plan->settings;
     if (s->npy.experts != p->experts || s->npy.rounds < p->rounds || (!s->npy.single && s->npy.clients < client))
         return caucus_fail(
@@ -184,5 +185,7 @@ caucus_losses_state caucus_losses_next(caucus_losses_source *s, uint32_t round, 
         caucus_npy_fill64(&s->npy, s->npy.single ? 0 : s->client - 1, round, 1, s->row);
     else
         return take_line(s, ret_error);
-    return CAUCUS_LOSSES_READY;
+    caucus_status status =
+        s->trial ? caucus_adversary_whole(s->adversary, ret_error) : caucus_npy_whole(&s->npy, s->path, ret_error);
+    return status == CAUCUS_OK ? CAUCUS_LOSSES_READY : CAUCUS_LOSSES_FAILED;
 }

@@ -12,7 +12,8 @@ typedef enum caucus_losses_state {
     CAUCUS_LOSSES_READY, /* a row is there */
     CAUCUS_LOSSES_LATER, /* not yet: wait until standard input can be read */
     CAUCUS_LOSSES_ENDED, /* no more will come */
-    CAUCUS_LOSSES_WRONG  /* malformed: the error says where */
+    CAUCUS_LOSSES_WRONG, /* malformed: the error says where */
+    CAUCUS_LOSSES_FAILED /* the file is not what it was: the error says which */
 } caucus_losses_state;
 
 typedef struct caucus_losses_source {
@@ -25,6 +26,7 @@ typedef struct caucus_losses_source {
     /* A file. */
     caucus_npy npy;
     bool has_npy;
+    const char *path; /* borrowed */
     /* Lines. */
     char *text;
     size_t size, used, room;

@@ -13,8 +13,8 @@
 #define CALIBRATE_SLACK 0x1p-40
 
 /* The largest rate k/2^56 (fewer bits above 64) not above `value`; CAUCUS_E_INFEASIBLE if that is 0 or its
- * noise could leave 62 bits. The error names `field`. */
-caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret,
+ * noise could leave 62 bits. The error names epsilon, which made it. */
+caucus_status calibrate_rate(double value, double epsilon, caucus_rational *ret,
                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Public facts about an svt run, in units of the range of one loss (of one block's mean, unit client-block). */

@@ -34,7 +34,7 @@ caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) {
             most = fmax(most, m * sqrt(2 * zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) / draws));
     }
     const double rate = fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
-    caucus_status status = calibrate_rate(rate / (m * (double)plan->grid), "epsilon", &hedge->rate, ret_error);
+    caucus_status status = calibrate_rate(rate / (m * (double)plan->grid), s->epsilon, &hedge->rate, ret_error);
     if (status == CAUCUS_OK)
         hedge->learning_rate = caucus_rational_double(hedge->rate) * m * (double)plan->grid;
     return status;

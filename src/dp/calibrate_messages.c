@@ -23,7 +23,7 @@ static caucus_status gaussian(double variance, caucus_noise *ret, caucus_error *
     if (!(variance < 0x1p55))
         return caucus_fail(
             ret_error, CAUCUS_E_INFEASIBLE, "message",
-            "gauss needs the variance %.3g, above 2^55 grid steps: use knorm, a larger epsilon or a coarser grid",
+            "gauss needs the variance %.3g, above 2^55 grid steps: use knorm or a larger epsilon",
             variance);
     const unsigned bits = exponent > 36 ? (unsigned)(56 - exponent) : 20;
     ret->kind = CAUCUS_NOISE_GAUSSIAN;
@@ -44,19 +44,19 @@ static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret
     }
     const bool knorm = plan->stoch.message == CAUCUS_MESSAGE_KNORM;
     ret->kind = knorm ? CAUCUS_NOISE_KNORM : CAUCUS_NOISE_LAPLACE;
-    return calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), "epsilon", &ret->parameter, ret_error);
+    return calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), s->epsilon, &ret->parameter, ret_error);
 }
 
 caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error) {
     const double epsilon = plan->settings.epsilon;
     const double width = (double)calibrate_sensitivity(plan, phase, 0);
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE)
-        return calibrate_rate(epsilon / (2 * width), "epsilon", &phase->vote_rate, ret_error);
+        return calibrate_rate(epsilon / (2 * width), epsilon, &phase->vote_rate, ret_error);
     if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
         phase->shortlist_noise.kind = CAUCUS_NOISE_KNORM;
-        caucus_status status = calibrate_rate(epsilon / 2 / (2 * width), "epsilon", &phase->vote_rate, ret_error);
+        caucus_status status = calibrate_rate(epsilon / 2 / (2 * width), epsilon, &phase->vote_rate, ret_error);
         if (status == CAUCUS_OK)
-            status = calibrate_rate(epsilon / 2 / width, "epsilon", &phase->shortlist_noise.parameter, ret_error);
+            status = calibrate_rate(epsilon / 2 / width, epsilon, &phase->shortlist_noise.parameter, ret_error);
         return status;
     }
     caucus_status status = CAUCUS_OK;

@@ -10,18 +10,19 @@
 /* Noise of rate r exceeds 2^61 with probability below 2^-1000 if r >= 693.2/2^61. */
 #define RATE_MIN 0x1p-51
 
-caucus_status calibrate_rate(double value, const char *field, caucus_rational *ret, caucus_error *ret_error) {
+caucus_status calibrate_rate(double value, double epsilon, caucus_rational *ret, caucus_error *ret_error) {
     value *= 1 - CALIBRATE_SLACK;
-    if (!(value >= RATE_MIN))
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, field,
-                           "needs noise so large that 62 bits cannot hold it (rate %.3g per grid step): raise epsilon "
-                           "or use a coarser grid",
-                           value);
+    if (!(value >= RATE_MIN)) /* two digits, and not rounded below what is enough */
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
+                           "%g needs noise so large that 62 bits cannot hold it (rate %.3g per grid step) — feasible: "
+                           "from about %.2g",
+                           epsilon, value, epsilon * RATE_MIN / value * 1.06);
     int exponent;
     (void)frexp(value, &exponent); /* value < 2^exponent */
     unsigned bits = exponent <= 6 ? 56 : exponent < 62 ? (unsigned)(62 - exponent) : 0;
     caucus_status status = caucus_rational_floor(value, bits, ret);
     if (status != CAUCUS_OK)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, field, "gives the rate %.3g, above 2^62", value);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon", "%g gives the rate %.3g, above 2^62", epsilon,
+                           value);
     return CAUCUS_OK;
 }

@@ -118,7 +118,7 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && plan->settings.trust != CAUCUS_TRUST_NOBODY;
          j++) {
         caucus_rational rate = {0, 1};
-        status = calibrate_rate(rate_of(plan, &done, j, rho), "epsilon", &rate, ret_error);
+        status = calibrate_rate(rate_of(plan, &done, j, rho), plan->settings.epsilon, &rate, ret_error);
         if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
             done.select_rate[j] = rate;
         else

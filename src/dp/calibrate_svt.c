@@ -145,11 +145,11 @@ static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *
     caucus_status status = allocate(svt, ret_error);
     caucus_rational rate = {0, 1};
     if (status == CAUCUS_OK)
-        status = calibrate_rate(real.epsilon_threshold / grid, "epsilon", &rate, ret_error);
+        status = calibrate_rate(real.epsilon_threshold / grid, s->epsilon, &rate, ret_error);
     svt->threshold_noise = svt->check_noise = (caucus_noise){CAUCUS_NOISE_GEOMETRIC, rate};
     const double tail = log(f->checks / (2 * s->rho / 4)) / caucus_rational_double(rate);
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
-        status = calibrate_rate(eta_of(s, &real, k) / (2 * grid), "epsilon", &svt->select_rate[k], ret_error);
+        status = calibrate_rate(eta_of(s, &real, k) / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK) /* g/eta_k is g/(2*rate) grid units */
             status = units_up((double)svt->score_floor +
                                   real.margin / (2 * caucus_rational_double(svt->select_rate[k])) + tail,
@@ -174,12 +174,12 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
     caucus_status status = allocate(svt, ret_error);
     svt->threshold_noise.kind = svt->check_noise.kind = CAUCUS_NOISE_LAPLACE;
     if (status == CAUCUS_OK)
-        status = calibrate_rate(s->epsilon / (4 * grid), "epsilon", &svt->threshold_noise.parameter, ret_error);
+        status = calibrate_rate(s->epsilon / (4 * grid), s->epsilon, &svt->threshold_noise.parameter, ret_error);
     if (status == CAUCUS_OK)
-        status = calibrate_rate(s->epsilon / (8 * grid), "epsilon", &svt->check_noise.parameter, ret_error);
+        status = calibrate_rate(s->epsilon / (8 * grid), s->epsilon, &svt->check_noise.parameter, ret_error);
     const double above = grid * (8 * log(2 * blocks * blocks / s->rho) / s->epsilon + 4 / eta);
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
-        status = calibrate_rate(eta / (2 * grid), "epsilon", &svt->select_rate[k], ret_error);
+        status = calibrate_rate(eta / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK)
             status = units_up((double)svt->score_floor + above, &svt->threshold[k], ret_error);
     }

@@ -10,7 +10,7 @@
 static caucus_status refuse(const caucus_plan *plan, const char *what, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "rounds",
                        "%s could leave 62 bits with %u clients, %u rounds, grid %lld: "
-                       "use a coarser grid or fewer rounds",
+                       "use fewer rounds or clients",
                        what, plan->settings.clients, plan->settings.rounds, (long long)plan->grid);
 }
 

@@ -99,7 +99,11 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
     if (adversary->experts != genres)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (movielens has %u, its genres)",
                            adversary->experts, genres);
-    if ((uint64_t)adversary->clients * adversary->rounds > users || adversary->rounds == 0)
+    if (adversary->clients > users)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients",
+                           "%u (every round of a client is another user, movielens has %u: at most %u clients)",
+                           adversary->clients, users, users);
+    if ((uint64_t)adversary->clients * adversary->rounds > users)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds",
                            "%u clients × %u rounds need as many users, movielens has %u (accepted: at most %u rounds)",
                            adversary->clients, adversary->rounds, users, users / adversary->clients);
@@ -138,8 +142,14 @@ static caucus_status open_losses(const caucus_adversary_settings *settings, cauc
     caucus_status status = caucus_npy_open(settings->losses, &adversary->npy, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    if ((adversary->path = strdup(settings->losses)) == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "losses", "out of memory");
     const caucus_npy *npy = &adversary->npy;
     const char *name = caucus_path_tail(settings->losses);
+    if (npy->experts < 2)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: shape (%u, %u, %u) has %u expert — expected 2 or more to choose from", name,
+                           npy->clients, npy->rounds, npy->experts, npy->experts);
     if (adversary->clients == 0)
         adversary->clients = npy->clients;
     if (adversary->rounds == 0)
@@ -202,7 +212,14 @@ void caucus_adversary_free(caucus_adversary *adversary) {
     caucus_movielens_free(adversary->movielens);
     free(adversary->user_losses);
     caucus_npy_close(&adversary->npy);
+    free(adversary->path);
     free(adversary);
+}
+
+caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_error *ret_error) {
+    if (adversary->kind != CAUCUS_ADVERSARY_LOSSES)
+        return CAUCUS_OK;
+    return caucus_npy_whole(&adversary->npy, caucus_path_tail(adversary->path), ret_error);
 }
 
 void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,

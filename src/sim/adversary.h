@@ -78,6 +78,10 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_adversary_free(caucus_adversary *adversary);
 
+/** Is the data still there as it was opened? Asked after losses were used.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO (a file became shorter: losses were zeros that nobody put there). */
+caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** Clients, experts and rounds after opening (zeros resolved). Any pointer may be NULL. */
 void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
                             uint32_t *ret_rounds);

@@ -19,6 +19,7 @@ struct caucus_adversary {
     uint32_t best;      /* movielens: g* */
     float *user_losses; /* movielens: [users][genres] */
     caucus_npy npy;     /* losses */
+    char *path;         /* losses: of the file */
 };
 
 /* Tables of d parameters are repeated up to d + CAUCUS_FAST_RUN entries, so that a run of draws starting at any expert

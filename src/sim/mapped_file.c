@@ -1,13 +1,86 @@
-/* mapped_file.c: open, check, mmap.
- * layer: sim */
+/* mapped_file.c: open, check, mmap; and what happens when the file is cut meanwhile.
+ * layer: sim
+ *
+ * The handler of SIGBUS finds the mapping in a list that only grows (entries are used again, never freed), so it needs
+ * no lock; it puts pages of zeros where the file is no more, and notes it. */
 #include "sim/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct caucus_mapping {
+    _Atomic(uintptr_t) begin; /* 0: not in use */
+    _Atomic(uintptr_t) end;   /* whole pages */
+    atomic_bool cut;
+    int fd;
+    caucus_mapping *next;
+};
+
+static _Atomic(caucus_mapping *) mappings;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uintptr_t page_bytes;
+static struct sigaction before; /* what SIGBUS did until now */
+
+static void on_bus(int signal_number, siginfo_t *info, void *context) {
+    (void)signal_number, (void)context;
+    int error = errno;
+    uintptr_t at = (uintptr_t)info->si_addr & ~(page_bytes - 1);
+    for (caucus_mapping *m = atomic_load(&mappings); m != NULL; m = m->next) {
+        uintptr_t begin = atomic_load(&m->begin), end = atomic_load(&m->end);
+        if (begin == 0 || at < begin || at >= end)
+            continue;
+        atomic_store(&m->cut, true);
+        void *page = (char *)info->si_addr - ((uintptr_t)info->si_addr - at);
+        if (mmap(page, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+            errno = error;
+            return;
+        }
+    }
+    (void)sigaction(SIGBUS, &before, NULL); /* not ours: it happens again, the old way */
+    errno = error;
+}
+
+static void watch_bus(void) {
+    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGBUS, &action, &before);
+}
+
+/* An entry that is free, or a new one; NULL without memory. */
+static caucus_mapping *take_entry(void) {
+    caucus_mapping *m = atomic_load(&mappings);
+    while (m != NULL && atomic_load(&m->begin) != 0)
+        m = m->next;
+    if (m == NULL && (m = calloc(1, sizeof *m)) != NULL) {
+        m->next = atomic_load(&mappings);
+        atomic_store(&mappings, m);
+    }
+    return m;
+}
+
+static caucus_mapping *enter(void *map, size_t size, int fd) {
+    (void)pthread_once(&once, watch_bus);
+    pthread_mutex_lock(&opening);
+    caucus_mapping *m = take_entry();
+    if (m != NULL) {
+        m->fd = fd;
+        atomic_store(&m->cut, false);
+        atomic_store(&m->end, ((uintptr_t)map + size + page_bytes - 1) & ~(page_bytes - 1));
+        atomic_store(&m->begin, (uintptr_t)map);
+    }
+    pthread_mutex_unlock(&opening);
+    return m;
+}
 
 const char *caucus_path_tail(const char *path) {
     const size_t most = 80;
@@ -17,6 +90,19 @@ const char *caucus_path_tail(const char *path) {
     const char *tail = path + (length - most);
     const char *slash = strchr(tail, '/');
     return slash != NULL && slash[1] != '\0' ? slash + 1 : tail;
+}
+
+static caucus_status map_file(int fd, size_t size, caucus_mapped *ret) {
+    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return CAUCUS_E_IO;
+    caucus_mapping *entry = enter(map, size, fd);
+    if (entry == NULL) {
+        munmap(map, size);
+        return CAUCUS_E_MEMORY;
+    }
+    *ret = (caucus_mapped){map, size, entry};
+    return CAUCUS_OK;
 }
 
 caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_error *ret_error) {
@@ -33,19 +119,35 @@ caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_er
     } else if (info.st_size == 0) {
         *ret = (caucus_mapped){(const uint8_t *)"", 0, NULL};
     } else {
-        size_t size = (size_t)info.st_size;
-        void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
-            status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", shown, strerror(errno));
-        else
-            *ret = (caucus_mapped){map, size, map};
+        status = map_file(fd, (size_t)info.st_size, ret);
+        if (status == CAUCUS_OK)
+            return CAUCUS_OK; /* it stays open: its size is looked at again */
+        (void)caucus_fail(ret_error, status, "", "%s: %s", shown,
+                          status == CAUCUS_E_IO ? strerror(errno) : caucus_status_text(status));
     }
     close(fd);
     return status;
 }
 
 void caucus_mapped_close(caucus_mapped *file) {
-    if (file->map != NULL)
-        munmap(file->map, file->size);
+    if (file->map != NULL) {
+        void *map = (void *)(uintptr_t)file->bytes;
+        int fd = file->map->fd;
+        pthread_mutex_lock(&opening);
+        atomic_store(&file->map->begin, 0); /* free from here on */
+        pthread_mutex_unlock(&opening);
+        munmap(map, file->size);
+        close(fd);
+    }
     *file = (caucus_mapped){NULL, 0, NULL};
+}
+
+bool caucus_mapped_cut(const caucus_mapped *file) {
+    struct stat info;
+    if (file->map == NULL)
+        return false;
+    /* Within the last page that is left, what was cut reads as zeros without a signal. */
+    if (fstat(file->map->fd, &info) == 0 && (size_t)info.st_size < file->size)
+        atomic_store(&file->map->cut, true); /* and stays so, should it grow again */
+    return atomic_load(&file->map->cut);
 }

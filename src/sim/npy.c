@@ -269,6 +269,12 @@ void caucus_npy_close(caucus_npy *npy) {
     caucus_mapped_close(&npy->file);
 }
 
+caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) {
+    if (!caucus_mapped_cut(&npy->file))
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: it became shorter while it was being read", name);
+}
+
 /* Where the wanted rows begin; the product fits because the file holds it. */
 static const uint8_t *rows_at(const caucus_npy *npy, uint32_t client, uint32_t first) {
     return npy->values + ((size_t)client * npy->rounds + first) * npy->experts * (npy->wide ? 8u : 4u);

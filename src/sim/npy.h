@@ -36,4 +36,7 @@ void caucus_npy_close(caucus_npy *npy);
 void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret);
 void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret);
 
+/** CAUCUS_OK, or CAUCUS_E_IO if the file has become shorter: what was filled since it was opened may be wrong. */
+caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 #endif

@@ -116,11 +116,13 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     play_all(&p);
     pthread_mutex_destroy(&p.progress);
     status = (caucus_status)atomic_load(&p.failed);
-    if (status != CAUCUS_OK) {
+    if (status == CAUCUS_E_IO)
+        status = caucus_adversary_whole(p.adversary, ret_error);
+    else if (status != CAUCUS_OK)
         (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts",
                           plan->settings.clients, plan->settings.experts);
+    if (status != CAUCUS_OK)
         goto out;
-    }
     ret->trials = run->trials;
     while (ret->done < run->trials && complete[ret->done])
         ret->done++;

@@ -16,6 +16,7 @@
 
 typedef struct trial {
     const caucus_plan *plan;
+    const caucus_adversary *adversary;
     const caucus_adversary_trial *losses;
     bool wide; /* losses are doubles at their source */
     uint32_t m, d, rounds;
@@ -252,6 +253,8 @@ static caucus_status play(trial *t, const volatile int *stop) {
         }
         round += count;
         if (round == until) {
+            if (caucus_adversary_whole(t->adversary, NULL) != CAUCUS_OK)
+                return CAUCUS_E_IO;
             double regret = regret_so_far(t);
             for (; point < CAUCUS_CURVE_POINTS && caucus_curve_round(t->rounds, point) == round; point++)
                 t->result->curve[point] = regret;
@@ -271,6 +274,7 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
         return status;
     memset(ret, 0, sizeof *ret);
     trial t = {.plan = plan,
+               .adversary = adversary,
                .losses = losses,
                .wide = caucus_adversary_is_wide(adversary),
                .m = plan->settings.clients,

@@ -193,7 +193,7 @@ refused "a Gaussian without delta" 2 "caucus plan: --delta 0 with message gauss,
 refused "phases too short for the trees" 2 "caucus plan: --trees 7 trees fit no phase of 100 rounds (accepted: fewer, or auto)" --algorithm stoch --rounds 100 --trees 7 "${c[@]}"
 refused "sums that could overflow" 2 "caucus plan: --rounds 1073741824 rounds of 16777216 clients on a grid of 65536 steps (accepted: clients * rounds * grid below 2^62)" --clients 16777216 --rounds 1073741824 "${c[@]}"
 refused "trust that the algorithm cannot have" 2 "caucus plan: --trust nobody with svt, whose messages are sums in clear (accepted: coordinator; or algorithm stoch, limited-updates)" --trust nobody
-refused "noise too large" 2 "caucus plan: --epsilon needs noise so large that 62 bits cannot hold it (rate 3.77e-16 per grid step): raise epsilon or use a coarser grid" "${c[@]}" --epsilon 1e-9
+refused "noise too large" 2 "caucus plan: --epsilon 1e-09 needs noise so large that 62 bits cannot hold it (rate 3.77e-16 per grid step) — feasible: from about 1.2e-09" "${c[@]}" --epsilon 1e-9
 refused "several values" 2 "caucus plan: --epsilon 2: a second value: one at a time here" "${c[@]}" --epsilon 1,2
 refused "convex losses for svt" 2 "caucus plan: --convex: losses convex with svt (accepted: linear; or algorithm stoch, limited-updates)" "${c[@]}" --convex 1,1
 refused "half of --convex" 2 "caucus plan: --convex 1: must be two numbers, for example 1,0.5" "${c[@]}" --convex 1
