@@ -3,7 +3,7 @@
 # tells nobody what it has not kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
@@ -74,15 +74,15 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
 
     # 2. A file system that cannot be written to.
     mount -o remount,ro "$work/full"
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 3
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 3
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 24
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 24
     umount "$work/full"
     echo "ok: read-only"
 else
     echo "skip: full disk (a small file system needs root and the right to mount)"
     mkdir "$work/closed"
     chmod 500 "$work/closed"
-    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 3
+    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 24
     echo "ok: read-only"
 fi
 
@@ -122,7 +122,7 @@ rm -f "$work/rolled/coordinator.db-shm"
 truncate -s $((32 + 23 * frame + 100)) "$work/rolled/coordinator.db-wal"
 for i in 1 2 3; do cp "$work/killed.$i.state" "$work/rolled.$i.state"; done
 start_coordinator rolled "$plan" 0 "${security[@]}"
-wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 3 --insecure \
+wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
     --client 1 --state "$work/rolled.1.state"
 kill -TERM "$server"
 ended "$server" "rolled back, stopped" 0
