@@ -97,8 +97,9 @@ log=$work/killed/coordinator.db-wal
 bytes=$(stat -c %s "$log")
 [ "$bytes" -gt 40000 ] || give_up "a log of $bytes bytes: nothing to cut"
 frame=4120 # 24 of head, a page of 4096; before them 32
+third=$((32 + (bytes - 32) / frame / 3 * frame)) # the log begins with the epoch: what was before it is in the database
 cut=0
-for length in 0 17 32 $((32 + frame / 2)) $((32 + 9 * frame)) $((32 + 23 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
+for length in 0 17 32 $((32 + frame / 2)) $third $((third + 2 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
     cut=$((cut + 1))
     cp -r "$work/killed" "$work/cut$cut"
     rm -f "$work/cut$cut/coordinator.db-shm"
@@ -119,7 +120,7 @@ done
 # A client that has heard what was cut off is not led astray: it is told.
 cp -r "$work/killed" "$work/rolled"
 rm -f "$work/rolled/coordinator.db-shm"
-truncate -s $((32 + 23 * frame + 100)) "$work/rolled/coordinator.db-wal"
+truncate -s $((third + 2 * frame + 100)) "$work/rolled/coordinator.db-wal"
 for i in 1 2 3; do cp "$work/killed.$i.state" "$work/rolled.$i.state"; done
 start_coordinator rolled "$plan" 0 "${security[@]}"
 wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
