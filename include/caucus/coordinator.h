@@ -16,7 +16,8 @@ extern "C" {
 typedef struct caucus_coordinator caucus_coordinator;
 
 /** A coordinator of a plan.
- *  In:      plan  borrowed until caucus_coordinator_free(). key: the coordinator's own, copied.
+ *  In:      plan  borrowed until caucus_coordinator_free(). key: the coordinator's own for this process, copied; each
+ * epoch (from one selection to the next) draws from a subkey of it.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key,
                                                 caucus_coordinator **ret) CAUCUS_MUST_CHECK;
@@ -39,8 +40,8 @@ CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordin
 
 /** Close the step: decide on what has come, and make the next announcement.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
- *  Privacy: the release. Its noise is a function of the key and of the step: never close one step twice under one key
- * with different reports. A process that goes on from a saved state draws a new key. */
+ *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is closed again from
+ * the same saved state has the same noise: let only one of the two verdicts be seen. */
 CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
@@ -52,10 +53,12 @@ CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordina
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
                                            uint32_t *ret_cost_next, uint32_t *ret_sums_next, bool *ret_answered);
 
-/** The whole state but the key as bytes, and back. Save right after caucus_coordinator_close(), before a byte that
- * depends on the decision leaves: then a crash loses nothing but reports that their clients send again. Returns:
- * CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan), CAUCUS_E_MEMORY. Privacy: the bytes hold sums and a
- * threshold's noise: keep them as you keep the key. */
+/** The whole state as bytes, and back. Save right after caucus_coordinator_close(), before a byte that depends on the
+ * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch
+ * in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every process.
+ * Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state and
+ * a private key, or the reverse), CAUCUS_E_MEMORY. Privacy: the bytes hold sums, a threshold's noise and the epoch's
+ * key: for nobody else, and to be wiped when the epoch ends. Once nothing more is asked they hold none of these. */
 CAUCUS_API size_t caucus_coordinator_state_bytes(const caucus_coordinator *coordinator);
 CAUCUS_API void caucus_coordinator_save(const caucus_coordinator *coordinator, uint8_t *ret);
 CAUCUS_API caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key,

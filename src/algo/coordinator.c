@@ -16,7 +16,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     if (!c)
         return CAUCUS_E_MEMORY;
     c->plan = plan;
-    c->key = *key;
+    c->run = *key;
+    caucus_key_epoch(&c->run, 0, &c->key);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_INITIAL, 0, 0);
     c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);
@@ -28,6 +29,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
         caucus_coordinator_free(c);
         return status;
     }
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
     *ret = c;
     return CAUCUS_OK;
 }
@@ -79,11 +82,6 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t
     c->answered = 0;
 }
 
-void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
-                               uint32_t index) {
-    caucus_stream_open(ret, &c->key, purpose, (uint16_t)phase, index, 0);
-}
-
 caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
     if (r->client < 1 || r->client > c->plan->settings.clients || !r->value)
         return CAUCUS_E_RANGE;
@@ -103,6 +101,8 @@ caucus_status caucus_coordinator_close(caucus_coordinator *c) {
         caucus_svt_coordinator_close(c);
     else
         caucus_hedge_coordinator_close(c);
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
     return CAUCUS_OK;
 }
 

@@ -14,7 +14,8 @@ __extension__ typedef __int128 caucus_i128;
 
 struct caucus_coordinator {
     const caucus_plan *plan;
-    caucus_key key;
+    caucus_key run; /* this process's own: in no file; every epoch's key but a restored one comes from it */
+    caucus_key key; /* of the epoch: all draws */
     caucus_announcement now;
     uint32_t answered; /* clients that have answered `now` */
     uint32_t selections;
@@ -45,9 +46,13 @@ struct caucus_coordinator {
 /* Next announcement: copies expert and epoch, clears the rest. */
 void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step);
 
-/* Open the stream of one decision. */
+/* Whose noise it is (coordinator_epoch.c). Open the stream of one decision, under the epoch's key. */
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
                                uint32_t index);
+/* A selection has been made: count it and go over to the next epoch's key. Draws of the new epoch come after it. */
+void caucus_coordinator_selected(caucus_coordinator *c);
+/* Nothing more is asked: forget keys, threshold and sums. */
+void caucus_coordinator_forget(caucus_coordinator *c);
 
 caucus_status caucus_svt_coordinator_new(caucus_coordinator *c);
 caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r);

@@ -147,7 +147,7 @@ void caucus_phase_coordinator_close(caucus_coordinator *c) {
         caucus_phase_settle_shortlist(c);
     } else {
         c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c) : choose(c);
-        c->selections++;
+        caucus_coordinator_selected(c);
         c->now.epoch++;
         if (caucus_leaf_next(&c->leaf))
             caucus_coordinator_announce(c, CAUCUS_ASK_LEAF, c->now.block, c->leaf.step);

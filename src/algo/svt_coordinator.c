@@ -118,7 +118,7 @@ static void choose(caucus_coordinator *c) {
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, 0, c->selections);
     c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections]);
     caucus_stream_wipe(&stream);
-    c->selections++;
+    caucus_coordinator_selected(c);
     c->now.epoch = c->selections;
     if (c->selections < plan->switches)
         open_epoch(c);

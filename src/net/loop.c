@@ -296,8 +296,10 @@ static void turn(caucus_loop *loop) {
     caucus_input_flush(loop);
     if (rung)
         caucus_step_clock(s);
-    if (woken)
+    if (woken) {
         look_around(loop);
+        caucus_step_wipe(s); /* nobody waits for it */
+    }
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)

@@ -48,6 +48,7 @@ struct caucus_server {
     caucus_releases releases;
     uint8_t *state; /* working space for a commit */
     size_t state_room;
+    bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint32_t selections, checks;
@@ -66,6 +67,7 @@ struct caucus_server {
     _Atomic bool finished;       /* nothing more is asked */
     _Atomic bool stopping;       /* say goodbye and end */
     _Atomic bool aborting;       /* end without a word: a commit failed */
+    _Atomic bool wipe_due;       /* an epoch has ended: its state is still in the store's log */
     _Atomic uint32_t *cost_next; /* [m], durably counted */
     _Atomic uint32_t *sums_next;
     _Atomic uint64_t *session; /* [m]: number of the connection in force, 0: away */
@@ -88,6 +90,9 @@ void caucus_step_receive(caucus_server *server, const caucus_report *report, siz
 /** Somebody has joined (heard: announcements it has heard), or the clock has rung: start, close or end what is due. */
 void caucus_step_look(caucus_server *server, uint32_t heard);
 void caucus_step_clock(caucus_server *server);
+
+/** If an epoch has ended: wipe it off the store. For when the news has been sent. */
+void caucus_step_wipe(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint32_t serial);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
+#include "algo/wipe.h"
+
 static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
     uint32_t k = 31u - (uint32_t)__builtin_clz(serial / CAUCUS_HISTORY_FIRST + 1);
     *ret_at = serial - CAUCUS_HISTORY_FIRST * ((1u << k) - 1);
@@ -78,9 +80,10 @@ static void give_up(caucus_server *s, caucus_status status, const caucus_error *
 static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *ret_error) {
     size_t bytes = caucus_coordinator_state_bytes(s->machine), lines = caucus_ledger_count(s->ledger) - first_line;
     if (bytes > s->state_room) {
-        uint8_t *grown = realloc(s->state, bytes);
+        uint8_t *grown = malloc(bytes);
         if (!grown)
             return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        caucus_wipe_free(s->state, s->state_room);
         s->state = grown;
         s->state_room = bytes;
     }
@@ -116,6 +119,7 @@ static void close_step(caucus_server *s) {
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
+    uint32_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
     caucus_status status = caucus_coordinator_close(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
@@ -135,10 +139,28 @@ static void close_step(caucus_server *s) {
         give_up(s, status, &error);
         return;
     }
+    if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
+        atomic_store(&s->wipe_due, true);
     publish(s);
     caucus_server_log(s, 2, "step %u closed with %u of %u clients: expert %u in force", before.serial, answered,
                       s->clients, now->expert);
     caucus_server_wake(s);
+}
+
+void caucus_step_wipe(caucus_server *s) {
+    if (!atomic_load(&s->wipe_due))
+        return;
+    caucus_error error = {0};
+    pthread_mutex_lock(&s->lock);
+    if (atomic_exchange(&s->wipe_due, false)) {
+        caucus_status status = caucus_store_wipe(s->store, &error);
+        if (status != CAUCUS_OK)
+            atomic_store(&s->wipe_due, true); /* with the next announcement, or when the store is closed */
+        if (status != CAUCUS_OK && status != CAUCUS_E_ORDER && !s->wipe_failed)
+            caucus_server_log(s, 0, "what the last epoch held could not be wiped yet: %s", error.text);
+        s->wipe_failed = status != CAUCUS_OK && status != CAUCUS_E_ORDER;
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 static uint32_t quorum(const caucus_server *s) {
@@ -279,9 +301,11 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     status = caucus_store_state(s->store, &state, &bytes, ret_error);
     if (status == CAUCUS_OK)
         status = bytes == 0 ? begin(s, ret_error) : restore(s, state, bytes, ret_error);
-    free(state);
+    caucus_wipe_free(state, bytes);
+    sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
     if (status != CAUCUS_OK)
         return status;
+    atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_open(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);
     settle(s);
@@ -294,5 +318,5 @@ void caucus_step_free(caucus_server *s) {
     caucus_store_close(s->store);
     for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++)
         free(atomic_load(&s->history[k]));
-    free(s->state);
+    caucus_wipe_free(s->state, s->state_room);
 }
