@@ -9,8 +9,8 @@
  * No stream (key, purpose, phase, index) serves two decisions of a run. Two epochs have different numbers or come from
  * different run keys: different keys. Within an epoch the stream's name tells its draws apart:
  *    INITIAL, THRESHOLD   once, when the epoch begins, before any of its reports;
- *    CHECK                index = block, and a block is checked once: the next announcement asks about a later block or
- *                         for vectors;
+ *    CHECK                eight blocks share a stream and each has its place in it; a block is checked once: the next
+ *                         announcement asks about a later block or for vectors;
  *    SELECT, TIE          once, since the selection ends the epoch. A vote that leads to a shortlist opens TIE and
  *                         releases nothing of it; the shortlist is settled without noise.
  * After a restart the same name may be opened on other reports (a smaller quorum, say), but then the first verdict was
@@ -27,6 +27,8 @@ void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, 
 void caucus_coordinator_selected(caucus_coordinator *c) {
     c->selections++;
     caucus_key_epoch(&c->run, c->selections, &c->key); /* over the old one */
+    caucus_stream_wipe(&c->check_stream);
+    c->check_next = 0;
 }
 
 static void forget(void *memory, size_t bytes) {
@@ -41,6 +43,8 @@ void caucus_coordinator_forget(caucus_coordinator *c) {
     caucus_key_wipe(&c->run);
     caucus_key_wipe(&c->key);
     c->run.seeded = c->key.seeded = seeded;
+    caucus_stream_wipe(&c->check_stream);
+    c->check_next = 0;
     forget(&c->at, sizeof c->at);
     forget(c->cum, row);
     forget(c->score, row);
