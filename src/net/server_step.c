@@ -231,7 +231,8 @@ void caucus_step_count(caucus_loop *loop) {
 uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
-    pthread_mutex_lock(&s->lock); /* one at a time: else a third could come before the second has waited for the first */
+    pthread_mutex_lock(
+        &s->lock); /* one at a time: else a third could come before the second has waited for the first */
     uint64_t session = ++s->sessions * CAUCUS_LOOPS_MAX + loop->number, seen = atomic_load(at);
     caucus_loop *having = seen ? s->loop[seen % CAUCUS_LOOPS_MAX] : NULL;
     if (having) /* it counts for the client now, or never again */

@@ -50,14 +50,11 @@ static void send_blocks(sent *s, uint64_t *seed, const caucus_coordinator *c, co
     caucus_coordinator_counted(c, client, &cost, &sums, &answered);
     for (; cost > 0 && cost <= now->block && s->reports < 4; cost++) {
         uint32_t epoch = below(seed, 8) || now->epoch == 0 ? now->epoch : now->epoch - 1;
-        add_report(s, seed,
-                   (caucus_report){.client = client,
-                                   .kind = CAUCUS_ASK_COST,
-                                   .first = cost,
-                                   .block = cost,
-                                   .step = epoch,
-                                   .count = 1},
-                   plan->grid / 16);
+        add_report(
+            s, seed,
+            (caucus_report){
+                .client = client, .kind = CAUCUS_ASK_COST, .first = cost, .block = cost, .step = epoch, .count = 1},
+            plan->grid / 16);
     }
     if ((now->ask == CAUCUS_ASK_SUMS || below(seed, 8) == 0) && sums <= now->block)
         add_report(s, seed,
