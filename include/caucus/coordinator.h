@@ -1,7 +1,7 @@
 /* coordinator.h: the coordinator's state machine. Give it reports, take announcements.
  * layer: algo
  *
- * It opens no socket, reads no clock and allocates only in caucus_coordinator_new(). Reports are integers
+ * It opens no socket, reads no clock and allocates only in the functions called ..._new(). Reports are integers
  * and sums commute, so the order in which clients arrive changes nothing. When to close a step (everybody
  * has reported, or a deadline has passed) is the caller's business and must not depend on losses. */
 #ifndef CAUCUS_COORDINATOR_H
@@ -35,7 +35,29 @@ CAUCUS_API const caucus_announcement *caucus_coordinator_announcement(const cauc
 CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator,
                                                     const caucus_report *report) CAUCUS_MUST_CHECK;
 
-/** Clients whose answer to the announcement in force has not come yet. */
+/* Counting on several threads. Each thread adds up in a partial of its own; before the step is closed they are merged.
+ * Sums commute, so the state is the same, bit for bit, as if one thread had received everything. Threads may call
+ * caucus_coordinator_count() and caucus_coordinator_announcement() at the same time if no two of them count reports of
+ * one client at once (a client that changes its thread does so after something that orders the two, a lock for one),
+ * and nobody merges, closes, saves or asks anything else meanwhile. */
+typedef struct caucus_partial caucus_partial;
+
+/** An empty partial for a coordinator of this plan, on cache lines of its own. Free wipes; NULL is allowed.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_partial_new(const caucus_coordinator *coordinator,
+                                            caucus_partial **ret) CAUCUS_MUST_CHECK;
+CAUCUS_API void caucus_partial_free(caucus_partial *partial);
+/** Answers to the announcement in force that have been counted into it since it was last merged. */
+CAUCUS_API uint32_t caucus_partial_answered(const caucus_partial *partial);
+
+/** caucus_coordinator_receive(), into a partial: what the client has sent is noted in the coordinator, what it adds to
+ * in the partial. A partial that holds anything must be merged before the step it was counted in is closed. */
+CAUCUS_API caucus_status caucus_coordinator_count(caucus_coordinator *coordinator, caucus_partial *partial,
+                                                  const caucus_report *report) CAUCUS_MUST_CHECK;
+/** Add a partial in, and empty it. Cost: O(d) if vectors or votes were counted into it, else O(1). */
+CAUCUS_API void caucus_coordinator_merge(caucus_coordinator *coordinator, caucus_partial *partial);
+
+/** Clients whose answer to the announcement in force has not come yet (or has not been merged yet). */
 CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordinator);
 
 /** Close the step: decide on what has come, and make the next announcement.

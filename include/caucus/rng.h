@@ -30,7 +30,7 @@ typedef struct caucus_key {
 typedef enum caucus_purpose {
     CAUCUS_PURPOSE_INITIAL = 1,   /* the first expert, before any loss */
     CAUCUS_PURPOSE_THRESHOLD = 2, /* above-threshold: theta, index = epoch */
-    CAUCUS_PURPOSE_CHECK = 3,     /* above-threshold: query noise, index = block */
+    CAUCUS_PURPOSE_CHECK = 3,     /* above-threshold: query noise, index = block / 8 */
     CAUCUS_PURPOSE_SELECT = 4,    /* a selection, index = leaf or block */
     CAUCUS_PURPOSE_MESSAGE = 5,   /* a client's noisy message, index = leaf */
     CAUCUS_PURPOSE_SHORTLIST = 6, /* a client's second message in a phase */
