@@ -39,7 +39,7 @@ typedef struct bench_child {
     int control;
 } bench_child;
 
-/* Run work(argument, control) in a process of its own, on one core if there are two. */
+/* Run work(argument, control) in a process of its own, on one core if there are two; core -1: on any. */
 static inline bench_child bench_start(void (*work)(void *argument, int control), void *argument, int core) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -53,8 +53,8 @@ static inline bench_child bench_start(void (*work)(void *argument, int control),
         close(pair[0]);
         cpu_set_t set;
         CPU_ZERO(&set);
-        CPU_SET((size_t)core, &set);
-        if (sysconf(_SC_NPROCESSORS_ONLN) >= 2)
+        CPU_SET((size_t)(core < 0 ? 0 : core), &set);
+        if (core >= 0 && sysconf(_SC_NPROCESSORS_ONLN) >= 2)
             sched_setaffinity(0, sizeof set, &set);
         work(argument, pair[1]);
         exit(0);

@@ -3,12 +3,15 @@
  *  - client-rounds per second, and per second of the coordinator's processor time, beside the bare loop
  *    (bare_loop.h): by turns, in one run, the same load (bench_load.h), 1,000 and 10,000 loopback connections, plain
  *    and mutual TLS 1.3, d = 100: hedge (100 numbers per client and block) and svt (one number);
+ *  - the same with 2 and 4 loops beside 2 and 4 bare loops, 1,000 connections: on machines with few cores the loops
+ *    and the load share them, so what says most is the ratio per second of processor time;
  *  - memory per connection: resident bytes of the coordinator's process with and without its connections (what the
  *    kernel keeps for a socket is not among them);
- *  - the part of its processor time that goes into adding: caucus_coordinator_receive timed alone on the same reports;
+ *  - the part of its processor time that goes into adding: caucus_coordinator_count into a partial and merging that,
+ *    timed alone on the same reports;
  *  - commits: one per kept block, two per switch;
  *  - from the last report to the announcement, with what a commit takes alone.
- * Coordinator and bare loop run one loop on one core, the load on the other. State is kept in memory (/dev/shm) but for
+ * One loop, of either, runs on one core and its load on another. State is kept in memory (/dev/shm) but for
  * one row: how fast this machine's disk syncs is not what is measured. Handshakes are done before the clock starts. */
 #include "bench_side.h"
 
@@ -18,7 +21,7 @@
 
 typedef struct figure {
     bool tls, hedge;
-    uint32_t clients;
+    uint32_t clients, loops;
     double per_second, per_core, over_bare, over_bare_core; /* client-rounds */
     double kib;                                             /* per connection */
     double adding;                                          /* part of the processor time */
@@ -46,6 +49,8 @@ static double seconds_adding(const caucus_plan *plan, bool hedge) {
     caucus_key key;
     caucus_key_from_seed(1, &key);
     must(caucus_coordinator_new(plan, &key, &machine), &error);
+    caucus_partial *partial = NULL;
+    must(caucus_partial_new(machine, &partial), &error);
     uint32_t m = plan->settings.clients, steps = 100000 / m + 1;
     int64_t *value = malloc(sizeof *value * ARENA * EXPERTS);
     for (size_t i = 0; i < ARENA * EXPERTS; i++)
@@ -64,8 +69,9 @@ static double seconds_adding(const caucus_plan *plan, bool hedge) {
                                .step = now->epoch,
                                .count = cost ? 1 : EXPERTS,
                                .value = value + (size_t)(i % ARENA) * EXPERTS};
-            must(caucus_coordinator_receive(machine, &r), &error);
+            must(caucus_coordinator_count(machine, partial, &r), &error);
         }
+        caucus_coordinator_merge(machine, partial);
         if (hedge || cost)
             step[measured++] = bench_seconds() - start;
         must(caucus_coordinator_close(machine), &error);
@@ -73,12 +79,13 @@ static double seconds_adding(const caucus_plan *plan, bool hedge) {
     double spent = bench_median(step, measured) / m;
     free(step);
     free(value);
+    caucus_partial_free(partial);
     caucus_coordinator_free(machine);
     return spent;
 }
 
-static figure measure(side *ours, side *bare, bool hedge, uint32_t announcements) {
-    uint32_t m = ours->plan->settings.clients, turns = m >= 10000 ? 5 : TURNS_MAX;
+static figure measure(side *ours, side *bare, bool hedge, uint32_t loops, uint32_t announcements) {
+    uint32_t m = ours->plan->settings.clients, turns = m >= 10000 || loops > 1 ? 5 : TURNS_MAX;
     double ratio[TURNS_MAX], core[TURNS_MAX], rate[TURNS_MAX], per_core[TURNS_MAX];
     play(ours, 1);
     play(bare, 1);
@@ -92,6 +99,7 @@ static figure measure(side *ours, side *bare, bool hedge, uint32_t announcements
     double resident = bench_resident(ours->server.pid), bare_resident = bench_resident(bare->server.pid);
     figure f = {.hedge = hedge,
                 .clients = m,
+                .loops = loops,
                 .per_second = bench_median(rate, turns),
                 .per_core = bench_median(per_core, turns),
                 .over_bare = bench_median(ratio, turns),
@@ -148,14 +156,15 @@ static double seconds_commit(const caucus_plan *plan, bool disk) {
 
 static void print_figure(const figure *f, bool json, bool first) {
     if (json)
-        printf("%s{\"clients\": %u, \"tls\": %s, \"algorithm\": \"%s\", \"client_rounds_per_second\": %.0f, "
+        printf("%s{\"clients\": %u, \"loops\": %u, \"tls\": %s, \"algorithm\": \"%s\", \"client_rounds_per_second\": "
+               "%.0f, "
                "\"per_core_second\": %.0f, \"over_bare\": %.3f, \"over_bare_core\": %.3f, \"goal\": 0.8, "
                "\"kib_per_connection\": %.2f, \"kib_per_connection_bare\": %.2f, \"adding_share\": %.4f}",
-               first ? "" : ", ", f->clients, f->tls ? "true" : "false", f->hedge ? "hedge" : "svt", f->per_second,
-               f->per_core, f->over_bare, f->over_bare_core, f->kib, f->kib_bare, f->adding);
+               first ? "" : ", ", f->clients, f->loops, f->tls ? "true" : "false", f->hedge ? "hedge" : "svt",
+               f->per_second, f->per_core, f->over_bare, f->over_bare_core, f->kib, f->kib_bare, f->adding);
     else
-        printf("  %6u  %-5s  %-5s  %10.0f  %10.0f     %4.2f    %4.2f      %5.1f (%4.1f)   %5.2f %%\n", f->clients,
-               f->tls ? "TLS" : "plain", f->hedge ? "hedge" : "svt", f->per_second, f->per_core, f->over_bare,
+        printf("  %6u  %5u  %-5s  %-5s  %10.0f  %10.0f     %4.2f    %4.2f      %5.1f (%4.1f)   %5.2f %%\n", f->clients,
+               f->loops, f->tls ? "TLS" : "plain", f->hedge ? "hedge" : "svt", f->per_second, f->per_core, f->over_bare,
                f->over_bare_core, f->kib, f->kib_bare, 100 * f->adding);
     fflush(stdout);
 }
@@ -192,24 +201,23 @@ static void print_commits(const caucus_server_status *s, bool json) {
                : "");
 }
 
-/* All rows of one number of connections, plain or TLS. The bare loop's connections serve both algorithms. */
-static void measure_size(uint32_t m, const char *certificates, bool json, bool first, latency *ret, size_t *ret_count) {
+/* All rows of one number of connections and loops, plain or TLS. The bare loop's connections serve both algorithms. */
+static void measure_size(uint32_t m, uint32_t loops, const char *certificates, bool json, bool first, latency *ret,
+                         size_t *ret_count) {
     side hedge, svt, bare;
     uint32_t announcements = m >= 10000 ? 1 : 10;
-    open_side(&bare, NULL, m, certificates, false, 0);
-    open_side(&hedge, make_plan(true, m), m, certificates, false, 0);
-    figure f = measure(&hedge, &bare, true, announcements);
+    side_settings set = {.clients = m, .loops = loops, .certificates = certificates};
+    open_side(&bare, set);
+    set.plan = make_plan(true, m);
+    open_side(&hedge, set);
+    figure f = measure(&hedge, &bare, true, loops, announcements);
     f.tls = certificates != NULL;
     print_figure(&f, json, first);
     close_side(&hedge);
-    if (m >= 10000 &&
-        certificates) { /* ten thousand handshakes take longer than all the rest: the longer reports only */
-        close_side(&bare);
-        return;
-    }
-    open_side(&svt, make_plan(false, m), m, certificates, false, 0);
+    set.plan = make_plan(false, m);
+    open_side(&svt, set);
     resize_bare(&bare, false);
-    f = measure(&svt, &bare, false, announcements);
+    f = measure(&svt, &bare, false, loops, announcements);
     f.tls = certificates != NULL;
     print_figure(&f, json, false);
     if (ret) {
@@ -227,6 +235,7 @@ int main(int argc, char **argv) {
     char where[256], certificates[128];
     caucus_error error = {0};
     bench_where(where, sizeof where);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     make_scratch();
     uint32_t most = bench_files(10000 + 64) >= 10000 + 64 ? 10000 : 1000;
     if (bench_files(1000 + 64) < 1000 + 64)
@@ -236,30 +245,36 @@ int main(int argc, char **argv) {
     must(caucus_certify(&certify, &error), &error);
     identities = load_identities(certificates, most);
     if (json)
-        printf("{\"where\": \"%s\", \"rows\": [", where);
+        printf("{\"where\": \"%s\", \"cores\": %ld, \"rows\": [", where, cores);
     else
-        printf(
-            "%s\n\n"
-            "  connections           client-rounds/s  per core-s   / bare: time, core   KB/conn. (bare)   adding\n"
-            "  (goals)                                             >= 0.80  >= 0.80      <= 30             < 10 %%\n",
-            where);
+        printf("%s; %ld core%s, on which %s\n\n"
+               "  connections, loops           client-rounds/s  per core-s   / bare: time, core   KB/conn. (bare)   "
+               "adding\n"
+               "  (goals)                                                    >= 0.80  >= 0.80      <= 30             < "
+               "10 %%\n",
+               where, cores, cores == 1 ? "" : "s",
+               cores > 4 ? "all loops and the load run at once"
+                         : "several loops and their load take turns: of those rows, read the ratio per core");
     latency l[5];
     size_t latencies = 0;
     for (int tls = 0; tls < 2; tls++) {
-        measure_size(1000, tls ? certificates : NULL, json, tls == 0, l + latencies, &latencies);
+        measure_size(1000, 1, tls ? certificates : NULL, json, tls == 0, l + latencies, &latencies);
+        for (uint32_t loops = 2; loops <= 4; loops += 2)
+            measure_size(1000, loops, tls ? certificates : NULL, json, false, NULL, NULL);
         if (most == 10000)
-            measure_size(10000, tls ? certificates : NULL, json, false, NULL, NULL);
+            measure_size(10000, 1, tls ? certificates : NULL, json, false, NULL, NULL);
     }
     if (most < 10000 && !json)
         printf("   10000  not measured: the limit on open files cannot be raised (ulimit -n 10100)\n");
     side disk, costly;
     caucus_plan *plan = make_plan(false, 1000);
-    open_side(&disk, plan, 1000, NULL, true, 0);
+    open_side(&disk, (side_settings){.plan = plan, .clients = 1000, .disk = true});
     l[latencies] = measure_latency("plain, state on disk (/var/tmp)", &disk);
     l[latencies++].commit = seconds_commit(plan, true);
     close_side(&disk);
     plan = make_plan(false, 1000);
-    open_side(&costly, plan, 1000, NULL, false, plan->svt.threshold[0] / 3000); /* a switch in every few blocks */
+    side_settings set = {.plan = plan, .clients = 1000, .cost = plan->svt.threshold[0] / 3000};
+    open_side(&costly, set); /* a switch in every few blocks */
     load_do(&costly.load, LOAD_PLAY, 200);
     caucus_server_status status = ask_status(&costly.server);
     printf(json ? "], \"last_report\": [" : "");

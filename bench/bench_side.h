@@ -27,6 +27,7 @@ static inline void must(caucus_status status, const caucus_error *error) {
 typedef struct serve_settings {
     const caucus_plan *plan;
     const char *certificates, *state;
+    uint32_t loops;
 } serve_settings;
 
 static inline void *run_server(void *argument) {
@@ -43,7 +44,7 @@ static inline void serve(void *argument, int control) {
     caucus_server_settings s = {.plan = set->plan,
                                 .state_dir = set->state,
                                 .listen = "127.0.0.1:0",
-                                .loops = 1,
+                                .loops = set->loops,
                                 .budget_epsilon = INFINITY,
                                 .linger_ms = 600000};
     memcpy(s.plan_hash, plan_hash, sizeof plan_hash);
@@ -178,22 +179,37 @@ static inline uint16_t receive_port(bench_child *server) {
 
 static const load_identity *identities;
 
-static inline void open_side(side *s, caucus_plan *plan, uint32_t clients, const char *certificates, bool disk,
-                             int64_t cost) {
-    *s = (side){.plan = plan};
-    serve_settings serves = {.plan = plan, .certificates = certificates, .state = new_state(disk, s->state)};
-    bare_settings bare = {.clients = clients, .certificates = certificates};
-    load_settings loads = {
-        .clients = clients, .experts = EXPERTS, .certificates = certificates, .identity = identities, .cost = cost};
+/* What a side is to be. */
+typedef struct side_settings {
+    caucus_plan *plan; /* NULL: the bare loop */
+    uint32_t clients;
+    uint32_t loops; /* 0 = 1; several of them run on any core, and so does their load */
+    const char *certificates;
+    bool disk;
+    int64_t cost; /* svt: of the expert in force, per client and block */
+} side_settings;
+
+static inline void open_side(side *s, side_settings set) {
+    *s = (side){.plan = set.plan};
+    uint32_t loops = set.loops ? set.loops : 1;
+    serve_settings serves = {
+        .plan = set.plan, .certificates = set.certificates, .state = new_state(set.disk, s->state), .loops = loops};
+    bare_settings bare = {.clients = set.clients, .loops = loops, .certificates = set.certificates};
+    load_settings loads = {.clients = set.clients,
+                           .experts = EXPERTS,
+                           .certificates = set.certificates,
+                           .identity = identities,
+                           .cost = set.cost};
     memcpy(loads.plan_hash, plan_hash, sizeof plan_hash);
-    s->server = plan ? bench_start(serve, &serves, SERVER_CORE) : bench_start(serve_bare, &bare, SERVER_CORE);
+    int core = loops == 1 ? SERVER_CORE : -1;
+    s->server = set.plan ? bench_start(serve, &serves, core) : bench_start(serve_bare, &bare, core);
     loads.port = receive_port(&s->server);
-    if (!plan) {
+    if (!set.plan) {
         bare_sizes sizes = sizes_of(true);
         bench_send(s->server.control, &sizes, sizeof sizes);
     }
     s->resident_before = bench_resident(s->server.pid);
-    s->load = bench_start(load_run, &loads, LOAD_CORE);
+    s->load = bench_start(load_run, &loads, loops == 1 ? LOAD_CORE : -1);
     load_do(&s->load, LOAD_JOIN, 0);
     s->resident_after = bench_resident(s->server.pid);
 }

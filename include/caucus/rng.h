@@ -30,7 +30,7 @@ typedef struct caucus_key {
 typedef enum caucus_purpose {
     CAUCUS_PURPOSE_INITIAL = 1,   /* the first expert, before any loss */
     CAUCUS_PURPOSE_THRESHOLD = 2, /* above-threshold: theta, index = epoch */
-    CAUCUS_PURPOSE_CHECK = 3,     /* above-threshold: query noise, index = block */
+    CAUCUS_PURPOSE_CHECK = 3,     /* above-threshold: query noise, index = block / 8 */
     CAUCUS_PURPOSE_SELECT = 4,    /* a selection, index = leaf or block */
     CAUCUS_PURPOSE_MESSAGE = 5,   /* a client's noisy message, index = leaf */
     CAUCUS_PURPOSE_SHORTLIST = 6, /* a client's second message in a phase */
@@ -59,6 +59,10 @@ CAUCUS_API void caucus_key_from_seed(uint64_t seed, caucus_key *ret_key);
 /** Subkey of an entity (0 = coordinator, i = client i, or a trial number): for simulations only,
  *  since whoever holds the run key can derive every subkey. */
 CAUCUS_API void caucus_key_derive(const caucus_key *run, uint64_t entity, caucus_key *ret_key);
+
+/** The key of a run's epoch number n (selections made before it): from the coordinator's own key, which no file ever
+ *  holds. One of them tells nothing about another, nor about the key they come from. Cost: one hash. */
+CAUCUS_API void caucus_key_epoch(const caucus_key *run, uint64_t epoch, caucus_key *ret_key);
 
 /** Overwrite a key (or a stream, which holds a copy of one) so that the compiler cannot skip it. */
 CAUCUS_API void caucus_key_wipe(caucus_key *key);

@@ -114,9 +114,21 @@ void caucus_client_save(const caucus_client *c, uint8_t *ret) {
     pack_fields(&p, &copy);
 }
 
+/* A report that has been made answers the announcement in force: it is sent as it is. */
+static bool report_fits(const caucus_client *c) {
+    const caucus_report *r = &c->report;
+    caucus_ask ask = c->heard.ask;
+    uint32_t count = ask == CAUCUS_ASK_COST || ask == CAUCUS_ASK_VOTE ? 1
+                     : ask == CAUCUS_ASK_SHORTLIST                    ? c->heard.listed
+                                                                      : c->plan->settings.experts;
+    return c->started && ask != CAUCUS_ASK_NOTHING && r->kind == ask && r->block == c->heard.block && r->count == count;
+}
+
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_client *c) {
     const caucus_plan *plan = c->plan;
+    if (c->made && !report_fits(c))
+        return false;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     uint64_t total = 0;
     for (uint32_t y = 0; weights && y < plan->settings.experts; y++)

@@ -16,7 +16,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     if (!c)
         return CAUCUS_E_MEMORY;
     c->plan = plan;
-    c->key = *key;
+    c->run = *key;
+    caucus_key_epoch(&c->run, 0, &c->key);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_INITIAL, 0, 0);
     c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);
@@ -28,6 +29,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
         caucus_coordinator_free(c);
         return status;
     }
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
     *ret = c;
     return CAUCUS_OK;
 }
@@ -79,19 +82,29 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t
     c->answered = 0;
 }
 
-void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
-                               uint32_t index) {
-    caucus_stream_open(ret, &c->key, purpose, (uint16_t)phase, index, 0);
-}
-
-caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
+static inline caucus_status count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (r->client < 1 || r->client > c->plan->settings.clients || !r->value)
         return CAUCUS_E_RANGE;
     if (caucus_plan_is_stoch(c->plan))
-        return caucus_phase_coordinator_receive(c, r);
+        return caucus_phase_coordinator_count(c, p, r);
     if (caucus_plan_is_svt(c->plan))
-        return caucus_svt_coordinator_receive(c, r);
-    return caucus_coordinator_receive_sums(c, r);
+        return caucus_svt_coordinator_count(c, p, r);
+    return caucus_coordinator_count_sums(c, p, r);
+}
+
+caucus_status caucus_coordinator_count(caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    assert(!p->begun || p->serial == c->now.serial); /* merged before the last step was closed */
+    caucus_status status = count(c, p, r);
+    p->begun |= status == CAUCUS_OK;
+    p->serial = c->now.serial;
+    return status;
+}
+
+caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
+    caucus_partial own = {.sum = c->cum ? c->cum : c->sum, .votes = c->votes_now};
+    caucus_status status = count(c, &own, r);
+    caucus_coordinator_take_numbers(c, &own);
+    return status;
 }
 
 caucus_status caucus_coordinator_close(caucus_coordinator *c) {
@@ -103,6 +116,8 @@ caucus_status caucus_coordinator_close(caucus_coordinator *c) {
         caucus_svt_coordinator_close(c);
     else
         caucus_hedge_coordinator_close(c);
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
     return CAUCUS_OK;
 }
 
@@ -112,7 +127,7 @@ int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uin
     return (int64_t)records * c->plan->grid;
 }
 
-caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r) {
+caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     const caucus_settings *s = &c->plan->settings;
     if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
         return CAUCUS_E_RANGE;
@@ -121,9 +136,10 @@ caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucu
         return CAUCUS_E_DUPLICATE;
     if (r->first != *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
-    caucus_vector_add_clamped_i64(c->cum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
+    caucus_vector_add_clamped_i64(p->sum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
+    p->filled = true;
     *next = r->block + 1;
     if (c->now.ask == CAUCUS_ASK_SUMS && r->block == c->now.block)
-        c->answered++;
+        p->answered++;
     return CAUCUS_OK;
 }

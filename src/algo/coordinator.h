@@ -2,19 +2,25 @@
  *
  * coordinator.c holds what is common: announcements and who has answered. Three families decide:
  * svt (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and
- * phase_messages.c for what becomes of messages that are private by themselves). */
+ * phase_messages.c for what becomes of messages that are private by themselves).
+ *
+ * Counting takes the coordinator as const: it reads the announcement in force and writes, of the coordinator's own
+ * memory, nothing but the client's entries of cost_next, sums_next and step_done. All sums go into a partial, which is
+ * a thread's own or, for caucus_coordinator_receive(), stands for the coordinator's sums themselves. */
 #ifndef CAUCUS_ALGO_COORDINATOR_H
 #define CAUCUS_ALGO_COORDINATOR_H
 
 #include <caucus/coordinator.h>
 
+#include "algo/partial.h"
 #include "algo/tree.h"
 
 __extension__ typedef __int128 caucus_i128;
 
 struct caucus_coordinator {
     const caucus_plan *plan;
-    caucus_key key;
+    caucus_key run; /* this process's own: in no file; every epoch's key but a restored one comes from it */
+    caucus_key key; /* of the epoch: all draws */
     caucus_announcement now;
     uint32_t answered; /* clients that have answered `now` */
     uint32_t selections;
@@ -45,12 +51,16 @@ struct caucus_coordinator {
 /* Next announcement: copies expert and epoch, clears the rest. */
 void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step);
 
-/* Open the stream of one decision. */
+/* Whose noise it is (coordinator_epoch.c). Open the stream of one decision, under the epoch's key. */
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
                                uint32_t index);
+/* A selection has been made: count it and go over to the next epoch's key. Draws of the new epoch come after it. */
+void caucus_coordinator_selected(caucus_coordinator *c);
+/* Nothing more is asked: forget keys, threshold and sums. */
+void caucus_coordinator_forget(caucus_coordinator *c);
 
 caucus_status caucus_svt_coordinator_new(caucus_coordinator *c);
-caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r);
+caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
 void caucus_svt_coordinator_close(caucus_coordinator *c);
 
 caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
@@ -60,11 +70,14 @@ void caucus_hedge_coordinator_close(caucus_coordinator *c);
  * with unit client-block so is a block. Reports are clamped to it. */
 int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last);
 
-/* Vectors of svt, hedge and leader: count report r into cum. */
-caucus_status caucus_coordinator_receive_sums(caucus_coordinator *c, const caucus_report *r);
+/* Vectors of svt, hedge and leader. */
+caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
+
+/* Take what a partial holds beside its vectors and votes: cost and answers. */
+void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
 
 caucus_status caucus_phase_coordinator_new(caucus_coordinator *c);
-caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r);
+caucus_status caucus_phase_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
 void caucus_phase_coordinator_close(caucus_coordinator *c);
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
 

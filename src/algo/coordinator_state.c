@@ -1,14 +1,17 @@
 /* coordinator_state.c: a coordinator's state as bytes, and back.
  *
  * Saved when a step has been closed: then nothing of the next step has been counted, and whatever arrives later and is
- * lost with the process is sent again by its client. The key is not part of it: a new process draws its own, and a
- * verdict that was never committed was never seen. */
+ * lost with the process is sent again by its client. The epoch's key is part of it, so that a verdict that was never
+ * committed is computed again with the same noise; the run key is not: the epochs after this one are the new process's
+ * (coordinator_epoch.c). When nothing more is asked, key, threshold and sums in it are zeros. */
+#include <sodium.h>
+
 #include "algo/announcement_pack.h"
 #include "algo/coordinator.h"
 #include "algo/pack.h"
 #include "algo/schedule.h"
 
-#define MAGIC 0x31436361u /* "acC1" */
+#define MAGIC 0x32436361u /* "acC2" */
 
 static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
     caucus_pack_u32(p, &at->expert);
@@ -35,6 +38,8 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     caucus_pack_u32(p, &c->answered);
     caucus_pack_u32(p, &c->selections);
     caucus_pack_u32(p, &c->checks);
+    caucus_pack_bytes(p, c->key.bytes, sizeof c->key.bytes);
+    caucus_pack_bool(p, &c->key.seeded);
     pack_threshold(p, &c->at);
     caucus_pack_u32s(p, c->cost_next, m);
     caucus_pack_u32s(p, c->sums_next, m);
@@ -56,6 +61,7 @@ size_t caucus_coordinator_state_bytes(const caucus_coordinator *c) {
     caucus_pack p = {.mode = CAUCUS_PACK_MEASURE};
     caucus_coordinator copy = *c; /* measuring reads the arrays and changes nothing */
     pack_fields(&p, &copy);
+    sodium_memzero(&copy, sizeof copy);
     return p.used;
 }
 
@@ -63,6 +69,7 @@ void caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret) {
     caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
     caucus_coordinator copy = *c;
     pack_fields(&p, &copy);
+    sodium_memzero(&copy, sizeof copy);
 }
 
 static bool within(caucus_i128 value, caucus_i128 limit) {
@@ -91,6 +98,9 @@ static bool sums_fit(const caucus_coordinator *c) {
 static bool is_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     if (c->answered > plan->settings.clients)
+        return false;
+    /* There is a key as long as something can be drawn from it: zeros would be noise that everybody knows. */
+    if ((sodium_is_zero(c->key.bytes, sizeof c->key.bytes) == 1) != (c->now.ask == CAUCUS_ASK_NOTHING))
         return false;
     if (!sums_fit(c))
         return false;
@@ -123,10 +133,16 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
     if (status != CAUCUS_OK)
         return status;
     pack_fields(&p, c);
-    if (p.failed || !is_sound(c)) {
+    if (p.failed || !is_sound(c))
+        status = CAUCUS_E_FORMAT;
+    else if (c->key.seeded != key->seeded)
+        status = CAUCUS_E_MISMATCH; /* a private run must not go on with a seed, nor a seeded one as if it were private */
+    if (status != CAUCUS_OK) {
         caucus_coordinator_free(c);
-        return CAUCUS_E_FORMAT;
+        return status;
     }
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
     *ret = c;
     return CAUCUS_OK;
 }

@@ -35,7 +35,7 @@ void caucus_hedge_coordinator_close(caucus_coordinator *c) {
     c->now.expert = leader ? caucus_select_min(&stream, c->cum, d)
                            : caucus_select_exponential(&stream, c->cum, d, c->plan->hedge.rate);
     caucus_stream_wipe(&stream);
-    c->selections++;
+    caucus_coordinator_selected(c);
     c->now.epoch = c->selections;
     ask_next(c, block);
 }

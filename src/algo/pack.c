@@ -45,6 +45,14 @@ void caucus_pack_bool(caucus_pack *pack, bool *value) {
     *value = wide == 1;
 }
 
+void caucus_pack_bytes(caucus_pack *pack, uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t wide = bytes[i];
+        word(pack, &wide, 1);
+        bytes[i] = (uint8_t)wide;
+    }
+}
+
 void caucus_pack_u32s(caucus_pack *pack, uint32_t *values, size_t count) {
     for (size_t i = 0; values && i < count; i++)
         caucus_pack_u32(pack, &values[i]);

@@ -26,6 +26,7 @@ void caucus_pack_u32(caucus_pack *pack, uint32_t *value);
 void caucus_pack_u64(caucus_pack *pack, uint64_t *value);
 void caucus_pack_i64(caucus_pack *pack, int64_t *value);
 void caucus_pack_bool(caucus_pack *pack, bool *value);
+void caucus_pack_bytes(caucus_pack *pack, uint8_t *bytes, size_t count);
 /* Whole arrays; NULL packs nothing (the plan decides which arrays there are, for writer and reader alike). */
 void caucus_pack_u32s(caucus_pack *pack, uint32_t *values, size_t count);
 void caucus_pack_u64s(caucus_pack *pack, uint64_t *values, size_t count);

@@ -67,7 +67,7 @@ static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *re
     *ret_hi = hi;
 }
 
-static caucus_status add_values(caucus_coordinator *c, const caucus_report *r) {
+static caucus_status add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t d = c->plan->settings.experts;
     int64_t limit =
         INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
@@ -75,27 +75,28 @@ static caucus_status add_values(caucus_coordinator *c, const caucus_report *r) {
     if (r->kind == CAUCUS_ASK_VOTE) {
         if (r->count != 1 || r->value[0] < 0 || r->value[0] >= (int64_t)d)
             return CAUCUS_E_RANGE;
-        c->votes_now[r->value[0]]++;
+        p->votes[r->value[0]]++;
         return CAUCUS_OK;
     }
     if (r->count != (r->kind == CAUCUS_ASK_SHORTLIST ? c->now.listed : d))
         return CAUCUS_E_RANGE;
     if (c->plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
         leaf_range(c, &lo, &hi);
-    caucus_vector_add_clamped_i64(c->sum, r->value, r->count, lo, hi);
+    caucus_vector_add_clamped_i64(p->sum, r->value, r->count, lo, hi);
     return CAUCUS_OK;
 }
 
-caucus_status caucus_phase_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
+caucus_status caucus_phase_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
         return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;
-    caucus_status status = add_values(c, r);
+    caucus_status status = add_values(c, p, r);
     if (status != CAUCUS_OK)
         return status;
+    p->filled = true;
     c->step_done[r->client - 1] = c->now.serial + 1;
-    c->answered++;
+    p->answered++;
     return CAUCUS_OK;
 }
 
@@ -147,7 +148,7 @@ void caucus_phase_coordinator_close(caucus_coordinator *c) {
         caucus_phase_settle_shortlist(c);
     } else {
         c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c) : choose(c);
-        c->selections++;
+        caucus_coordinator_selected(c);
         c->now.epoch++;
         if (caucus_leaf_next(&c->leaf))
             caucus_coordinator_announce(c, CAUCUS_ASK_LEAF, c->now.block, c->leaf.step);

@@ -86,7 +86,7 @@ void caucus_phase_count_votes(caucus_coordinator *c) {
         return;
     }
     c->now.expert = winner;
-    c->selections++;
+    caucus_coordinator_selected(c);
     caucus_phase_finish(c);
 }
 
@@ -123,7 +123,7 @@ void caucus_phase_settle_shortlist(caucus_coordinator *c) {
                 best = a->list[i];
     }
     a->expert = best;
-    c->selections++;
+    caucus_coordinator_selected(c);
     caucus_phase_finish(c);
 }
 

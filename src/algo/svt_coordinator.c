@@ -51,19 +51,19 @@ caucus_status caucus_svt_coordinator_new(caucus_coordinator *c) {
 }
 
 /* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
-static void add_cost(caucus_coordinator *c, const caucus_report *r, int64_t cost) {
+static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
     if (!c->at.open || r->step != c->at.epoch)
         return;
     int64_t most = caucus_coordinator_most(c, r->block, r->block);
-    cost = cost < 0 ? 0 : cost > most ? most : cost;
-    if (caucus_threshold_add(&c->at, r->step, c->now.expert, cost) != CAUCUS_OK)
-        abort(); /* the epoch is open and the expert is its own */
+    p->epoch = r->step;
+    p->expert = c->now.expert;
+    p->q += cost < 0 ? 0 : cost > most ? most : cost; /* all of them together: below 2^62 in every plan */
 }
 
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
  * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
  */
-static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r) {
+static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t *next = &c->cost_next[r->client - 1];
     if (r->count != 1)
         return CAUCUS_E_RANGE;
@@ -72,18 +72,18 @@ static caucus_status receive_cost(caucus_coordinator *c, const caucus_report *r)
     if (r->block > *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
     *next = r->block + 1;
-    add_cost(c, r, r->value[0]);
+    add_cost(c, p, r, r->value[0]);
     if (c->now.ask == CAUCUS_ASK_COST && r->block == c->now.block)
-        c->answered++;
+        p->answered++;
     return CAUCUS_OK;
 }
 
-caucus_status caucus_svt_coordinator_receive(caucus_coordinator *c, const caucus_report *r) {
+caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
-        return receive_cost(c, r);
-    caucus_status status = caucus_coordinator_receive_sums(c, r);
+        return count_cost(c, p, r);
+    caucus_status status = caucus_coordinator_count_sums(c, p, r);
     if (status == CAUCUS_OK && c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER && r->first == r->block)
-        add_cost(c, r, r->value[c->now.expert]);
+        add_cost(c, p, r, r->value[c->now.expert]);
     return status;
 }
 
@@ -118,7 +118,7 @@ static void choose(caucus_coordinator *c) {
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, 0, c->selections);
     c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections]);
     caucus_stream_wipe(&stream);
-    c->selections++;
+    caucus_coordinator_selected(c);
     c->now.epoch = c->selections;
     if (c->selections < plan->switches)
         open_epoch(c);

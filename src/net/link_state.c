@@ -98,8 +98,8 @@ static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
         memcpy(bytes, from + ITEM_HEAD_BYTES, size);
         ok = caucus_wire_take(bytes, size, link->plan->settings.experts, link->scratch, &used, frame, NULL) ==
                  CAUCUS_OK &&
-             used == size && frame->kind == CAUCUS_FRAME_REPORT && frame->report.client == link->index &&
-             (item = caucus_link_item_add(link)) != NULL;
+             used > 0 && used == size && frame->kind == CAUCUS_FRAME_REPORT && frame->report.client == link->index &&
+             get32(from) < caucus_client_heard(link->machine) && (item = caucus_link_item_add(link)) != NULL;
     }
     if (ok)
         *item = (caucus_link_item){.bytes = bytes,
@@ -142,6 +142,8 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
         caucus_client_restore(link->plan, link->index, key, state + at, (size_t)machine, &link->machine);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "state", "the machine's part: %s", caucus_status_text(status));
+    if (link->answered > caucus_client_heard(link->machine))
+        return damaged(ret_error, "is damaged: it has answered what it never heard");
     at += (size_t)machine;
     for (uint32_t i = 0; i < items; i++) {
         size_t used = load_item(link, state + at, end - at);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* accept4 */
 #include "net/loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -55,12 +56,16 @@ static void maybe_done(caucus_server *s) {
 }
 
 void caucus_connection_end(caucus_connection *c) {
-    caucus_server *s = c->loop->server;
     if (c->dead)
         return;
     c->dead = true;
     c->loop->any_dead = true;
     caucus_wait_for(c, CAUCUS_WAIT_NONE);
+}
+
+/* Give the client's place up, unless another connection has it. Nothing of this one is left to count. */
+static void leave(caucus_connection *c) {
+    caucus_server *s = c->loop->server;
     if (c->client == 0)
         return;
     uint64_t mine = c->session;
@@ -75,6 +80,7 @@ void caucus_connection_end(caucus_connection *c) {
 static void reap(caucus_loop *loop) {
     if (!loop->any_dead)
         return;
+    assert(loop->reports == 0);
     loop->any_dead = false;
     caucus_connection **link = &loop->again;
     while (*link)
@@ -88,6 +94,7 @@ static void reap(caucus_loop *loop) {
             i++;
             continue;
         }
+        leave(c);
         loop->connection[i] = loop->connection[--loop->connections];
         SSL_free(c->ssl);
         close(c->fd); /* takes it out of epoll, too */
@@ -296,8 +303,10 @@ static void turn(caucus_loop *loop) {
     caucus_input_flush(loop);
     if (rung)
         caucus_step_clock(s);
-    if (woken)
+    if (woken) {
         look_around(loop);
+        caucus_step_wipe(s); /* nobody waits for it */
+    }
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)
@@ -328,14 +337,20 @@ void *caucus_loop_run(void *user) {
     return NULL;
 }
 
-caucus_status caucus_loop_new(caucus_server *server, int listener, bool clock, caucus_loop **ret,
+caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t number, caucus_loop **ret,
                               caucus_error *ret_error) {
-    caucus_loop *loop = calloc(1, sizeof *loop);
-    if (!loop) {
+    caucus_loop *loop = aligned_alloc(CAUCUS_LINE_BYTES, sizeof *loop);
+    caucus_partial *partial = NULL;
+    if (!loop || caucus_partial_new(server->machine, &partial) != CAUCUS_OK) {
+        free(loop);
         close(listener);
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     }
+    memset(loop, 0, sizeof *loop);
+    pthread_mutex_init(&loop->lock, NULL);
+    loop->partial = partial;
     loop->server = server;
+    loop->number = number;
     loop->listener = listener;
     loop->now_ns = caucus_server_now_ns();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -349,7 +364,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, bool clock, c
     if (!loop->arena || !loop->scratch || loop->epoll < 0 || loop->wake < 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, listener, &accepts) != 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &wakes) != 0 ||
-        (clock && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
+        (number == 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
         caucus_status status =
             caucus_fail(ret_error, CAUCUS_E_IO, "loops", "cannot make an event loop: %s", strerror(errno));
         caucus_loop_free(loop);
@@ -372,5 +387,7 @@ void caucus_loop_free(caucus_loop *loop) {
         close(loop->epoll);
     free(loop->arena);
     free(loop->scratch);
+    caucus_partial_free(loop->partial);
+    pthread_mutex_destroy(&loop->lock);
     free(loop);
 }

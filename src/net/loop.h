@@ -41,6 +41,7 @@ typedef struct caucus_connection {
     uint8_t *out; /* bytes that the socket did not take */
     uint32_t out_used, out_sent;
     uint8_t wait;    /* caucus_wait */
+    uint8_t skew;    /* read this far past a boundary of 8 bytes: then a report's values begin at one */
     bool shaken;     /* TLS handshake done (plain: from the start) */
     bool want_write; /* EPOLLOUT is asked for */
     bool leaving;    /* send what is in `out`, then close */
@@ -48,8 +49,16 @@ typedef struct caucus_connection {
     bool dead, again;
 } caucus_connection;
 
+/* What one core counts with: no other core writes near it. */
+#define CAUCUS_LINE_BYTES 64u
+
 struct caucus_loop {
-    caucus_server *server;
+    _Alignas(CAUCUS_LINE_BYTES) pthread_mutex_t lock; /* of `partial`, and of what counting writes (server_impl.h) */
+    caucus_partial *partial;
+    _Atomic uint64_t bytes_in, bytes_out; /* written by this loop alone */
+
+    _Alignas(CAUCUS_LINE_BYTES) caucus_server *server;
+    uint32_t number; /* 0, 1, ...; loop 0 has the clock */
     pthread_t thread;
     bool running;
     int epoll, listener, wake; /* wake: eventfd */
@@ -73,7 +82,7 @@ struct caucus_loop {
 };
 
 /** A loop on a bound, listening, non-blocking socket, which it owns from now on. */
-caucus_status caucus_loop_new(caucus_server *server, int listener, bool clock, caucus_loop **ret,
+caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t number, caucus_loop **ret,
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_loop_free(caucus_loop *loop);
 void *caucus_loop_run(void *loop); /* until the server stops */
@@ -86,7 +95,7 @@ void caucus_connection_listen(caucus_connection *c);          /* tell epoll what
 
 /** Read what has come and deal with it. */
 void caucus_input_read(caucus_connection *c);
-/** Hand the batch to the machine; the arena is free again. */
+/** Count the batch; the arena is free again. */
 void caucus_input_flush(caucus_loop *loop);
 
 /** Send what can be sent: leftovers, then announcements. */
@@ -99,6 +108,10 @@ void caucus_output_goodbye(caucus_connection *c, const char *text);
 
 #define CAUCUS_IO_AGAIN (-1)
 #define CAUCUS_IO_END (-2)
+/** Add to a number that only this loop writes and others read. */
+static inline void caucus_loop_add(_Atomic uint64_t *number, uint64_t more) {
+    atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + more, memory_order_relaxed);
+}
 /** Bytes read or written, CAUCUS_IO_AGAIN, or CAUCUS_IO_END (closed or broken). */
 ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room);
 ptrdiff_t caucus_io_write(caucus_connection *c, const uint8_t *from, size_t bytes);

@@ -28,7 +28,7 @@ ptrdiff_t caucus_io_write(caucus_connection *c, const uint8_t *from, size_t byte
         if (ret < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
     }
-    atomic_fetch_add_explicit(&c->loop->server->bytes_out, (uint64_t)ret, memory_order_relaxed);
+    caucus_loop_add(&c->loop->bytes_out, (uint64_t)ret);
     return ret;
 }
 

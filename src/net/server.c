@@ -139,7 +139,7 @@ static caucus_status open_loops(caucus_server *s, caucus_address *address, caucu
         if (s->loops > 1)
             fd = listen_on(address, true);
         status = fd < 0 ? caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s", s->set.listen, strerror(errno))
-                        : caucus_loop_new(s, fd, i == 0, &s->loop[i], ret_error);
+                        : caucus_loop_new(s, fd, i, &s->loop[i], ret_error);
     }
     return status;
 }
@@ -270,18 +270,20 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
                                   .epsilon_choices = g->epsilon_choices,
                                   .epsilon_messages = g->epsilon_messages,
                                   .delta = g->delta,
-                                  .bytes_in = atomic_load(&s->bytes_in),
-                                  .bytes_out = atomic_load(&s->bytes_out),
                                   .reports = atomic_load(&s->reports),
                                   .refused = atomic_load(&s->refused),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
                                   .uptime_seconds = seconds_since(s->opened_ns)};
+    for (uint32_t i = 0; i < s->loops; i++) {
+        ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
+        ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
+    }
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     pthread_mutex_lock(&s->lock);
     ret->now = *caucus_step_announcement(s, committed - 1);
-    ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : s->clients - caucus_coordinator_waiting(s->machine);
+    ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
     ret->selections = s->shown.selections;
     ret->checks = s->shown.checks;
     ret->epsilon_spent = s->shown.epsilon_spent;
@@ -301,11 +303,13 @@ uint32_t caucus_server_history(caucus_server *s, uint32_t first, caucus_announce
 
 void caucus_server_presence(caucus_server *s, uint8_t *ret) {
     pthread_mutex_lock(&s->lock);
+    caucus_step_hold_loops(s);
     for (uint32_t i = 0; i < s->clients; i++) {
         uint32_t cost, sums;
         bool answered;
         caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
         ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;
     }
+    caucus_step_release_loops(s);
     pthread_mutex_unlock(&s->lock);
 }

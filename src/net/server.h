@@ -1,10 +1,10 @@
 /* server.h: the live coordinator: connections, steps, commits.
  * layer: net
  *
- * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections and its own buffers. Loops
- * parse frames where they lie and hand a whole batch of reports to the machine under one lock, once per wake-up, never
- * per message. Whoever completes a step (or the clock at its deadline) closes it: decide, commit, then tell every loop
- * to announce. */
+ * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections, buffers and partial sums.
+ * Loops parse frames where they lie and add values up from there, a whole batch per wake-up, without waiting for each
+ * other (server_impl.h says how). Whoever completes a step (or the clock at its deadline) closes it: merge, decide,
+ * commit, then tell every loop to announce. */
 #ifndef CAUCUS_NET_SERVER_H
 #define CAUCUS_NET_SERVER_H
 

@@ -2,14 +2,36 @@
  * layer: net
  *
  *    server.c         open, run, free; numbers for people
- *    server_step.c    the machine under its lock: count, close, commit, publish
+ *    server_step.c    the machine: count, close, commit, publish; who speaks for a client
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
  *
- * Two kinds of shared data. The machine, store and ledger are touched under `lock` only. What loops need to announce
- * (history, what is durably counted of each client, who is connected) is written after a commit and read without a
- * lock: history grows in chunks that never move, and counts only ever grow. */
+ * What is shared, and the rules that keep it whole.
+ *
+ * The machine, store and ledger belong to `lock`. Counting is the exception, since it is what happens all the time: a
+ * loop adds reports up in a partial of its own under its own lock, which it takes once per batch and which nobody else
+ * wants but while a step is closed. Whoever closes a step holds `lock` and then every loop's: it merges the partials,
+ * decides, commits, publishes, and lets go. So
+ *  - what counting reads of the machine (the announcement in force, the epoch) and `failure` are written with all locks
+ *    held: a loop may read them under its own. A report that comes while a step is being closed waits, and is then
+ *    counted, or not, by the announcement that came of it; one that comes after a commit has failed is not counted;
+ *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
+ *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
+ *    came by is still in force, and finds out under its own lock; a session is taken from a loop only under that loop's
+ *    lock (take_place), or given up by the loop itself when nothing of the connection is left to count (reap). Both are
+ *    atomic changes of session[client], so whatever the loop before has written of the client happened before anything
+ *    that the next one writes. That is why an item that comes by two connections at once, on two loops, is counted
+ *    once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first one's
+ *    report is no longer counted (the client sends it again, docs/PROTOCOL.md);
+ *  - has everybody answered? Each batch adds its answers to `answered` and looks at `enough` after that; whoever
+ * changes `enough` looks at `answered` after that. One of the two sees the other, so no step is left open. To find that
+ * it is time to close takes no lock; to close it, it is looked at again under `lock`.
+ *
+ * What loops need to announce (history, what is durably counted of each client, who is connected) is written after a
+ * commit and read without a lock: history grows in chunks that never move, and counts only ever grow.
+ *
+ * Order of locks: `lock`, then loops by number. Who holds a loop's lock never asks for `lock`. */
 #ifndef CAUCUS_NET_SERVER_IMPL_H
 #define CAUCUS_NET_SERVER_IMPL_H
 
@@ -41,13 +63,14 @@ struct caucus_server {
     uint64_t opened_ns;
     pthread_mutex_t log_lock;
 
-    pthread_mutex_t lock; /* guards from here to the next remark */
+    pthread_mutex_t lock; /* guards from here to the next remark; the machine: see above */
     caucus_store *store;
     caucus_coordinator *machine;
     caucus_ledger *ledger;
     caucus_releases releases;
     uint8_t *state; /* working space for a commit */
     size_t state_room;
+    bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint32_t selections, checks;
@@ -56,23 +79,26 @@ struct caucus_server {
     bool overdue; /* its deadline has passed */
     bool begun;   /* = `started`, but under the lock */
     uint64_t finished_ns;
-    caucus_status failure; /* why the run ends early */
+    caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
+    uint64_t sessions; /* given out so far */
     /* Without the lock. */
 
     caucus_announcement *_Atomic history[CAUCUS_HISTORY_CHUNKS];
     _Atomic uint32_t committed;  /* announcements in history */
+    _Atomic uint32_t answered;   /* answers to the step in hand, in the machine and in all partials */
+    _Atomic uint32_t enough;     /* so many of them close it; UINT32_MAX: none do */
     _Atomic bool started;        /* announcements may be sent */
     _Atomic bool finished;       /* nothing more is asked */
     _Atomic bool stopping;       /* say goodbye and end */
     _Atomic bool aborting;       /* end without a word: a commit failed */
+    _Atomic bool wipe_due;       /* an epoch has ended: its state is still in the store's log */
     _Atomic uint32_t *cost_next; /* [m], durably counted */
     _Atomic uint32_t *sums_next;
-    _Atomic uint64_t *session; /* [m]: number of the connection in force, 0: away */
+    _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
     _Atomic uint8_t *owed;     /* [m]: has joined (or may have, before a restart) and not said goodbye */
-    _Atomic uint64_t sessions; /* last number given */
     _Atomic uint32_t present, owing, joined, connections;
-    _Atomic uint64_t bytes_in, bytes_out, reports, refused, scalars_up;
+    _Atomic uint64_t reports, refused, scalars_up;
     _Atomic uint64_t refusal_logged_ns;
 };
 
@@ -82,12 +108,21 @@ struct caucus_server {
 caucus_status caucus_step_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_step_free(caucus_server *server);
 
-/** Count reports under one lock, and close the step if they complete it. ret[i] is the machine's answer to report[i].
- */
-void caucus_step_receive(caucus_server *server, const caucus_report *report, size_t count, caucus_status *ret);
+/** Count the loop's batch into its partial: answer[i] is the machine's answer to report[i]. Close the step if that was
+ * the last of it. */
+void caucus_step_count(caucus_loop *loop);
+/** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
+ * connection that had its place finds out by its session number. Returns: the session; *ret_before what was before. */
+uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before);
+/** Under `lock`: stop all counting, and let it go on. */
+void caucus_step_hold_loops(caucus_server *server);
+void caucus_step_release_loops(caucus_server *server);
 /** Somebody has joined (heard: announcements it has heard), or the clock has rung: start, close or end what is due. */
 void caucus_step_look(caucus_server *server, uint32_t heard);
 void caucus_step_clock(caucus_server *server);
+
+/** If an epoch has ended: wipe it off the store. For when the news has been sent. */
+void caucus_step_wipe(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint32_t serial);

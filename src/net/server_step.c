@@ -1,15 +1,17 @@
-/* server_step.c: the machine, its store and its ledger. Count, close, commit; then, and only then, publish.
+/* server_step.c: the machine, its store and its ledger. Count, merge, close, commit; then, and only then, publish.
  *
  * docs/PRIVACY.md, "Reports on a network that fails": every verdict, "keep" included, is on disk with the state it came
  * from and the items it counted before a byte that depends on it leaves. So what loops may send is published (history,
  * counts) by the one function that has just committed it, and by no other. */
-#include "net/server_impl.h"
+#include "net/loop.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
+
+#include "algo/wipe.h"
 
 static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
     uint32_t k = 31u - (uint32_t)__builtin_clz(serial / CAUCUS_HISTORY_FIRST + 1);
@@ -61,6 +63,7 @@ static void publish(caucus_server *s) {
     s->shown.epsilon_spent = totals.released_choices;
     s->step_ns = caucus_server_now_ns();
     s->overdue = false;
+    atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
 }
@@ -71,16 +74,16 @@ static void give_up(caucus_server *s, caucus_status status, const caucus_error *
     s->failure_error = *error;
     atomic_store(&s->aborting, true);
     atomic_store(&s->stopping, true);
-    caucus_server_wake(s);
 }
 
 /* Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on. */
 static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *ret_error) {
     size_t bytes = caucus_coordinator_state_bytes(s->machine), lines = caucus_ledger_count(s->ledger) - first_line;
     if (bytes > s->state_room) {
-        uint8_t *grown = realloc(s->state, bytes);
+        uint8_t *grown = malloc(bytes);
         if (!grown)
             return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        caucus_wipe_free(s->state, s->state_room);
         s->state = grown;
         s->state_room = bytes;
     }
@@ -111,11 +114,27 @@ static void finish(caucus_server *s) {
                       caucus_coordinator_announcement(s->machine)->expert);
 }
 
-/* Decide the step in hand, keep the decision, tell everybody. */
-static void close_step(caucus_server *s) {
+void caucus_step_hold_loops(caucus_server *s) {
+    for (uint32_t i = 0; i < s->loops; i++)
+        if (s->loop[i]) /* none yet while the server is being opened */
+            pthread_mutex_lock(&s->loop[i]->lock);
+}
+
+void caucus_step_release_loops(caucus_server *s) {
+    for (uint32_t i = s->loops; i-- > 0;)
+        if (s->loop[i])
+            pthread_mutex_unlock(&s->loop[i]->lock);
+}
+
+/* Decide the step in hand on all that has been counted, and keep the decision. All locks are held. */
+static void decide(caucus_server *s) {
+    for (uint32_t i = 0; i < s->loops; i++)
+        if (s->loop[i])
+            caucus_coordinator_merge(s->machine, s->loop[i]->partial);
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
+    uint32_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
     caucus_status status = caucus_coordinator_close(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
@@ -135,17 +154,48 @@ static void close_step(caucus_server *s) {
         give_up(s, status, &error);
         return;
     }
+    if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
+        atomic_store(&s->wipe_due, true);
     publish(s);
     caucus_server_log(s, 2, "step %u closed with %u of %u clients: expert %u in force", before.serial, answered,
                       s->clients, now->expert);
-    caucus_server_wake(s);
+}
+
+static void close_step(caucus_server *s) {
+    caucus_step_hold_loops(s);
+    decide(s);
+    caucus_step_release_loops(s);
+    caucus_server_wake(s); /* announce it, or end */
+}
+
+void caucus_step_wipe(caucus_server *s) {
+    if (!atomic_load(&s->wipe_due))
+        return;
+    caucus_error error = {0};
+    pthread_mutex_lock(&s->lock);
+    if (atomic_exchange(&s->wipe_due, false)) {
+        caucus_status status = caucus_store_wipe(s->store, &error);
+        if (status != CAUCUS_OK)
+            atomic_store(&s->wipe_due, true); /* with the next announcement, or when the store is closed */
+        if (status != CAUCUS_OK && status != CAUCUS_E_ORDER && !s->wipe_failed)
+            caucus_server_log(s, 0, "what the last epoch held could not be wiped yet: %s", error.text);
+        s->wipe_failed = status != CAUCUS_OK && status != CAUCUS_E_ORDER;
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 static uint32_t quorum(const caucus_server *s) {
     return s->set.quorum ? s->set.quorum : s->clients;
 }
 
-/* Start, close or end whatever is due. */
+/* Answers that close the step in hand. */
+static uint32_t needed(const caucus_server *s) {
+    if (!s->begun || s->failure != CAUCUS_OK || s->finished_ns)
+        return UINT32_MAX;
+    return s->overdue ? quorum(s) : s->clients;
+}
+
+/* Start, close or end whatever is due. Under `lock`. */
 static void settle(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
@@ -159,29 +209,61 @@ static void settle(caucus_server *s) {
         caucus_server_log(s, 1, "the run begins with %u of %u clients", present, s->clients);
         caucus_server_wake(s);
     }
-    while (s->begun && s->failure == CAUCUS_OK && !s->finished_ns) {
-        uint32_t waiting = caucus_coordinator_waiting(s->machine);
-        if (caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING) {
+    for (;;) {
+        bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
+        if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !asked)
             finish(s);
-            break;
-        }
-        if (waiting > 0 && !(s->overdue && s->clients - waiting >= quorum(s)))
-            break;
+        uint32_t enough = needed(s);
+        atomic_store(&s->enough, enough); /* then look: a loop adds first and looks at `enough` then */
+        if (atomic_load(&s->answered) < enough)
+            return;
         close_step(s);
     }
 }
 
-void caucus_step_receive(caucus_server *s, const caucus_report *report, size_t count, caucus_status *ret) {
+/* Is this report's connection the one that speaks for its client? */
+static bool in_force(const caucus_server *s, const caucus_connection *from) {
+    return atomic_load(&s->session[from->client - 1]) == from->session;
+}
+
+void caucus_step_count(caucus_loop *loop) {
+    caucus_server *s = loop->server;
     uint64_t scalars = 0;
-    pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < count; i++) {
-        ret[i] = s->failure == CAUCUS_OK ? caucus_coordinator_receive(s->machine, &report[i]) : CAUCUS_E_ORDER;
-        scalars += ret[i] == CAUCUS_OK ? report[i].count : 0;
+    pthread_mutex_lock(&loop->lock);
+    uint32_t before = caucus_partial_answered(loop->partial);
+    for (size_t i = 0; i < loop->reports; i++) {
+        const caucus_report *r = &loop->report[i];
+        loop->answer[i] = s->failure == CAUCUS_OK && in_force(s, loop->from[i])
+                              ? caucus_coordinator_count(s->machine, loop->partial, r)
+                              : CAUCUS_E_ORDER;
+        scalars += loop->answer[i] == CAUCUS_OK ? r->count : 0;
     }
-    settle(s);
-    pthread_mutex_unlock(&s->lock);
+    uint32_t more = caucus_partial_answered(loop->partial) - before;
+    bool enough = more > 0 && atomic_fetch_add(&s->answered, more) + more >= atomic_load(&s->enough);
+    pthread_mutex_unlock(&loop->lock);
     atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
-    atomic_fetch_add_explicit(&s->reports, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->reports, loop->reports, memory_order_relaxed);
+    if (enough) {
+        pthread_mutex_lock(&s->lock);
+        settle(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
+    caucus_server *s = loop->server;
+    _Atomic uint64_t *at = &s->session[client - 1];
+    pthread_mutex_lock(
+        &s->lock); /* one at a time: else a third could come before the second has waited for the first */
+    uint64_t session = ++s->sessions * CAUCUS_LOOPS_MAX + loop->number, seen = atomic_load(at);
+    caucus_loop *having = seen ? s->loop[seen % CAUCUS_LOOPS_MAX] : NULL;
+    if (having) /* it counts for the client now, or never again */
+        pthread_mutex_lock(&having->lock);
+    *ret_before = atomic_exchange(at, session); /* 0 though seen: the connection has just left by itself */
+    if (having)
+        pthread_mutex_unlock(&having->lock);
+    pthread_mutex_unlock(&s->lock);
+    return session;
 }
 
 void caucus_step_look(caucus_server *s, uint32_t heard) {
@@ -279,9 +361,11 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     status = caucus_store_state(s->store, &state, &bytes, ret_error);
     if (status == CAUCUS_OK)
         status = bytes == 0 ? begin(s, ret_error) : restore(s, state, bytes, ret_error);
-    free(state);
+    caucus_wipe_free(state, bytes);
+    sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
     if (status != CAUCUS_OK)
         return status;
+    atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_open(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);
     settle(s);
@@ -294,5 +378,5 @@ void caucus_step_free(caucus_server *s) {
     caucus_store_close(s->store);
     for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++)
         free(atomic_load(&s->history[k]));
-    free(s->state);
+    caucus_wipe_free(s->state, s->state_room);
 }

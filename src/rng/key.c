@@ -2,7 +2,9 @@
  *
  * A live entity takes 32 bytes from the operating system and gives them to nobody. A simulation hashes
  * its seed (BLAKE2b of a fixed label and the seed, little-endian) and derives one subkey per entity
- * (libsodium's kdf, context "caucus__"), so a run repeats on every machine and is marked NOT PRIVATE. */
+ * (libsodium's kdf, context "caucus__"), so a run repeats on every machine and is marked NOT PRIVATE.
+ * A coordinator draws from the subkeys of its own key, one per epoch (context "epoch___"). The kdf is keyed
+ * BLAKE2b, a pseudorandom function of its number: whoever finds one subkey knows no other. */
 #include "rng/words.h"
 
 #include <sodium.h>
@@ -12,9 +14,11 @@
 
 #define SEED_LABEL "caucus: run key from a seed, v1" /* frozen: changing it changes every seeded run */
 #define KDF_CONTEXT "caucus__"
+#define EPOCH_CONTEXT "epoch___"
 
 _Static_assert(crypto_kdf_KEYBYTES == CAUCUS_KEY_BYTES, "kdf key size");
 _Static_assert(sizeof KDF_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
+_Static_assert(sizeof EPOCH_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
 
 bool caucus_rng_ready(void) {
     static atomic_bool ready;
@@ -50,14 +54,22 @@ void caucus_key_from_seed(uint64_t seed, caucus_key *ret_key) {
     ret_key->seeded = true;
 }
 
-void caucus_key_derive(const caucus_key *run, uint64_t entity, caucus_key *ret_key) {
+static void derive(const caucus_key *run, const char *context, uint64_t number, caucus_key *ret_key) {
     caucus_key derived = {.seeded = run->seeded};
     if (!caucus_rng_ready() ||
-        crypto_kdf_derive_from_key(derived.bytes, sizeof derived.bytes, entity, KDF_CONTEXT, run->bytes) != 0) {
+        crypto_kdf_derive_from_key(derived.bytes, sizeof derived.bytes, number, context, run->bytes) != 0) {
         abort();
     }
     *ret_key = derived; /* through a copy: run and ret_key may be the same */
     caucus_key_wipe(&derived);
+}
+
+void caucus_key_derive(const caucus_key *run, uint64_t entity, caucus_key *ret_key) {
+    derive(run, KDF_CONTEXT, entity, ret_key);
+}
+
+void caucus_key_epoch(const caucus_key *run, uint64_t epoch, caucus_key *ret_key) {
+    derive(run, EPOCH_CONTEXT, epoch, ret_key);
 }
 
 void caucus_key_wipe(caucus_key *key) {

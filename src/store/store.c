@@ -1,7 +1,8 @@
 /* store.c: opening and closing what a coordinator must never forget. See store.h; the format is in store_db.h.
  *
  * synchronous=FULL: a commit returns after the log has been synced. secure_delete: a replaced state (its threshold, its
- * sums) is overwritten, not left in free pages; the log is emptied on closing for the same reason. A log cut short by a
+ * key, its sums) is overwritten, not left in free pages; the log is emptied on opening, on closing and whenever an epoch
+ * has ended (store_wipe.c) for the same reason, and what a statement sets aside stays in memory. A log cut short by a
  * crash is SQLite's to judge: its frames carry checksums, and whatever follows the last whole commit is as if it had
  * never been. */
 #include "store/store_db.h"
@@ -15,6 +16,7 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA synchronous=FULL;"
                               "PRAGMA secure_delete=ON;"
                               "PRAGMA journal_size_limit=0;"
+                              "PRAGMA temp_store=MEMORY;"
                               "PRAGMA trusted_schema=OFF;";
 
 static const char schema[] =
@@ -150,8 +152,9 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
     caucus_status status = caucus_store_touch(store->path, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK)
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
+                        caucus_store_vfs()) != SQLITE_OK ||
+        sqlite3_busy_timeout(store->db, CAUCUS_STORE_BUSY_MS) != SQLITE_OK)
         return caucus_store_fail(store->db, store->path, "opening", ret_error);
     /* Look before writing: a stranger's database must be left as it is. */
     status = caucus_store_identify(store->db, store->path, &fresh, ret_error);
@@ -163,6 +166,8 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
         status = find_end(store, ret_error);
     if (status == CAUCUS_OK)
         status = prepare(store, ret_error);
+    if (status == CAUCUS_OK && !fresh) /* a crash may have come before it was done; if it cannot be done now, later */
+        (void)!caucus_store_wipe(store, NULL);
     return status;
 }
 

@@ -35,6 +35,13 @@ caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, siz
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Leave nothing of earlier states in any file of the directory: after a commit that ended an epoch, and at the end of
+ *  the run. Never needed for anything else to be right, so it may be late, and it may fail:
+ *  Returns: CAUCUS_OK: no file holds a byte of a state before the last commit; CAUCUS_E_ORDER: somebody reads the store
+ * at this moment; CAUCUS_E_IO, CAUCUS_E_MEMORY: as said. Whatever was committed is there as before; try again after the
+ * next commit. Closing and opening do the same. */
+caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy DIR) goes through
  *  caucus_store_open_ledger, which needs no lock. */
 caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* store_db.h: what the files of the store share.
  * layer: store
  *
- * Tables of format 1 (application_id "CAUC", user_version 1):
+ * Tables of format 2 (application_id "CAUC", user_version 2; 1 held states without the epoch's key):
  *   meta(id = 1, plan BLOB(32), seeded)                                   one row, never changed
  *   state(id = 1, serial, bytes BLOB)                                     one row, replaced by every commit
  *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, step, list BLOB)  0, 1, 2, ... without gaps
@@ -16,7 +16,8 @@
 
 #define CAUCUS_STORE_FILE "coordinator.db"
 #define CAUCUS_STORE_APPLICATION 0x43415543 /* "CAUC" */
-#define CAUCUS_STORE_VERSION 1
+#define CAUCUS_STORE_VERSION 2
+#define CAUCUS_STORE_BUSY_MS 5000
 
 struct caucus_store {
     sqlite3 *db;
@@ -29,6 +30,9 @@ struct caucus_store {
     uint64_t fault_at;
     bool fault_after;
 };
+
+/* The name of a VFS whose logs are overwritten before they are cut; NULL (SQLite's own) if there is none. */
+const char *caucus_store_vfs(void);
 
 /* The path, or its end if it would fill the line. */
 const char *caucus_store_tail(const char *path);

@@ -26,7 +26,7 @@ random.seed(5)
 turns_bad = {0: 5, 1: 10, 3: 15, 4: 20}
 losses = [[[1.0 if t >= turns_bad.get(e, 60) else random.random() * (0.1 if e == 2 else 1) for e in range(5)] for t in range(60)]
           for client in range(3)]
-losses[2][30][1] = float('nan')
+losses[2][2][1] = float('nan')
 save('all.npy', (3, 60, 5), [v for client in losses for row in client for v in row])
 save('two.npy', (60, 5), [v for row in losses[1] for v in row])
 save('small.npy', (3, 10, 5), [0.0] * 150)

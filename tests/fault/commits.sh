@@ -3,7 +3,7 @@
 # happened. Nothing is decided twice, no release is spent twice. (tests/net/test_server.c kills one run at all its commits, in one process.)
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"

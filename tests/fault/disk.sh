@@ -3,7 +3,7 @@
 # tells nobody what it has not kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
@@ -74,15 +74,15 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
 
     # 2. A file system that cannot be written to.
     mount -o remount,ro "$work/full"
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 3
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 3
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 24
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 24
     umount "$work/full"
     echo "ok: read-only"
 else
     echo "skip: full disk (a small file system needs root and the right to mount)"
     mkdir "$work/closed"
     chmod 500 "$work/closed"
-    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 3
+    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 24
     echo "ok: read-only"
 fi
 
@@ -97,8 +97,9 @@ log=$work/killed/coordinator.db-wal
 bytes=$(stat -c %s "$log")
 [ "$bytes" -gt 40000 ] || give_up "a log of $bytes bytes: nothing to cut"
 frame=4120 # 24 of head, a page of 4096; before them 32
+third=$((32 + (bytes - 32) / frame / 3 * frame)) # the log begins with the epoch: what was before it is in the database
 cut=0
-for length in 0 17 32 $((32 + frame / 2)) $((32 + 9 * frame)) $((32 + 23 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
+for length in 0 17 32 $((32 + frame / 2)) $third $((third + 2 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
     cut=$((cut + 1))
     cp -r "$work/killed" "$work/cut$cut"
     rm -f "$work/cut$cut/coordinator.db-shm"
@@ -119,10 +120,10 @@ done
 # A client that has heard what was cut off is not led astray: it is told.
 cp -r "$work/killed" "$work/rolled"
 rm -f "$work/rolled/coordinator.db-shm"
-truncate -s $((32 + 23 * frame + 100)) "$work/rolled/coordinator.db-wal"
+truncate -s $((third + 2 * frame + 100)) "$work/rolled/coordinator.db-wal"
 for i in 1 2 3; do cp "$work/killed.$i.state" "$work/rolled.$i.state"; done
 start_coordinator rolled "$plan" 0 "${security[@]}"
-wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 3 --insecure \
+wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
     --client 1 --state "$work/rolled.1.state"
 kill -TERM "$server"
 ended "$server" "rolled back, stopped" 0

@@ -7,7 +7,7 @@
 chaos=${CAUCUS_FAULT_SEED:-7} # who dies when; CAUCUS_FAULT_SEED=N for others
 RANDOM=$chaos
 echo "random kills: CAUCUS_FAULT_SEED=$chaos"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 certs=$work/certs
 "$CAUCUS" certify "$certs" --clients 3 >/dev/null 2>&1
 tls=(--cert "$certs/coordinator.pem" --key "$certs/coordinator.key" --client-ca "$certs/ca.pem")

@@ -3,7 +3,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 : "${CAUCUS_SOURCE:?source directory}"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
@@ -37,7 +37,7 @@ start_coordinator run "$plan" 0 --cert "$work/ca/coordinator.pem" --key "$work/c
     --revoked "$work/revoked"
 fixed=$port
 as() { # as NAME: sets cmd
-    cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 3 --give-up 5 --cert "$work/ca/$1.pem"
+    cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --give-up 5 --cert "$work/ca/$1.pem"
         --key "$work/ca/$1.key" --ca "$work/ca/ca.pem")
 }
 for name in expired self server; do
@@ -54,11 +54,11 @@ as zero
 wrong 2 "its common name is not a client's number" "${cmd[@]}"
 as four
 wrong 2 "4" "${cmd[@]}"
-cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 3 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
     --ca "$work/others/ca.pem")
 wrong 1 "certificate" "${cmd[@]}"
 wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --insecure --client 1 \
-    --adversary halving --seed 3 --give-up 0.5
+    --adversary halving --seed 24 --give-up 0.5
 peer() { # peer CERTIFICATE CLIENT HASH
     cmd=(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$fixed" --ca "$work/ca/ca.pem" --cert "$work/ca/$1.pem"
         --key "$work/ca/$1.key" --plan-hash "$3" --client "$2" --algorithm svt --clients 9 --experts 8 --rounds 24 --function 0 --timeout 5)
@@ -69,7 +69,7 @@ peer four 4 "$hash" # signed, and not of this plan
 wrong 1 "refused: code 3" "${cmd[@]}"
 peer 1 1 "$(printf '0%.0s' {1..64})"
 wrong 1 "refused: code 2" "${cmd[@]}"
-cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 3 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
     --ca "$work/ca/ca.pem")
 wrong 1 "the plan here is ${hash:0:8}" "${cmd[@]}"
 echo "ok: certificates and plans"
@@ -92,7 +92,7 @@ echo "ok: revoked"
 
 # Second coordinators.
 own=(--listen 127.0.0.1:0 --insecure)
-wrong 1 "$work/run" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}" --seed 3
+wrong 1 "$work/run" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}" --seed 24
 grep -qE 'another|in use' "$work/wrong.err" || bad "a second coordinator: $(cat "$work/wrong.err")"
 wrong 1 "127.0.0.1:$fixed" "$CAUCUS" serve --plan "$plan" --state "$work/second" --listen "127.0.0.1:$fixed" --insecure
 
@@ -107,7 +107,7 @@ same_run run reference
 [ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
 
 # A state belongs to its plan, and to its kind of noise.
-wrong 2 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 3
+wrong 2 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 24
 grep -qE 'you gave plan [0-9a-f]{8}' "$work/wrong.err" || bad "another plan: $(cat "$work/wrong.err")"
 wrong 2 "seed" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}"
 wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 0.0.0.0:0 --insecure

@@ -2,7 +2,7 @@
 # SIGTERM and SIGINT: the coordinator says goodbye, ends with 0 and says how to go on; clients stay and wait; started again it goes on.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=3 adversary=halving clients=3 security=(--insecure)
+seed=24 adversary=halving clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"

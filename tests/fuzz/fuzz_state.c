@@ -1,49 +1,15 @@
 /* fuzz_state.c: a machine's saved state, altered by somebody who can also make its checksum right. The first byte says
  * which plan and machine, the rest is the state without its checksum. Whatever is restored must be fit to go on with.
- */
+ * make_corpus.c makes the corpus. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <caucus/caucus.h>
 
+#include "state_plans.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { PLANS = 6 };
-static caucus_plan *plans[PLANS];
-
-static void make_plans(void) {
-    for (int i = 0; i < PLANS; i++) {
-        caucus_settings s;
-        caucus_settings_init(&s);
-        s.trust = CAUCUS_TRUST_COORDINATOR;
-        s.clients = 2;
-        s.experts = 3;
-        s.rounds = 70;
-        s.epsilon = 5;
-        s.algorithm = i == 0 ? CAUCUS_ALGORITHM_SVT : i == 1 ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_STOCH;
-        if (i == 3)
-            s.calibration = CAUCUS_CALIBRATION_PAPER;
-        if (i >= 4)
-            s.trust = CAUCUS_TRUST_NOBODY;
-        if (i == 4)
-            s.message = CAUCUS_MESSAGE_SHORTLIST;
-        if (i == 5) {
-            s.message = CAUCUS_MESSAGE_KNORM;
-            s.losses = CAUCUS_LOSSES_CONVEX;
-            s.smoothness = 1;
-            s.trees = 2;
-        }
-        if (caucus_plan_make(&s, &plans[i], NULL) != CAUCUS_OK)
-            abort();
-    }
-}
-
-static void flat(void *user, uint32_t round, const double *x, double *ret) {
-    (void)user, (void)round;
-    for (int y = 0; y < 3; y++)
-        ret[y] = x[y];
-}
 
 static void go_on_coordinator(caucus_coordinator *c) {
     for (int step = 0; step < 100; step++) {

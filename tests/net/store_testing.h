@@ -12,6 +12,7 @@
 
 #include "store/store.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,36 @@ static inline bool file_holds(const char *path, const uint8_t *what, size_t size
     uint8_t *bytes = file_read(path, &total);
     bool found = memmem(bytes, total, what, size) != NULL;
     free(bytes);
+    return found;
+}
+
+/* As file_holds(), of a file that is being written to, or is gone. */
+static inline bool changing_file_holds(const char *path, const void *what, size_t size) {
+    static _Thread_local uint8_t bytes[1 << 21];
+    FILE *in = fopen(path, "rb");
+    if (in == NULL)
+        return false;
+    size_t total = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    assert_true(total < sizeof bytes);
+    return memmem(bytes, total, what, size) != NULL;
+}
+
+/* The files of the directory that hold these bytes. */
+static inline uint32_t dir_holds(const char *dir, const void *bytes, size_t size) {
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    uint32_t found = 0, files = 0;
+    for (struct dirent *entry; (entry = readdir(d)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        found += changing_file_holds(path, bytes, size);
+        files++;
+    }
+    closedir(d);
+    assert_true(files >= 2); /* the database and the lock at least */
     return found;
 }
 

@@ -109,6 +109,12 @@ static void test_reconnects(void **state) {
         h.settings.linger_ms = 60000; /* who was cut off from the last word comes back for it */
         hall_open(&h);
         peer *p = open_peers(f.plan, f.m);
+        for (uint32_t i = 0; i < f.m; i++)
+            peer_connect(&p[i], &h, caucus_server_port(h.server));
+        while (p[0].items == 0) /* it has answered, nobody else has: it must answer again */
+            if (!peers_turn(p, 1, f.plan, hashed_losses, PATIENCE_MS))
+                fail_msg("the federation does not begin");
+        peer_disconnect(&p[0]);
         for (uint32_t turn = 0, again = 0; !peers_over(p, f.m); turn++) {
             for (uint32_t i = 0; i < f.m; i++)
                 if (!p[i].connected && !p[i].over)

@@ -224,7 +224,7 @@ static void test_watch_and_digest(void **state) {
         caucus_adversary *adversary = open_losses(CAUCUS_ADVERSARY_REALIZABLE, &s);
         caucus_trial_result r;
         story told = {.played = played[protocol]};
-        assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, NULL, watch, &told, &r), CAUCUS_OK);
+        assert_int_equal(caucus_trial_play(plan, adversary, SEED, 2, NULL, watch, &told, &r), CAUCUS_OK);
         for (; told.round < 300; told.round++)
             told.played[told.round] = told.expert;
         assert_true(r.selections >= 1 && r.selections < plan->svt.switches);

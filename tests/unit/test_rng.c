@@ -82,6 +82,11 @@ static void test_frozen_derivations(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_int_equal(caucus_stream_next(&stream), words[i]);
     }
+    caucus_key epoch;
+    caucus_key_epoch(&key, 7, &epoch);
+    static const uint8_t epoch_7[8] = {0x29, 0x89, 0x27, 0x74, 0x2f, 0x60, 0xd3, 0x2c}; /* as Python's hashlib has it */
+    assert_true(epoch.seeded);
+    assert_memory_equal(epoch.bytes, epoch_7, sizeof epoch_7);
     caucus_key_derive(&key, 7, &key); /* in place */
     assert_memory_equal(key.bytes, sub.bytes, sizeof sub.bytes);
 }

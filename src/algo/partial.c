@@ -1,0 +1,72 @@
+/* partial.c: the sums of one counting thread: made, merged into the coordinator, wiped. See partial.h. */
+#include "algo/partial.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/coordinator.h"
+#include "algo/wipe.h"
+#include "num/vector.h"
+
+#define LINE_BYTES 64u /* two threads that write to one cache line wait for each other */
+
+/* Zeroed memory that shares its cache lines with nothing else. */
+static void *own_lines(size_t bytes) {
+    size_t whole = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    void *ret = aligned_alloc(LINE_BYTES, whole);
+    return ret ? memset(ret, 0, whole) : NULL;
+}
+
+caucus_status caucus_partial_new(const caucus_coordinator *c, caucus_partial **ret) {
+    size_t d = c->plan->settings.experts;
+    caucus_partial *p = own_lines(sizeof *p);
+    if (!p)
+        return CAUCUS_E_MEMORY;
+    p->experts = (uint32_t)d;
+    p->sum = own_lines(d * sizeof *p->sum);
+    if (c->votes_now)
+        p->votes = own_lines(d * sizeof *p->votes);
+    if (!p->sum || (c->votes_now && !p->votes)) {
+        caucus_partial_free(p);
+        return CAUCUS_E_MEMORY;
+    }
+    *ret = p;
+    return CAUCUS_OK;
+}
+
+void caucus_partial_free(caucus_partial *p) {
+    if (!p)
+        return;
+    caucus_wipe_free(p->sum, p->experts * sizeof *p->sum);
+    caucus_wipe_free(p->votes, p->experts * sizeof *p->votes);
+    caucus_wipe_free(p, sizeof *p);
+}
+
+uint32_t caucus_partial_answered(const caucus_partial *p) {
+    return p->answered;
+}
+
+void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p) {
+    /* The threshold refuses cost of another expert or epoch (docs/PRIVACY.md, "Lemma AT"). */
+    if (p->q != 0 && caucus_threshold_add(&c->at, p->epoch, p->expert, p->q) != CAUCUS_OK)
+        abort();
+    c->answered += p->answered;
+}
+
+void caucus_coordinator_merge(caucus_coordinator *c, caucus_partial *p) {
+    if (!p->begun)
+        return;
+    assert(p->serial == c->now.serial); /* a step that was closed without it would have forgotten reports */
+    size_t d = p->experts;
+    if (p->filled) {
+        caucus_vector_add_i64(c->cum ? c->cum : c->sum, p->sum, d);
+        memset(p->sum, 0, d * sizeof *p->sum);
+        for (size_t y = 0; p->votes && y < d; y++) {
+            c->votes_now[y] += p->votes[y];
+            p->votes[y] = 0;
+        }
+    }
+    caucus_coordinator_take_numbers(c, p);
+    *p = (caucus_partial){.sum = p->sum, .votes = p->votes, .experts = p->experts};
+}

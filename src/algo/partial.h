@@ -1,0 +1,25 @@
+/* partial.h: what one counting thread has added up of the step in hand (see <caucus/coordinator.h>).
+ * layer: algo
+ *
+ * Everything that reports of different clients share: vectors, votes, the cost of the expert in force, how many have
+ * answered. What belongs to one client (what comes next from it) stays in the coordinator. All of it is sums of
+ * integers, so it does not matter which partial a report went into: docs/ARCHITECTURE.md, "One idea". */
+#ifndef CAUCUS_ALGO_PARTIAL_H
+#define CAUCUS_ALGO_PARTIAL_H
+
+#include <caucus/coordinator.h>
+
+struct caucus_partial {
+    int64_t *sum;    /* [d]: vectors; svt, hedge: for the coordinator's cum, stoch: for its sum */
+    uint32_t *votes; /* [d], or NULL where nobody votes */
+    uint32_t experts;
+    bool filled;       /* sum or votes hold something */
+    bool begun;        /* `serial` is set: it counts for that step and for no other */
+    uint32_t serial;   /* of the announcement in force when it began */
+    uint32_t answered; /* clients whose answer to that announcement is in it */
+
+    int64_t q; /* svt: what `expert`, in force in `epoch`, has cost */
+    uint32_t epoch, expert;
+};
+
+#endif
