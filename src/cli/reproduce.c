@@ -56,6 +56,7 @@ static int take_number(const char *name, const char *value, uint64_t least, uint
 
 static int take_only(reproduction *r, const char *value) {
     memset(r->study.only, 0, sizeof r->study.only);
+    r->study.chosen = true;
     for (const char *at = value;;) {
         size_t length = strcspn(at, ",");
         char word[32];
@@ -274,7 +275,7 @@ static void print_json(const caucus_study *study, const char *out) {
  * failure. */
 static int complain(caucus_status status, const caucus_error *error, int code) {
     const char *text = error->text[0] ? error->text : caucus_status_text(status);
-    fprintf(stderr, "caucus reproduce: %s%s%s\n", error->field, error->field[0] ? ": " : "", text);
+    fprintf(stderr, "caucus reproduce: %s%s%s%s\n", strcmp(error->field, "only") == 0 ? "--" : "", error->field, error->field[0] ? ": " : "", text);
     bool input = status == CAUCUS_E_RANGE || status == CAUCUS_E_FORMAT || status == CAUCUS_E_INFEASIBLE;
     return input ? CAUCUS_EXIT_USAGE : status == CAUCUS_E_IO ? code : CAUCUS_EXIT_FAILED;
 }
@@ -288,7 +289,7 @@ static int reproduce(reproduction *r) {
         return complain(status, &error, strcmp(error.field, "out") == 0 ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED);
     status = caucus_study_run(&r->study, &study, &error);
     caucus_progress_end(&r->progress);
-    int code = CAUCUS_EXIT_USAGE;
+    int code = strcmp(error.field, "only") == 0 ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
     if (status == CAUCUS_OK) {
         status = caucus_study_write(&study, r->out, &error);
         code = CAUCUS_EXIT_FAILED;

@@ -26,7 +26,6 @@ struct caucus_mapping {
 
 static _Atomic(caucus_mapping *) mappings;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uintptr_t page_bytes;
 static struct sigaction before; /* what SIGBUS did until now */
 
@@ -49,11 +48,13 @@ static void on_bus(int signal_number, siginfo_t *info, void *context) {
     errno = error;
 }
 
+/* Whoever else takes the signal between two files gives it back here. */
 static void watch_bus(void) {
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART}, now;
     sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGBUS, &action, &before);
+    if (sigaction(SIGBUS, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_bus))
+        (void)sigaction(SIGBUS, &action, &before);
 }
 
 /* An entry that is free, or a new one; NULL without memory. */
@@ -69,8 +70,8 @@ static caucus_mapping *take_entry(void) {
 }
 
 static caucus_mapping *enter(void *map, size_t size, int fd) {
-    (void)pthread_once(&once, watch_bus);
     pthread_mutex_lock(&opening);
+    watch_bus();
     caucus_mapping *m = take_entry();
     if (m != NULL) {
         m->fd = fd;

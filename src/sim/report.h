@@ -28,6 +28,7 @@ CAUCUS_CHOICE_ENUM(section, SECTION, CAUCUS_SECTION_LIST)
 typedef struct caucus_study_options {
     bool quick;                      /* fewer trials and seeds */
     bool only[CAUCUS_SECTION_COUNT]; /* which sections; at least one */
+    bool chosen;                     /* they were asked for by name: that one cannot be run is a failure */
     uint64_t seed;
     const char *data; /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
     uint32_t threads; /* 0 = all cores */
@@ -90,6 +91,7 @@ typedef struct caucus_figure {
     caucus_series *small; /* [seeds][small_count] */
     uint32_t seeds, small_count;
     char missing[320]; /* why it could not be run ("" = it was) */
+    const char *data;  /* MovieLens: the directory its losses came from; else NULL */
     double seconds;
 } caucus_figure;
 
@@ -133,8 +135,9 @@ typedef struct caucus_study {
 /** Run the experiments and judge them.
  *  Out:     *ret  release with caucus_study_free, also after a failure.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped), and what plans, adversaries and data files say.
- *           A data set that is nowhere to be found is no failure: its figure says how to get it. One that was named is.
- */
+ *           A data set that is nowhere to be found is no failure unless its section was asked for by name (then
+ *           CAUCUS_E_IO, field "only"): its figure says how to get it. One that was named (`data`) must be there, and be
+ *           MovieLens-1M, whatever is run. */
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_study_free(caucus_study *study);

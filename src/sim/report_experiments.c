@@ -3,13 +3,16 @@
  *
  * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
  * reproduced in shape only. rho = 0.05 here. Losses: report_page.c says for each figure what they are. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/movielens_read.h"
 #include "sim/report_parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
@@ -161,8 +164,15 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
                            "where it is with --data DIR.");
             return CAUCUS_OK;
         }
+        figure->data = a.data;
     }
-    return caucus_adversary_open(&a, ret, ret_error);
+    caucus_error error = {"", ""};
+    caucus_status status = caucus_adversary_open(&a, ret, &error);
+    if (a.data && (strcmp(error.field, "rounds") == 0 || strcmp(error.field, "experts") == 0))
+        return caucus_fail(ret_error, status, "",
+                           "--data %s: not MovieLens-1M, whose 6,040 users and 18 genres the experiment needs",
+                           caucus_path_tail(a.data));
+    return status == CAUCUS_OK ? CAUCUS_OK : caucus_fail(ret_error, status, error.field, "%s", error.text);
 }
 
 static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus_error *ret_error) {
@@ -226,15 +236,39 @@ caucus_status caucus_study_figure_run(caucus_study *study, caucus_section sectio
     return status;
 }
 
+/* A directory that somebody named is never passed over in silence, also where this report would not read it. */
+static caucus_status check_named_data(const char *directory, caucus_error *ret_error) {
+    char path[CAUCUS_PATH_BYTES];
+    struct stat info;
+    if (!directory || (caucus_path_join(directory, "ratings.dat", path) && stat(path, &info) == 0))
+        return CAUCUS_OK;
+    const char *shown = caucus_path_tail(directory);
+    if (caucus_path_join(directory, "u.data", path) && stat(path, &info) == 0)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "",
+                           "--data %s: this is MovieLens 100K, the paper’s experiment needs the 6,040 users of "
+                           "MovieLens-1M",
+                           shown);
+    if (stat(directory, &info) != 0)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "", "--data %s: %s", shown, strerror(errno));
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "",
+                       "--data %s: no ratings.dat in it — give the directory that ml-1m.zip unpacks to", shown);
+}
+
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) {
     *ret = (caucus_study){.options = *options};
     double start = now_seconds();
-    caucus_status status = CAUCUS_OK;
+    caucus_status status = check_named_data(options->data, ret_error);
     /* The one that reads files comes first: what is wrong with them should not be found out at the end. */
     static const caucus_section order[] = {CAUCUS_SECTION_MOVIELENS, CAUCUS_SECTION_STOCH, CAUCUS_SECTION_SVT};
     for (size_t i = 0; status == CAUCUS_OK && i < sizeof order / sizeof order[0]; i++)
-        if (options->only[order[i]])
+        if (options->only[order[i]]) {
             status = caucus_study_figure_run(ret, order[i], ret_error);
+            if (status == CAUCUS_OK && options->chosen && ret->figure[order[i]].missing[0])
+                status = caucus_fail(ret_error, CAUCUS_E_IO, "only",
+                                     "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from "
+                                     "https://grouplens.org/datasets/movielens/1m/, unpack it to data/ml-1m, or say "
+                                     "where it is with --data DIR");
+        }
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);
     ret->seconds = now_seconds() - start;

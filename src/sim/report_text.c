@@ -73,6 +73,18 @@ void caucus_text_html(caucus_text *text, const char *bytes, size_t count) {
     }
 }
 
+void caucus_text_shell(caucus_text *text, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        caucus_text_put(text, word, strlen(word));
+        return;
+    }
+    caucus_text_put(text, "'", 1);
+    for (; *word != '\0'; word++)
+        caucus_text_put(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    caucus_text_put(text, "'", 1);
+}
+
 void caucus_text_thousands(caucus_text *text, double value) {
     char digits[64];
     int length = snprintf(digits, sizeof digits, "%.0f", value);

@@ -22,6 +22,8 @@ void caucus_text_add(caucus_text *text, const char *format, ...) CAUCUS_PRINTF(2
 void caucus_text_put(caucus_text *text, const char *bytes, size_t count);
 /** Append for HTML: & < > " are escaped. */
 void caucus_text_html(caucus_text *text, const char *bytes, size_t count);
+/** Append as one word of a shell: quoted where it needs it. */
+void caucus_text_shell(caucus_text *text, const char *word);
 /** Append a whole number with a thin mark every three digits: 51200 -> 51,200. */
 void caucus_text_thousands(caucus_text *text, double value);
 /** Append value and spread, as many digits as the spread deserves: "2.1 ± 0.7", "203 ± 12". */

@@ -142,27 +142,36 @@ void caucus_study_paragraph(const caucus_study *study, caucus_section section, c
     }
 }
 
+static void add_data(caucus_text *ret, const char *directory) {
+    if (!directory)
+        return;
+    caucus_text_add(ret, " --data ");
+    caucus_text_shell(ret, directory);
+}
+
 /* What makes it again. */
 void caucus_study_command(const caucus_study *study, caucus_section section, caucus_text *ret) {
     unsigned long long seed = (unsigned long long)study->options.seed;
-    caucus_text_add(ret, "caucus reproduce --only %u%s --seed %llu%s\n", (unsigned)section + 1,
-                    study->options.quick ? " --quick" : "", seed,
-                    section == CAUCUS_SECTION_MOVIELENS ? " --data data/ml-1m" : "");
+    const char *data = study->figure[section].data;
+    caucus_text_add(ret, "caucus reproduce --only %u%s --seed %llu", (unsigned)section + 1,
+                    study->options.quick ? " --quick" : "", seed);
+    add_data(ret, data);
+    caucus_text_add(ret, "\n");
     if (section == CAUCUS_SECTION_SCALING) {
         caucus_text_add(ret,
                         "caucus simulate --algorithm svt --adversary realizable --clients 1,2,4,8,16,32 --experts 100 "
                         "--rounds 4096 "
-                        "--epsilon 1 --trust coordinator --trials 20 --seed %llu",
-                        seed);
+                        "--epsilon 1 --trust coordinator --trials %u --seed %llu",
+                        study->scaling.sweep[0].trials, seed);
         return;
     }
     const caucus_figure_spec *spec = study->figure[section].spec;
     uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials;
-    bool ratings = section == CAUCUS_SECTION_MOVIELENS;
-    caucus_text_add(ret, "caucus simulate --algorithm %s --calibration tight,paper%s --adversary %s%s",
+    caucus_text_add(ret, "caucus simulate --algorithm %s --calibration tight,paper%s --adversary %s",
                     section == CAUCUS_SECTION_STOCH ? "stoch,limited-updates" : "svt,sparse-vector",
                     section == CAUCUS_SECTION_STOCH ? "" : " --interval 1,30,50",
-                    caucus_adversary_kind_word(spec->adversary), ratings ? " --data data/ml-1m" : "");
+                    caucus_adversary_kind_word(spec->adversary));
+    add_data(ret, data);
     caucus_text_add(ret,
                     " --clients %u --experts %u --rounds %u --epsilon %g --trust coordinator --trials %u --seed %llu",
                     spec->clients, spec->experts, spec->rounds, spec->epsilon, trials, seed);

@@ -42,6 +42,14 @@ check "threads" refuses 2 "--threads 0: must be" "$CAUCUS" reproduce --threads 0
 check "format" refuses 2 "must be table or json" "$CAUCUS" reproduce --format csv
 check "a word" refuses 2 "--out here" "$CAUCUS" reproduce here
 check "data that is not there" refuses 2 "nowhere" "$CAUCUS" reproduce --quick --data nowhere
+check "data that is not there, and not needed" refuses 2 "--data nowhere: No such file" "$CAUCUS" reproduce --quick --only 1 --data nowhere
+mkdir small other
+touch small/u.data
+check "the small MovieLens" refuses 2 "needs the 6,040 users of MovieLens-1M" "$CAUCUS" reproduce --quick --data small
+check "a directory of something else" refuses 2 "--data other: no ratings.dat in it" "$CAUCUS" reproduce --quick --only 3 --data other
+printf '1::A::Drama\n2::B::War\n' >other/movies.dat
+printf '1::1::4::0\n2::2::3::0\n' >other/ratings.dat
+check "a part of MovieLens-1M" refuses 2 "--data other: not MovieLens-1M, whose 6,040 users" "$CAUCUS" reproduce --quick --only 3 --data other
 check "no report after that" test ! -e out/report
 
 # The report.
@@ -104,11 +112,58 @@ mkdir bin
 check "no gnuplot" refuses 1 "apt-get install gnuplot-nox" env PATH="$work/bin" "$CAUCUS" reproduce --quick --only 2 --out report2
 check "and no report" test ! -e report2
 
-# A data set that is not there is no failure: its section says how to get it.
+# A data set that is not there is no failure unless it was asked for: its section says how to get it.
 mkdir empty
-check "no MovieLens" runs 0 env --chdir=empty "$CAUCUS" reproduce --quick --only 3 --out report
+check "no MovieLens" runs 0 env --chdir=empty "$CAUCUS" reproduce --quick --threads 1 --out report
 check "how to get it, on the terminal" grep -q 'grouplens.org' stdout
 check "how to get it, on the page" grep -q 'grouplens.org' empty/report/index.html
+rm -r empty/report
+check "asked for, and not there" refuses 1 "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \
+    env --chdir=empty "$CAUCUS" reproduce --quick --only 2,movielens --out report
+check "and no report" test ! -e empty/report
+
+# "Make it again": every command on a page is taken, and a report's own command makes the same numbers. With data of
+# MovieLens-1M's size in a directory whose name needs quotes.
+films="films of o'hara, 100 %"
+mkdir "$films"
+python3 - "$films" <<'END'
+import random, sys
+genres = ["Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama", "Fantasy",
+          "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"]
+random.seed(1)
+with open(sys.argv[1] + "/movies.dat", "w") as file:
+    file.writelines(f"{n}::Film {n}::{g}\n" for n, g in enumerate(genres, 1))
+with open(sys.argv[1] + "/ratings.dat", "w") as file:
+    for user in range(1, 6041):
+        file.writelines(f"{user}::{film}::{random.randint(1, 5)}::0\n" for film in range(1, 19) if film % 3 != user % 3)
+END
+"$CAUCUS" reproduce --quick --only 1,2,3,4 --seed 3 --data "$films" --out whole >stdout 2>stderr || true # checks may fail on such data
+python3 - >commands <<'END'
+import html, re
+for text in re.findall(r"<pre>(caucus .*?)</pre>", open("whole/index.html").read(), re.S):
+    print(html.unescape(text))
+END
+check "two commands per section" test "$(grep -c '^caucus ' commands)" -eq 8
+check "the directory that was used" test "$(grep -cF -- "--data 'films of o'\\''hara, 100 %'" commands)" -eq 2
+check "trials as they were" test "$(grep -c -- '--clients 1,2,4,8,16,32 .*--trials 5 ' commands)" -eq 1
+taken() { # taken COMMAND OPTIONS: exit code 0, or 1 from a check that fails on data that was made up
+    local got=0
+    eval "\"\$CAUCUS\" ${1#caucus } $2" >stdout 2>stderr </dev/null || got=$?
+    case "$1" in
+    "caucus reproduce"*) [ "$got" -le 1 ] && [ -s again/index.html ] ;;
+    *) [ "$got" -eq 0 ] && [ -s stdout ] ;;
+    esac || { echo "exit code $got"; cat stderr; return 1; }
+}
+while read -r -u 3 command; do
+    case "$command" in
+    "caucus reproduce"*)
+        rm -rf again
+        check "taken: $command" taken "$command" "--out again"
+        for file in again/*.csv; do check "the same ${file#again/}" cmp "$file" "whole/${file#again/}"; done
+        ;;
+    *) check "taken: $command" taken "$(sed -E 's/--trials [0-9]+/--trials 1/' <<<"$command")" "" ;;
+    esac
+done 3<commands
 
 # Stopped: nothing half-written.
 "$CAUCUS" reproduce --only 1 --threads 1 --out stopped >stdout 2>stderr &

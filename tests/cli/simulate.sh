@@ -43,6 +43,7 @@ values = [random.random() for _ in range(2 * 16 * 4)]
 save('good.npy', (2, 16, 4), values)
 save('cut.npy', (2, 16, 4), values, 400)
 save('flat.npy', (8, 16), values)
+save('one.npy', (2, 64, 1), values)
 values[5], values[70] = float('nan'), 7.0
 save('nan.npy', (2, 16, 4), values)
 open('empty.npy', 'w').close()
@@ -63,6 +64,8 @@ refused "no such file" "a.yaml: No such file or directory" a.yaml
 refused "messages in clear" "caucus simulate: --trust nobody with svt, whose messages are sums in clear (accepted: coordinator; or algorithm stoch, limited-updates)" --trust nobody
 refused "truncated losses" "cut.npy: shape (2, 16, 4) needs 1024 bytes of values, the file has 272 — it is truncated" "${c[@]}" --losses cut.npy
 refused "losses of another shape" "flat.npy: shape (8, 16) — expected clients × rounds × experts, for example (10, 512, 100)" "${c[@]}" --losses flat.npy
+refused "one expert" "one.npy: shape (2, 64, 1) has 1 expert — expected 2 or more to choose from" "${c[@]}" --losses one.npy
+refused "noise too large" "caucus simulate: --epsilon 1e-09 needs noise so large that 62 bits cannot hold it (rate 3.77e-16 per grid step) — feasible: from about 1.2e-09" "${c[@]}" --epsilon 1e-9
 refused "an empty file of losses" "empty.npy: not a NumPy file — expected one written by np.save" "${c[@]}" --losses empty.npy
 refused "more clients than the file has" "good.npy: shape (2, 16, 4) — too small for 3 clients, 16 rounds, or not 4 experts" "${c[@]}" --losses good.npy --clients 3
 refused "losses for another adversary" "caucus simulate: --losses good.npy: not used by adversary gaussian, only by losses" "${c[@]}" --losses good.npy --adversary gaussian

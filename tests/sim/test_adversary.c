@@ -523,7 +523,10 @@ static void test_movielens(void **state) {
     settings.rounds = 5;
     check_refused(settings, CAUCUS_E_RANGE, "rounds",
                   "3 clients × 5 rounds need as many users, movielens has 12 (accepted: at most 4 rounds)");
-    settings.rounds = 4, settings.experts = 18;
+    settings.rounds = 0, settings.clients = 13;
+    check_refused(settings, CAUCUS_E_RANGE, "clients",
+                  "13 (every round of a client is another user, movielens has 12: at most 12 clients)");
+    settings.clients = 3, settings.rounds = 4, settings.experts = 18;
     check_refused(settings, CAUCUS_E_RANGE, "experts", "18 (movielens has 2, its genres)");
     settings.experts = 2, settings.genre = "Opera";
     check_refused(settings, CAUCUS_E_RANGE, "genre", "'Opera' (accepted: Drama, War)");

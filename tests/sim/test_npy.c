@@ -181,10 +181,53 @@ static void test_files(void **state) {
     assert_string_equal(error.text, "/tmp: not a regular file");
 }
 
+/* A file that is cut while it is mapped: zeros where nothing is left, and it is known; another file is not concerned,
+ * and an entry that is used again starts anew. */
+static void test_cut_file(void **state) {
+    (void)state;
+    enum { VALUES = 20000 };
+    static uint8_t bytes[512], body[VALUES * 4];
+    memset(body, 0x3e, sizeof body); /* 0.18... */
+    size_t size = make(bytes, 1, HEAD("(1, 1, 20000)"), 0);
+    for (int turn = 0; turn < 3; turn++) {
+        char path[2][32] = {"/tmp/caucus-cut-a-XXXXXX", "/tmp/caucus-cut-b-XXXXXX"};
+        caucus_npy npy[2];
+        float *row = malloc(VALUES * sizeof *row);
+        assert_non_null(row);
+        for (int i = 0; i < 2; i++) {
+            int fd = mkstemp(path[i]);
+            assert_true(fd >= 0);
+            assert_int_equal(write(fd, bytes, size), size);
+            assert_int_equal(write(fd, body, sizeof body), sizeof body);
+            close(fd);
+            assert_int_equal(caucus_npy_open(path[i], &npy[i], NULL), CAUCUS_OK);
+            assert_int_equal(caucus_npy_whole(&npy[i], path[i], NULL), CAUCUS_OK);
+        }
+        off_t left = turn == 0 ? 0 : turn == 1 ? (off_t)size + 9000 : (off_t)(size + sizeof body) - 4;
+        assert_int_equal(truncate(path[0], left), 0);
+        caucus_npy_fill(&npy[0], 0, 0, 1, row);
+        assert_true(row[VALUES - 1] == 0.0f && (turn == 0 || row[0] > 0.18f));
+        caucus_error error = {"", ""};
+        assert_int_equal(caucus_npy_whole(&npy[0], "losses.npy", &error), CAUCUS_E_IO);
+        assert_string_equal(error.text, "losses.npy: it became shorter while it was being read");
+        assert_int_equal(truncate(path[0], (off_t)(size + sizeof body)), 0); /* too late */
+        assert_int_equal(caucus_npy_whole(&npy[0], "losses.npy", NULL), CAUCUS_E_IO);
+        caucus_npy_fill(&npy[1], 0, 0, 1, row);
+        assert_true(row[VALUES - 1] > 0.18f);
+        assert_int_equal(caucus_npy_whole(&npy[1], path[1], NULL), CAUCUS_OK);
+        for (int i = 0; i < 2; i++) {
+            caucus_npy_close(&npy[i]);
+            unlink(path[i]);
+        }
+        free(row);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions_and_values), cmocka_unit_test(test_spellings),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_truncation),          cmocka_unit_test(test_wrong_start), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_cut_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
