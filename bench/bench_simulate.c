@@ -5,6 +5,8 @@
  *  - the NumPy version in bench/reference, one core against one. */
 #include "bench.h"
 
+#include <unistd.h>
+
 #include <caucus/caucus.h>
 
 #include "num/grid.h"
@@ -82,10 +84,16 @@ static void only_losses(void *argument) {
     caucus_adversary_trial_free(trial);
 }
 
-/* Seconds per trial of the NumPy version, or -1 if it cannot run here. */
-static double numpy_seconds(const char *source, const char *arguments) {
-    char command[512], line[1 << 16];
-    snprintf(command, sizeof command, "/usr/bin/python3 %s/bench/reference %s 2>/dev/null", source, arguments);
+/* Seconds per trial of the NumPy version, or -1 if it cannot run here: then *ret_why says why not. */
+static double numpy_seconds(const char *source, const char *arguments, const char **ret_why) {
+    char command[8192], line[1 << 16];
+    snprintf(command, sizeof command, "%s/bench/reference/__main__.py", source);
+    if (access(command, R_OK) != 0) {
+        *ret_why = "bench/reference was not found (CAUCUS_SOURCE is the source directory)";
+        return -1;
+    }
+    *ret_why = "bench/reference needs python3-numpy";
+    snprintf(command, sizeof command, "/usr/bin/python3 '%s/bench/reference' %s 2>/dev/null", source, arguments);
     FILE *pipe = popen(command, "r");
     double seconds = -1;
     while (pipe && fgets(line, sizeof line, pipe)) {
@@ -107,7 +115,7 @@ typedef struct figure {
 
 int main(int argc, char **argv) {
     bool json = bench_wants_json(argc, argv);
-    const char *source = getenv("CAUCUS_SOURCE") ? getenv("CAUCUS_SOURCE") : ".";
+    const char *source = getenv("CAUCUS_SOURCE") ? getenv("CAUCUS_SOURCE") : BENCH_SOURCE;
     char where[256];
     bench_where(where, sizeof where);
     static const figure figures[] = {
@@ -126,17 +134,21 @@ int main(int argc, char **argv) {
         setup s;
         open_setup(&s, f->stoch, 10, 100, f->rounds, 10);
         bench_pair pair = bench_side_by_side(full_trial, &s, only_losses, &s, f->turns);
-        double numpy = numpy_seconds(source, f->numpy);
+        const char *why = "";
+        double numpy = numpy_seconds(source, f->numpy, &why);
+        char times[32] = "null";
+        if (numpy >= 0)
+            snprintf(times, sizeof times, "%.2f", numpy / pair.a);
         if (json)
             printf("%s{\"name\": \"%s\", \"ms\": %.4f, \"over_losses\": %.3f, \"goal\": %.1f, \"numpy_over_ours\": "
-                   "%.2f, \"numpy_goal\": %.0f}",
-                   i ? ", " : "", f->name, pair.a * 1e3, pair.ratio, f->floor_goal, numpy / pair.a, f->numpy_goal);
+                   "%s, \"numpy_goal\": %.0f}",
+                   i ? ", " : "", f->name, pair.a * 1e3, pair.ratio, f->floor_goal, times, f->numpy_goal);
         else if (numpy < 0)
-            printf("  %-22s %6.2f   %5.2f (<= %.1f)          not measured: bench/reference needs python3-numpy\n",
-                   f->name, pair.a * 1e3, pair.ratio, f->floor_goal);
+            printf("  %-22s %6.2f   %5.2f (<= %.1f)          not measured: %s\n", f->name, pair.a * 1e3, pair.ratio,
+                   f->floor_goal, why);
         else
-            printf("  %-22s %6.2f   %5.2f (<= %.1f)          %5.1f (>= %.0f)\n", f->name, pair.a * 1e3, pair.ratio,
-                   f->floor_goal, numpy / pair.a, f->numpy_goal);
+            printf("  %-22s %6.2f   %5.2f (<= %.1f)          %5s (>= %.0f)\n", f->name, pair.a * 1e3, pair.ratio,
+                   f->floor_goal, times, f->numpy_goal);
         close_setup(&s);
     }
     printf(json ? "], \"growth\": [" : "\n  growth (stoch)     m      d       T   ns per loss\n");
