@@ -2,10 +2,12 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 40 };
+enum { BAR = 40, BAR_LEAST = 4, COLUMNS = 80 };
 
 static double now(void) {
     struct timespec t;
@@ -18,6 +20,32 @@ void caucus_progress_begin(caucus_progress *ret, const char *label, int label_wi
         .label = label, .label_width = label_width, .start = now(), .terminal = isatty(STDERR_FILENO) == 1};
 }
 
+/* Asked each time: windows change. The last column stays free, where some terminals would wrap. */
+static int columns(void) {
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col - 1 : COLUMNS - 1;
+}
+
+/* "  label ━━━━   3/100  1.2 s": the bar takes what is left. Where that is little, the space that makes bars stand under
+ * each other goes first, then the bar, then the label's end. */
+static void draw(const caucus_progress *p, uint32_t done, uint32_t total, double seconds) {
+    char counts[64];
+    int after = snprintf(counts, sizeof counts, " %u/%u  %.1f s", done, total, seconds);
+    int room = columns(), label = (int)strlen(p->label);
+    if (label < p->label_width && 2 + p->label_width + 1 + BAR_LEAST + after <= room)
+        label = p->label_width;
+    int bar = room - 2 - label - 1 - after;
+    bar = bar > BAR ? BAR : bar < BAR_LEAST ? 0 : bar;
+    if (2 + label + after > room)
+        label = room - 2 - after > 0 ? room - 2 - after : 0;
+    fprintf(stderr, "\r\033[K  %-*.*s%s", label, label, p->label, bar > 0 ? " " : "");
+    int full = (int)((uint64_t)done * (uint64_t)bar / total);
+    for (int i = 0; i < bar; i++)
+        fputs(i < full ? "━" : " ", stderr);
+    fprintf(stderr, "%.*s", room > 2 + label ? room - 2 - label : 0, counts);
+    fflush(stderr);
+}
+
 void caucus_progress_update(void *user, uint32_t done, uint32_t total) {
     caucus_progress *p = user;
     if (!p->terminal || total == 0)
@@ -26,12 +54,7 @@ void caucus_progress_update(void *user, uint32_t done, uint32_t total) {
     bool last = done == total;
     if (t - p->start < 0.5 || (p->shown && !last && t - p->drawn < 0.1))
         return;
-    uint32_t full = (uint32_t)((uint64_t)done * BAR / total);
-    fprintf(stderr, "\r  %-*s ", p->label_width, p->label);
-    for (uint32_t i = 0; i < BAR; i++)
-        fputs(i < full ? "━" : " ", stderr);
-    fprintf(stderr, " %u/%u  %.1f s ", done, total, t - p->start);
-    fflush(stderr);
+    draw(p, done, total, t - p->start);
     p->drawn = t;
     p->shown = true;
 }
