@@ -22,11 +22,11 @@ static const char style[] =
     "h2{font-size:1.3rem;line-height:1.3;margin:3rem 0 .4rem;padding-top:.9rem;border-top:2px solid var(--line)}\n"
     "h3{font-size:1.05rem;margin:1.8rem 0 .4rem}h4{font-size:1rem;margin:1.4rem 0 .3rem}\n"
     "a{color:var(--link)}small,.soft{color:var(--soft)}\n"
-    "figure{margin:1rem 0;background:#fff;border:1px solid var(--line);border-radius:4px;padding:.4rem}\n"
-    "figure svg{display:block;width:100%;height:auto}\n"
+    "figure{margin:1rem auto;max-width:35rem;background:#fff;border:1px solid "
+    "var(--line);border-radius:4px;padding:.4rem}\n"
+    "figure.panels{max-width:none}figure svg{display:block;width:100%;height:auto}\n"
     "figcaption{color:#5a5a5a;font-size:.85rem;padding:.3rem .4rem}\n"
     ".many{display:grid;grid-template-columns:repeat(3,1fr);gap:.2rem}\n"
-    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}}\n"
     ".wide{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.9rem;line-height:1.4;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
@@ -42,6 +42,17 @@ static const char style[] =
     "position:relative}\n"
     ".claims b{position:absolute;left:0;font-weight:700}.holds b{color:var(--good)}.fails b{color:var(--bad)}\n"
     ".claims span{display:block;color:var(--soft);font-size:.92rem}\n"
+    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}"
+    "figure{margin:1rem -1rem;border-width:1px 0;border-radius:0;padding:.3rem 2px}"
+    ".wide{overflow:visible}table,tbody,tr,td{display:block}"
+    "thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    "tr{border:1px solid var(--line);border-radius:4px;padding:.4rem .7rem;margin:.6rem 0}"
+    "td,td:first-child,.words,.number{min-width:0;border:0;padding:.12rem 0}"
+    "td:first-child{font-weight:600}.number{text-align:left;white-space:normal}"
+    "td[data-label]:not(:first-child){display:grid;grid-template-columns:46% 1fr;gap:.6rem}"
+    "td[data-label]:not(:first-child)::before{content:attr(data-label);color:var(--soft)}"
+    "td.words,#departures td{display:block!important}td.words::before,#departures td::before{display:block}"
+    "#departures table{min-width:0}#departures td:first-child{font-weight:400}}\n"
     ".remark{border-left:4px solid var(--line);padding:.1rem .8rem}\n"
     "@media print{body{max-width:none;font-size:10pt}h2{break-after:avoid}figure,tr,.claims li{break-inside:avoid}"
     ".wide{overflow:visible}a{color:inherit}}\n";
@@ -223,7 +234,7 @@ static void guarantee_table(const caucus_figure *f, caucus_text *t) {
 static void picture(const caucus_text *svg, const char *caption, const char *grid, caucus_text *t) {
     if (svg->length == 0)
         return;
-    caucus_text_add(t, "<figure>%s", grid[0] ? "<div class=\"many\">" : "");
+    caucus_text_add(t, grid[0] ? "<figure class=\"panels\"><div class=\"many\">" : "<figure>");
     caucus_text_put(t, svg->data, svg->length);
     caucus_text_add(t, "%s<figcaption>%s</figcaption></figure>\n", grid[0] ? "</div>" : "", caption);
 }
@@ -313,7 +324,7 @@ static void scaling_section(const caucus_study *study, const caucus_pictures *pi
                        "href=\"scaling.svg\">SVG</a>.</p>\n</section>\n");
 }
 
-void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret) {
+static void whole_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret) {
     head(study, ret);
     what_ran(study, ret);
     what_holds(study, ret);
@@ -325,4 +336,11 @@ void caucus_study_page(const caucus_study *study, const caucus_pictures *picture
     caucus_text_add(ret, "<section id=\"departures\">\n");
     caucus_markdown_html(caucus_paper_md, caucus_paper_md_length, 1, ret);
     caucus_text_add(ret, "</section>\n</main>\n</body>\n</html>\n");
+}
+
+void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret) {
+    caucus_text page = {0};
+    whole_page(study, pictures, &page);
+    caucus_page_label_cells(&page, ret);
+    caucus_text_free(&page);
 }

@@ -85,6 +85,9 @@ typedef struct caucus_pictures {
 } caucus_pictures;
 void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret);
 
+/** Copy a page, every cell of its tables with the name of its column in data-label. */
+void caucus_page_label_cells(const caucus_text *page, caucus_text *ret);
+
 /** What a figure says, from its numbers: a title and a text alternative. */
 void caucus_study_title(const caucus_study *study, caucus_section section, caucus_text *ret);
 void caucus_study_alternative(const caucus_study *study, caucus_section section, caucus_text *ret);

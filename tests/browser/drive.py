@@ -1,41 +1,18 @@
-"""Look at the status page in a real browser: chromium through chromedriver (the W3C WebDriver protocol, no library).
+"""Look at the status page in a real browser (browser.py).
 
     drive.py DEMO [--screenshot FILE]
 
 DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code 1.
 With --screenshot the page is also saved as a picture, from the same seeded federation.
 """
-import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
 import urllib.request
 
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-         "--disable-features=OptimizationHints,MediaRouter,Translate"]
-PATIENCE = 20  # seconds until a condition that must come true is given up
-
-
-def check(true, what):
-    print(("ok      " if true else "FAILED  ") + what, flush=True)
-    if not true:
-        sys.exit(1)
-
-
-def until(condition, what):
-    """A condition that must come true; how long it takes is not judged."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if condition():
-            return check(True, what)
-        time.sleep(0.1)
-    check(False, what)
+from browser import PATIENCE, Browser, check, until
 
 
 class Demo:
@@ -58,72 +35,6 @@ class Demo:
     def end(self):
         self.process.stdin.close()
         return self.process.wait(timeout=PATIENCE)
-
-
-class Browser:
-    def __init__(self, folder):
-        self.folder = folder
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = None
-        for line in self.driver.stdout:
-            if "successfully on port" in line:
-                port = line.rstrip(".\n").split()[-1]
-                break
-        if not port:
-            sys.exit("chromedriver does not start")
-        self.base = "http://127.0.0.1:" + port
-        options = {"args": FLAGS + ["--user-data-dir=" + folder + "/profile"], "binary": shutil.which("chromium")}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
-        self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
-        self.base += "/session/" + self.session
-
-    def call(self, method, path, body=None):
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            sys.exit("chromedriver: " + error.read().decode()[:400])
-
-    def run(self, script):
-        return self.call("POST", "/execute/sync", {"script": script, "args": []})
-
-    def text(self, name):
-        return self.run("return document.getElementById('%s').textContent" % name)
-
-    def count(self, selector):
-        return self.run("return document.querySelectorAll('%s').length" % selector)
-
-    def cdp(self, command, params):
-        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
-
-    def size(self, width, height):
-        self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-
-    def scheme(self, value):
-        self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})
-
-    def hosts(self):
-        """Every host asked for over a network, from the browser's own record of requests (its own pages have other schemes)."""
-        found = set()
-        for entry in self.call("POST", "/se/log", {"type": "performance"}):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                address = message["params"]["request"]["url"]
-                if address.startswith(("http:", "https:", "ws:", "wss:")):
-                    found.add(address.split("/")[2])
-        return found
-
-    def complaints(self):
-        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"}) if entry["level"] == "SEVERE"]
-
-    def end(self):
-        try:
-            self.call("DELETE", "")
-        finally:
-            self.driver.terminate()
-            self.driver.wait(timeout=PATIENCE)
 
 
 def width_of(browser, selector):
@@ -231,11 +142,7 @@ def main():
                 browser.run("document.querySelector('details').open = false")
                 demo.tell("steps 1", "answer 15")
                 until(lambda: browser.count("#dots i.reported") == 15, "the page is ready for its picture")
-                shot = browser.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": {
-                    "x": 0, "y": 0, "width": 900, "height": browser.run("return document.documentElement.scrollHeight"), "scale": 1}})
-                with open(picture, "wb") as file:
-                    file.write(base64.b64decode(shot["data"]))
-                print("saved   " + picture)
+                browser.picture(picture)
             works_without_scripts(browser, demo)
             check(browser.hosts() == {demo.host}, "no other host was asked for anything")
             complaints = browser.complaints()

@@ -68,6 +68,18 @@ check "ids are unique" test -z "$(grep -oE "\\bid=['\"][^'\"]*" "$page" | tr "'"
 missing_links() { grep -oE 'href="[^"#:]+"' "$page" | sed 's/href="//; s/"$//' | sort -u | while read -r file; do [ -e "report/$file" ] || echo "$file"; done; }
 check "links lead somewhere" test -z "$(missing_links)"
 check "departures are in it" grep -q '<h2>Where we depart from the paper, and why</h2>' "$page"
+# On a screen of 360 pixels a figure is 356 wide, and a small one of two beside each other 174 (report_page.c); the
+# browser's own measure is in tests/browser.
+legible() { python3 - "$page" <<'END'
+import re, sys
+figures = re.findall(r'<svg role="img"[^>]*viewBox="0 0 (\d+) \d+"(.*?)</svg>', open(sys.argv[1]).read(), re.S)
+texts = [(int(width), float(size)) for width, body in figures for size in re.findall(r'font-size="([0-9.]+)"', body)]
+small = [size * (174 if width < 300 else 356) / width for width, size in texts]
+assert len(figures) == 8 and len(texts) > 40 and min(small) >= 11, (len(figures), len(texts), min(small))
+END
+}
+check "figures can be read on a phone" legible
+check "cells say what they are" test "$(grep -c '<td data-label="regret per client" class="number">' "$page")" -ge 9
 check "a line per trial" test "$(grep -c '^svt-1,' report/figure2-trials.csv)" -eq 100
 check "curves have 64 points" test "$(grep -c '^svt-30,' report/figure2.csv)" -eq 64
 
