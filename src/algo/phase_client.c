@@ -48,8 +48,11 @@ static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t pha
 /* The stream of this phase's draws, where the last of them left it. Kept as a place: an open stream is larger than the
  * whole machine, and there may be a million of them. */
 static void open_play(caucus_stream *ret, const caucus_client *c) {
-    caucus_stream_open(ret, &c->key, CAUCUS_PURPOSE_PLAY, (uint16_t)c->phase, c->play_index, c->play_lane);
-    caucus_stream_seek(ret, c->play_words);
+    const uint16_t phase = (uint16_t)c->phase;
+    if (c->play_words == 0)
+        caucus_stream_open(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane);
+    else
+        caucus_stream_resume(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane, c->play_words);
 }
 
 static void close_play(caucus_stream *stream, caucus_client *c) {
@@ -207,8 +210,8 @@ static void begin_phase(caucus_client *c, uint32_t phase) {
     c->phase = phase;
     if (c->root)
         memset(c->root, 0, caucus_phase_root_rows(c->plan) * c->plan->settings.experts * sizeof *c->root);
-    c->mixed = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR &&
-               caucus_weights_support(&c->common->weights) > 1;
+    c->mixed =
+        c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->common->weights) > 1;
     c->play_index = c->play_lane = 0;
     c->play_words = 0;
     if (c->mixed) {

@@ -26,8 +26,8 @@ static int columns(void) {
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col - 1 : COLUMNS - 1;
 }
 
-/* "  label ━━━━   3/100  1.2 s": the bar takes what is left. Where that is little, the space that makes bars stand under
- * each other goes first, then the bar, then the label's end. */
+/* "  label ━━━━   3/100  1.2 s": the bar takes what is left. Where that is little, the space that makes bars stand
+ * under each other goes first, then the bar, then the label's end. */
 static void draw(const caucus_progress *p, uint32_t done, uint32_t total, double seconds) {
     char counts[64];
     int after = snprintf(counts, sizeof counts, " %u/%u  %.1f s", done, total, seconds);

@@ -275,7 +275,8 @@ static void print_json(const caucus_study *study, const char *out) {
  * failure. */
 static int complain(caucus_status status, const caucus_error *error, int code) {
     const char *text = error->text[0] ? error->text : caucus_status_text(status);
-    fprintf(stderr, "caucus reproduce: %s%s%s%s\n", strcmp(error->field, "only") == 0 ? "--" : "", error->field, error->field[0] ? ": " : "", text);
+    fprintf(stderr, "caucus reproduce: %s%s%s%s\n", strcmp(error->field, "only") == 0 ? "--" : "", error->field,
+            error->field[0] ? ": " : "", text);
     bool input = status == CAUCUS_E_RANGE || status == CAUCUS_E_FORMAT || status == CAUCUS_E_INFEASIBLE;
     return input ? CAUCUS_EXIT_USAGE : status == CAUCUS_E_IO ? code : CAUCUS_EXIT_FAILED;
 }

@@ -21,10 +21,9 @@ static caucus_status gaussian(double variance, caucus_noise *ret, caucus_error *
     variance *= 1 + CALIBRATE_SLACK;
     (void)frexp(variance, &exponent);
     if (!(variance < 0x1p55))
-        return caucus_fail(
-            ret_error, CAUCUS_E_INFEASIBLE, "message",
-            "gauss needs the variance %.3g, above 2^55 grid steps: use knorm or a larger epsilon",
-            variance);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "message",
+                           "gauss needs the variance %.3g, above 2^55 grid steps: use knorm or a larger epsilon",
+                           variance);
     const unsigned bits = exponent > 36 ? (unsigned)(56 - exponent) : 20;
     ret->kind = CAUCUS_NOISE_GAUSSIAN;
     return caucus_rational_ceil(variance, bits, &ret->parameter);

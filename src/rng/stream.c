@@ -70,12 +70,14 @@ uint64_t caucus_stream_place(const caucus_stream *stream) {
     return (uint64_t)stream->block * BLOCK_WORDS - (stream->filled - stream->next);
 }
 
-void caucus_stream_seek(caucus_stream *stream, uint64_t words) {
-    assert(stream->filled == 0 && stream->block == 0 && words / BLOCK_WORDS <= UINT32_MAX);
-    stream->block = (uint32_t)(words / BLOCK_WORDS);
+void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+                          uint32_t index, uint32_t lane, uint64_t words) {
+    assert(words / BLOCK_WORDS <= UINT32_MAX);
+    caucus_stream_open(ret_stream, key, purpose, phase, index, lane);
+    ret_stream->block = (uint32_t)(words / BLOCK_WORDS);
     if (words % BLOCK_WORDS != 0) {
-        caucus_stream_refill(stream);
-        stream->next = (unsigned)(words % BLOCK_WORDS);
+        caucus_stream_refill(ret_stream);
+        ret_stream->next = (unsigned)(words % BLOCK_WORDS);
     }
 }
 

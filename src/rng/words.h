@@ -14,9 +14,10 @@ bool caucus_rng_ready(void);
 /** Fill the empty buffer with the next words of the key stream. Aborts when all 2^32 blocks are used up. */
 void caucus_stream_refill(caucus_stream *stream);
 
-/** Words read so far; and go there in a stream just opened: a stream that is used now and then need not stay open. */
+/** Words read so far; and the same stream again, from there on: one that is used now and then need not stay open. */
 uint64_t caucus_stream_place(const caucus_stream *stream);
-void caucus_stream_seek(caucus_stream *stream, uint64_t words);
+void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+                          uint32_t index, uint32_t lane, uint64_t words);
 
 static inline uint64_t caucus_word(caucus_stream *stream) {
     if (__builtin_expect(stream->next == stream->filled, 0)) {

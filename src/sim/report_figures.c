@@ -150,7 +150,8 @@ void caucus_study_draw_small(const caucus_figure *figure, uint32_t seed, caucus_
     const caucus_series *series = figure->small + (size_t)seed * figure->small_count;
     preamble(s, SMALL_WIDE, 170, SMALL_FONT);
     axes(s, figure, false);
-    caucus_text_add(s, "set tmargin 1.7\nset bmargin 2.3\nset title 'seed %llu' offset 0,-0.6\n", (unsigned long long)series[0].seed);
+    caucus_text_add(s, "set tmargin 1.7\nset bmargin 2.3\nset title 'seed %llu' offset 0,-0.6\n",
+                    (unsigned long long)series[0].seed);
     for (uint32_t i = 0; i < figure->small_count; i++)
         block(s, "d", i, &series[i], least_of(figure));
     if (!logarithmic(figure)) { /* about three tics: a step of 1, 2 or 5 times a power of ten */

@@ -2,7 +2,8 @@
  * layer: sim
  *
  * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any
- * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in CAUCUS_RUN_BYTES. */
+ * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in CAUCUS_RUN_BYTES.
+ */
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 

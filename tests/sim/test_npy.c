@@ -225,8 +225,12 @@ static void test_cut_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions_and_values), cmocka_unit_test(test_spellings),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_truncation),          cmocka_unit_test(test_wrong_start), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_versions_and_values),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_wrong_start),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_cut_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

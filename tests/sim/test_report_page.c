@@ -1,5 +1,5 @@
-/* test_report_page.c: the parts of the report's page that are made of texts: names of columns in cells, shell words, the
- * commands that make a section again. */
+/* test_report_page.c: the parts of the report's page that are made of texts: names of columns in cells, shell words,
+ * the commands that make a section again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void test_shell(void **state) {
     (void)state;
     static const struct {
         const char *word, *wanted;
-    } words[] = {{"data/ml-1m", "data/ml-1m"}, {"", "''"},      {"my films", "'my films'"},
+    } words[] = {{"data/ml-1m", "data/ml-1m"}, {"", "''"},     {"my films", "'my films'"},
                  {"o'hara", "'o'\\''hara'"},   {"$x", "'$x'"}, {"~/ml-1m", "'~/ml-1m'"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         caucus_text text = {0};
