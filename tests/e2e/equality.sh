@@ -43,12 +43,10 @@ federation() {
     server=$!
     for _ in $(seq 400); do grep -qs listening "$work/$name.out" && break; sleep 0.02; done
     port=$(sed -n 's/^{"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
-    hash=$(sed -n 's/.*"plan": "\([0-9a-f]*\)".*/\1/p' "$work/$name.out")
     for i in 1 2 3; do
         local tls=(--connect "127.0.0.1:$port" --cert "$kept/certs/client-$i.pem" --key "$kept/certs/client-$i.key" --ca "$kept/certs/ca.pem")
         if [ "$i" -eq 2 ] && [ "$who" = peer ]; then # a bad network, too: it breaks off after every 5 reports, and sends each twice
-            timeout 50 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan-hash "$hash" --client 2 --algorithm "$algorithm" --clients 3 \
-                --experts 6 --rounds 63 --interval "$interval" --grid "$(sed -n 's/^  grid: //p' "$kept/plan.yaml")" --losses "$losses" \
+            timeout 50 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --client 2 --losses "$losses" \
                 --twice --cut 5 >"$work/$name.pairs" 2>"$work/$name.2.err" </dev/null &
         else
             timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --npy "$losses" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
@@ -65,15 +63,13 @@ federation() {
 
 # equal NAME ALGORITHM TRUST LOSSES INTERVAL FLAGS...
 equal() {
-    local name=$1 trust=$3 who i
-    algorithm=$2 losses=$work/$4.npy interval=$5 kept=$work/$name-kept
-    shift 5
-    local flags=(--algorithm "$algorithm" --trust "$trust" --clients 3 --losses "$losses" --interval "$interval" --seed 5 "$@")
+    local name=$1 who i
+    losses=$work/$4.npy kept=$work/$name-kept
+    local flags=(--algorithm "$2" --trust "$3" --clients 3 --losses "$losses" --interval "$5" --seed 5 "${@:6}")
     timeout 50 "$CAUCUS" up "${flags[@]}" --keep "$kept" --format json >"$work/up.json" 2>"$work/err" || bad "$name: up: $(cat "$work/err")"
     grep -q '"equal": true' "$work/up.json" || bad "$name: up and simulate differ"
     "$CAUCUS" simulate "${flags[@]}" --trials 1 --format csv >"$work/sim.csv" 2>/dev/null
     for who in caucus peer; do
-        if [ "$who" = peer ] && [ "$trust" != coordinator ]; then continue; fi # the peer adds no noise
         federation "$name-$who" "$who"
         for i in 1 2 3; do
             [ "$(wc -l <"$work/$name-$who.$i")" -eq 63 ] || bad "$name: client $i of $who played $(wc -l <"$work/$name-$who.$i") of 63 rounds"
@@ -105,7 +101,10 @@ equal svt svt coordinator turning 1 --epsilon 60
 equal svt-blocks svt coordinator turning 4 --epsilon 60
 equal hedge hedge coordinator drawn 2 --epsilon 30
 equal stoch stoch coordinator drawn 1 --epsilon 10
-equal stoch-nobody stoch nobody drawn 1 --epsilon 30
+equal svt-client-block svt coordinator turning 4 --epsilon 60 --unit client-block
+equal stoch-nobody stoch nobody drawn 1 --epsilon 30 # shortlist
+equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what auto means here
+equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
 
 for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
 if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
