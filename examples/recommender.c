@@ -1,8 +1,8 @@
 /* recommender.c: which genre should twelve shops put forward, if nobody may see what a customer likes?
  *
- * Every round each shop meets one user of MovieLens, 1M or 100K. Experts are the 18 genres; the loss of a genre for a user is
- * how much lower the user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the worst).
- * Nobody is trusted: before anything leaves a shop it is private by itself, a vote per phase drawn with noise
+ * Every round each shop meets one user of MovieLens, 1M or 100K. Experts are the 18 genres; the loss of a genre for a
+ * user is how much lower the user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the
+ * worst). Nobody is trusted: before anything leaves a shop it is private by itself, a vote per phase drawn with noise
  * (Fed-DP-OPE-Stoch, trust nobody). The phases double, so there are few votes, and each is about losses that no other
  * vote has seen.
  *
@@ -88,8 +88,7 @@ static void take_rating(ratings *r, char *line) {
 }
 
 static int read_data(const char *directory, ratings *r) {
-    if (!(read_lines(directory, "movies.dat", take_names, r) &&
-          read_lines(directory, "ratings.dat", take_rating, r)) &&
+    if (!(read_lines(directory, "movies.dat", take_names, r) && read_lines(directory, "ratings.dat", take_rating, r)) &&
         !(read_lines(directory, "u.item", take_flags, r) && read_lines(directory, "u.data", take_rating, r))) {
         fprintf(stderr,
                 "%s: neither movies.dat and ratings.dat nor u.item and u.data; give the directory of MovieLens 1M or "
@@ -195,8 +194,8 @@ static caucus_status play(market *m, const ratings *r, const caucus_plan *plan) 
     for (int g = 1; g < GENRES; g++)
         best = total[g] < total[best] ? g : best;
     if (status == CAUCUS_OK) {
-        printf("lost per shop: %.1f stars in %u rounds; always %s: %.1f\n", played, (unsigned)rounds_of(r), genre_name[best],
-               total[best]);
+        printf("lost per shop: %.1f stars in %u rounds; always %s: %.1f\n", played, (unsigned)rounds_of(r),
+               genre_name[best], total[best]);
         printf("privacy of every message, against everybody: epsilon %.3g for one user\n",
                plan->guarantee.epsilon_messages);
     }

@@ -2,8 +2,8 @@
  *
  * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what
  * each client played is held against `caucus simulate` with the same flags and seed. */
-#include "cli/options.h"
 #include "cli/up.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 
 #include <signal.h>
@@ -51,7 +51,8 @@ static void print_help(void) {
           "played with that\n"
           "simulation. Losses are simulated and the noise is seeded: NOT PRIVATE, a demonstration. Nothing stays, no "
           "process and\n"
-          "no file, unless --keep is given. At a terminal with a desktop a browser shows the status page, which stays until "
+          "no file, unless --keep is given. At a terminal with a desktop a browser shows the status page, which stays "
+          "until "
           "you press Enter.\n"
           "\nWhat is played\n",
           stdout);
@@ -97,7 +98,8 @@ static int take_option(void *user, size_t index, const char *value) {
         return 0;
     }
     if (index == CAUCUS_FIELD_OUT || index == CAUCUS_FIELD_LEDGER || index == CAUCUS_FIELD_BUDGET)
-        return caucus_up_say("--%s: for caucus simulate; --keep DIR keeps the files of a live run", options[index].name);
+        return caucus_up_say("--%s: for caucus simulate; --keep DIR keeps the files of a live run",
+                             options[index].name);
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
         return caucus_up_say("--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
@@ -107,7 +109,8 @@ static int take_option(void *user, size_t index, const char *value) {
 }
 
 /* What simulate wants to be told, and a demonstration may assume. */
-static caucus_status set_default(caucus_up *u, caucus_field field, const char *value, bool always, caucus_complaint *ret) {
+static caucus_status set_default(caucus_up *u, caucus_field field, const char *value, bool always,
+                                 caucus_complaint *ret) {
     bool given = u->scenario.field[field].count > 0 && !(always && u->scenario.field[field].line > 0);
     return given ? CAUCUS_OK : caucus_scenario_set(&u->scenario, field, value, ret);
 }
@@ -116,21 +119,23 @@ static int check_run(const caucus_up *u) {
     const caucus_run *run = &u->prepared.run[0];
     const caucus_plan *plan = u->prepared.plan[0];
     if (u->prepared.count != 1)
-        return caucus_up_say("%zu runs: a live run has one value per flag; caucus simulate plays many", u->prepared.count);
+        return caucus_up_say("%zu runs: a live run has one value per flag; caucus simulate plays many",
+                             u->prepared.count);
     if (u->prepared.format == CAUCUS_FORMAT_CSV)
         return caucus_up_say("--format csv: must be table or json");
     if (plan->settings.losses == CAUCUS_LOSSES_CONVEX)
-        return caucus_up_say("--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
-                   "simulate");
+        return caucus_up_say(
+            "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
+            "simulate");
     if (run->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR ||
         run->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
         return caucus_up_say("--algorithm %s: is for one client alone — svt, stoch and hedge federate",
-                   caucus_algorithm_word(run->settings.algorithm));
+                             caucus_algorithm_word(run->settings.algorithm));
     if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER && run->settings.algorithm == CAUCUS_ALGORITHM_SVT)
         return caucus_up_say("--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
     if (plan->settings.clients > CLIENTS_MAX)
         return caucus_up_say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
-                   plan->settings.clients, CLIENTS_MAX);
+                             plan->settings.clients, CLIENTS_MAX);
     char *end = NULL;
     if (u->pace && !(strtod(u->pace, &end) >= 0 && end != u->pace && *end == '\0'))
         return caucus_up_say("--pace %s: must be milliseconds", u->pace);

@@ -53,8 +53,8 @@ static void take_line(void *user, size_t number, const char *line) {
 }
 
 int caucus_up_start_coordinator(caucus_up *u) {
-    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)], key[sizeof(caucus_up_path)],
-        ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
+    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)],
+        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
     caucus_up_file(u, plan, "plan.yaml");
     caucus_up_file(u, state, "coordinator");
     caucus_up_file(u, cert, "certs/coordinator.pem");
@@ -62,17 +62,36 @@ int caucus_up_start_coordinator(caucus_up *u) {
     caucus_up_file(u, ca, "certs/ca.pem");
     caucus_up_file(u, log, "coordinator.log");
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)u->prepared.run[0].seed);
-    const char *argv[] = {
-        "caucus", "serve", "--plan",   plan,   "--state",     state, "--listen", "127.0.0.1:0",
-        "--cert", cert,    "--key",    key,    "--client-ca", ca,    "--http",   u->http ? u->http : PAGE_DEFAULT,
-        "--seed", seed,    "--format", "json", u->opens ? "--stay" : NULL, NULL};
+    const char *argv[] = {"caucus",
+                          "serve",
+                          "--plan",
+                          plan,
+                          "--state",
+                          state,
+                          "--listen",
+                          "127.0.0.1:0",
+                          "--cert",
+                          cert,
+                          "--key",
+                          key,
+                          "--client-ca",
+                          ca,
+                          "--http",
+                          u->http ? u->http : PAGE_DEFAULT,
+                          "--seed",
+                          seed,
+                          "--format",
+                          "json",
+                          u->opens ? "--stay" : NULL,
+                          NULL};
     if (!caucus_child_start(&u->child[0], argv, log)) {
         caucus_up_say("the coordinator could not be started: %s", strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
     u->children = 1;
     double until = caucus_up_now() + START_SECONDS;
-    while (!caucus_up_stop && !u->connect[0] && caucus_up_now() < until && caucus_children_read(u->child, 1, 100, take_line, u) > 0)
+    while (!caucus_up_stop && !u->connect[0] && caucus_up_now() < until &&
+           caucus_children_read(u->child, 1, 100, take_line, u) > 0)
         ;
     if (u->connect[0] || caucus_up_stop)
         return caucus_up_stop ? CAUCUS_EXIT_FAILED : 0;
@@ -80,8 +99,8 @@ int caucus_up_start_coordinator(caucus_up *u) {
 }
 
 static int start_client(caucus_up *u, uint32_t index) {
-    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)], key[sizeof(caucus_up_path)],
-        ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
+    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)],
+        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
     const caucus_run *run = &u->prepared.run[0];
     caucus_up_file(u, plan, "plan.yaml");
     caucus_up_file(u, state, "client-%u.state", index);

@@ -142,8 +142,8 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
         if (!a.data) {
             (void)snprintf(figure->missing, sizeof figure->missing,
                            "MovieLens-1M is not here. Get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
-                           " (its licence forbids passing it on, so it is not part of this program), unpack it to "
-                           CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR.");
+                           " (its licence forbids passing it on, so it is not part of this program), unpack it "
+                           "to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR.");
             return CAUCUS_OK;
         }
     }

@@ -361,8 +361,8 @@ static void run_setup(const setup *from) {
     serve(l);
     for (uint32_t i = 0; i < CLIENTS; i++)
         check_peer(peer[i], expert[i]);
-    printf("%s: %u announcements, %u changes of expert, %u connections, %u repeated reports\n", from->name, l->announced,
-           changes, l->hellos, l->repeats);
+    printf("%s: %u announcements, %u changes of expert, %u connections, %u repeated reports\n", from->name,
+           l->announced, changes, l->hellos, l->repeats);
     assert_int_equal(l->announced, announcements);
     assert_true(changes > 0 && l->hellos > CLIENTS && l->repeats > 0); /* the test tests something */
     close(l->fd);
@@ -393,9 +393,12 @@ static void test_coordinator(void **user) {
 static void test_nobody(void **user) {
     (void)user;
     static const setup setups[] = {
-        {"stoch, nobody: auto", NOBODY(AUTO)},           {"stoch, nobody: vote", NOBODY(VOTE)},
-        {"stoch, nobody: shortlist", NOBODY(SHORTLIST)}, {"stoch, nobody: laplace-d", NOBODY(LAPLACE_D)},
-        {"stoch, nobody: knorm", NOBODY(KNORM)},         {"stoch, nobody: gauss", NOBODY(GAUSS)},
+        {"stoch, nobody: auto", NOBODY(AUTO)},
+        {"stoch, nobody: vote", NOBODY(VOTE)},
+        {"stoch, nobody: shortlist", NOBODY(SHORTLIST)},
+        {"stoch, nobody: laplace-d", NOBODY(LAPLACE_D)},
+        {"stoch, nobody: knorm", NOBODY(KNORM)},
+        {"stoch, nobody: gauss", NOBODY(GAUSS)},
         {"stoch, nobody: vote, client-block", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE,
          CAUCUS_UNIT_CLIENT_BLOCK},
     };

@@ -93,9 +93,10 @@ static void values_that_are_refused(void **state) {
                "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(here >= 0 && chdir("/") == 0); /* where no data/ml-1m is */
-    unresolved(T "adversary: movielens\n", "s.yaml: data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — "
-                                           "get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack "
-                                           "it to data/ml-1m, or give its directory");
+    unresolved(T "adversary: movielens\n",
+               "s.yaml: data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — "
+               "get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack "
+               "it to data/ml-1m, or give its directory");
     assert_true(fchdir(here) == 0 && close(here) == 0);
     unresolved("trust: |\n  a\n  b\n", "s.yaml:1: trust: 'a?b?' (accepted: coordinator, nobody, paper-local)");
     unresolved("trust: me\n", "s.yaml:1: trust: 'me' (accepted: coordinator, nobody, paper-local)");
