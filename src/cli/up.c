@@ -52,7 +52,7 @@ static void print_help(void) {
           "simulation. Losses are simulated and the noise is seeded: NOT PRIVATE, a demonstration. Nothing stays, no "
           "process and\n"
           "no file, unless --keep is given. At a terminal with a desktop a browser shows the status page, which stays "
-          "until "
+          "until\n"
           "you press Enter.\n"
           "\nWhat is played\n",
           stdout);

@@ -52,6 +52,7 @@ clean "a list"
 echo "ok: BROWSER"
 
 # A desktop: xdg-open, found in PATH.
+# shellcheck disable=SC2016 # the $1 is for the script that is written
 printf '#!/bin/sh\nexec "%s/bin/fetch" "%s/seen" "$1"\n' "$work" "$work" >"$work/desktop/xdg-open"
 chmod +x "$work/desktop/xdg-open"
 PATH="$work/desktop:$PATH" WAYLAND_DISPLAY=wayland-0 up --open yes || bad "xdg-open: exit code $?: $(cat "$work/err")"
