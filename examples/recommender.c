@@ -62,9 +62,9 @@ static void take_names(ratings *r, char *line) {
         at = next + 2;
     if (film < 1 || film > FILMS)
         return;
-    for (char *name = strtok(at, "|\r\n"); name; name = strtok(NULL, "|\r\n"))
+    for (size_t length; (length = strcspn(at, "|\r\n")) > 0; at += length + (at[length] == '|'))
         for (int g = 0; g < GENRES; g++)
-            if (strcmp(name, genre_name[g]) == 0)
+            if (strlen(genre_name[g]) == length && memcmp(at, genre_name[g], length) == 0)
                 r->has[film][g] = 1;
 }
 
