@@ -10,7 +10,9 @@
  *         caucus_client_observe(c, losses_of_this_round);
  *         while ((r = caucus_client_report(c))) { send(r); caucus_client_hear(c, receive()); }
  *     }
- */
+ *
+ * For a live federation see link.h: this machine with the protocol around it, bytes in and bytes out, for any event
+ * loop. */
 #ifndef CAUCUS_CLIENT_H
 #define CAUCUS_CLIENT_H
 

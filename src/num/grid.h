@@ -43,11 +43,6 @@ static inline int32_t caucus_grid_nearest(double x, double lo, double hi) {
 /** One loss. Returns: 0..steps. */
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips);
 
-/** The same, of a loss whose clips are counted elsewhere. */
-static inline int32_t caucus_grid_loss_again(const caucus_grid *grid, double loss) {
-    return caucus_grid_nearest((loss - grid->lo) * caucus_grid_scale(grid), 0, (double)grid->steps);
-}
-
 /** One gradient coordinate, |g| <= alpha expected: round(g/alpha * G) in -G..G. NaN -> +G, the worst direction.
  *  alpha finite, above 0. lo and hi play no part. */
 int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips);

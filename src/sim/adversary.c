@@ -108,10 +108,10 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
 
 static caucus_status open_movielens(const caucus_adversary_settings *settings, caucus_adversary *adversary,
                                     caucus_error *ret_error) {
-    if (settings->data == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data",
-                           "missing (movielens needs the directory of MovieLens 1M or 100K)");
-    caucus_status status = caucus_movielens_read(settings->data, &adversary->movielens, ret_error);
+    const char *data = settings->data != NULL ? settings->data : caucus_movielens_find();
+    if (data == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data", "missing: " CAUCUS_MOVIELENS_MISSING);
+    caucus_status status = caucus_movielens_read(data, &adversary->movielens, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const caucus_movielens *movielens = adversary->movielens;

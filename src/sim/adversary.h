@@ -39,7 +39,7 @@
     X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")                \
     X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)")      \
     X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
-    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K; needs its directory")                         \
+    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K, in data/ml-1m or --data")                     \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
@@ -56,7 +56,7 @@ typedef struct caucus_adversary_settings {
     uint32_t experts; /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
     uint32_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;   /* lower-bound-realizable only: above 0 */
-    const char *data; /* movielens: directory in ml-1m or ml-100k format */
+    const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
     const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
     const char *losses; /* losses: path of the .npy file */
     bool convex;        /* cross-entropy only: losses are used through value and gradient */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "sim/movielens.h"
 #include "sim/report_parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
@@ -127,20 +127,6 @@ static caucus_status play_series(caucus_study *study, const caucus_figure_spec *
     return caucus_study_play(study, s->key, &run, shared, &series->run, ret_error);
 }
 
-/* MovieLens: where it is, or NULL. */
-static const char *find_data(const char *named) {
-    static const char *const places[] = {"data/ml-1m", "../shared/data/ml-1m"};
-    if (named)
-        return named;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char file[64];
-        (void)snprintf(file, sizeof file, "%s/ratings.dat", places[i]);
-        if (access(file, R_OK) == 0)
-            return places[i];
-    }
-    return NULL;
-}
-
 /* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is
  * not there. */
 static caucus_status open_losses(const caucus_study *study, const caucus_figure_spec *spec, uint64_t seed,
@@ -152,13 +138,12 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
                                    .rounds = spec->rounds,
                                    .epsilon = spec->epsilon};
     if (spec->adversary == CAUCUS_ADVERSARY_MOVIELENS) {
-        a.data = find_data(study->options.data);
+        a.data = study->options.data ? study->options.data : caucus_movielens_find();
         if (!a.data) {
             (void)snprintf(figure->missing, sizeof figure->missing,
-                           "MovieLens-1M is not here. Get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ "
-                           "(its licence forbids passing it on, so it is not part of this program), unpack it to "
-                           "data/ml-1m, or say "
-                           "where it is with --data DIR.");
+                           "MovieLens-1M is not here. Get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
+                           " (its licence forbids passing it on, so it is not part of this program), unpack it "
+                           "to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR.");
             return CAUCUS_OK;
         }
     }

@@ -33,7 +33,7 @@
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
-    X(DATA, "data", one, "DIR", NULL, "MovieLens directory, 1M or 100K (adversary movielens)")                         \
+    X(DATA, "data", one, "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens, 1M or 100K (adversary movielens)")     \
     X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
     X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)")       \
     X(TRIALS, "trials", one, "N", "100", "trials per run")                                                             \

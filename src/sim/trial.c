@@ -12,7 +12,7 @@
 #include "sim/convex_trial.h"
 
 /* Losses made at once: small enough to stay in the second-level cache, long enough to make them at full speed. */
-#define BUFFER_FLOATS ((size_t)1 << 16)
+#define BUFFER_FLOATS ((size_t)1 << 15)
 
 typedef struct trial {
     const caucus_plan *plan;
@@ -20,6 +20,7 @@ typedef struct trial {
     bool wide; /* losses are doubles at their source */
     uint32_t m, d, rounds;
     caucus_coordinator *coordinator;
+    caucus_partial *partial;         /* reports of the step in hand */
     caucus_client **client;          /* [m] */
     caucus_convex *convex;           /* convex losses only */
     float *rows;                     /* [m or 1][ahead][d] */
@@ -47,6 +48,7 @@ static void close_trial(trial *t) {
     for (uint32_t i = 0; t->client && i < t->m; i++)
         caucus_client_free(t->client[i]);
     free(t->client);
+    caucus_partial_free(t->partial);
     caucus_coordinator_free(t->coordinator);
     caucus_convex_free(t->convex);
     free(t->rows);
@@ -59,6 +61,8 @@ static caucus_status open_clients(trial *t, const caucus_key *run) {
     caucus_key key;
     caucus_key_derive(run, 0, &key);
     caucus_status status = caucus_coordinator_new(t->plan, &key, &t->coordinator);
+    if (status == CAUCUS_OK)
+        status = caucus_partial_new(t->coordinator, &t->partial);
     t->client = calloc(t->m, sizeof *t->client);
     if (status == CAUCUS_OK && !t->client)
         status = CAUCUS_E_MEMORY;
@@ -208,13 +212,14 @@ static void talk(trial *t, uint32_t round, uint32_t *expert) {
     while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
             const caucus_report *report = caucus_client_report(t->client[i]);
-            if (!report || caucus_coordinator_receive(t->coordinator, report) != CAUCUS_OK)
+            if (!report || caucus_coordinator_count(t->coordinator, t->partial, report) != CAUCUS_OK)
                 abort(); /* simulated clients all report, once each */
             if (report->kind == CAUCUS_ASK_SUMS && t->borrow)
                 caucus_vector_add_i64(t->totals, report->value, t->d); /* no longer among the unreported */
             t->result->scalars_up += report->count;
             t->result->bytes_up += caucus_report_bytes(report);
         }
+        caucus_coordinator_merge(t->coordinator, t->partial);
         if (caucus_coordinator_close(t->coordinator) != CAUCUS_OK)
             abort();
         announce(t, round);

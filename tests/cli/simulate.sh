@@ -66,7 +66,7 @@ refused "losses of another shape" "flat.npy: shape (8, 16) — expected clients 
 refused "an empty file of losses" "empty.npy: not a NumPy file — expected one written by np.save" "${c[@]}" --losses empty.npy
 refused "more clients than the file has" "good.npy: shape (2, 16, 4) — too small for 3 clients, 16 rounds, or not 4 experts" "${c[@]}" --losses good.npy --clients 3
 refused "losses for another adversary" "caucus simulate: --losses good.npy: not used by adversary gaussian, only by losses" "${c[@]}" --losses good.npy --adversary gaussian
-refused "no data" "caucus simulate: --data is missing: the directory of MovieLens 1M or 100K" "${c[@]}" --adversary movielens
+refused "no data" "caucus simulate: --data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack it to data/ml-1m, or give its directory" "${c[@]}" --adversary movielens
 code=0
 simulate "${c[@]}" --trials >out 2>err || code=$?
 if [ "$code" -eq 2 ] && [ "$(cat err)" = "caucus simulate: --trials: no value — write --trials N" ]; then pass "no value"; else fail "no value"; fi

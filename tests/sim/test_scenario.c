@@ -1,12 +1,14 @@
 /* test_scenario.c: scenario files and flags: what is read, what is refused, in which words, and which runs it makes. */
 #include "sim/scenario.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -89,7 +91,13 @@ static void values_that_are_refused(void **state) {
     unresolved(T "budget: 1\n", "s.yaml:2: budget: 1 — a budget belongs to a ledger: give ledger too");
     unresolved(T "losses: a.npy\nadversary: gaussian\n",
                "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
-    unresolved(T "adversary: movielens\n", "s.yaml: data is missing: the directory of MovieLens 1M or 100K");
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(here >= 0 && chdir("/") == 0); /* where no data/ml-1m is */
+    unresolved(T "adversary: movielens\n",
+               "s.yaml: data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — "
+               "get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack "
+               "it to data/ml-1m, or give its directory");
+    assert_true(fchdir(here) == 0 && close(here) == 0);
     unresolved("trust: |\n  a\n  b\n", "s.yaml:1: trust: 'a?b?' (accepted: coordinator, nobody, paper-local)");
     unresolved("trust: me\n", "s.yaml:1: trust: 'me' (accepted: coordinator, nobody, paper-local)");
     unresolved(T "delta: 0.5\n", "s.yaml:2: delta: 0.5 (accepted: 0 for pure privacy, or above 0 and below 0.1)");
