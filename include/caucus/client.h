@@ -71,10 +71,6 @@ CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const 
  * again before that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
 
-/** Sums of the losses this client has observed and not yet reported, d values in grid units, up to the announcement
- * that asked for nothing more. NULL where it keeps no such sums (stoch; unit client-block). They stay at the client. */
-CAUCUS_API const int64_t *caucus_client_unreported(const caucus_client *client);
-
 /** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);
 CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high,

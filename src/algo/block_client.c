@@ -82,9 +82,16 @@ bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t roun
     return true;
 }
 
+bool caucus_client_tally(caucus_client *c, int64_t *total) {
+    bool ok = c->sums && !c->block_sums;
+    c->total = ok ? total : NULL;
+    return ok;
+}
+
 void caucus_client_settle(caucus_client *c) {
     if (c->lent_rounds > 0)
-        caucus_rows_add(c, c->sums, (caucus_rows){.f32 = c->lent}, c->lent_rounds);
+        caucus_grid_add_rows_f32(&c->grid, c->sums, c->total, c->lent, c->plan->settings.experts, c->lent_rounds,
+                                 &c->clips);
     c->lent = NULL;
     c->lent_rounds = 0;
 }
