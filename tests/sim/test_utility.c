@@ -1,4 +1,4 @@
-/* test_utility.c: regret is what the theory says (docs/PRIVACY.md, "Bounds shown before a run").
+/* test_utility.c: regret is what the theory says (docs/PRIVACY.md, "Bounds").
  *
  *  - svt: the bound printed in the plan holds in at least 1 - rho of the runs. A one-sided binomial test: with n runs,
  * K of them above the bound, it alarms if P(Binomial(n, rho) >= K) < 1e-6, which is also its false-alarm rate.
