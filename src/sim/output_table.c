@@ -38,6 +38,11 @@ static void amount(char *ret, size_t bytes, double value) {
     (void)snprintf(ret, bytes, "%.*f", decimals_of(fabs(value)), value);
 }
 
+/* The reference has no privacy to speak of. */
+static bool leads(const row *r) {
+    return r->settings->algorithm == CAUCUS_ALGORITHM_LEADER;
+}
+
 static void write_algorithm(const row *r, char *ret) {
     cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm));
 }
@@ -57,7 +62,7 @@ static void write_interval(const row *r, char *ret) {
     cell(ret, "%u", r->settings->interval);
 }
 static void write_epsilon(const row *r, char *ret) {
-    if (r->settings->algorithm == CAUCUS_ALGORITHM_LEADER)
+    if (leads(r))
         cell(ret, NOT_APPLICABLE);
     else
         cell(ret, isinf(r->settings->epsilon) ? "infinite" : "%.6g", r->settings->epsilon);
@@ -66,19 +71,22 @@ static void write_range(const row *r, char *ret) {
     cell(ret, "[%.6g,%.6g]", r->settings->lo, r->settings->hi);
 }
 static void write_delta(const row *r, char *ret) {
-    cell(ret, "%.6g", r->settings->delta);
+    if (leads(r))
+        cell(ret, NOT_APPLICABLE);
+    else
+        cell(ret, "%.6g", r->settings->delta);
 }
 static void write_trust(const row *r, char *ret) {
     cell(ret, "%s", caucus_trust_word(r->settings->trust));
 }
 static void write_calibration(const row *r, char *ret) {
-    cell(ret, "%s", caucus_calibration_word(r->settings->calibration));
+    cell(ret, "%s", leads(r) ? NOT_APPLICABLE : caucus_calibration_word(r->settings->calibration));
 }
 static void write_protocol(const row *r, char *ret) {
     cell(ret, "%s", caucus_protocol_word(r->settings->protocol));
 }
 static void write_unit(const row *r, char *ret) {
-    cell(ret, "%s", caucus_unit_word(r->settings->unit));
+    cell(ret, "%s", leads(r) ? NOT_APPLICABLE : caucus_unit_word(r->settings->unit));
 }
 static void write_select(const row *r, char *ret) {
     cell(ret, "%s", caucus_select_word(r->settings->select));
@@ -284,8 +292,8 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     const caucus_settings *first = &outcome->result[0].plan->settings;
     for (size_t i = 0; i < outcome->count; i++) {
         row r = row_of(outcome, i);
-        const bool shown = fit_of(&r) <= CAUCUS_BOUND_FIT_UNKNOWN;
-        caucus_bound_kind kind = shown ? r.result->plan->bound_kind : CAUCUS_BOUND_NONE;
+        const bool printed = fit_of(&r) <= CAUCUS_BOUND_FIT_UNKNOWN;
+        caucus_bound_kind kind = printed ? r.result->plan->bound_kind : CAUCUS_BOUND_NONE;
         probable = probable || kind == CAUCUS_BOUND_PROBABILITY;
         mean = mean || kind == CAUCUS_BOUND_EXPECTATION;
         empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
