@@ -40,7 +40,7 @@ extern "C" {
     X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")
 
 #define CAUCUS_SELECT_LIST(X)                                                                                          \
-    X(AUTO, "auto", "flip, or exponential where delta > 0 and its bound is smaller; calibration paper: noisy-min")      \
+    X(AUTO, "auto", "flip, or exponential where delta > 0 and its bound is smaller; calibration paper: noisy-min")     \
     X(FLIP, "flip", "permute-and-flip")                                                                                \
     X(EXPONENTIAL, "exponential", "exponential mechanism")                                                             \
     X(NOISY_MIN, "noisy-min", "smallest score after Laplace noise")

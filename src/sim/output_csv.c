@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #define SETTINGS_HEAD                                                                                                  \
-    "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"         \
+    "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
     "trees,front_load,past_phases,rho,lstar,range_lo,range_hi,adversary,seed"
 
 /* As asked for: "auto" stays "auto". */

@@ -141,14 +141,14 @@ static void judge_bounds(caucus_study *study) {
         }
     }
     if (likely.plans)
-        measured(add(study, section, likely.holding == likely.plans,
-                     "bounds in probability hold in 1 - rho of the trials"),
-                 "%u of %u plans; at least %.0f %% of a plan's trials within (needed: %.0f %%); skipped, being vacuous: %u",
-                 likely.holding, likely.plans, 100 * likely.worst, 100 * likely.need, likely.skipped);
+        measured(
+            add(study, section, likely.holding == likely.plans, "bounds in probability hold in 1 - rho of the trials"),
+            "%u of %u plans; at least %.0f %% of a plan's trials within (needed: %.0f %%); skipped, being vacuous: %u",
+            likely.holding, likely.plans, 100 * likely.worst, 100 * likely.need, likely.skipped);
     if (mean.plans)
         measured(add(study, section, mean.holding == mean.plans, "bounds in expectation are above the mean"),
-                 "%u of %u plans; the closest mean is at %.0f %% of its bound; skipped, being vacuous: %u", mean.holding,
-                 mean.plans, 100 * mean.worst, mean.skipped);
+                 "%u of %u plans; the closest mean is at %.0f %% of its bound; skipped, being vacuous: %u",
+                 mean.holding, mean.plans, 100 * mean.worst, mean.skipped);
 }
 
 /* Message counts are exact, so their slopes must be. */
@@ -189,11 +189,12 @@ static void judge_slopes(caucus_study *study) {
 static void judge_identical(caucus_study *study, const caucus_sweep *open, const caucus_sweep *noisy) {
     const double floor = caucus_study_fair_coins(open->spec->rounds, open->spec->experts);
     const caucus_sweep_extent a = caucus_study_extent(open, floor), b = caucus_study_extent(noisy, floor);
-    measured(add(study, CAUCUS_SECTION_SCALING, fmax(a.below, b.below) <= BELOW_ERRORS,
-                 "identical losses: however many join, nobody loses less than everybody must (Theorem 2)"),
-             "all must lose %.1f on average; found without privacy %.1f, at epsilon %g %.1f to %.1f; the lowest is %.1f "
-             "standard errors below",
-             floor, a.least, noisy->spec->epsilon, b.least, b.most, fmax(0, fmax(a.below, b.below)));
+    measured(
+        add(study, CAUCUS_SECTION_SCALING, fmax(a.below, b.below) <= BELOW_ERRORS,
+            "identical losses: however many join, nobody loses less than everybody must (Theorem 2)"),
+        "all must lose %.1f on average; found without privacy %.1f, at epsilon %g %.1f to %.1f; the lowest is %.1f "
+        "standard errors below",
+        floor, a.least, noisy->spec->epsilon, b.least, b.most, fmax(0, fmax(a.below, b.below)));
 }
 
 /* Theorem 3 by elements: no epsilon-private algorithm has mean total regret below floor(ln d/(2 epsilon))/16. */

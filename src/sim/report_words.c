@@ -47,13 +47,14 @@ static void scaling_identical(const caucus_study *study, caucus_text *ret) {
         return;
     const double floor = caucus_study_fair_coins(open->spec->rounds, open->spec->experts);
     const caucus_sweep_extent a = caucus_study_extent(open, floor), b = caucus_study_extent(noisy, floor);
-    caucus_text_add(ret,
-                    "Where all clients see the same fair coins (grey) every algorithm loses %.1f on average, whatever it "
-                    "does and however many join; measured: %.1f to %.1f without privacy, where the sum of m equal losses "
-                    "at a learning rate of 1/m is one and the same algorithm, and %.1f to %.1f at ε = %g. That is the "
-                    "part of Theorem 2 that holds; its private part does not (below): with losses that halve the field, "
-                    "the regret of <code>hedge</code> at ε = %g ",
-                    floor, a.least, a.most, b.least, b.most, noisy->spec->epsilon, halving->spec->epsilon);
+    caucus_text_add(
+        ret,
+        "Where all clients see the same fair coins (grey) every algorithm loses %.1f on average, whatever it "
+        "does and however many join; measured: %.1f to %.1f without privacy, where the sum of m equal losses "
+        "at a learning rate of 1/m is one and the same algorithm, and %.1f to %.1f at ε = %g. That is the "
+        "part of Theorem 2 that holds; its private part does not (below): with losses that halve the field, "
+        "the regret of <code>hedge</code> at ε = %g ",
+        floor, a.least, a.most, b.least, b.most, noisy->spec->epsilon, halving->spec->epsilon);
     trend(ret, study, "hedge-regret-clients");
     caucus_text_add(ret, ".");
 }

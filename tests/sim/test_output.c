@@ -163,8 +163,9 @@ static void bounds_need_their_premise(void **state) {
     free(text);
     text = text_of(caucus_output_table, &m, 1);
     assert_non_null(strstr(text, "   2.5 if realizable   "));
-    assert_non_null(strstr(text, "\n  if realizable: proved only if some expert loses at most L* in all at every client; "
-                                 "nobody has checked that of your losses.\n"));
+    assert_non_null(strstr(text,
+                           "\n  if realizable: proved only if some expert loses at most L* in all at every client; "
+                           "nobody has checked that of your losses.\n"));
     free(text);
     m.plan[0].settings.algorithm = CAUCUS_ALGORITHM_HEDGE; /* assumes nothing of them */
     m.plan[0].bound_kind = CAUCUS_BOUND_EXPECTATION;
@@ -217,9 +218,9 @@ static void csv(void **state) {
     made m;
     make(&m);
     char *text = text_of(caucus_output_trials, &m, 2);
-    assert_non_null(strstr(
-        text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
-              "realizable,11,3,0.75,2,2,12,20,30,40,0,0\n"));
+    assert_non_null(
+        strstr(text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
+                     "realizable,11,3,0.75,2,2,12,20,30,40,0,0\n"));
     assert_non_null(strstr(
         text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
               "realizable,11,1,0.25,0,0,10,20,30,40,0,0\n"));

@@ -50,9 +50,9 @@ typedef struct made {
 } made;
 
 static void make(made *m) {
-    static const char *const keys[SWEEPS] = {
-        "svt-regret-clients",        "stoch-regret-rounds",        "identical-regret-clients",
-        "identical-private-clients", "last-rounds-regret-clients", "stoch-traffic-clients"};
+    static const char *const keys[SWEEPS] = {"svt-regret-clients",         "stoch-regret-rounds",
+                                             "identical-regret-clients",   "identical-private-clients",
+                                             "last-rounds-regret-clients", "stoch-traffic-clients"};
     memset(m, 0, sizeof *m);
     const double floor = caucus_study_fair_coins(64, 100);
     for (int i = 0; i < SWEEPS; i++) {

@@ -133,8 +133,7 @@ static void fields_that_would_be_ignored(void **state) {
                "s.yaml:5: calibration: paper — not used by leader, which has no noise");
     unresolved(S "algorithm: leader\ndelta: 1e-6\n",
                "s.yaml:5: delta: 1e-6 — not used by leader, which protects nobody");
-    unresolved(S "algorithm: leader\nepsilon: 2\n",
-               "s.yaml:5: epsilon: 2 — not used by leader, which protects nobody");
+    unresolved(S "algorithm: leader\nepsilon: 2\n", "s.yaml:5: epsilon: 2 — not used by leader, which protects nobody");
     resolved(S "algorithm: leader\nepsilon: .inf\ndelta: 0\nunit: event\ncalibration: tight\n");
     resolved(S "algorithm: [svt, leader]\nepsilon: 2\ndelta: 1e-6\ncalibration: paper\n");
     resolved(S "algorithm: leader\nadversary: lower-bound-realizable\nepsilon: 0.5\n"); /* the losses take it */

@@ -150,7 +150,8 @@ static void test_movielens_bound(void **state) {
     run.settings.lo = 0;
     run.settings.hi = 5;
     run.adversary.data = path;
-    /* The promise is for lstar at least as large as what the reference genre costs a client: nothing, its class says. */
+    /* The promise is for lstar at least as large as what the reference genre costs a client: nothing, its class says.
+     */
     caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_MOVIELENS, .seed = SEED, .data = path};
     caucus_adversary *adversary = adversary_of(&a);
     caucus_adversary_trial *losses = NULL;
@@ -262,7 +263,7 @@ static judged judge(const caucus_run *run) {
     print_message("%-16s %-24s m %2u, T %4u: regret %7.2f, bound %7.2f %-10s above it %3u of %u%s\n",
                   caucus_algorithm_word(run->settings.algorithm), caucus_adversary_kind_word(run->adversary.kind),
                   plan->settings.clients, plan->settings.rounds, s.mean, plan->bound,
-                  j.holds                               ? "shown,"
+                  j.holds                                 ? "shown,"
                   : plan->bound_kind == CAUCUS_BOUND_NONE ? "(unproved)"
                                                           : "withheld,",
                   above, result.done, j.violated ? ": violated" : "");
@@ -277,7 +278,8 @@ static void test_every_bound_that_is_shown(void **state) {
         for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++)
             for (uint32_t m = 1; m <= 10; m += 9) {
                 double epsilon = kind == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE ? 1 : 10;
-                caucus_run run = run_of((caucus_algorithm)algorithm, (caucus_adversary_kind)kind, m, 30, 512, epsilon, 100);
+                caucus_run run =
+                    run_of((caucus_algorithm)algorithm, (caucus_adversary_kind)kind, m, 30, 512, epsilon, 100);
                 judged j;
                 if (algorithm == CAUCUS_ALGORITHM_LEADER && kind == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE)
                     continue; /* its losses want an epsilon, and leader has none */
@@ -339,8 +341,9 @@ static void test_speed_up(void **state) {
     assert_true(regret[1] <= 0.25 * regret[0]);
 }
 
-/* Identical fair coins: whatever it does, every algorithm loses the same on average, which is what the best of d coins is
- * ahead of T/2 (Theorem 2). Both sides are tested, at 5 standard errors: who loses less has seen losses too early. */
+/* Identical fair coins: whatever it does, every algorithm loses the same on average, which is what the best of d coins
+ * is ahead of T/2 (Theorem 2). Both sides are tested, at 5 standard errors: who loses less has seen losses too early.
+ */
 static void test_no_speed_up(void **state) {
     (void)state;
     static const caucus_algorithm players[] = {CAUCUS_ALGORITHM_HEDGE, CAUCUS_ALGORITHM_HEDGE, CAUCUS_ALGORITHM_STOCH,
@@ -422,12 +425,17 @@ static void test_private_lower_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binomial_tail),      cmocka_unit_test(test_svt_bound),
-        cmocka_unit_test(test_svt_loose_promise),  cmocka_unit_test(test_movielens_bound),
-        cmocka_unit_test(test_movielens_ratio),    cmocka_unit_test(test_every_bound_that_is_shown),
+        cmocka_unit_test(test_binomial_tail),
+        cmocka_unit_test(test_svt_bound),
+        cmocka_unit_test(test_svt_loose_promise),
+        cmocka_unit_test(test_movielens_bound),
+        cmocka_unit_test(test_movielens_ratio),
+        cmocka_unit_test(test_every_bound_that_is_shown),
         cmocka_unit_test(test_bounds_that_are_withheld),
-        cmocka_unit_test(test_expectation_bounds), cmocka_unit_test(test_speed_up),
-        cmocka_unit_test(test_no_speed_up),        cmocka_unit_test(test_private_lower_bound),
+        cmocka_unit_test(test_expectation_bounds),
+        cmocka_unit_test(test_speed_up),
+        cmocka_unit_test(test_no_speed_up),
+        cmocka_unit_test(test_private_lower_bound),
     };
     printf("seed %u, false alarm %g\n", SEED, ALARM);
     return cmocka_run_group_tests(tests, NULL, NULL);
