@@ -1,5 +1,6 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up.h"
+#include "sim/bound_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
            caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
            s->clients, s->experts, s->rounds, s->epsilon, u->seconds);
     printf("  Regret      %.4g per client", c->regret_live);
-    if (plan->bound_kind != CAUCUS_BOUND_NONE)
+    if (caucus_bound_holds(plan, u->prepared.run[0].adversary.kind))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
     printf(", %u switches\n", c->simulation.switches);
     printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",

@@ -44,6 +44,17 @@
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
+/* What is true of an adversary's losses whatever the seed: what a proven bound may assume of them (bound_fit.h). */
+typedef struct caucus_adversary_class {
+    bool faultless;   /* some expert has loss 0 in every round at every client: realizable, L* = 0 */
+    bool iid_rounds;  /* within a trial, a client's rounds are independent draws from one distribution */
+    bool iid_clients; /* and those of other clients are further such draws, from the same one */
+} caucus_adversary_class;
+
+/** movielens is faultless, since the reference genre falls short of itself by 0; its users are drawn without putting
+ *  back, so they are not independent. Of `losses` nothing is known. */
+caucus_adversary_class caucus_adversary_class_of(caucus_adversary_kind kind);
+
 /* Genre setting: compute g* from the ratings themselves, the paper's way. Neighbouring data sets then differ in
  * every loss (docs/PRIVACY.md, "Loss range"), so a front end should warn. */
 #define CAUCUS_GENRE_FROM_DATA "from-data"

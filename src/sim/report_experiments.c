@@ -23,7 +23,7 @@
 static const caucus_series_spec stoch_series[] = {
     {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
     {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1,
-     STROKE(THIRD), false, 50},
+     STROKE(THIRD), false, 0},
     {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1,
      STROKE(RIVAL), true, 0},
     {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST),
@@ -31,7 +31,7 @@ static const caucus_series_spec stoch_series[] = {
     {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER,
      TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
     {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
-     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
+     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0},
     {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 /* Figure 2 and MovieLens */

@@ -129,6 +129,12 @@ void caucus_prepared_free(caucus_prepared *prepared);
 caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret,
                                        caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
+/** Refuse a field that was given although no run takes it: it would change nothing. caucus_scenario_resolve() does this
+ *  by itself; after caucus_scenario_settings() it is for the caller, who may plan more than one run with them.
+ *  In:      run  [count], count at least 1: settings and adversary.kind are read. */
+caucus_status caucus_scenario_check_used(const caucus_scenario *scenario, const caucus_run *run, size_t count,
+                                         caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
+
 /** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was
  * given. */
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,

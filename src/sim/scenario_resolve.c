@@ -371,6 +371,8 @@ caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_pr
     if (status == CAUCUS_OK)
         status = prepare_all(&r, &common, runs);
     if (status == CAUCUS_OK)
+        status = caucus_scenario_check_used(scenario, r.out.run, r.out.count, ret_complaint);
+    if (status == CAUCUS_OK)
         *ret = r.out;
     else
         caucus_prepared_free(&r.out);
