@@ -42,7 +42,8 @@ static bool within_lstar(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = plan->grid};
     const uint64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? plan->svt.blocks : s->rounds;
-    const uint64_t each = (uint64_t)caucus_grid_loss_again(&grid, 0);
+    caucus_clips clips = {0};
+    const uint64_t each = (uint64_t)caucus_grid_loss(&grid, 0, &clips);
     return records * s->clients * each <= (uint64_t)plan->svt.score_floor; /* below 2^62: settings.c */
 }
 
