@@ -231,13 +231,12 @@ void caucus_step_count(caucus_loop *loop) {
 uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
-    pthread_mutex_lock(
-        &s->lock); /* one at a time: else a third could come before the second has waited for the first */
+    pthread_mutex_lock(&s->lock); /* one at a time: who is seen to have the session has it until it is taken below */
     uint64_t session = ++s->sessions * CAUCUS_LOOPS_MAX + loop->number, seen = atomic_load(at);
     caucus_loop *having = seen ? s->loop[seen % CAUCUS_LOOPS_MAX] : NULL;
-    if (having) /* it counts for the client now, or never again */
+    if (having) /* it has counted for the client by now, or never will again */
         pthread_mutex_lock(&having->lock);
-    *ret_before = atomic_exchange(at, session); /* 0 though seen: the connection has just left by itself */
+    *ret_before = atomic_exchange(at, session); /* 0 though seen: that connection has just left by itself */
     if (having)
         pthread_mutex_unlock(&having->lock);
     pthread_mutex_unlock(&s->lock);
