@@ -40,6 +40,8 @@ caucus_premise caucus_premise_of(const caucus_plan *plan) {
  * begins below 0 makes even the best expert cost something. A mean over a block of equal losses is that loss. */
 static bool within_lstar(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
+    if (s->lo >= 0)
+        return true; /* a loss of 0 costs nothing */
     const caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = plan->grid};
     const uint64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? plan->svt.blocks : s->rounds;
     caucus_clips clips = {0};
