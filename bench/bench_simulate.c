@@ -76,7 +76,7 @@ static void only_losses(void *argument) {
         for (uint32_t t = 0; t < rounds; t += chunk) {
             uint32_t count = rounds - t < chunk ? rounds - t : chunk;
             caucus_adversary_fill(trial, i, t, count, rows);
-            caucus_grid_add_rows_f32(&grid, sums, rows, d, count, &clips);
+            caucus_grid_add_rows_f32(&grid, sums, NULL, rows, d, count, &clips);
         }
     s->sink += (double)sums[0];
     free(rows);

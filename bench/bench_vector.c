@@ -62,7 +62,7 @@ static void add_loss_rows(void *argument) {
     rows *r = argument;
     caucus_clips clips = {0};
     for (int i = 0; i < CACHED / BATCH; i++)
-        caucus_grid_add_rows_f32(&unit_grid, r->acc, r->loss, D, BATCH, &clips);
+        caucus_grid_add_rows_f32(&unit_grid, r->acc, NULL, r->loss, D, BATCH, &clips);
     r->sink += clips.high;
 }
 

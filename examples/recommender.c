@@ -1,96 +1,122 @@
 /* recommender.c: which genre should twelve shops put forward, if nobody may see what a customer likes?
  *
- * Every round each shop meets one user of MovieLens 100K. Experts are the 18 genres; the loss of a genre for a user is
- * how much lower the user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the worst).
- * Nobody is trusted: before anything leaves a shop it is private by itself, a vote per phase drawn with noise
+ * Every round each shop meets one user of MovieLens, 1M or 100K. Experts are the 18 genres; the loss of a genre for a
+ * user is how much lower the user rates it than Drama, the public yardstick, on average (0 if not lower, 5 is the
+ * worst). Nobody is trusted: before anything leaves a shop it is private by itself, a vote per phase drawn with noise
  * (Fed-DP-OPE-Stoch, trust nobody). The phases double, so there are few votes, and each is about losses that no other
  * vote has seen.
  *
  * Compile against an installed caucus:   cc recommender.c $(pkg-config --cflags --libs caucus) -lm
- * Run:   ./a.out path/to/ml-100k            a private run
- *        ./a.out path/to/ml-100k --seed 7   a repeatable one, which is NOT PRIVATE */
+ * Run:   ./a.out path/to/ml-1m            a private run (ml-100k works as well: what lies there decides)
+ *        ./a.out path/to/ml-1m --seed 7   a repeatable one, which is NOT PRIVATE */
 #include <caucus/caucus.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOPS = 12, GENRES = 18, DRAMA = 7, USERS = 943, FILMS = 1682, ROUNDS = USERS / SHOPS };
+enum { SHOPS = 12, GENRES = 18, DRAMA = 7, USERS = 6040, FILMS = 3952 }; /* at most so many users and films */
 
 static const char *const genre_name[GENRES] = {
     "Action",    "Adventure", "Animation", "Children's", "Comedy",  "Crime",  "Documentary", "Drama", "Fantasy",
     "Film-Noir", "Horror",    "Musical",   "Mystery",    "Romance", "Sci-Fi", "Thriller",    "War",   "Western"};
 
 typedef struct ratings {
+    uint32_t users;                       /* numbered from 1 */
     unsigned char has[FILMS + 1][GENRES]; /* which genres a film has */
     double mean[USERS + 1][GENRES];       /* how a user rates a genre; 0: has rated none of it */
+    unsigned count[USERS + 1][GENRES];    /* how often */
 } ratings;
 
-static FILE *open_in(const char *directory, const char *name) {
-    char path[1024];
+/* A line that a reader has made something of, or not. */
+typedef void (*line_reader)(ratings *r, char *line);
+
+/* Every line of a file; 0 if there is none. */
+static int read_lines(const char *directory, const char *name, line_reader reader, ratings *r) {
+    char path[1024], line[2048];
     FILE *file = NULL;
     if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
         file = fopen(path, "r");
     if (!file)
+        return 0;
+    while (fgets(line, sizeof line, file))
+        reader(r, line);
+    fclose(file);
+    return 1;
+}
+
+/* 100K, u.item: id|title|...|19 flags, "unknown" first and then the genres in the order above. */
+static void take_flags(ratings *r, char *line) {
+    unsigned long film = strtoul(line, NULL, 10);
+    size_t length = strcspn(line, "\r\n");
+    if (film < 1 || film > FILMS || length < 2 * GENRES)
+        return;
+    for (int g = 0; g < GENRES; g++)
+        r->has[film][g] = line[length - 1 - 2 * (size_t)(GENRES - 1 - g)] == '1';
+}
+
+/* 1M, movies.dat: id::title::genre|genre|... */
+static void take_names(ratings *r, char *line) {
+    unsigned long film = strtoul(line, NULL, 10);
+    char *at = line;
+    for (char *next; (next = strstr(at, "::")) != NULL;)
+        at = next + 2;
+    if (film < 1 || film > FILMS)
+        return;
+    for (size_t length; (length = strcspn(at, "|\r\n")) > 0; at += length + (at[length] == '|'))
+        for (int g = 0; g < GENRES; g++)
+            if (strlen(genre_name[g]) == length && memcmp(at, genre_name[g], length) == 0)
+                r->has[film][g] = 1;
+}
+
+/* Both: user, film, rating, time, with tabs or "::" between them. */
+static void take_rating(ratings *r, char *line) {
+    unsigned long field[3];
+    char *at = line;
+    for (int i = 0; i < 3; i++) {
+        field[i] = strtoul(at, &at, 10);
+        at += strspn(at, ":\t");
+    }
+    if (field[0] < 1 || field[0] > USERS || field[1] < 1 || field[1] > FILMS || field[2] < 1 || field[2] > 5)
+        return;
+    if (field[0] > r->users)
+        r->users = (uint32_t)field[0];
+    for (int g = 0; g < GENRES; g++)
+        if (r->has[field[1]][g]) {
+            r->mean[field[0]][g] += (double)field[2];
+            r->count[field[0]][g]++;
+        }
+}
+
+static int read_data(const char *directory, ratings *r) {
+    if (!(read_lines(directory, "movies.dat", take_names, r) && read_lines(directory, "ratings.dat", take_rating, r)) &&
+        !(read_lines(directory, "u.item", take_flags, r) && read_lines(directory, "u.data", take_rating, r))) {
         fprintf(stderr,
-                "%s: cannot be read; give the directory of MovieLens 100K (grouplens.org/datasets/movielens/100k)\n",
-                path);
-    return file;
+                "%s: neither movies.dat and ratings.dat nor u.item and u.data; give the directory of MovieLens 1M or "
+                "100K (grouplens.org/datasets/movielens)\n",
+                directory);
+        return 0;
+    }
+    for (uint32_t u = 1; u <= r->users; u++)
+        for (int g = 0; g < GENRES; g++)
+            if (r->count[u][g] > 0)
+                r->mean[u][g] /= r->count[u][g];
+    return r->users >= SHOPS;
 }
 
-/* u.item: id|title|...|19 flags, "unknown" first and then the genres in the order above. */
-static int read_films(const char *directory, ratings *r) {
-    FILE *file = open_in(directory, "u.item");
-    char line[2048];
-    if (!file)
-        return 0;
-    while (fgets(line, sizeof line, file)) {
-        unsigned long film = strtoul(line, NULL, 10);
-        size_t length = strcspn(line, "\r\n");
-        if (film < 1 || film > FILMS || length < 2 * GENRES)
-            continue;
-        for (int g = 0; g < GENRES; g++)
-            r->has[film][g] = line[length - 1 - 2 * (size_t)(GENRES - 1 - g)] == '1';
-    }
-    fclose(file);
-    return 1;
-}
-
-/* u.data: user, film, rating, time. */
-static int read_ratings(const char *directory, ratings *r) {
-    static unsigned count[USERS + 1][GENRES];
-    FILE *file = open_in(directory, "u.data");
-    char line[256];
-    if (!file)
-        return 0;
-    while (fgets(line, sizeof line, file)) {
-        char *at = line;
-        unsigned long user = strtoul(at, &at, 10), film = strtoul(at, &at, 10), rating = strtoul(at, &at, 10);
-        if (user < 1 || user > USERS || film < 1 || film > FILMS || rating < 1 || rating > 5)
-            continue;
-        for (int g = 0; g < GENRES; g++)
-            if (r->has[film][g]) {
-                r->mean[user][g] += (double)rating;
-                count[user][g]++;
-            }
-    }
-    fclose(file);
-    for (int u = 1; u <= USERS; u++)
-        for (int g = 0; g < GENRES; g++)
-            if (count[u][g] > 0)
-                r->mean[u][g] /= count[u][g];
-    return 1;
+static uint32_t rounds_of(const ratings *r) {
+    return r->users / SHOPS;
 }
 
 /* What shop s (from 0) loses in a round (from 1) with each genre: every user is met once, by one shop. */
 static void losses_of(const ratings *r, uint32_t shop, uint32_t round, double ret[GENRES]) {
-    const double *mean = r->mean[1 + shop * ROUNDS + round - 1];
+    const double *mean = r->mean[1 + shop * rounds_of(r) + round - 1];
     for (int g = 0; g < GENRES; g++)
         ret[g] = mean[DRAMA] > mean[g] ? mean[DRAMA] - mean[g] : 0;
 }
 
 /* The range of a loss is public and wide enough for any user: that clamp, and no promise about the data, is what
  * privacy rests on. */
-static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
+static caucus_status make_plan(uint32_t rounds, caucus_plan **ret, caucus_error *error) {
     caucus_settings s;
     caucus_settings_init(&s);
     s.algorithm = CAUCUS_ALGORITHM_STOCH;
@@ -98,7 +124,7 @@ static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     s.message = CAUCUS_MESSAGE_VOTE;
     s.clients = SHOPS;
     s.experts = GENRES;
-    s.rounds = ROUNDS;
+    s.rounds = rounds;
     s.lo = 0;
     s.hi = 5;
     s.epsilon = 5;
@@ -152,7 +178,7 @@ static caucus_status play(market *m, const ratings *r, const caucus_plan *plan) 
     caucus_status status = CAUCUS_OK;
     double total[GENRES] = {0}, played = 0;
     printf("first, blindly: %s\n", genre_name[caucus_client_expert(m->shop[0])]);
-    for (uint32_t round = 1; status == CAUCUS_OK && round <= ROUNDS; round++) {
+    for (uint32_t round = 1; status == CAUCUS_OK && round <= rounds_of(r); round++) {
         for (uint32_t i = 0; status == CAUCUS_OK && i < SHOPS; i++) {
             double loss[GENRES];
             losses_of(r, i, round, loss);
@@ -168,8 +194,8 @@ static caucus_status play(market *m, const ratings *r, const caucus_plan *plan) 
     for (int g = 1; g < GENRES; g++)
         best = total[g] < total[best] ? g : best;
     if (status == CAUCUS_OK) {
-        printf("lost per shop: %.1f stars in %d rounds; always %s: %.1f\n", played, (int)ROUNDS, genre_name[best],
-               total[best]);
+        printf("lost per shop: %.1f stars in %u rounds; always %s: %.1f\n", played, (unsigned)rounds_of(r),
+               genre_name[best], total[best]);
         printf("privacy of every message, against everybody: epsilon %.3g for one user\n",
                plan->guarantee.epsilon_messages);
     }
@@ -182,7 +208,7 @@ int main(int argc, char **argv) {
     bool seeded = argc == 4 && strcmp(argv[2], "--seed") == 0;
     unsigned long long seed = seeded ? strtoull(argv[3], &end, 10) : 0;
     if (!(argc == 2 || seeded) || (seeded && (end == argv[3] || *end != '\0'))) {
-        fprintf(stderr, "usage: %s MOVIELENS-100K-DIRECTORY [--seed NUMBER]\n", argv[0]);
+        fprintf(stderr, "usage: %s MOVIELENS-DIRECTORY [--seed NUMBER]\n", argv[0]);
         return 2;
     }
     if (seeded)
@@ -191,11 +217,11 @@ int main(int argc, char **argv) {
     caucus_plan *plan = NULL;
     caucus_error error = {"", ""};
     market m = {.coordinator = NULL};
-    if (!r || !read_films(argv[1], r) || !read_ratings(argv[1], r)) {
+    if (!r || !read_data(argv[1], r)) {
         free(r);
         return 1;
     }
-    caucus_status status = make_plan(&plan, &error);
+    caucus_status status = make_plan(rounds_of(r), &plan, &error);
     if (status != CAUCUS_OK)
         fprintf(stderr, "plan: %s: %s\n", error.field, error.text);
     if (status == CAUCUS_OK)

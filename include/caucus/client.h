@@ -10,7 +10,9 @@
  *         caucus_client_observe(c, losses_of_this_round);
  *         while ((r = caucus_client_report(c))) { send(r); caucus_client_hear(c, receive()); }
  *     }
- */
+ *
+ * For a live federation see link.h: this machine with the protocol around it, bytes in and bytes out, for any event
+ * loop. */
 #ifndef CAUCUS_CLIENT_H
 #define CAUCUS_CLIENT_H
 
@@ -68,11 +70,6 @@ CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const 
  *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking
  * again before that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
-
-/** Sums of the losses this client has observed and not yet reported, d values in grid units, up to the announcement
- * that asked for nothing more. NULL where it keeps no such sums (stoch; unit client-block with blocks of several
- * rounds). They stay at the client. */
-CAUCUS_API const int64_t *caucus_client_unreported(const caucus_client *client);
 
 /** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);

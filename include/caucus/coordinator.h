@@ -62,8 +62,8 @@ CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordin
 
 /** Close the step: decide on what has come, and make the next announcement.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
- *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is closed again from
- * the same saved state has the same noise: let only one of the two verdicts be seen. */
+ *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is closed again
+ * from the same saved state has the same noise: let only one of the two verdicts be seen. */
 CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
@@ -78,9 +78,10 @@ CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator
 /** The whole state as bytes, and back. Save right after caucus_coordinator_close(), before a byte that depends on the
  * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch
  * in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every process.
- * Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state and
- * a private key, or the reverse), CAUCUS_E_MEMORY. Privacy: the bytes hold sums, a threshold's noise and the epoch's
- * key: for nobody else, and to be wiped when the epoch ends. Once nothing more is asked they hold none of these. */
+ * Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state
+ * and a private key, or the reverse), CAUCUS_E_MEMORY. Privacy: the bytes hold sums, a threshold's noise and the
+ * epoch's key: for nobody else, and to be wiped when the epoch ends. Once nothing more is asked they hold none of
+ * these. */
 CAUCUS_API size_t caucus_coordinator_state_bytes(const caucus_coordinator *coordinator);
 CAUCUS_API void caucus_coordinator_save(const caucus_coordinator *coordinator, uint8_t *ret);
 CAUCUS_API caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key,

@@ -1,7 +1,8 @@
 /* link.h: a client for your own event loop: give it losses and bytes, take an expert and bytes.
  * layer: net
  *
- * It wraps the client's machine (client.h) with what a network that fails needs: reports wait until they are known to
+ * It is the client to embed. It wraps the client's machine (client.h, for simulations and transports of your own:
+ * messages in and out, no bytes) with what a network that fails needs: reports wait until they are known to
  * be counted and are sent again as they were, announcements wait until their losses have been seen, and everything that
  * must survive a restart goes through `save` before a byte that depends on it is handed out. It opens no socket and
  * reads no clock; TLS and reconnecting are the caller's (or those of `caucus join`). */

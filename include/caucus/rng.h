@@ -2,8 +2,9 @@
  * layer: rng
  *
  * A key belongs to one entity (the coordinator, one client) in one run. A stream is a key and a
- * 96-bit nonce (purpose 16 | phase 16 | index 32 | lane 32): one stream per decision, so results do
- * not depend on the order in which threads ask, and rejection consumes only its own stream.
+ * 96-bit nonce (purpose 16 | phase 16 | index 32 | lane 32): one stream per decision (eight
+ * checks of svt share one, in order), so results do not depend on the order in which threads ask, and
+ * rejection consumes only its own stream.
  * A key from the operating system makes a private run; a seed makes a repeatable one, which is
  * NOT PRIVATE: whoever knows the seed can subtract the noise. */
 #ifndef CAUCUS_RNG_H

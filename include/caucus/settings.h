@@ -40,13 +40,13 @@ extern "C" {
     X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")
 
 #define CAUCUS_SELECT_LIST(X)                                                                                          \
-    X(AUTO, "auto", "flip for pure privacy, exponential otherwise; the paper's under calibration paper")               \
+    X(AUTO, "auto", "flip, or exponential where delta > 0 and its bound is smaller; calibration paper: noisy-min")     \
     X(FLIP, "flip", "permute-and-flip")                                                                                \
     X(EXPONENTIAL, "exponential", "exponential mechanism")                                                             \
     X(NOISY_MIN, "noisy-min", "smallest score after Laplace noise")
 
 #define CAUCUS_MESSAGE_LIST(X)                                                                                         \
-    X(AUTO, "auto", "vote, or shortlist where epsilon >= 3 or d >= 500")                                               \
+    X(AUTO, "auto", "vote, or shortlist where epsilon >= 3 or d >= 500; knorm where trees are built")                  \
     X(VOTE, "vote", "one private vote per phase")                                                                      \
     X(SHORTLIST, "shortlist", "a vote, then noisy sums of the eight experts most voted for")                           \
     X(KNORM, "knorm", "noisy sums of all experts, l-infinity K-norm noise")                                            \

@@ -64,25 +64,39 @@ void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         close_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
 }
 
+/* Rows that do not follow those lent before. Rare: kept out of the way of the common case. */
+__attribute__((noinline, cold)) static void lend_anew(caucus_client *c, const float *rows) {
+    caucus_client_settle(c);
+    c->lent = rows;
+}
+
 bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds) {
     size_t d = c->plan->settings.experts;
     if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
         return false;
-    if (c->lent_rounds > 0 && c->lent + c->lent_rounds * d != rows)
-        caucus_client_settle(c);
-    if (c->lent_rounds == 0)
-        c->lent = rows;
+    if (c->lent_rounds == 0 || c->lent + c->lent_rounds * d != rows)
+        lend_anew(c, rows);
     c->lent_rounds += rounds;
+    const double scale = caucus_grid_scale(&c->grid);
+    const float *cell = rows + c->expert;
     int64_t cost = 0;
-    for (uint32_t r = 0; r < rounds; r++) /* clips are counted when the rows are added up */
-        cost += caucus_grid_loss_again(&c->grid, (double)rows[r * d + c->expert]);
+    for (uint32_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
+        cost += caucus_grid_nearest(((double)*cell - c->grid.lo) * scale, 0, (double)c->grid.steps);
+    __builtin_prefetch(cell); /* most likely what comes next */
     played(c, cost, rounds);
     return true;
 }
 
+bool caucus_client_tally(caucus_client *c, int64_t *total) {
+    bool ok = c->sums && !c->block_sums;
+    c->total = ok ? total : NULL;
+    return ok;
+}
+
 void caucus_client_settle(caucus_client *c) {
     if (c->lent_rounds > 0)
-        caucus_rows_add(c, c->sums, (caucus_rows){.f32 = c->lent}, c->lent_rounds);
+        caucus_grid_add_rows_f32(&c->grid, c->sums, c->total, c->lent, c->plan->settings.experts, c->lent_rounds,
+                                 &c->clips);
     c->lent = NULL;
     c->lent_rounds = 0;
 }

@@ -93,11 +93,6 @@ uint32_t caucus_client_expert(const caucus_client *c) {
     return c->expert;
 }
 
-const int64_t *caucus_client_unreported(const caucus_client *c) {
-    assert(c->lent_rounds == 0);
-    return c->block_sums ? NULL : c->sums;
-}
-
 int64_t caucus_client_cost(const caucus_client *c) {
     return c->cost;
 }
@@ -197,7 +192,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
 
 void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds) {
     if (rows.f32)
-        caucus_grid_add_rows_f32(&c->grid, acc, rows.f32, c->plan->settings.experts, rounds, &c->clips);
+        caucus_grid_add_rows_f32(&c->grid, acc, NULL, rows.f32, c->plan->settings.experts, rounds, &c->clips);
     else
         caucus_grid_add_rows_f64(&c->grid, acc, rows.f64, c->plan->settings.experts, rounds, &c->clips);
 }

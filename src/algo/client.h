@@ -68,6 +68,7 @@ struct caucus_client {
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
     const float *lent;   /* [lent_rounds][d]: rows not yet added to sums (lend.h) */
     uint32_t lent_rounds;
+    int64_t *total; /* [d]: where losses that were lent are added too, or NULL (lend.h) */
 
     /* Phases. */
     caucus_common *common; /* NULL where nothing of it is needed */

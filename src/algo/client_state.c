@@ -8,6 +8,7 @@
 #include "algo/client.h"
 #include "algo/pack.h"
 #include "algo/schedule.h"
+#include "num/checked.h"
 
 #define MAGIC 0x316c4363u /* "cCl1" */
 
@@ -114,6 +115,23 @@ void caucus_client_save(const caucus_client *c, uint8_t *ret) {
     pack_fields(&p, &copy);
 }
 
+/* Values as large as a run can make them, so that what is added to them cannot overflow: sums are below 2^62 (checked
+ * when the plan was made), and noise is added with saturation there. */
+static bool small(const int64_t *value, size_t count) {
+    for (size_t i = 0; value && i < count; i++)
+        if (value[i] > CAUCUS_SUM_MAX || value[i] < -CAUCUS_SUM_MAX)
+            return false;
+    return true;
+}
+
+static bool sums_fit(const caucus_client *c) {
+    size_t d = c->plan->settings.experts;
+    const int64_t *value = c->common ? c->common->value : NULL;
+    return small(&c->cost, 1) && small(&c->scalar, 1) && small(&c->block_cost, 1) && small(c->sums, d) &&
+           small(c->block_sums, d) && small(c->root, caucus_phase_root_rows(c->plan) * d) && small(value, d) &&
+           small(c->stack, caucus_phase_stack_rows(c->plan) * d);
+}
+
 /* A report that has been made answers the announcement in force: it is sent as it is. */
 static bool report_fits(const caucus_client *c) {
     const caucus_report *r = &c->report;
@@ -127,7 +145,7 @@ static bool report_fits(const caucus_client *c) {
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_client *c) {
     const caucus_plan *plan = c->plan;
-    if (c->made && !report_fits(c))
+    if (!sums_fit(c) || (c->made && !report_fits(c)))
         return false;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     uint64_t total = 0;

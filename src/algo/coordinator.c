@@ -121,12 +121,6 @@ caucus_status caucus_coordinator_close(caucus_coordinator *c) {
     return CAUCUS_OK;
 }
 
-int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last) {
-    const caucus_settings *s = &c->plan->settings;
-    uint32_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
-    return (int64_t)records * c->plan->grid;
-}
-
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     const caucus_settings *s = &c->plan->settings;
     if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)

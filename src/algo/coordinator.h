@@ -13,6 +13,7 @@
 #include <caucus/coordinator.h>
 
 #include "algo/partial.h"
+#include "algo/schedule.h"
 #include "algo/tree.h"
 
 __extension__ typedef __int128 caucus_i128;
@@ -68,7 +69,11 @@ void caucus_hedge_coordinator_close(caucus_coordinator *c);
 
 /* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`;
  * with unit client-block so is a block. Reports are clamped to it. */
-int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last);
+static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last) {
+    const caucus_settings *s = &c->plan->settings;
+    uint32_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
+    return (int64_t)records * c->plan->grid;
+}
 
 /* Vectors of svt, hedge and leader. */
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);

@@ -11,10 +11,15 @@
 
 #include <caucus/client.h>
 
+/** Have the losses that are lent added to total[d] too when they are added up, until nothing more is asked for.
+ *  Returns: false where the client adds nothing up later (stoch; unit client-block with blocks of several rounds): then
+ *  nothing is done. */
+bool caucus_client_tally(caucus_client *client, int64_t *total);
+
 /** As caucus_client_observe_f32(), but the rows must stand still until caucus_client_settle(). */
 caucus_status caucus_client_lend_f32(caucus_client *client, const float *loss, uint32_t rounds) CAUCUS_MUST_CHECK;
 
-/** Add up what was lent; the rows may go. Due before caucus_client_unreported(), _clips(), _save() and _free(). */
+/** Add up what was lent; the rows may go. Due before caucus_client_clips(), _save() and _free(). */
 void caucus_client_settle(caucus_client *client);
 
 /** As caucus_client_new(), beside another client of the same plan that has heard nothing yet, and sharing with it what

@@ -54,10 +54,13 @@ caucus_status caucus_svt_coordinator_new(caucus_coordinator *c) {
 static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
     if (!c->at.open || r->step != c->at.epoch)
         return;
-    int64_t most = caucus_coordinator_most(c, r->block, r->block);
+    if (cost < 0 || cost > c->plan->grid) { /* more than one round can cost */
+        int64_t most = caucus_coordinator_most(c, r->block, r->block);
+        cost = cost < 0 ? 0 : cost > most ? most : cost;
+    }
     p->epoch = r->step;
     p->expert = c->now.expert;
-    p->q += cost < 0 ? 0 : cost > most ? most : cost; /* all of them together: below 2^62 in every plan */
+    p->q += cost; /* all of them together: below 2^62 in every plan */
 }
 
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;

@@ -56,7 +56,7 @@ static const caucus_option options[] = {
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
     {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},
-    {"data", "DIR", NULL, "MovieLens directory (adversary movielens)"},
+    {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "movielens: the public best genre"},
     {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round"},
     {NULL, NULL, NULL, NULL},

@@ -222,6 +222,9 @@ static int read_settings(planning *p) {
         status = caucus_scenario_set(&p->scenario, CAUCUS_FIELD_TRUST, "coordinator", &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_settings(&p->scenario, &p->settings, &complaint);
+    const caucus_run run = {.settings = p->settings, .adversary = {.kind = CAUCUS_ADVERSARY_REALIZABLE}};
+    if (status == CAUCUS_OK && value_of(p, OPTION_RECOMMEND) == NULL)
+        status = caucus_scenario_check_used(&p->scenario, &run, 1, &complaint);
     if (status != CAUCUS_OK)
         return complain(&complaint, status);
     if (value_of(p, OPTION_RECOMMEND) != NULL && !trust_said)

@@ -34,6 +34,7 @@ enum option {
     OPTION_LOOPS,
     OPTION_HTTP,
     OPTION_TOKEN,
+    OPTION_STAY,
     OPTION_NAME,
     OPTION_FORMAT,
     OPTION_QUIET,
@@ -60,6 +61,7 @@ static const caucus_option options[] = {
     {"loops", "N", "one per core", "event loops"},
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
+    {"stay", NULL, NULL, "after the end, keep the status page until stopped"},
     {"name", "NAME", "live", "of the run, for the page and the ledger"},
     {"format", "NAME", "text", "text or json"},
     {"quiet", NULL, NULL, "no remarks while it runs"},
@@ -81,9 +83,11 @@ typedef struct serving {
 } serving;
 
 static caucus_server *running; /* for the signal handler */
+static volatile sig_atomic_t stopped;
 
 static void on_signal(int number) {
     (void)number;
+    stopped = 1;
     caucus_server_stop(running);
 }
 
@@ -252,6 +256,10 @@ static bool read_options(serving *s) {
               stderr);
         return false;
     }
+    if (is_on(s, OPTION_STAY) && !s->value[OPTION_HTTP]) {
+        fputs("caucus serve: --stay: keeps the status page — give --http HOST:PORT too\n", stderr);
+        return false;
+    }
     s->settings.linger_ms = 30000;
     return read_seconds(s, OPTION_DEADLINE, &s->settings.deadline_ms) &&
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
@@ -317,6 +325,22 @@ static int open_all(serving *s) {
     return status == CAUCUS_OK ? 0 : fail(status, &error, true);
 }
 
+/* The run is over and all is said; only the page is left. Whoever reads our lines hears when it has been seen. */
+static void stay(const serving *s) {
+    bool told = !s->json;
+    fflush(stdout);
+    if (!s->quiet)
+        fputs("caucus serve: the status page stays until this program is stopped\n", stderr);
+    while (!stopped) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        if (!told && caucus_http_shown(s->http)) {
+            puts("{\"page\": \"shown\"}");
+            fflush(stdout);
+            told = true;
+        }
+    }
+}
+
 static int serve(serving *s) {
     struct rlimit files; /* a connection is a file */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -338,8 +362,10 @@ static int serve(serving *s) {
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};
     caucus_status status = caucus_server_run(s->server, &error);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
+    if (!is_on(s, OPTION_STAY) || status != CAUCUS_OK) {
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+    }
     if (status != CAUCUS_OK) {
         fail(status, &error, false);
         return CAUCUS_EXIT_FAILED;
@@ -347,6 +373,8 @@ static int serve(serving *s) {
     caucus_server_status now;
     caucus_server_get_status(s->server, &now);
     caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
+    if (is_on(s, OPTION_STAY) && now.finished)
+        stay(s);
     return CAUCUS_EXIT_DONE;
 }
 

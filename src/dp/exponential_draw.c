@@ -20,7 +20,7 @@ static unsigned bit_length(caucus_u128 n) {
 caucus_inversion caucus_inversion_prepare(caucus_rational rate) {
     assert(rate.num >= 1 && rate.den >= 1 && rate.den <= CAUCUS_DEN_MAX);
     caucus_inversion inv = {.rate = rate};
-    if (rate.num / rate.den >= 44) { /* y = 0 except with probability e^-44 */
+    if (rate.num >= 44 * rate.den) { /* y = 0 except with probability e^-44 */
         inv.scalar = true;
         return inv;
     }
@@ -28,15 +28,12 @@ caucus_inversion caucus_inversion_prepare(caucus_rational rate) {
      * bit than this 2^k*den/num is at least 2^64; the answer is here or one below. */
     unsigned k = 64 + bit_length(rate.num) - bit_length(rate.den);
     k = k < 69 ? k : 69;
-    caucus_u128 quotient;
-    for (;;) {
-        quotient = ((caucus_u128)rate.den << k) / rate.num + 1; /* 56 + 69 bits */
-        if (quotient >> 64 == 0) {
-            break;
-        }
+    caucus_u128 quotient = ((caucus_u128)rate.den << k) / rate.num; /* 56 + 69 bits */
+    while ((quotient + 1) >> 64 != 0) {
+        quotient >>= 1; /* floor(floor(x)/2) = floor(x/2) */
         k--;
     }
-    inv.multiplier = (uint64_t)quotient;
+    inv.multiplier = (uint64_t)quotient + 1;
     inv.shift = k - (64 - CAUCUS_LOG_FRACTION);
     inv.mask = ((uint64_t)1 << inv.shift) - 1;
     return inv;

@@ -14,11 +14,14 @@ static const char *unit_of(const caucus_settings *s) {
 void plan_note(const caucus_plan *plan, caucus_guarantee *g) {
     const caucus_settings *s = &plan->settings;
     const char *unit = unit_of(s);
-    char privacy[64];
-    if (g->delta > 0)
+    char privacy[40], messages[40];
+    if (g->delta > 0) {
         (void)snprintf(privacy, sizeof privacy, "(%.4g, %.3g)-private", g->epsilon_choices, g->delta);
-    else
+        (void)snprintf(messages, sizeof messages, "(%.4g, %.3g)-private", g->epsilon_messages, g->delta);
+    } else {
         (void)snprintf(privacy, sizeof privacy, "%.4g-private (pure)", g->epsilon_choices);
+        (void)snprintf(messages, sizeof messages, "%.4g-private", g->epsilon_messages);
+    }
     if (isinf(g->epsilon_choices))
         (void)snprintf(g->note, sizeof g->note, "No privacy: what is announced may reveal any loss.");
     else if (g->epsilon_choices <= 0)
@@ -27,8 +30,8 @@ void plan_note(const caucus_plan *plan, caucus_guarantee *g) {
     else if (s->trust == CAUCUS_TRUST_PAPER_LOCAL)
         (void)snprintf(g->note, sizeof g->note,
                        "Reproduction only: everything announced is %s per %s, but a client's messages "
-                       "are only %.4g-private: do not send them to a coordinator you do not trust.",
-                       privacy, unit, g->epsilon_messages);
+                       "are only %s: do not send them to a coordinator you do not trust.",
+                       privacy, unit, messages);
     else if (s->trust == CAUCUS_TRUST_NOBODY)
         (void)snprintf(g->note, sizeof g->note,
                        "Everything a client sends is %s per %s, so the coordinator and everybody else "

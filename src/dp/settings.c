@@ -206,7 +206,8 @@ static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Options that belong to one algorithm or one trust model: given elsewhere they would be ignored, so they are refused.
- */
+ * Those whose default cannot be told from a value that was asked for (rho, and leader's privacy) are left to the front
+ * end, which knows what was given. */
 static caucus_status check_mechanisms(const caucus_settings *s, caucus_error *e) {
     if (s->select != CAUCUS_SELECT_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "select",

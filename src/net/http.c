@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,6 +39,7 @@ struct caucus_http {
     caucus_view view;
     int64_t view_ms; /* when it was taken; below 0: never */
     uint16_t port;
+    atomic_bool shown; /* somebody has been sent the whole page */
     bool token_wanted;
     unsigned char token_hash[crypto_generichash_BYTES];
 };
@@ -205,7 +207,17 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
     if (!http->token_wanted &&
         !host_is_loopback(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
         return answer_words(connection, MHD_HTTP_MISDIRECTED_REQUEST, "ask for localhost, or use a token\n");
+    if (strcmp(path, "/") == 0)
+        *state = &http->shown; /* for completed() */
     return route(http, connection, path);
+}
+
+static void completed(void *user, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode code) {
+    (void)connection;
+    caucus_http *http = user;
+    if (*state == &http->shown && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        atomic_store(&http->shown, true);
 }
 
 static caucus_status open_listener(const caucus_http_settings *settings, int *ret_fd, uint16_t *ret_port,
@@ -259,11 +271,12 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
     status = open_listener(settings, &fd, &http->port, ret_error);
     if (status != CAUCUS_OK)
         goto failed;
-    http->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http,
-                                    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-                                    MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
-                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
-                                    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_END);
+    http->daemon =
+        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http,
+                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
     if (!http->daemon) {
         status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot answer on %.100s", settings->listen);
         (void)close(fd);
@@ -278,6 +291,10 @@ failed:
 
 uint16_t caucus_http_port(const caucus_http *http) {
     return http->port;
+}
+
+bool caucus_http_shown(const caucus_http *http) {
+    return atomic_load(&http->shown);
 }
 
 void caucus_http_close(caucus_http *http) {

@@ -28,6 +28,8 @@ typedef struct caucus_http caucus_http;
 caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 uint16_t caucus_http_port(const caucus_http *http);
+/** Has somebody been sent the whole status page? */
+bool caucus_http_shown(const caucus_http *http);
 /** Stop answering and free. NULL is allowed. */
 void caucus_http_close(caucus_http *http);
 

@@ -1,6 +1,8 @@
 /* journal.c: see journal.h. */
 #include "net/journal.h"
 
+#include "store/durable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -114,23 +116,11 @@ caucus_status caucus_journal_read(caucus_journal *j, uint8_t **ret, size_t *ret_
     return CAUCUS_OK;
 }
 
-static bool write_all(int fd, const uint8_t *from, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, from + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
 bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size) {
     caucus_journal *j = user;
     j->error = 0;
     int fd = open(j->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && write_all(fd, bytes, size) && fsync(fd) == 0;
+    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && caucus_write_all(fd, bytes, size) && fsync(fd) == 0;
     j->error = ok ? 0 : errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         j->error = errno;

@@ -24,9 +24,9 @@
  *    that the next one writes. That is why an item that comes by two connections at once, on two loops, is counted
  *    once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first one's
  *    report is no longer counted (the client sends it again, docs/PROTOCOL.md);
- *  - has everybody answered? Each batch adds its answers to `answered` and looks at `enough` after that; whoever
- * changes `enough` looks at `answered` after that. One of the two sees the other, so no step is left open. To find that
- * it is time to close takes no lock; to close it, it is looked at again under `lock`.
+ *  - has everybody answered? Each batch adds to `answered` and then looks at `enough`; whoever changes `enough` then
+ *    looks at `answered`. One of the two sees the other, so no step is left open. Finding out that it is time to close
+ *    takes no lock; whether it still is, is looked at again under `lock`.
  *
  * What loops need to announce (history, what is durably counted of each client, who is connected) is written after a
  * commit and read without a lock: history grows in chunks that never move, and counts only ever grow.

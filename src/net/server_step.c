@@ -38,10 +38,14 @@ static bool remember(caucus_server *s, const caucus_announcement *a) {
 }
 
 /* When the timer rings next: the step's deadline, or the end of the wait after the run. 0: never. */
+static uint64_t rings_ns(const caucus_server *s) {
+    if (s->finished_ns)
+        return s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
+    return s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u : 0;
+}
+
 static void set_timer(caucus_server *s) {
-    uint64_t at = s->finished_ns                      ? s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u
-                  : s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u
-                                                      : 0;
+    uint64_t at = rings_ns(s);
     struct itimerspec when = {.it_value = {.tv_sec = (time_t)(at / 1000000000u), .tv_nsec = (long)(at % 1000000000u)}};
     timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
@@ -253,13 +257,12 @@ void caucus_step_count(caucus_loop *loop) {
 uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
-    pthread_mutex_lock(
-        &s->lock); /* one at a time: else a third could come before the second has waited for the first */
+    pthread_mutex_lock(&s->lock); /* one at a time: who is seen to have the session has it until it is taken below */
     uint64_t session = ++s->sessions * CAUCUS_LOOPS_MAX + loop->number, seen = atomic_load(at);
     caucus_loop *having = seen ? s->loop[seen % CAUCUS_LOOPS_MAX] : NULL;
-    if (having) /* it counts for the client now, or never again */
+    if (having) /* it has counted for the client by now, or never will again */
         pthread_mutex_lock(&having->lock);
-    *ret_before = atomic_exchange(at, session); /* 0 though seen: the connection has just left by itself */
+    *ret_before = atomic_exchange(at, session); /* 0 though seen: that connection has just left by itself */
     if (having)
         pthread_mutex_unlock(&having->lock);
     pthread_mutex_unlock(&s->lock);
@@ -279,7 +282,10 @@ void caucus_step_look(caucus_server *s, uint32_t heard) {
 
 void caucus_step_clock(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
-    if (s->finished_ns) {
+    uint64_t at = rings_ns(s);
+    if (at == 0 || caucus_server_now_ns() < at) {
+        /* It rang for a step that somebody has closed since; for what is in hand now it will ring again. */
+    } else if (s->finished_ns) {
         atomic_store(&s->stopping, true);
         caucus_server_wake(s);
     } else {

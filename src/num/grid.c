@@ -123,8 +123,8 @@ GRID_ROW(caucus_grid_add_f32, float, (single_is_exact(grid) ? add_unit_f32 : add
 #define TILE 256
 #define ROWS_AT_ONCE 2047
 
-CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const float *restrict rows, size_t stride,
-                                   size_t width, size_t count) {
+CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, int64_t *restrict also,
+                                   const float *restrict rows, size_t stride, size_t width, size_t count) {
     int32_t sum[TILE], moved = 0;
     memset(sum, 0, width * sizeof *sum);
     for (size_t t = 0; t < count; t++) {
@@ -137,14 +137,20 @@ CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, const fl
     }
     for (size_t i = 0; i < width; i++)
         acc[i] += sum[i];
+    for (size_t i = 0; also && i < width; i++)
+        also[i] += sum[i];
     return moved != 0;
 }
 
-void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count,
-                              caucus_clips *clips) {
-    if (count < 2 || !single_is_exact(grid)) {
-        for (size_t t = 0; t < count; t++)
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, int64_t *also, const float *loss, size_t d,
+                              size_t count, caucus_clips *clips) {
+    if (!single_is_exact(grid) || (count < 2 && !also)) {
+        caucus_clips again = {0};
+        for (size_t t = 0; t < count; t++) {
             caucus_grid_add_f32(grid, acc, loss + t * d, d, clips);
+            if (also)
+                caucus_grid_add_f32(grid, also, loss + t * d, d, &again);
+        }
         return;
     }
     row r = grid_row(grid);
@@ -153,7 +159,7 @@ void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float
         const float *from = loss + first * d;
         bool moved = false;
         for (size_t at = 0; at < d; at += TILE)
-            moved |= add_tile(&r, acc + at, from + at, d, d - at < TILE ? d - at : TILE, rows);
+            moved |= add_tile(&r, acc + at, also ? also + at : NULL, from + at, d, d - at < TILE ? d - at : TILE, rows);
         if (moved)
             count_f32(&r, from, rows * d, clips);
     }

@@ -43,11 +43,6 @@ static inline int32_t caucus_grid_nearest(double x, double lo, double hi) {
 /** One loss. Returns: 0..steps. */
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips);
 
-/** The same, of a loss whose clips are counted elsewhere. */
-static inline int32_t caucus_grid_loss_again(const caucus_grid *grid, double loss) {
-    return caucus_grid_nearest((loss - grid->lo) * caucus_grid_scale(grid), 0, (double)grid->steps);
-}
-
 /** One gradient coordinate, |g| <= alpha expected: round(g/alpha * G) in -G..G. NaN -> +G, the worst direction.
  *  alpha finite, above 0. lo and hi play no part. */
 int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips);
@@ -57,9 +52,10 @@ int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, ca
 void caucus_grid_add_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_add_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
 
-/** `count` rows of d losses, row by row, added to acc[d]: the sum of the calls above, cheaper where rows are many. */
-void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t d, size_t count,
-                              caucus_clips *clips);
+/** `count` rows of d losses, row by row, added to acc[d] (single precision: and to also[d], unless NULL): the sum of
+ * the calls above, cheaper where rows are many. */
+void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, int64_t *also, const float *loss, size_t d,
+                              size_t count, caucus_clips *clips);
 void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count,
                               caucus_clips *clips);
 

@@ -49,6 +49,25 @@ caucus_status caucus_adversary_kind_parse(const char *word, caucus_adversary_kin
     return caucus_fail(ret_error, CAUCUS_E_RANGE, "adversary", "'%.24s' (accepted: %s)", word, words);
 }
 
+/* The hidden expert of `realizable` never errs and the others' losses are independent: it is both. Fair coins that all
+ * clients share are independent over rounds only. */
+static const caucus_adversary_class classes[CAUCUS_ADVERSARY_COUNT] = {
+    [CAUCUS_ADVERSARY_GAUSSIAN] = {.iid_rounds = true, .iid_clients = true},
+    [CAUCUS_ADVERSARY_BERNOULLI] = {.iid_rounds = true, .iid_clients = true},
+    [CAUCUS_ADVERSARY_REALIZABLE] = {.faultless = true, .iid_rounds = true, .iid_clients = true},
+    [CAUCUS_ADVERSARY_HALVING] = {.faultless = true},
+    [CAUCUS_ADVERSARY_CREEPING] = {.faultless = true},
+    [CAUCUS_ADVERSARY_CROSS_ENTROPY] = {.iid_rounds = true, .iid_clients = true},
+    [CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE] = {.faultless = true},
+    [CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS] = {.iid_rounds = true},
+    [CAUCUS_ADVERSARY_MOVIELENS] = {.faultless = true},
+    [CAUCUS_ADVERSARY_LOSSES] = {.faultless = false},
+};
+
+caucus_adversary_class caucus_adversary_class_of(caucus_adversary_kind kind) {
+    return (size_t)kind < CAUCUS_ADVERSARY_COUNT ? classes[kind] : (caucus_adversary_class){.faultless = false};
+}
+
 static caucus_status check_shape(const caucus_adversary *adversary, caucus_error *ret_error) {
     if (adversary->clients < 1 || adversary->clients > CLIENTS_MAX)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u (accepted: 1 to %u)", adversary->clients,
@@ -112,10 +131,10 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
 
 static caucus_status open_movielens(const caucus_adversary_settings *settings, caucus_adversary *adversary,
                                     caucus_error *ret_error) {
-    if (settings->data == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data",
-                           "missing (movielens needs the directory of MovieLens 1M or 100K)");
-    caucus_status status = caucus_movielens_read(settings->data, &adversary->movielens, ret_error);
+    const char *data = settings->data != NULL ? settings->data : caucus_movielens_find();
+    if (data == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data", "missing: " CAUCUS_MOVIELENS_MISSING);
+    caucus_status status = caucus_movielens_read(data, &adversary->movielens, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const caucus_movielens *movielens = adversary->movielens;

@@ -41,10 +41,21 @@
     X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")                \
     X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)")      \
     X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
-    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K; needs its directory")                         \
+    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K, in data/ml-1m or --data")                     \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
+
+/* What is true of an adversary's losses whatever the seed: what a proven bound may assume of them (bound_fit.h). */
+typedef struct caucus_adversary_class {
+    bool faultless;   /* some expert has loss 0 in every round at every client: realizable, L* = 0 */
+    bool iid_rounds;  /* within a trial, a client's rounds are independent draws from one distribution */
+    bool iid_clients; /* and those of other clients are further such draws, from the same one */
+} caucus_adversary_class;
+
+/** movielens is faultless, since the reference genre falls short of itself by 0; its users are drawn without putting
+ *  back, so they are not independent. Of `losses` nothing is known. */
+caucus_adversary_class caucus_adversary_class_of(caucus_adversary_kind kind);
 
 /* Genre setting: compute g* from the ratings themselves, the paper's way. Neighbouring data sets then differ in
  * every loss (docs/PRIVACY.md, "Loss range"), so a front end should warn. */
@@ -58,7 +69,7 @@ typedef struct caucus_adversary_settings {
     uint32_t experts; /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
     uint32_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;   /* lower-bound-realizable only: above 0 */
-    const char *data; /* movielens: directory in ml-1m or ml-100k format */
+    const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
     const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
     const char *losses; /* losses: path of the .npy file */
     bool convex;        /* cross-entropy only: losses are used through value and gradient */

@@ -12,7 +12,12 @@
  * alpha = (1-s)/s * min(d, 14)/C; at the worst x_n = 0 it clips none of 2*10^7 coordinates for d = 2 and 18, and
  * measured fractions of 2.7e-4 and 3.9e-4 for d = 100 and 1000. Gradient coordinates then lie in [-alpha, 0] and differ
  * by at most alpha; beta = alpha/2 makes the clamp of a first-level difference (mixtures up to 2 apart in l1) exactly
- * alpha. The true smoothness is larger by a factor of order d/s; nothing relies on it. */
+ * alpha. The true smoothness, max_n (1-s)^2 y_n/(C p_n^2), reaches (1-s)^2 d^2 y_n/(s^2 C): larger by a factor of order
+ * d/s.
+ *
+ * Privacy relies on the clamps alone, so it stands. The regret bound of a convex plan does not: it assumes that alpha
+ * and beta are true and that nothing is clipped, and neither is so here. No bound is shown for these losses
+ * (bound_fit.h). */
 #ifndef CAUCUS_SIM_CONVEX_H
 #define CAUCUS_SIM_CONVEX_H
 

@@ -2,10 +2,10 @@
 #include "sim/ledger_file.h"
 
 #include "sim/mapped_file.h"
+#include "store/durable.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,30 +151,6 @@ caucus_status caucus_ledger_file_open(const char *path, double epsilon, double d
     return status;
 }
 
-/* The new file itself must survive a crash, not only its bytes. */
-static bool sync_directory(const char *path) {
-    char *copy = strdup(path);
-    int fd = copy != NULL ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return good;
-}
-
-static bool write_all(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 /* Lines of the entries first .. count-1, as one text. */
 static char *make_text(const caucus_ledger *ledger, size_t first, size_t count, size_t *ret_size) {
     char *text = malloc((count - first) * CAUCUS_LEDGER_LINE_BYTES + 1);
@@ -204,8 +180,8 @@ caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *re
     off_t before = lseek(file->fd, 0, SEEK_END);
     if (status == CAUCUS_OK && text == NULL)
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    if (status == CAUCUS_OK && (before < 0 || !write_all(file->fd, text, size) || fsync(file->fd) != 0 ||
-                                (fresh && !sync_directory(file->path)))) {
+    if (status == CAUCUS_OK && (before < 0 || !caucus_write_all(file->fd, text, size) || fsync(file->fd) != 0 ||
+                                (fresh && !caucus_sync_parent(file->path)))) {
         status = fail_io(file->path, "writing: ", ret_error);
         if (before >= 0 && ftruncate(file->fd, before) != 0)
             status = fail_io(file->path, "cutting back a write that failed: ", ret_error);

@@ -18,6 +18,14 @@ static bool has_file(const char *directory, const char *name) {
     return caucus_path_join(directory, name, path) && stat(path, &info) == 0;
 }
 
+const char *caucus_movielens_find(void) {
+    static const char *const places[] = {CAUCUS_MOVIELENS_HERE, CAUCUS_MOVIELENS_SHARED};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (has_file(places[i], "ratings.dat"))
+            return places[i];
+    return NULL;
+}
+
 static caucus_status read_tables(const char *directory, caucus_ratings *tables, caucus_error *ret_error) {
     caucus_status status;
     if (has_file(directory, "ratings.dat")) {

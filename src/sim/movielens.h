@@ -27,6 +27,18 @@ typedef struct caucus_movielens {
     float *mean;                                      /* [users][genres]: r(u,g) */
 } caucus_movielens;
 
+/* Where MovieLens-1M is looked for when nobody says where it is, and where it comes from. */
+#define CAUCUS_MOVIELENS_HERE "data/ml-1m"
+#define CAUCUS_MOVIELENS_SHARED "../shared/data/ml-1m"
+#define CAUCUS_MOVIELENS_ORIGIN "https://grouplens.org/datasets/movielens/1m/"
+#define CAUCUS_MOVIELENS_MISSING                                                                                       \
+    "no MovieLens in " CAUCUS_MOVIELENS_HERE " or " CAUCUS_MOVIELENS_SHARED                                            \
+    " — get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN " and unpack it to " CAUCUS_MOVIELENS_HERE                        \
+    ", or give its directory"
+
+/** The first of the two that holds ratings, from the working directory; NULL: neither. */
+const char *caucus_movielens_find(void);
+
 /** Read a directory.
  *  Out:     *ret  release with caucus_movielens_free; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line, what is expected), CAUCUS_E_MEMORY.

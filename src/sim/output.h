@@ -21,7 +21,8 @@ typedef struct caucus_outcome {
 void caucus_print_number(FILE *out, double value, const char *other);
 
 /** A JSON array, one object per run (README, "JSON"). NaN and infinite are null. A run that was stopped has "done"
- * below "trials", and only its complete trials are counted. */
+ * below "trials", and only its complete trials are counted. "bound" is null unless the losses are known to be what it
+ * assumes, "bound_assumes" (bound_fit.h). */
 void caucus_output_json(FILE *out, const caucus_outcome *outcome);
 
 /** One line per run and trial; infinite epsilon is "inf". */

@@ -4,7 +4,23 @@
 #include <inttypes.h>
 
 #define SETTINGS_HEAD                                                                                                  \
-    "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,adversary,seed"
+    "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
+    "trees,front_load,past_phases,rho,lstar,range_lo,range_hi,adversary,seed"
+
+/* As asked for: "auto" stays "auto". */
+static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s) {
+    fprintf(out, "%s,%s,", caucus_select_word(s->select), caucus_message_word(s->message));
+    if (run->settings.trees == CAUCUS_TREES_AUTO)
+        fputs("auto", out);
+    else
+        fprintf(out, "%d", run->settings.trees);
+    fprintf(out, ",%s,%s,", s->front_load ? "true" : "false", s->past_phases ? "true" : "false");
+    const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        caucus_print_number(out, reals[i], "nan");
+        fputc(',', out);
+    }
+}
 
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
@@ -13,9 +29,10 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     caucus_print_number(out, s->epsilon, "inf");
     fputc(',', out);
     caucus_print_number(out, s->delta, "nan");
-    fprintf(out, ",%s,%s,%s,%s,%s,%" PRIu64 ",", caucus_trust_word(s->trust), caucus_calibration_word(s->calibration),
-            caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
-            caucus_adversary_kind_word(outcome->run[i].adversary.kind), outcome->run[i].seed);
+    fprintf(out, ",%s,%s,%s,%s,", caucus_trust_word(s->trust), caucus_calibration_word(s->calibration),
+            caucus_protocol_word(s->protocol), caucus_unit_word(s->unit));
+    mechanism(out, &outcome->run[i], s);
+    fprintf(out, "%s,%" PRIu64 ",", caucus_adversary_kind_word(outcome->run[i].adversary.kind), outcome->run[i].seed);
 }
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
@@ -48,7 +65,7 @@ void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {
             fprintf(out, "%u,%u,", result->done, round);
             caucus_print_number(out, point.mean, "nan");
             fputc(',', out);
-            caucus_print_number(out, point.std, "nan");
+            caucus_print_number(out, point.std, ""); /* one trial has no spread */
             fputc('\n', out);
         }
     }

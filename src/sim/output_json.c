@@ -2,6 +2,8 @@
  */
 #include "sim/output.h"
 
+#include "sim/bound_fit.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +41,31 @@ static void string(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+static void switched(FILE *out, const char *key, bool on) {
+    fprintf(out, "    \"%s\": %s,\n", key, on ? "true" : "false");
+}
+
+/* What tells runs of one simulation apart beyond the first lines, as asked for: "auto" stays "auto". */
+static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s) {
+    fprintf(out, "    \"select\": \"%s\",\n", caucus_select_word(s->select));
+    fprintf(out, "    \"message\": \"%s\",\n", caucus_message_word(s->message));
+    if (run->settings.trees == CAUCUS_TREES_AUTO)
+        fputs("    \"trees\": \"auto\",\n", out);
+    else
+        fprintf(out, "    \"trees\": %d,\n", run->settings.trees);
+    switched(out, "front_load", s->front_load);
+    switched(out, "past_phases", s->past_phases);
+    fputs("    ", out);
+    number(out, "rho", s->rho);
+    fputs(",\n    ", out);
+    number(out, "lstar", s->lstar);
+    fputs(",\n    \"range\": [", out);
+    caucus_print_number(out, s->lo, "null");
+    fputs(", ", out);
+    caucus_print_number(out, s->hi, "null");
+    fputs("],\n", out);
+}
+
 static void settings(FILE *out, const caucus_run *run, const caucus_run_result *result) {
     const caucus_settings *s = &result->plan->settings;
     fprintf(out, "    \"algorithm\": \"%s\",\n", caucus_algorithm_word(s->algorithm));
@@ -51,6 +78,7 @@ static void settings(FILE *out, const caucus_run *run, const caucus_run_result *
     fprintf(out, "    \"calibration\": \"%s\",\n", caucus_calibration_word(s->calibration));
     fprintf(out, "    \"protocol\": \"%s\",\n", caucus_protocol_word(s->protocol));
     fprintf(out, "    \"unit\": \"%s\",\n", caucus_unit_word(s->unit));
+    mechanism(out, run, s);
     fprintf(out, "    \"adversary\": \"%s\",\n", caucus_adversary_kind_word(run->adversary.kind));
     fprintf(out, "    \"trials\": %u,\n", result->trials);
     if (result->done < result->trials)
@@ -88,9 +116,11 @@ static void traffic(FILE *out, const char *key, const caucus_run_result *result,
     fputs(",\n", out);
 }
 
-static void guarantees(FILE *out, const caucus_plan *plan) {
+/* A bound only where its premise holds for these losses; the premise in any case. */
+static void bound(FILE *out, const caucus_plan *plan, caucus_adversary_kind adversary) {
+    const caucus_premise premise = caucus_premise_of(plan);
     fputs("    \"bound\": ", out);
-    if (plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound)) {
+    if (!caucus_bound_holds(plan, adversary) || !isfinite(plan->bound)) {
         fputs("null", out);
     } else {
         fputc('{', out);
@@ -98,7 +128,14 @@ static void guarantees(FILE *out, const caucus_plan *plan) {
         fprintf(out, ", \"kind\": \"%s\"}",
                 plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? "probability" : "expectation");
     }
-    fputs(",\n    \"privacy\": {", out);
+    if (premise == CAUCUS_PREMISE_COUNT)
+        fputs(",\n    \"bound_assumes\": null,\n", out);
+    else
+        fprintf(out, ",\n    \"bound_assumes\": \"%s\",\n", caucus_premise_word(premise));
+}
+
+static void guarantees(FILE *out, const caucus_plan *plan) {
+    fputs("    \"privacy\": {", out);
     number(out, "epsilon_choices", plan->guarantee.epsilon_choices);
     fputs(", ", out);
     number(out, "epsilon_messages", plan->guarantee.epsilon_messages);
@@ -122,6 +159,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         traffic(out, "bytes_down", result, offsetof(caucus_trial_result, bytes_down));
         traffic(out, "clipped", result, offsetof(caucus_trial_result, clipped));
         traffic(out, "nan", result, offsetof(caucus_trial_result, nan));
+        bound(out, result->plan, outcome->run[i].adversary.kind);
         guarantees(out, result->plan);
         fputs("    ", out);
         number(out, "seconds", result->seconds);

@@ -3,6 +3,8 @@
  * Columns that are the same in every row are left out, except those everybody looks for. */
 #include "sim/output.h"
 
+#include "sim/bound_fit.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #define CELL_BYTES 48
+#define NOT_APPLICABLE "–" /* tells no rows apart */
 
 typedef struct row {
     const caucus_run *run;
@@ -35,6 +38,11 @@ static void amount(char *ret, size_t bytes, double value) {
     (void)snprintf(ret, bytes, "%.*f", decimals_of(fabs(value)), value);
 }
 
+/* The reference has no privacy to speak of. */
+static bool leads(const row *r) {
+    return r->settings->algorithm == CAUCUS_ALGORITHM_LEADER;
+}
+
 static void write_algorithm(const row *r, char *ret) {
     cell(ret, "%s", caucus_algorithm_word(r->settings->algorithm));
 }
@@ -53,20 +61,32 @@ static void write_rounds(const row *r, char *ret) {
 static void write_interval(const row *r, char *ret) {
     cell(ret, "%u", r->settings->interval);
 }
+static void write_epsilon(const row *r, char *ret) {
+    if (leads(r))
+        cell(ret, NOT_APPLICABLE);
+    else
+        cell(ret, isinf(r->settings->epsilon) ? "infinite" : "%.6g", r->settings->epsilon);
+}
+static void write_range(const row *r, char *ret) {
+    cell(ret, "[%.6g,%.6g]", r->settings->lo, r->settings->hi);
+}
 static void write_delta(const row *r, char *ret) {
-    cell(ret, "%.6g", r->settings->delta);
+    if (leads(r))
+        cell(ret, NOT_APPLICABLE);
+    else
+        cell(ret, "%.6g", r->settings->delta);
 }
 static void write_trust(const row *r, char *ret) {
     cell(ret, "%s", caucus_trust_word(r->settings->trust));
 }
 static void write_calibration(const row *r, char *ret) {
-    cell(ret, "%s", caucus_calibration_word(r->settings->calibration));
+    cell(ret, "%s", leads(r) ? NOT_APPLICABLE : caucus_calibration_word(r->settings->calibration));
 }
 static void write_protocol(const row *r, char *ret) {
     cell(ret, "%s", caucus_protocol_word(r->settings->protocol));
 }
 static void write_unit(const row *r, char *ret) {
-    cell(ret, "%s", caucus_unit_word(r->settings->unit));
+    cell(ret, "%s", leads(r) ? NOT_APPLICABLE : caucus_unit_word(r->settings->unit));
 }
 static void write_select(const row *r, char *ret) {
     cell(ret, "%s", caucus_select_word(r->settings->select));
@@ -83,9 +103,11 @@ static void write_trees(const row *r, char *ret) {
 
 static void write_regret(const row *r, char *ret) {
     caucus_summary s = caucus_run_regret(r->result);
-    int decimals = decimals_of(fmax(fabs(s.mean), s.std));
+    int decimals = decimals_of(fmax(fabs(s.mean), s.std)); /* fmax takes the number where one is NAN */
     if (r->result->done == 0)
         cell(ret, "no trial done");
+    else if (isnan(s.std))
+        cell(ret, "%.*f ± –", decimals, s.mean);
     else
         cell(ret, "%.*f ± %.*f", decimals, s.mean, decimals, s.std);
 }
@@ -94,15 +116,33 @@ static bool vacuous(const row *r) {
     return r->result->plan->bound_uncapped > r->result->plan->bound;
 }
 
+static caucus_bound_fit fit_of(const row *r) {
+    return isfinite(r->result->plan->bound) ? caucus_bound_fit_of(r->result->plan, r->run->adversary.kind)
+                                            : CAUCUS_BOUND_FIT_NONE;
+}
+
+/* A number only where it is proven for these losses; for a file's, under its condition. */
 static void write_bound(const row *r, char *ret) {
     const caucus_plan *plan = r->result->plan;
+    const char *assumes = caucus_premise_word(caucus_premise_of(plan)), *star, *empty;
     char value[24];
     amount(value, sizeof value, plan->bound);
-    if (plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound))
+    star = plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "";
+    empty = vacuous(r) ? " (vacuous)" : "";
+    switch (fit_of(r)) {
+    case CAUCUS_BOUND_FIT_HOLDS:
+        cell(ret, "%s%s%s", value, star, empty);
+        break;
+    case CAUCUS_BOUND_FIT_UNKNOWN:
+        cell(ret, "%s%s%s if %s", value, star, empty, assumes);
+        break;
+    case CAUCUS_BOUND_FIT_FAILS:
+        cell(ret, "none: assumes %s", assumes);
+        break;
+    case CAUCUS_BOUND_FIT_NONE:
         cell(ret, "none");
-    else
-        cell(ret, "%s%s%s", value, plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "",
-             vacuous(r) ? " (vacuous)" : "");
+        break;
+    }
 }
 
 static void write_switches(const row *r, char *ret) {
@@ -148,10 +188,12 @@ static const struct column {
     {"select", write_select, IF_SEVERAL},
     {"message", write_message, IF_SEVERAL},
     {"trees", write_trees, IF_SEVERAL},
+    {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},
     {"T", write_rounds, IF_SEVERAL},
     {"interval", write_interval, IF_SEVERAL},
+    {"losses in", write_range, IF_SEVERAL},
     {"m", write_clients, ALWAYS},
     {"regret per client", write_regret, ALWAYS},
     {"proven ≤", write_bound, ALWAYS},
@@ -175,15 +217,16 @@ static row row_of(const caucus_outcome *outcome, size_t i) {
 }
 
 static bool is_shown(const caucus_outcome *outcome, const struct column *column) {
-    char first[CELL_BYTES], other[CELL_BYTES];
+    char first[CELL_BYTES] = NOT_APPLICABLE, other[CELL_BYTES];
     if (column->when == ALWAYS)
         return true;
     for (size_t i = 0; i < outcome->count; i++) {
         row r = row_of(outcome, i);
-        column->write(&r, i == 0 ? first : other);
+        const bool open = strcmp(first, NOT_APPLICABLE) == 0;
+        column->write(&r, open ? first : other);
         if (column->when == IF_MESSAGES && !isnan(r.result->plan->guarantee.epsilon_messages))
             return true;
-        if (column->when == IF_SEVERAL && i > 0 && strcmp(first, other) != 0)
+        if (column->when == IF_SEVERAL && !open && strcmp(other, NOT_APPLICABLE) != 0 && strcmp(first, other) != 0)
             return true;
     }
     return false;
@@ -224,12 +267,33 @@ static void print_grid(FILE *out, const caucus_outcome *outcome) {
     }
 }
 
+/* Why a bound is not shown, or shown with an "if": a line for every premise that is in doubt. */
+static void print_premises(FILE *out, const caucus_outcome *outcome) {
+    bool fails[CAUCUS_PREMISE_COUNT] = {false}, unknown[CAUCUS_PREMISE_COUNT] = {false};
+    for (size_t i = 0; i < outcome->count; i++) {
+        row r = row_of(outcome, i);
+        const caucus_premise premise = caucus_premise_of(r.result->plan);
+        if (premise == CAUCUS_PREMISE_COUNT)
+            continue;
+        fails[premise] = fails[premise] || fit_of(&r) == CAUCUS_BOUND_FIT_FAILS;
+        unknown[premise] = unknown[premise] || fit_of(&r) == CAUCUS_BOUND_FIT_UNKNOWN;
+    }
+    for (unsigned p = 0; p < CAUCUS_PREMISE_COUNT; p++) {
+        const char *word = caucus_premise_word((caucus_premise)p), *help = caucus_premise_help((caucus_premise)p);
+        if (fails[p])
+            fprintf(out, "  assumes %s: proved only if %s, which is not so in these rows.\n", word, help);
+        if (unknown[p])
+            fprintf(out, "  if %s: proved only if %s; nobody has checked that of your losses.\n", word, help);
+    }
+}
+
 static void print_footer(FILE *out, const caucus_outcome *outcome) {
     bool probable = false, mean = false, empty = false, convex = false, one_range = true;
     const caucus_settings *first = &outcome->result[0].plan->settings;
     for (size_t i = 0; i < outcome->count; i++) {
         row r = row_of(outcome, i);
-        caucus_bound_kind kind = r.result->plan->bound_kind;
+        const bool printed = fit_of(&r) <= CAUCUS_BOUND_FIT_UNKNOWN;
+        caucus_bound_kind kind = printed ? r.result->plan->bound_kind : CAUCUS_BOUND_NONE;
         probable = probable || kind == CAUCUS_BOUND_PROBABILITY;
         mean = mean || kind == CAUCUS_BOUND_EXPECTATION;
         empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
@@ -249,6 +313,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     if (empty)
         fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n",
               out);
+    print_premises(out, outcome);
     if (convex)
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }

@@ -1,4 +1,5 @@
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
+#include "sim/bound_fit.h"
 #include "sim/output.h"
 #include "sim/plan_print.h"
 #include "sim/plan_words.h"
@@ -107,7 +108,9 @@ static void print_bound(printer *p, const caucus_plan *plan) {
     number(p, "uncapped", some ? plan->bound_uncapped : (double)NAN);
     print_key(p, "vacuous");
     fputs(some && caucus_plan_is_vacuous(plan) ? "true" : "false", p->out);
-    text(p, "assumes", caucus_knowledge_word(caucus_knowledge_of(plan->settings.algorithm)));
+    text(p, "assumes",
+         some ? caucus_premise_word(caucus_premise_of(plan))
+              : caucus_knowledge_word(caucus_knowledge_of(plan->settings.algorithm)));
     print_close(&p->walker);
 }
 

@@ -162,6 +162,12 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
     else if (assumed == CAUCUS_KNOWLEDGE_REALIZABLE)
         fprintf(out, "              if some expert loses at most %s in all at each client\n",
                 caucus_words_number(s->lstar).text);
+    else if (s->losses == CAUCUS_LOSSES_CONVEX)
+        fprintf(
+            out,
+            "              if losses are drawn independently from one distribution, and have gradients up to %s and "
+            "smoothness %s\n",
+            caucus_words_number(s->lipschitz).text, caucus_words_number(s->smoothness).text);
     else if (assumed == CAUCUS_KNOWLEDGE_IID)
         fputs("              if losses are drawn independently from one distribution\n", out);
     else

@@ -2,6 +2,7 @@
  * layer: sim
  *
  * One header line; decimal points; every file can be read back without knowing the others. */
+#include "sim/bound_fit.h"
 #include "sim/report_parts.h"
 
 static void curve_rows(const caucus_series *series, bool with_seed, caucus_text *ret) {
@@ -40,7 +41,7 @@ void caucus_study_csv_trials(const caucus_figure *figure, caucus_text *ret) {
                             caucus_trust_word(spec->trust), caucus_calibration_word(spec->calibration),
                             caucus_protocol_word(spec->protocol), spec->interval, run->plan->settings.clients,
                             run->plan->settings.epsilon, run->plan->guarantee.epsilon_choices);
-            if (run->plan->bound_kind != CAUCUS_BOUND_NONE)
+            if (caucus_bound_holds(run->plan, figure->spec->adversary))
                 caucus_text_add(ret, "%.9g", run->plan->bound);
             caucus_text_add(ret, ",%u,%.9g,%u,%llu,%llu,%016llx\n", t, r->regret, r->switches,
                             (unsigned long long)r->scalars_up, (unsigned long long)r->bytes_up,

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "sim/movielens.h"
 #include "sim/movielens_read.h"
 #include "sim/report_parts.h"
 
@@ -26,7 +26,7 @@
 static const caucus_series_spec stoch_series[] = {
     {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
     {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1,
-     STROKE(THIRD), false, 50},
+     STROKE(THIRD), false, 0},
     {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1,
      STROKE(RIVAL), true, 0},
     {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST),
@@ -34,7 +34,7 @@ static const caucus_series_spec stoch_series[] = {
     {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER,
      TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
     {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
-     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 20},
+     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0},
     {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
 
 /* Figure 2 and MovieLens */
@@ -130,20 +130,6 @@ static caucus_status play_series(caucus_study *study, const caucus_figure_spec *
     return caucus_study_play(study, s->key, &run, shared, &series->run, ret_error);
 }
 
-/* MovieLens: where it is, or NULL. */
-static const char *find_data(const char *named) {
-    static const char *const places[] = {"data/ml-1m", "../shared/data/ml-1m"};
-    if (named)
-        return named;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char file[64];
-        (void)snprintf(file, sizeof file, "%s/ratings.dat", places[i]);
-        if (access(file, R_OK) == 0)
-            return places[i];
-    }
-    return NULL;
-}
-
 /* The losses every series of a figure meets. Returns CAUCUS_OK with *ret NULL and figure->missing set if the data is
  * not there. */
 static caucus_status open_losses(const caucus_study *study, const caucus_figure_spec *spec, uint64_t seed,
@@ -155,13 +141,12 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
                                    .rounds = spec->rounds,
                                    .epsilon = spec->epsilon};
     if (spec->adversary == CAUCUS_ADVERSARY_MOVIELENS) {
-        a.data = find_data(study->options.data);
+        a.data = study->options.data ? study->options.data : caucus_movielens_find();
         if (!a.data) {
             (void)snprintf(figure->missing, sizeof figure->missing,
-                           "MovieLens-1M is not here. Get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ "
-                           "(its licence forbids passing it on, so it is not part of this program), unpack it to "
-                           "data/ml-1m, or say "
-                           "where it is with --data DIR.");
+                           "MovieLens-1M is not here. Get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
+                           " (its licence forbids passing it on, so it is not part of this program), unpack it "
+                           "to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR.");
             return CAUCUS_OK;
         }
         figure->data = a.data;
@@ -265,9 +250,9 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
             status = caucus_study_figure_run(ret, order[i], ret_error);
             if (status == CAUCUS_OK && options->chosen && ret->figure[order[i]].missing[0])
                 status = caucus_fail(ret_error, CAUCUS_E_IO, "only",
-                                     "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from "
-                                     "https://grouplens.org/datasets/movielens/1m/, unpack it to data/ml-1m, or say "
-                                     "where it is with --data DIR");
+                                     "no MovieLens-1M in " CAUCUS_MOVIELENS_HERE " or " CAUCUS_MOVIELENS_SHARED
+                                     " — get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
+                                     ", unpack it to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR");
         }
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);

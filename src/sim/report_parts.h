@@ -21,6 +21,7 @@ typedef struct caucus_sweep_spec {
     const char *label;  /* the algorithm, for people */
     const char *theory; /* the rate a theorem gives, in words */
     double slope;       /* the same as a slope; NAN = none is proved */
+    double room;        /* regret only: what a slope may be above it, beyond 3 standard errors; NAN = not judged */
     caucus_sweep_value value;
     caucus_sweep_variable variable;
     caucus_algorithm algorithm;
@@ -47,6 +48,20 @@ caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_er
 /** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two
  * points). */
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error);
+
+/** What any algorithm must lose on average against d fair coins in each of T rounds: its own loss is T/2 whatever it
+ *  does, and the best expert's is less by the mean of the largest of d centred binomials. Exact; about sqrt(T ln d/2).
+ */
+double caucus_study_fair_coins(uint32_t rounds, uint32_t experts);
+
+/** The sweep of a key, NULL if it was not run. */
+const caucus_sweep *caucus_study_sweep(const caucus_study *study, const char *key);
+/** Least and largest mean over a sweep's points, and by how many standard errors its lowest point is below `floor`
+ *  (negative: above). */
+typedef struct caucus_sweep_extent {
+    double least, most, below;
+} caucus_sweep_extent;
+caucus_sweep_extent caucus_study_extent(const caucus_sweep *sweep, double floor);
 
 /** Fill study->claim from the runs. */
 void caucus_study_judge(caucus_study *study);

@@ -165,7 +165,7 @@ static caucus_summary summarise(const caucus_run_result *r, double (*value)(cons
         double off = value(&r->trial[i], k) - s.mean;
         s.std += off * off;
     }
-    s.std = r->done > 1 ? sqrt(s.std / (r->done - 1)) : 0;
+    s.std = r->done > 1 ? sqrt(s.std / (r->done - 1)) : NAN;
     return s;
 }
 

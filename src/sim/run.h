@@ -45,7 +45,7 @@ void caucus_run_result_free(caucus_run_result *result);
 
 /* Summary over the complete trials. */
 typedef struct caucus_summary {
-    double mean, std, min, max; /* std with n - 1; 0 for one trial */
+    double mean, std, min, max; /* std with n - 1: NAN for one trial */
 } caucus_summary;
 caucus_summary caucus_run_regret(const caucus_run_result *result);
 caucus_summary caucus_run_switches(const caucus_run_result *result);

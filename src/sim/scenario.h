@@ -33,7 +33,7 @@
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
-    X(DATA, "data", one, "DIR", NULL, "MovieLens directory, 1M or 100K (adversary movielens)")                         \
+    X(DATA, "data", one, "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens, 1M or 100K (adversary movielens)")     \
     X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
     X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)")       \
     X(TRIALS, "trials", one, "N", "100", "trials per run")                                                             \
@@ -128,6 +128,12 @@ void caucus_prepared_free(caucus_prepared *prepared);
  *  Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */
 caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_settings *ret,
                                        caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
+
+/** Refuse a field that was given although no run takes it: it would change nothing. caucus_scenario_resolve() does this
+ *  by itself; after caucus_scenario_settings() it is for the caller, who may plan more than one run with them.
+ *  In:      run  [count], count at least 1: settings and adversary.kind are read. */
+caucus_status caucus_scenario_check_used(const caucus_scenario *scenario, const caucus_run *run, size_t count,
+                                         caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
 /** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was
  * given. */

@@ -2,6 +2,7 @@
  *
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
  * a hundred combinations is refused at once, and nothing has been written by then. */
+#include "sim/movielens.h"
 #include "sim/scenario_convert.h"
 
 #include <math.h>
@@ -153,8 +154,11 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         status = check_source(r, CAUCUS_FIELD_DATA, kind, CAUCUS_ADVERSARY_MOVIELENS);
     if (status == CAUCUS_OK)
         status = check_source(r, CAUCUS_FIELD_GENRE, kind, CAUCUS_ADVERSARY_MOVIELENS);
-    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_MOVIELENS && !given(r, CAUCUS_FIELD_DATA))
-        status = refuse_missing(r, CAUCUS_FIELD_DATA, "the directory of MovieLens 1M or 100K");
+    const char *ratings = given(r, CAUCUS_FIELD_DATA) ? text_of(r, CAUCUS_FIELD_DATA, 0).text : NULL;
+    if (kind == CAUCUS_ADVERSARY_MOVIELENS && ratings == NULL)
+        ratings = caucus_movielens_find();
+    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_MOVIELENS && ratings == NULL)
+        status = refuse_missing(r, CAUCUS_FIELD_DATA, CAUCUS_MOVIELENS_MISSING);
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES))
         status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy file, clients x rounds x experts");
     /* Data has a shape of its own: what was not asked for is taken from it. */
@@ -168,8 +172,7 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         .epsilon = s->epsilon,
         .convex = s->losses == CAUCUS_LOSSES_CONVEX,
     };
-    if (given(r, CAUCUS_FIELD_DATA))
-        run->adversary.data = text_of(r, CAUCUS_FIELD_DATA, 0).text;
+    run->adversary.data = ratings;
     if (given(r, CAUCUS_FIELD_GENRE))
         run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
     if (given(r, CAUCUS_FIELD_LOSSES))
@@ -367,6 +370,8 @@ caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_pr
         status = count_runs(&r, &runs);
     if (status == CAUCUS_OK)
         status = prepare_all(&r, &common, runs);
+    if (status == CAUCUS_OK)
+        status = caucus_scenario_check_used(scenario, r.out.run, r.out.count, ret_complaint);
     if (status == CAUCUS_OK)
         *ret = r.out;
     else

@@ -12,7 +12,7 @@
 #include "sim/convex_trial.h"
 
 /* Losses made at once: small enough to stay in the second-level cache, long enough to make them at full speed. */
-#define BUFFER_FLOATS ((size_t)1 << 16)
+#define BUFFER_FLOATS ((size_t)1 << 15)
 
 typedef struct trial {
     const caucus_plan *plan;
@@ -21,6 +21,7 @@ typedef struct trial {
     bool wide; /* losses are doubles at their source */
     uint32_t m, d, rounds;
     caucus_coordinator *coordinator;
+    caucus_partial *partial;         /* reports of the step in hand */
     caucus_client **client;          /* [m] */
     caucus_convex *convex;           /* convex losses only */
     float *rows;                     /* [m or 1][ahead][d] */
@@ -28,13 +29,10 @@ typedef struct trial {
     bool all;                        /* the buffer holds every client's next rows, else one client's at a time */
     uint32_t ahead;                  /* rounds that fit */
     uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
-    /* Every loss of every client, grid units: what is in totals[] and, while `borrow` is set, the sums the clients hold
-     * themselves (svt, hedge: adding every loss up a second time would be a third of the work). */
-    int64_t *totals; /* [d] */
-    int64_t *sums;   /* [d]: working space */
-    bool borrow;
+    int64_t *totals;                 /* [d]: every loss of every client, grid units */
+    bool tallied; /* the clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice */
     caucus_grid grid;
-    caucus_clips clips; /* of the losses added up here; the clients know those of the sums that are borrowed */
+    caucus_clips clips; /* of the losses added up here; the clients know those of theirs */
     caucus_trial_result *result;
     caucus_trial_watch watch;
     void *user;
@@ -48,18 +46,20 @@ static void close_trial(trial *t) {
     for (uint32_t i = t->m; t->client && i > 0; i--) /* they stand beside the first: it goes last */
         caucus_client_free(t->client[i - 1]);
     free(t->client);
+    caucus_partial_free(t->partial);
     caucus_coordinator_free(t->coordinator);
     caucus_convex_free(t->convex);
     free(t->rows);
     free(t->rows64);
     free(t->totals);
-    free(t->sums);
 }
 
 static caucus_status open_clients(trial *t, const caucus_key *run) {
     caucus_key key;
     caucus_key_derive(run, 0, &key);
     caucus_status status = caucus_coordinator_new(t->plan, &key, &t->coordinator);
+    if (status == CAUCUS_OK)
+        status = caucus_partial_new(t->coordinator, &t->partial);
     t->client = calloc(t->m, sizeof *t->client);
     if (status == CAUCUS_OK && !t->client)
         status = CAUCUS_E_MEMORY;
@@ -68,6 +68,8 @@ static caucus_status open_clients(trial *t, const caucus_key *run) {
         status = caucus_client_new_beside(t->plan, i + 1, &key, t->client[0], &t->client[i]);
         if (status == CAUCUS_OK && t->convex)
             caucus_convex_attach(t->convex, t->client[i], i + 1);
+        else if (status == CAUCUS_OK && !t->wide)
+            t->tallied = caucus_client_tally(t->client[i], t->totals);
     }
     caucus_key_wipe(&key);
     return status;
@@ -78,7 +80,6 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     caucus_key_from_seed(seed, &seeded);
     caucus_key_derive(&seeded, number, &run);
     t->totals = calloc(t->d, sizeof *t->totals);
-    t->sums = calloc(t->d, sizeof *t->sums);
     size_t row_all = (size_t)t->m * t->d;
     t->all = row_all <= BUFFER_FLOATS;
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
@@ -90,11 +91,9 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
         t->rows64 = malloc(cells * sizeof *t->rows64);
     else
         t->rows = malloc(cells * sizeof *t->rows);
-    if (!t->totals || !t->sums || !(t->rows || t->rows64 || t->convex))
+    if (!t->totals || !(t->rows || t->rows64 || t->convex))
         return CAUCUS_E_MEMORY;
-    caucus_status status = open_clients(t, &run);
-    t->borrow = status == CAUCUS_OK && caucus_client_unreported(t->client[0]) != NULL;
-    return status;
+    return open_clients(t, &run);
 }
 
 /* Add `count` rows at place `at` of the buffer to the totals. */
@@ -102,7 +101,7 @@ static void tally_rows(trial *t, size_t at, uint32_t count) {
     if (t->wide)
         caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->clips);
     else
-        caucus_grid_add_rows_f32(&t->grid, t->totals, t->rows + at, t->d, count, &t->clips);
+        caucus_grid_add_rows_f32(&t->grid, t->totals, NULL, t->rows + at, t->d, count, &t->clips);
 }
 
 /* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
@@ -113,14 +112,13 @@ static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size
         caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
 }
 
-/* Client i observes rows at place `at`. Rows that stay in the buffer are lent: it settles before they go. */
+/* Client i observes rows at place `at`. They are lent: it settles before they go. */
 static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
-    caucus_status status = t->wide  ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
-                           : t->all ? caucus_client_lend_f32(t->client[i], t->rows + at, rounds)
-                                    : caucus_client_observe_f32(t->client[i], t->rows + at, rounds);
+    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
+                                   : caucus_client_lend_f32(t->client[i], t->rows + at, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */
-    if (!t->borrow)
+    if (!t->tallied)
         tally_rows(t, at, rounds);
 }
 
@@ -133,6 +131,7 @@ static void play_rounds(trial *t, uint32_t first, uint32_t count) {
                 uint32_t step = count - done < t->ahead ? count - done : t->ahead;
                 make_rows(t, i, first + done, step, 0);
                 observe(t, i, 0, step);
+                caucus_client_settle(t->client[i]);
                 done += step;
             }
         return;
@@ -162,10 +161,7 @@ static double regret_so_far(trial *t) {
     int64_t cost = 0;
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
-    memcpy(t->sums, t->totals, t->d * sizeof *t->sums);
-    for (uint32_t i = 0; i < t->m && caucus_client_unreported(t->client[i]); i++)
-        caucus_vector_add_i64(t->sums, caucus_client_unreported(t->client[i]), t->d);
-    int64_t best = caucus_vector_min_i64(t->sums, t->d);
+    int64_t best = caucus_vector_min_i64(t->totals, t->d);
     double unit = (t->plan->settings.hi - t->plan->settings.lo) / (double)t->plan->grid;
     return (double)(cost - best) * unit / (double)t->m;
 }
@@ -189,9 +185,9 @@ static void announce(trial *t, uint32_t round) {
     r->bytes_down += caucus_announcement_bytes(a) * t->m;
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
-            abort();                                 /* simulated messages arrive in order */
-    if (t->borrow && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from now on it is done here */
-        t->borrow = false;
+            abort();                                  /* simulated messages arrive in order */
+    if (t->tallied && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from now on it is done here */
+        t->tallied = false;
         take_clips(t);
     }
     if (t->watch)
@@ -209,13 +205,12 @@ static void talk(trial *t, uint32_t round, uint32_t *expert) {
     while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
             const caucus_report *report = caucus_client_report(t->client[i]);
-            if (!report || caucus_coordinator_receive(t->coordinator, report) != CAUCUS_OK)
+            if (!report || caucus_coordinator_count(t->coordinator, t->partial, report) != CAUCUS_OK)
                 abort(); /* simulated clients all report, once each */
-            if (report->kind == CAUCUS_ASK_SUMS && t->borrow)
-                caucus_vector_add_i64(t->totals, report->value, t->d); /* no longer among the unreported */
             t->result->scalars_up += report->count;
             t->result->bytes_up += caucus_report_bytes(report);
         }
+        caucus_coordinator_merge(t->coordinator, t->partial);
         if (caucus_coordinator_close(t->coordinator) != CAUCUS_OK)
             abort();
         announce(t, round);
@@ -289,7 +284,7 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
         status = play(&t, stop);
     if (status == CAUCUS_OK) {
         ret->selections = caucus_coordinator_selections(t.coordinator);
-        if (t.borrow || t.convex)
+        if (t.tallied || t.convex)
             take_clips(&t);
         ret->clipped = t.clips.low + t.clips.high + t.clips.nan;
         ret->nan = t.clips.nan;

@@ -1,9 +1,9 @@
 /* plan_file.c: plan files on disk. See plan_file.h; the bytes are made in plan_text.c and read in plan_parse.c. */
 #include "store/plan_file.h"
+#include "store/durable.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,16 +96,6 @@ static caucus_status look(const char *path, const char *text, size_t size, found
     return status;
 }
 
-static bool sync_directory(const char *path) {
-    char *copy = strdup(path);
-    int fd = copy != NULL ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return good;
-}
-
 /* Give the draft its name: link() refuses to replace what came in the meantime, rename() replaces. Some file systems
  * know no links. */
 static bool place(const char *draft, const char *path, bool replace) {
@@ -139,7 +129,7 @@ static caucus_status put(const char *path, const char *text, size_t size, bool r
     }
     if (!good)
         (void)unlink(draft);
-    if (good && !sync_directory(path)) {
+    if (good && !caucus_sync_parent(path)) {
         good = false;
         error = errno;
     }

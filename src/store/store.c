@@ -1,10 +1,10 @@
 /* store.c: opening and closing what a coordinator must never forget. See store.h; the format is in store_db.h.
  *
  * synchronous=FULL: a commit returns after the log has been synced. secure_delete: a replaced state (its threshold, its
- * key, its sums) is overwritten, not left in free pages; the log is emptied on opening, on closing and whenever an epoch
- * has ended (store_wipe.c) for the same reason, and what a statement sets aside stays in memory. A log cut short by a
- * crash is SQLite's to judge: its frames carry checksums, and whatever follows the last whole commit is as if it had
- * never been. */
+ * key, its sums) is overwritten, not left in free pages; the log is emptied on opening, on closing and whenever an
+ * epoch has ended (store_wipe.c) for the same reason, and what a statement sets aside stays in memory. A log cut short
+ * by a crash is SQLite's to judge: its frames carry checksums, and whatever follows the last whole commit is as if it
+ * had never been. */
 #include "store/store_db.h"
 
 #include <stdio.h>
@@ -152,8 +152,8 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
     caucus_status status = caucus_store_touch(store->path, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
-                        caucus_store_vfs()) != SQLITE_OK ||
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, caucus_store_vfs()) !=
+            SQLITE_OK ||
         sqlite3_busy_timeout(store->db, CAUCUS_STORE_BUSY_MS) != SQLITE_OK)
         return caucus_store_fail(store->db, store->path, "opening", ret_error);
     /* Look before writing: a stranger's database must be left as it is. */

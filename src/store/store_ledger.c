@@ -45,7 +45,8 @@ caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, cauc
 /* One transaction, so that a commit in between cannot be seen half; WAL lets the coordinator go on meanwhile. */
 static caucus_status read_only(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
     bool fresh = false;
-    if (sqlite3_busy_timeout(db, CAUCUS_STORE_BUSY_MS) != SQLITE_OK || sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+    if (sqlite3_busy_timeout(db, CAUCUS_STORE_BUSY_MS) != SQLITE_OK ||
+        sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
         return caucus_store_fail(db, path, "reading", ret_error);
     caucus_status status = caucus_store_identify(db, path, &fresh, ret_error);
     if (status != CAUCUS_OK)

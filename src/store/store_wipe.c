@@ -7,8 +7,8 @@
  *
  * That is safe where SQLite truncates its log: everything in it has been copied to the database and synced, and the
  * shared index says that the log is empty. The order matters if the machine dies in between: the log's header goes
- * first and is synced, after which no frame in it is ever believed; frames lost behind a header that is still good would
- * look like a log that ends early, with an older state in it. */
+ * first and is synced, after which no frame in it is ever believed; frames lost behind a header that is still good
+ * would look like a log that ends early, with an older state in it. */
 #include "store/store_db.h"
 
 #include <pthread.h>

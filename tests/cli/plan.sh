@@ -94,6 +94,10 @@ holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch -
 holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 --trust paper-local --calibration paper
 holds "Fed-Hedge, privacy not free" "what privacy allows (0.268 would be best, and free from 275 clients on)" --algorithm hedge "${c[@]}"
 holds "Fed-Hedge, privacy free" "learning rate 0.268: the best one, so privacy is free here" --algorithm hedge --clients 275 --rounds 512 "${c[@]}"
+holds "what a convex bound assumes" "if losses are drawn independently from one distribution, and have gradients up to 1 and smoothness 0.5" --algorithm stoch --rounds 60 --convex 1,0.5 "${c[@]}"
+holds "select auto with a delta: flip where its bound is smaller" "selections by permute-and-flip" --algorithm stoch --rounds 100 --delta 1e-6 "${c[@]}"
+holds "select auto with a delta: exponential where its bound is smaller" "selections by exponential mechanism" --algorithm stoch --rounds 4096 --trees 4 --delta 1e-3 --epsilon 0.1 "${c[@]}"
+holds "message auto where trees are built" "at every client: knorm" --algorithm stoch --rounds 100 --trees 1 --trust nobody
 holds "no privacy" "choices: not private" --algorithm leader "${c[@]}"
 holds "a vacuous bound, in plain words" "  Regret      the proved bound is vacuous: 1,341, and there is no more than 512 to lose" --algorithm sparse-vector "${c[@]}"
 holds "nothing to decide" "choices: nothing is spent" --interval 512 "${c[@]}"

@@ -35,6 +35,7 @@ refuses "a format" 2 "text or json" --plan p.yaml --state s --insecure --format 
 refuses "a fault" 2 "write N or N:after" --plan p.yaml --state s --insecure --fault-commit 3:before
 refuses "a seed" 2 "a whole number" --plan p.yaml --state s --insecure --seed x
 refuses "no token" 2 "a file with the token" --plan p.yaml --state s --insecure --token nowhere
+refuses "stay without a page" 2 "give --http HOST:PORT too" --plan p.yaml --state s --insecure --stay
 refuses "a word" 2 "unexpected word" plan.yaml
 printf 'algorithm: svt\n' >broken.yaml
 refuses "a broken plan" 2 "broken.yaml" --plan broken.yaml --state s --insecure

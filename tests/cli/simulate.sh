@@ -55,6 +55,9 @@ refused "epsilon 0" "caucus simulate: --epsilon 0: must be above 0 (0.01 to 100 
 refused "epsilon nan, with =" "caucus simulate: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon=nan
 refused "a bad value late in a list" "caucus simulate: --clients 0: must be a whole number from 1 to 16777216" "${c[@]}" --clients 5,10,0
 refused "delta nan" "caucus simulate: --delta nan: must be a finite number" "${c[@]}" --delta nan
+refused "what no algorithm takes" "caucus simulate: --rho 0.1: not used by stoch, only by svt and sparse-vector, whose bounds hold with a probability" "${c[@]}" --algorithm stoch,hedge --rho 0.1
+refused "privacy of nothing" "caucus simulate: --unit client-block: not used by leader, which protects nobody" "${c[@]}" --algorithm leader --unit client-block
+refused "a range of convex losses" "caucus simulate: --range 0,0.01: not used by convex losses (cross-entropy with trees), which are in 0,1 and have clamps of their own" "${c[@]}" --algorithm stoch --adversary cross-entropy --trees auto --range 0,0.01
 refused "an option mistyped" "caucus simulate: unknown option '--epsilom' — did you mean '--epsilon'?" "${c[@]}" --epsilom 1
 refused "an unknown option" "caucus simulate: unknown option '-x' — 'caucus simulate --help' lists what there is" "${c[@]}" -x
 refused "an option twice" "caucus simulate: --seed: given twice" "${c[@]}" --seed 1 --seed 2
@@ -69,7 +72,7 @@ refused "noise too large" "caucus simulate: --epsilon 1e-09 needs noise so large
 refused "an empty file of losses" "empty.npy: not a NumPy file — expected one written by np.save" "${c[@]}" --losses empty.npy
 refused "more clients than the file has" "good.npy: shape (2, 16, 4) — too small for 3 clients, 16 rounds, or not 4 experts" "${c[@]}" --losses good.npy --clients 3
 refused "losses for another adversary" "caucus simulate: --losses good.npy: not used by adversary gaussian, only by losses" "${c[@]}" --losses good.npy --adversary gaussian
-refused "no data" "caucus simulate: --data is missing: the directory of MovieLens 1M or 100K" "${c[@]}" --adversary movielens
+refused "no data" "caucus simulate: --data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack it to data/ml-1m, or give its directory" "${c[@]}" --adversary movielens
 code=0
 simulate "${c[@]}" --trials >out 2>err || code=$?
 if [ "$code" -eq 2 ] && [ "$(cat err)" = "caucus simulate: --trials: no value — write --trials N" ]; then pass "no value"; else fail "no value"; fi
@@ -94,8 +97,8 @@ import json, math
 runs = json.load(open('run.json'))
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
 keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration', 'protocol', 'unit',
-        'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up', 'bytes_down', 'bound',
-        'privacy', 'seconds']
+        'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar', 'range', 'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up', 'bytes_down', 'bound',
+        'bound_assumes', 'privacy', 'seconds']
 for r in runs:
     assert [k for k in r if k in keys] == keys and set(r) - set(keys) == {'clipped', 'nan'}, list(r)
     values = r['regret']['values']
@@ -108,6 +111,7 @@ for r in runs:
     assert r['privacy']['epsilon_messages'] is None and r['privacy']['note']
 assert [r['clients'] for r in runs] == [10, 1, 10]
 assert list(runs[0]['bound']) == ['value', 'kind'] and runs[0]['bound']['kind'] == 'probability'
+assert [r['bound_assumes'] for r in runs] == ['realizable', 'iid', None]
 assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is None and runs[2]['bound'] is None
 END
 then pass "JSON"; else fail "JSON"; fi
@@ -115,6 +119,32 @@ simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 
 if $python -c 'import json; p = json.load(open("run.json"))[0]["privacy"]; assert 0 < p["epsilon_messages"] <= 1, p'; then
     pass "messages have an epsilon under trust nobody"
 else fail "messages have an epsilon under trust nobody"; fi
+
+# A bound is a number only where the losses are what it assumes; values of a list make rows that can be told apart; one trial has no spread.
+simulate "${c[@]}" --algorithm svt,stoch,hedge --adversary lower-bound-oblivious,realizable,halving "${small[@]}" --format json >run.json 2>err
+simulate "${c[@]}" --algorithm svt,stoch,hedge --losses good.npy --trials 1 --format json >own.json 2>err
+simulate "${c[@]}" --algorithm stoch --adversary cross-entropy --trees auto,0,1 "${small[@]}" --format json >trees.json 2>err
+simulate "${c[@]}" --algorithm stoch --select flip,exponential "${small[@]}" --format csv >select.csv 2>err
+simulate --trust nobody --algorithm stoch --message vote,knorm "${small[@]}" --format csv >message.csv 2>err
+if $python - <<'END'
+import csv, json
+shown = {(r['algorithm'], r['adversary']) for r in json.load(open('run.json')) if r['bound'] is not None}
+assert shown == {('svt', 'realizable'), ('svt', 'halving'), ('stoch', 'realizable'), ('hedge', 'lower-bound-oblivious'),
+                 ('hedge', 'realizable'), ('hedge', 'halving')}, shown
+own = json.load(open('own.json'))
+assert [r['bound'] is not None for r in own] == [False, False, True]
+assert [r['bound_assumes'] for r in own] == ['realizable', 'iid', 'any']
+assert all(r['regret']['std'] is None and r['regret']['mean'] is not None for r in own)
+trees = json.load(open('trees.json'))
+assert [r['trees'] for r in trees] == ['auto', 0, 1] and all(r['bound'] is None for r in trees)
+assert all(r['bound_assumes'] == 'iid-smooth' for r in trees)
+for name, words in (('select', ['flip', 'exponential']), ('message', ['vote', 'knorm'])):
+    assert list(dict.fromkeys(r[name] for r in csv.DictReader(open(name + '.csv')))) == words
+END
+then pass "bounds need their premise, rows can be told apart"; else fail "bounds need their premise, rows can be told apart"; fi
+simulate "${c[@]}" --algorithm svt --adversary bernoulli,realizable --epsilon 1,2 --experts 8 --rounds 64 --trials 1 >out 2>err
+if grep -q 'none: assumes realizable ' out && grep -q '^  assumes realizable: proved only if ' out && grep -q ' ± –  ' out &&
+    grep -q '^  algorithm .*   epsilon   .*epsilon (choices)$' out; then pass "the table says so"; else fail "the table says so"; fi
 
 # The same bytes, seconds aside, for any number of threads; in the directory, too.
 many=("${c[@]}" --algorithm "svt,stoch,hedge" --adversary gaussian "${small[@]}")

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """A client of a caucus federation in Python's standard library, written from docs/PROTOCOL.md alone.
 
-It shows that the protocol is what the page says: it shares no code with caucus. It speaks svt (two-step), hedge and stoch
-(trust coordinator, linear losses, no trees), for unit event, and prints "ROUND EXPERT" for each round it plays.
+It shows that the protocol is what the page says: it shares no code with caucus, not even for the noise (noise.py). It reads the plan file and
+speaks svt (two-step), hedge and stoch, under every trust and message, with linear losses and no trees, and prints "ROUND EXPERT" for each
+round it plays. It keeps no state on disk: while it runs, it sends again byte for byte what it has sent; it must not be started twice for one run.
 
-    peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan-hash HEX --client 3 \\
-            --algorithm svt --clients 4 --experts 8 --rounds 100 --interval 2 --grid 1048576 --lo 0 --hi 1 --losses losses.npy
+    peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan plan.yaml --client 3 --losses losses.npy
     peer.py --check docs/PROTOCOL.md        decode and encode the page's examples
 """
 import argparse
 import ast
 import collections
+import hashlib
 import random
 import re
 import socket
@@ -18,6 +19,10 @@ import ssl
 import struct
 import sys
 import time
+from fractions import Fraction
+
+sys.dont_write_bytecode = True  # noise.py lies in the source tree
+import noise
 
 VERSION = 1
 HELLO, WELCOME, ANNOUNCEMENT, REPORT, GOODBYE, REFUSAL = range(1, 7)
@@ -141,6 +146,53 @@ def decode(envelope):
     return kind, message
 
 
+# ---- the plan ----
+
+def read_plan(path):
+    """A plan file as nested dictionaries of texts and lists of texts; and its hash."""
+    with open(path, "rb") as file:
+        data = file.read()
+    open_keys = [{}]
+    for line in data.decode().splitlines():
+        if line.startswith("#"):
+            continue
+        depth = (len(line) - len(line.lstrip(" "))) // 2
+        name, _, value = line.strip().partition(":")
+        value = value.strip()
+        del open_keys[depth + 1:]
+        if not value:
+            open_keys[depth][name] = {}
+            open_keys.append(open_keys[depth][name])
+        elif value.startswith("["):
+            open_keys[depth][name] = [part.strip() for part in value[1:-1].split(",")]
+        else:
+            open_keys[depth][name] = value
+    return open_keys[0], hashlib.sha256(data).hexdigest()
+
+
+class Plan:
+    """What a client needs of it."""
+
+    def __init__(self, path):
+        plan, self.hash = read_plan(path)
+        settings = plan["settings"]
+        if plan["caucus-plan"] != "1" or settings["losses"] != "linear":
+            sys.exit(f"peer: {path}: another format, or convex losses")
+        self.algorithm, self.trust = settings["algorithm"], settings["trust"]
+        self.experts, self.rounds, self.interval, self.grid = (int(settings[name]) for name in ("experts", "rounds", "interval", "grid"))
+        self.lo, self.hi = map(float, settings["range"])
+        self.per_block = settings["unit"] == "client-block"
+        self.phase, self.message = {}, None
+        if self.algorithm == "stoch":
+            stoch = plan["stoch"]
+            self.phase = {p: stoch[f"phase-{p}"] for p in range(2, int(stoch["phases"]) + 1)}
+            self.message = stoch["message"] if self.trust == "nobody" else None
+            if any(phase["trees"] != "0" for phase in self.phase.values()):
+                sys.exit(f"peer: {path}: this client knows no trees")
+        votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
+        self.asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": votes}[self.algorithm]
+
+
 # ---- losses ----
 
 def npy_losses(path, client, rounds, experts):
@@ -182,14 +234,16 @@ Item = collections.namedtuple("Item", "kind block serial bytes")
 class Client:
     """What a client is, without its connection."""
 
-    def __init__(self, options, loss):
-        self.o = options
+    def __init__(self, options, plan, loss):
+        self.o, self.plan = options, plan
         self.loss = loss
+        self.key = noise.fresh_key() if options.seed is None else noise.seeded_key(options.seed, options.client)
         self.round = 0               # rounds played
         self.heard = 0               # announcements taken
         self.now = None              # the one in force
         self.block_cost = 0
-        self.sums = [0] * options.experts
+        self.block_sums = [0] * plan.experts  # of the block or phase being played
+        self.sums = [0] * plan.experts        # of whole blocks, not yet reported
         self.first = 1               # the first block that `sums` covers
         self.items = []              # reports not known to be counted
         self.done = False
@@ -197,47 +251,56 @@ class Client:
     def last_round(self, a):
         """The round after which announcement a can be answered."""
         if a["ask"] == NOTHING:
-            return self.o.rounds
-        if self.o.algorithm == "stoch":
+            return self.plan.rounds
+        if self.plan.algorithm == "stoch":
             return 2 ** (a["block"] - 1) - 1
-        return min(a["block"] * self.o.interval, self.o.rounds)
+        return min(a["block"] * self.plan.interval, self.plan.rounds)
 
     def check(self, a):
         before = self.now
-        asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": (LEAF,)}[self.o.algorithm]
-        if a["serial"] != self.heard or a["expert"] >= self.o.experts:
+        if a["serial"] != self.heard or a["expert"] >= self.plan.experts:
             raise Malformed(f"announcement {a['serial']} in place of {self.heard}, expert {a['expert']}")
-        if a["ask"] != NOTHING and (a["ask"] not in asks or a["step"] != 0):
-            raise Malformed(f"this plan never asks for {a['ask']}, step {a['step']}")
-        if before is None or a["ask"] == NOTHING:
+        if before is not None and before["ask"] == NOTHING:
+            raise Malformed("asked after the last word")
+        if a["ask"] == NOTHING:
             return
-        follows = self.o.algorithm == "svt" and before["ask"] == COST and a["ask"] == SUMS and a["block"] == before["block"]
-        if not follows and a["block"] <= before["block"]:
-            raise Malformed(f"asked about {a['block']} after {before['block']}")
+        if a["ask"] not in self.plan.asks or a["step"] != 0:
+            raise Malformed(f"this plan never asks for {a['ask']}, step {a['step']}")
+        follows = before is not None and (before["ask"], a["ask"]) in ((COST, SUMS), (VOTE, SHORTLIST))
+        first = 2 if self.plan.algorithm == "stoch" else 1
+        expected = before["block"] if follows and a["block"] == before["block"] else before["block"] + 1 if before else first
+        if a["block"] != expected or (a["ask"] == SHORTLIST and not follows):
+            raise Malformed(f"asked for {a['ask']} about {a['block']}")
+        listed = a["list"]
+        if a["ask"] == SHORTLIST and (not 1 <= len(listed) <= 8 or len(set(listed)) < len(listed) or max(listed) >= self.plan.experts):
+            raise Malformed(f"a list of {listed}")
 
     def hear(self, a):
         """Take an announcement: play the rounds it needs, and give back the report it asks for, or None."""
         self.check(a)
-        if self.now is not None and self.now["ask"] in (SUMS, LEAF):  # reported: never again
-            self.sums = [0] * self.o.experts
+        if self.now is not None and self.now["ask"] != COST and a["ask"] != SHORTLIST:  # reported: never again
+            self.sums = [0] * self.plan.experts
             self.first = self.now["block"] + 1
         self.now = a
         self.heard += 1
         if a["ask"] == COST:
             self.block_cost = 0
+        played = self.last_round(a) - self.round
         while self.round < self.last_round(a):
             self.play(a["expert"])
         if a["ask"] == NOTHING:
             self.done = True
             self.items.clear()
             return None
+        if played > 0:
+            self.close_block(played)
         first, step, values = a["block"], a["epoch"], self.sums
         if a["ask"] == COST:
             values = [self.block_cost]
         elif a["ask"] == SUMS:
             first = self.first
         else:
-            step = a["step"]
+            step, values = a["step"], self.message(a)
         report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"], step=step, values=values)
         self.items.append(Item(a["ask"], a["block"], a["serial"], report))
         return report
@@ -245,18 +308,38 @@ class Client:
     def play(self, expert):
         self.round += 1
         print(self.round, expert, flush=True)
-        row = [on_grid(self.loss(self.round, y), self.o.lo, self.o.hi, self.o.grid) for y in range(self.o.experts)]
+        row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid) for y in range(self.plan.experts)]
         self.block_cost += row[expert]
-        self.sums = [a + b for a, b in zip(self.sums, row)]
+        self.block_sums = [a + b for a, b in zip(self.block_sums, row)]
         if self.o.pause:
             time.sleep(self.o.pause)
+
+    def close_block(self, rounds):
+        """A block or phase has been played: its sums, or for unit client-block its rounded means, are to be reported."""
+        if self.plan.per_block:
+            self.block_sums = [(s + rounds // 2) // rounds for s in self.block_sums]
+            self.block_cost = (self.block_cost + rounds // 2) // rounds
+        self.sums = [a + b for a, b in zip(self.sums, self.block_sums)]
+        self.block_sums = [0] * self.plan.experts
+
+    def message(self, a):
+        """The values of a LEAF, VOTE or SHORTLIST, with the noise that is the client's to add. Made once for each announcement."""
+        phase = self.plan.phase[a["block"]]
+        if self.plan.trust == "coordinator":
+            return self.sums
+        stream = noise.Stream(self.key, noise.SHORTLIST if a["ask"] == SHORTLIST else noise.MESSAGE, a["block"], a["step"])
+        if a["ask"] == VOTE:
+            return [noise.permute_and_flip(stream, self.sums, Fraction(phase["vote-rate"]))]
+        if a["ask"] == SHORTLIST:
+            return noise.add_noise(stream, phase["shortlist-noise"], [self.sums[y] for y in a["list"]])
+        return noise.add_noise(stream, phase["vertex-noises" if self.plan.trust == "nobody" else "leaf-noises"][0], self.sums)
 
     def forget(self, message):
         """Items that are durably counted, or of a step that is over."""
         later = message.get("serial", 0)
         self.items = [i for i in self.items if (i.kind == COST and i.block >= message["cost_next"])
                       or (i.kind == SUMS and i.block >= message["sums_next"])
-                      or (i.kind == LEAF and i.serial >= later)]
+                      or (i.kind in (LEAF, VOTE, SHORTLIST) and i.serial >= later)]
 
 
 def take_frame(stream, experts):
@@ -287,10 +370,10 @@ def dial(options):
 def session(client, options, sock):
     """One connection. Returns when it has ended."""
     stream = sock.makefile("rb")
-    sock.sendall(encode(HELLO, version=VERSION, plan=bytes.fromhex(options.plan_hash), client=options.client, heard=client.heard))
+    sock.sendall(encode(HELLO, version=VERSION, plan=bytes.fromhex(options.plan_hash or client.plan.hash), client=options.client, heard=client.heard))
     welcomed, sent = False, 0
     while not client.done:
-        frame = take_frame(stream, options.experts)
+        frame = take_frame(stream, client.plan.experts)
         if frame is None:
             return
         kind, message = frame
@@ -302,7 +385,7 @@ def session(client, options, sock):
         if kind == GOODBYE:
             return
         if kind == WELCOME and not welcomed:
-            if message["plan"].hex() != options.plan_hash or message["version"] != VERSION:
+            if message["plan"].hex() != client.plan.hash or message["version"] != VERSION:
                 raise Refused("the coordinator has another plan or version")
             welcomed = True
             client.forget(message)
@@ -324,11 +407,12 @@ def session(client, options, sock):
 
 
 def run(options):
+    plan = Plan(options.plan)
     if options.function:
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
-        client = Client(options, lambda number, expert: float(formula(options.client, number, expert)))
+        client = Client(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
     else:
-        client = Client(options, npy_losses(options.losses, options.client, options.rounds, options.experts))
+        client = Client(options, plan, npy_losses(options.losses, options.client, plan.rounds, plan.experts))
     wait, silent_until = 0.0, time.monotonic() + options.timeout
     while not client.done:
         before = client.heard
@@ -378,16 +462,10 @@ def main():
     p.add_argument("--key")
     p.add_argument("--server-name", help="name in the coordinator's certificate, if not HOST")
     p.add_argument("--insecure", action="store_true", help="plain TCP")
-    p.add_argument("--plan-hash", metavar="HEX")
+    p.add_argument("--plan", metavar="FILE")
+    p.add_argument("--plan-hash", metavar="HEX", help="say that the plan has this hash, to be refused")
     p.add_argument("--client", type=int)
-    p.add_argument("--algorithm", choices=["svt", "hedge", "stoch"])
-    p.add_argument("--clients", type=int)
-    p.add_argument("--experts", type=int)
-    p.add_argument("--rounds", type=int)
-    p.add_argument("--interval", type=int, default=1)
-    p.add_argument("--grid", type=int, default=1 << 20)
-    p.add_argument("--lo", type=float, default=0.0)
-    p.add_argument("--hi", type=float, default=1.0)
+    p.add_argument("--seed", type=int, metavar="N", help="repeatable noise, as of caucus join --seed: NOT PRIVATE")
     p.add_argument("--losses", metavar="FILE.npy", help="clients x rounds x experts")
     p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
     p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
@@ -397,16 +475,13 @@ def main():
     options = p.parse_args()
     if options.check:
         return check(options.check)
-    for name in ("connect", "plan_hash", "client", "algorithm", "clients", "experts", "rounds"):
+    for name in ("connect", "plan", "client"):
         if getattr(options, name) is None:
-            p.error(f"--{name.replace('_', '-')} is needed")
+            p.error(f"--{name} is needed")
     if bool(options.losses) == bool(options.function):
         p.error("one of --losses and --function is needed")
     if not options.insecure and not (options.ca and options.cert and options.key):
         p.error("--ca, --cert and --key are needed (or --insecure)")
-    if not 1 <= options.client <= options.clients or len(options.plan_hash) != 64:
-        p.error("--client is 1 to --clients, --plan-hash 64 digits")
-    options.plan_hash = options.plan_hash.lower()
     try:
         return run(options)
     except (Malformed, Refused) as error:

@@ -97,7 +97,8 @@ log=$work/killed/coordinator.db-wal
 bytes=$(stat -c %s "$log")
 [ "$bytes" -gt 40000 ] || give_up "a log of $bytes bytes: nothing to cut"
 frame=4120 # 24 of head, a page of 4096; before them 32
-third=$((32 + (bytes - 32) / frame / 3 * frame)) # the log begins with the epoch: what was before it is in the database
+frames=$(((bytes - 32) / frame / 3))
+third=$((32 + frames * frame)) # the log begins with the epoch: what was before it is in the database
 cut=0
 for length in 0 17 32 $((32 + frame / 2)) $third $((third + 2 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
     cut=$((cut + 1))

@@ -61,7 +61,7 @@ wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1
     --adversary halving --seed 24 --give-up 0.5
 peer() { # peer CERTIFICATE CLIENT HASH
     cmd=(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$fixed" --ca "$work/ca/ca.pem" --cert "$work/ca/$1.pem"
-        --key "$work/ca/$1.key" --plan-hash "$3" --client "$2" --algorithm svt --clients 9 --experts 8 --rounds 24 --function 0 --timeout 5)
+        --key "$work/ca/$1.key" --plan "$plan" --plan-hash "$3" --client "$2" --function 0 --timeout 5)
 }
 peer 2 1 "$hash" # client 2's certificate, saying that it is client 1
 wrong 1 "refused: code 3" "${cmd[@]}"

@@ -79,7 +79,8 @@ static void listen(caucus_link *link, const caucus_plan *plan) {
         if (copy == NULL)
             return;
         memcpy(copy, bytes, size);
-        if (size == 0 || caucus_wire_take(copy, size, plan->settings.experts, scratch, &used, &frame, NULL) != CAUCUS_OK ||
+        if (size == 0 ||
+            caucus_wire_take(copy, size, plan->settings.experts, scratch, &used, &frame, NULL) != CAUCUS_OK ||
             used == 0)
             abort();
         if (!first && frame.kind != CAUCUS_FRAME_GOODBYE &&
@@ -93,7 +94,8 @@ static void listen(caucus_link *link, const caucus_plan *plan) {
 
 static void go_on(caucus_link *link, const caucus_plan *plan) {
     const double loss[3] = {0.5, 0.25, 1};
-    caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION, .cost_next = 2, .sums_next = 1};
+    caucus_frame welcome = {
+        .kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION, .cost_next = 2, .sums_next = 1};
     memset(welcome.plan, PLAN_HASH_BYTE, sizeof welcome.plan);
     caucus_link_set_gradient(link, flat, NULL);
     if (caucus_link_connected(link, NULL) != CAUCUS_OK)

@@ -2,8 +2,8 @@
  *
  * A run of every plan of state_plans.h; at its beginning, twice on the way and at its end the coordinator's machine and
  * client 1's go to state/, and client 1's link, whose reports nobody acknowledges, to link/. To be run when a format
- * changes; findings (files with other names) are not touched. make_corpus --check DIRECTORY: are they still taken? States
- * of an old format would all be refused at their first word, and fuzzing would begin with nothing. */
+ * changes; findings (files with other names) are not touched. make_corpus --check DIRECTORY: are they still taken?
+ * States of an old format would all be refused at their first word, and fuzzing would begin with nothing. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>

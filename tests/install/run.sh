@@ -69,6 +69,19 @@ grep -qE '^round  +[0-9]+: .+ had cost too much; from now on distilled$' selecti
 code=0
 LD_LIBRARY_PATH=$libdir ./recommender "$work/nothing" >/dev/null 2>&1 || code=$?
 [ "$code" -eq 1 ] || fail "recommender without data must exit with 1, not $code"
+data=${CAUCUS_MOVIELENS:-$CAUCUS_SOURCE/../shared/data}
+for set in "ml-100k 78" "ml-1m 503"; do
+    read -r name rounds <<<"$set"
+    if [ ! -d "$data/$name" ]; then
+        echo "recommender: not tried with $name, which is not in $data (CAUCUS_MOVIELENS=directory holding it)"
+        continue
+    fi
+    LD_LIBRARY_PATH=$libdir ./recommender "$data/$name" --seed 7 >recommended.txt || fail "recommender, $name: exit code $?"
+    for pattern in '^after round  *[0-9]+ the shops vote:( [A-Z][^ ]+){12}$' "^lost per shop: [0-9.]+ stars in $rounds rounds; always Drama: 0.0$" \
+        '^privacy of every message, against everybody: epsilon 5 for one user$'; do
+        grep -qE "$pattern" recommended.txt || fail "recommender, $name: no line like $pattern: $(cat recommended.txt)"
+    done
+done
 cat >linked.c <<'C'
 #include <caucus/caucus.h>
 #include <caucus/link.h>

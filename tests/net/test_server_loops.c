@@ -82,14 +82,30 @@ static caucus_settings settings_of(caucus_algorithm algorithm, caucus_message me
     return s;
 }
 
+/* All of them have joined. Nobody answers before that, so with a clock, too, nothing is decided without them. */
+static void join(hall *h, peer *p, const caucus_plan *plan) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        peer_open(&p[i], plan, SEED, i + 1);
+        peer_connect(&p[i], h, caucus_server_port(h->server));
+    }
+    for (uint32_t tries = 0;; tries++) {
+        caucus_server_status now;
+        caucus_server_get_status(h->server, &now);
+        if (now.present == CLIENTS)
+            return;
+        if (tries == PATIENCE_MS)
+            fail_msg("%u of %u have joined", now.present, CLIENTS);
+        usleep(1000);
+    }
+}
+
 /* Play to the end; somebody moves every turn. Returns: moves. */
 static uint32_t play(hall *h, peer *p, const caucus_plan *plan) {
     mover movers[CLIENTS];
     memset(movers, -1, sizeof movers);
-    for (uint32_t i = 0; i < CLIENTS; i++) {
+    for (uint32_t i = 0; i < CLIENTS; i++)
         movers[i].next = movers[i].moves = 0;
-        peer_open(&p[i], plan, SEED, i + 1);
-    }
+    join(h, p, plan);
     watcher w = {.server = h->server};
     assert_int_equal(pthread_create(&w.thread, NULL, watch, &w), 0);
     for (uint32_t turn = 0; !peers_over(p, CLIENTS); turn++) {

@@ -1,5 +1,5 @@
-/* test_store_wipe.c: when an epoch ends, no file of the state's directory holds a byte of its key or of its threshold any
- * more; nor of the last epoch's at the end of the run. And whatever wiping meets, nothing is lost. */
+/* test_store_wipe.c: when an epoch ends, no file of the state's directory holds a byte of its key or of its threshold
+ * any more; nor of the last epoch's at the end of the run. And whatever wiping meets, nothing is lost. */
 #define _GNU_SOURCE /* memmem, RLIMIT_FSIZE */
 #include "store_testing.h"
 
@@ -104,7 +104,8 @@ static void play_wiped(caucus_algorithm algorithm, uint64_t seed, const char *di
             const caucus_announcement *now = caucus_coordinator_announcement(f.coordinator);
             commit_machine(store, f.coordinator);
             expect_held(dir, &all[epochs - 1], true); /* it is there to be found, also after the commit */
-            bool ended = caucus_coordinator_selections(f.coordinator) > selections, over = now->ask == CAUCUS_ASK_NOTHING;
+            bool ended = caucus_coordinator_selections(f.coordinator) > selections,
+                 over = now->ask == CAUCUS_ASK_NOTHING;
             if (ended || over) {
                 assert_int_equal(caucus_store_wipe(store, NULL), CAUCUS_OK);
                 expect_held(dir, &all[epochs - 1], false);
@@ -286,8 +287,10 @@ static int make_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_epoch_leaves_nothing), cmocka_unit_test(a_crash_before_it),
-        cmocka_unit_test(a_crash_in_the_middle),   cmocka_unit_test(a_reader_in_the_way),
+        cmocka_unit_test(an_epoch_leaves_nothing),
+        cmocka_unit_test(a_crash_before_it),
+        cmocka_unit_test(a_crash_in_the_middle),
+        cmocka_unit_test(a_reader_in_the_way),
         cmocka_unit_test(no_room),
     };
     return cmocka_run_group_tests(tests, make_place, place_remove);

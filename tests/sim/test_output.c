@@ -29,7 +29,7 @@ static void make(made *m) {
         plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
         plan->bound = plan->bound_uncapped = 2.5;
         m->run[i] = (caucus_run){
-            .settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_GAUSSIAN}, .trials = 3, .seed = 11};
+            .settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_REALIZABLE}, .trials = 3, .seed = 11};
         m->result[i] = (caucus_run_result){.plan = plan, .trial = m->trial[i], .trials = 3, .done = 3, .seconds = 0.25};
         for (uint32_t k = 0; k < 3; k++)
             m->trial[i][k] = (caucus_trial_result){.regret = 0.25 * (k + 1),
@@ -85,18 +85,111 @@ static void json(void **state) {
         text, "[\n  {\n    \"algorithm\": \"svt\",\n    \"clients\": 10,\n    \"experts\": 100,\n    \"rounds\": 4,\n"
               "    \"interval\": 1,\n    \"epsilon\": 1,\n    \"delta\": 0,\n    \"trust\": \"coordinator\",\n"
               "    \"calibration\": \"tight\",\n    \"protocol\": \"two-step\",\n    \"unit\": \"event\",\n"
-              "    \"adversary\": \"gaussian\",\n    \"trials\": 3,\n    \"seed\": 11,\n"
+              "    \"select\": \"auto\",\n    \"message\": \"auto\",\n    \"trees\": \"auto\",\n"
+              "    \"front_load\": false,\n    \"past_phases\": false,\n    \"rho\": 0.05,\n    \"lstar\": 0,\n"
+              "    \"range\": [0, 1],\n"
+              "    \"adversary\": \"realizable\",\n    \"trials\": 3,\n    \"seed\": 11,\n"
               "    \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
               "\"values\": [0.25, 0.5, 0.75]},\n"
               "    \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
               "    \"scalars_up\": 11,\n    \"scalars_down\": 20,\n    \"bytes_up\": 30,\n    \"bytes_down\": 40,\n"
               "    \"clipped\": 0,\n    \"nan\": 0,\n    \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
+              "    \"bound_assumes\": \"realizable\",\n"
               "    \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
               "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n    \"seconds\": 0.25\n  }\n]\n");
     free(text);
     text = text_of(caucus_output_json, &m, 2);
     assert_non_null(strstr(text, "\"epsilon\": null"));
-    assert_non_null(strstr(text, "\"bound\": null"));
+    assert_non_null(strstr(text, "\"bound\": null,\n    \"bound_assumes\": null"));
+    free(text);
+}
+
+/* Every setting that takes a list, or differs between adversaries, is somewhere in a row. */
+static void rows_can_be_told_apart(void **state) {
+    (void)state;
+    static const char *const column[9] = {"   select   ", "   message   ",   NULL,          NULL,           NULL,
+                                          NULL,           "   losses in   ", "   trees   ", "   epsilon   "};
+    for (int which = 0; which < 9; which++) {
+        made first, second, both;
+        make(&first);
+        make(&second);
+        caucus_settings *s = &second.plan[0].settings;
+        s->select = which == 0 ? CAUCUS_SELECT_FLIP : CAUCUS_SELECT_AUTO;
+        s->message = which == 1 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_AUTO;
+        s->front_load = which == 2;
+        s->past_phases = which == 3;
+        s->rho = which == 4 ? 0.1 : 0.05;
+        s->lstar = which == 5 ? 2 : 0;
+        s->hi = which == 6 ? 5 : 1;
+        s->trees = which == 7 ? 0 : CAUCUS_TREES_AUTO;
+        s->epsilon = which == 8 ? 2 : 1;
+        second.run[0].settings = *s;
+        void (*const writers[])(FILE *, const caucus_outcome *) = {caucus_output_json, caucus_output_trials,
+                                                                   caucus_output_curves};
+        for (size_t w = 0; w < 3; w++) {
+            char *one = text_of(writers[w], &first, 1), *other = text_of(writers[w], &second, 1);
+            assert_string_not_equal(one, other);
+            free(one);
+            free(other);
+        }
+        make(&both);
+        both.plan[1] = second.plan[0];
+        both.run[1] = second.run[0];
+        char *table = text_of(caucus_output_table, &both, 2);
+        if (column[which] != NULL)
+            assert_non_null(strstr(table, column[which]));
+        free(table);
+    }
+}
+
+/* A bound is a number only where the losses are what it assumes. */
+static void bounds_need_their_premise(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    m.run[0].adversary.kind = CAUCUS_ADVERSARY_BERNOULLI;
+    char *text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"bound\": null,\n    \"bound_assumes\": \"realizable\""));
+    free(text);
+    text = text_of(caucus_output_table, &m, 1);
+    assert_non_null(strstr(text, "   none: assumes realizable   "));
+    assert_non_null(strstr(text, "\n  assumes realizable: proved only if some expert loses at most L* in all at every "
+                                 "client, which is not so in these rows.\n"));
+    assert_null(strstr(text, "Bounds hold"));
+    free(text);
+    m.run[0].adversary.kind = CAUCUS_ADVERSARY_LOSSES; /* nobody knows: a condition for people, null for programs */
+    text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"bound\": null,\n    \"bound_assumes\": \"realizable\""));
+    free(text);
+    text = text_of(caucus_output_table, &m, 1);
+    assert_non_null(strstr(text, "   2.5 if realizable   "));
+    assert_non_null(strstr(text,
+                           "\n  if realizable: proved only if some expert loses at most L* in all at every client; "
+                           "nobody has checked that of your losses.\n"));
+    free(text);
+    m.plan[0].settings.algorithm = CAUCUS_ALGORITHM_HEDGE; /* assumes nothing of them */
+    m.plan[0].bound_kind = CAUCUS_BOUND_EXPECTATION;
+    text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"bound\": {\"value\": 2.5, \"kind\": \"expectation\"},\n    \"bound_assumes\": "
+                                 "\"any\""));
+    free(text);
+}
+
+/* n - 1 = 0: the spread of one trial is not 0, there is none. */
+static void one_trial_has_no_spread(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    m.result[0].done = m.result[0].trials = 1;
+    assert_true(isnan(caucus_run_regret(&m.result[0]).std));
+    char *text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(strstr(text, "\"mean\": 0.25, \"std\": null, \"min\": 0.25"));
+    free(text);
+    text = text_of(caucus_output_table, &m, 1);
+    assert_non_null(strstr(text, "   0.25 ± –   "));
+    free(text);
+    text = text_of(caucus_output_curves, &m, 1);
+    assert_non_null(strstr(text, ",1,4,0,\n"));
     free(text);
 }
 
@@ -125,10 +218,12 @@ static void csv(void **state) {
     made m;
     make(&m);
     char *text = text_of(caucus_output_trials, &m, 2);
+    assert_non_null(
+        strstr(text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
+                     "realizable,11,3,0.75,2,2,12,20,30,40,0,0\n"));
     assert_non_null(strstr(
-        text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,gaussian,11,3,0.75,2,2,12,20,30,40,0,0\n"));
-    assert_non_null(strstr(
-        text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,gaussian,11,1,0.25,0,0,10,20,30,40,0,0\n"));
+        text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
+              "realizable,11,1,0.25,0,0,10,20,30,40,0,0\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -162,6 +257,7 @@ static void table(void **state) {
     m.plan[1].settings.interval = 2;
     m.plan[1].guarantee.epsilon_messages = 1;
     m.plan[1].bound_kind = CAUCUS_BOUND_EXPECTATION;
+    m.plan[1].settings.algorithm = CAUCUS_ALGORITHM_HEDGE;
     m.plan[1].bound = 4;
     m.plan[1].bound_uncapped = 9;
     text = text_of(caucus_output_table, &m, 2);
@@ -221,6 +317,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_read_back),
         cmocka_unit_test(json),
+        cmocka_unit_test(rows_can_be_told_apart),
+        cmocka_unit_test(bounds_need_their_premise),
+        cmocka_unit_test(one_trial_has_no_spread),
         cmocka_unit_test(stopped_runs_say_so),
         cmocka_unit_test(csv),
         cmocka_unit_test(table),

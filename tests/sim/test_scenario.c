@@ -1,12 +1,14 @@
 /* test_scenario.c: scenario files and flags: what is read, what is refused, in which words, and which runs it makes. */
 #include "sim/scenario.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -89,13 +91,73 @@ static void values_that_are_refused(void **state) {
     unresolved(T "budget: 1\n", "s.yaml:2: budget: 1 — a budget belongs to a ledger: give ledger too");
     unresolved(T "losses: a.npy\nadversary: gaussian\n",
                "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
-    unresolved(T "adversary: movielens\n", "s.yaml: data is missing: the directory of MovieLens 1M or 100K");
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(here >= 0 && chdir("/") == 0); /* where no data/ml-1m is */
+    unresolved(T "adversary: movielens\n",
+               "s.yaml: data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — "
+               "get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack "
+               "it to data/ml-1m, or give its directory");
+    assert_true(fchdir(here) == 0 && close(here) == 0);
     unresolved("trust: |\n  a\n  b\n", "s.yaml:1: trust: 'a?b?' (accepted: coordinator, nobody, paper-local)");
     unresolved("trust: me\n", "s.yaml:1: trust: 'me' (accepted: coordinator, nobody, paper-local)");
     unresolved(T "delta: 0.5\n", "s.yaml:2: delta: 0.5 (accepted: 0 for pure privacy, or above 0 and below 0.1)");
     unresolved(T "epsilon: infinite\n",
                "s.yaml:2: epsilon: infinite with svt (accepted: above 0, at most 1000; without privacy use "
                "algorithm hedge or leader)");
+}
+
+static void resolved(const char *text) {
+    caucus_scenario s;
+    caucus_prepared p;
+    caucus_complaint c = {.line = ""};
+    caucus_scenario_init(&s);
+    assert_int_equal(parse(&s, text, &c), CAUCUS_OK);
+    caucus_status status = caucus_scenario_resolve(&s, &p, &c);
+    assert_string_equal(c.line, "");
+    assert_int_equal(status, CAUCUS_OK);
+    caucus_prepared_free(&p);
+    caucus_scenario_free(&s);
+}
+
+/* What no run takes is refused; what one of several takes, or says only what is so anyway, is not. */
+static void fields_that_would_be_ignored(void **state) {
+    (void)state;
+#define S T "experts: 8\nrounds: 16\n"
+    const char *only = "only by svt and sparse-vector, whose bounds hold with a probability";
+    char line[200];
+    static const char *const others[] = {"stoch", "hedge", "limited-updates", "leader"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char text[120];
+        (void)snprintf(text, sizeof text, S "algorithm: %s\nrho: 0.1\n", others[i]);
+        (void)snprintf(line, sizeof line, "s.yaml:5: rho: 0.1 — not used by %s, %s", others[i], only);
+        unresolved(text, line);
+    }
+    resolved(S "algorithm: [stoch, svt]\nrho: 0.1\n");
+    unresolved(S "algorithm: leader\nunit: client-block\n",
+               "s.yaml:5: unit: client-block — not used by leader, which protects nobody");
+    unresolved(S "algorithm: leader\nunit: [event, client-block]\n",
+               "s.yaml:5: unit: client-block — not used by leader, which protects nobody");
+    unresolved(S "algorithm: leader\ncalibration: paper\n",
+               "s.yaml:5: calibration: paper — not used by leader, which has no noise");
+    unresolved(S "algorithm: leader\ndelta: 1e-6\n",
+               "s.yaml:5: delta: 1e-6 — not used by leader, which protects nobody");
+    unresolved(S "algorithm: leader\nepsilon: 2\n", "s.yaml:5: epsilon: 2 — not used by leader, which protects nobody");
+    resolved(S "algorithm: leader\nepsilon: .inf\ndelta: 0\nunit: event\ncalibration: tight\n");
+    resolved(S "algorithm: [svt, leader]\nepsilon: 2\ndelta: 1e-6\ncalibration: paper\n");
+    resolved(S "algorithm: leader\nadversary: lower-bound-realizable\nepsilon: 0.5\n"); /* the losses take it */
+    unresolved(S "algorithm: hedge\nepsilon: infinite\ndelta: 1e-6\n",
+               "s.yaml:6: delta: 1e-6 — not used by hedge without privacy, which protects nobody");
+    resolved(S "algorithm: hedge\nepsilon: [infinite, 1]\ndelta: 1e-6\n");
+    unresolved(S "algorithm: [svt, hedge]\ntrees: auto\n",
+               "s.yaml:5: trees: auto — not used by svt, only by stoch and limited-updates");
+    resolved(S "algorithm: [svt, stoch]\ntrees: auto\n");
+    unresolved(S "algorithm: [svt, stoch]\nadversary: cross-entropy\ntrees: auto\n",
+               "s.yaml:6: trees: auto — makes cross-entropy a convex function of the mixture for stoch, while svt is "
+               "charged single experts: not to be compared — run them apart, or leave this out");
+    unresolved(S "algorithm: stoch\nadversary: cross-entropy\ntrees: auto\nrange: [0, 0.01]\n",
+               "s.yaml:7: range: 0,0.01 — not used by convex losses (cross-entropy with trees), which are in 0,1 and "
+               "have clamps of their own");
+    resolved(S "algorithm: stoch\nadversary: cross-entropy\nrange: [0, 0.5]\n"); /* linear: it is used */
 }
 
 static void combinations_in_order(void **state) {
@@ -211,6 +273,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_that_are_no_scenario),
         cmocka_unit_test(values_that_are_refused),
+        cmocka_unit_test(fields_that_would_be_ignored),
         cmocka_unit_test(combinations_in_order),
         cmocka_unit_test(flags_are_refused_as_flags),
         cmocka_unit_test(trees_make_cross_entropy_convex),

@@ -165,15 +165,16 @@ static void rows_at_once_equal_rows_one_by_one(void **state) {
                     g64[i] = kind == 0 ? next_unit() : kind == 1 ? 1 : hard_value(&grids[k], i);
                     f[i] = (float)g64[i];
                 }
-                int64_t a[600] = {5}, b[600] = {5}, a64[600] = {5}, b64[600] = {5};
+                int64_t a[600] = {5}, also[600] = {5}, b[600] = {5}, a64[600] = {5}, b64[600] = {5};
                 caucus_clips x = {0}, y = {0}, x64 = {0}, y64 = {0};
-                caucus_grid_add_rows_f32(&grids[k], a, f, d, count, &x);
+                caucus_grid_add_rows_f32(&grids[k], a, kind == 1 ? NULL : also, f, d, count, &x);
                 caucus_grid_add_rows_f64(&grids[k], a64, g64, d, count, &x64);
                 for (size_t t = 0; t < count; t++) {
                     caucus_grid_add_f32_ref(&grids[k], b, f + t * d, d, &y);
                     caucus_grid_add_f64_ref(&grids[k], b64, g64 + t * d, d, &y64);
                 }
                 assert_memory_equal(a, b, sizeof a);
+                assert_true(kind == 1 || memcmp(also, b, sizeof also) == 0);
                 assert_memory_equal(a64, b64, sizeof a64);
                 assert_memory_equal(&x, &y, sizeof x);
                 assert_memory_equal(&x64, &y64, sizeof x64);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "algo/lend.h"
+#include "num/grid.h"
 
 #define ROUNDS 200
 #define EXPERTS 19
@@ -48,6 +49,13 @@ static void play(const caucus_settings *s, uint64_t seed) {
         rows[i] = losses(i + 1);
         copy[i] = losses(i + 1);
     }
+    int64_t total[EXPERTS] = {0}, sums[EXPERTS] = {0};
+    caucus_grid grid = {.lo = 0, .hi = 1, .steps = lent.plan->grid};
+    caucus_clips clips = {0};
+    bool tallied = false;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        tallied = caucus_client_tally(lent.client[i], total);
+    assert_int_equal(tallied, s->algorithm != CAUCUS_ALGORITHM_STOCH && s->unit == CAUCUS_UNIT_EVENT);
     uint64_t dice = seed * 0x9e3779b97f4a7c15u + 1;
     for (uint32_t round = 0; round < ROUNDS;) {
         dice = dice * 6364136223846793005u + 1442695040888963407u;
@@ -59,9 +67,12 @@ static void play(const caucus_settings *s, uint64_t seed) {
             assert_int_equal(caucus_client_lend_f32(c, rows[i], caucus_client_rounds_left(c) + 1), CAUCUS_E_ORDER);
             assert_int_equal(caucus_client_observe_f32(handed.client[i], rows[i] + round * EXPERTS, count), CAUCUS_OK);
             const float *from = ((dice >> 40 & 3) ? rows : copy)[i] + round * EXPERTS;
-            if (dice >> 50 & 3)
+            bool asked = caucus_coordinator_announcement(lent.coordinator)->ask != CAUCUS_ASK_NOTHING;
+            if (dice >> 50 & 3) {
                 assert_int_equal(caucus_client_lend_f32(c, from, count), CAUCUS_OK);
-            else
+                for (uint32_t r = 0; asked && r < count; r++)
+                    caucus_grid_add_f32_ref(&grid, sums, from + r * EXPERTS, EXPERTS, &clips);
+            } else
                 assert_int_equal(caucus_client_observe_f32(c, from, count), CAUCUS_OK);
             assert_int_equal(caucus_client_cost(c), caucus_client_cost(handed.client[i]));
             if ((dice >> 30 & 7) == 0) {
@@ -82,6 +93,8 @@ static void play(const caucus_settings *s, uint64_t seed) {
         free(rows[i]);
         free(copy[i]);
     }
+    if (tallied)
+        assert_memory_equal(total, sums, sizeof total);
     federation_close(&handed);
     federation_close(&lent);
 }

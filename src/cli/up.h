@@ -1,0 +1,71 @@
+/* up.h (internal): one live federation on this machine, as `caucus up` sees it.
+ * layer: cli
+ *
+ * up.c reads what is wanted and says in which order things happen; up_files.c makes and removes the directory,
+ * up_processes.c starts coordinator and clients and listens to them, up_page.c shows the status page, up_print.c tells
+ * how it went. */
+#ifndef CAUCUS_CLI_UP_H
+#define CAUCUS_CLI_UP_H
+
+#include "cli/children.h"
+#include "cli/up_compare.h"
+#include "sim/scenario.h"
+
+#define CAUCUS_UP_PATH_BYTES 512
+
+typedef struct caucus_up {
+    caucus_scenario scenario;
+    caucus_prepared prepared;
+    const char *file, *keep, *pace, *http, *open; /* as given; NULL: not given */
+    char dir[CAUCUS_UP_PATH_BYTES];               /* "" until it is made */
+    char connect[80], page[160];                  /* where the coordinator listens, and its page; "" until known */
+    caucus_child *child;                          /* [m + 1]: the coordinator, then the clients */
+    size_t children;                              /* started */
+    uint32_t *expert;                             /* [m][T]: what was played */
+    uint32_t *played;                             /* [m] */
+    char summary[2048];                           /* the coordinator's last line about the run */
+    bool opens;                                   /* the page is to be opened: the coordinator stays for it */
+    bool opened;                                  /* something was started that shows it */
+    bool shown;                                   /* somebody has loaded it */
+    double start, seconds;
+} caucus_up;
+
+/** Set by a signal: end everything. */
+extern volatile int caucus_up_stop;
+
+/** Monotonic seconds. */
+double caucus_up_now(void);
+/** "caucus up: ..." on standard error. Returns: CAUCUS_EXIT_USAGE. */
+int caucus_up_say(const char *format, ...) CAUCUS_PRINTF(1, 2);
+
+/* up_files.c */
+typedef char caucus_up_path[CAUCUS_UP_PATH_BYTES + 64];
+/** A file of this federation. */
+void caucus_up_file(const caucus_up *u, caucus_up_path ret, const char *format, ...) CAUCUS_PRINTF(3, 4);
+/** The directory, certificates and the plan. Returns: 0 or an exit code; it has said why. */
+int caucus_up_make_files(caucus_up *u);
+/** What --keep does not keep. */
+void caucus_up_remove_files(const caucus_up *u);
+
+/* up_processes.c */
+/** Returns: 0 when it listens (u->connect, u->page), or an exit code. */
+int caucus_up_start_coordinator(caucus_up *u);
+/** Start the clients and listen until the run is over. Returns: 0 or an exit code. */
+int caucus_up_play(caucus_up *u);
+/** Take what the coordinator says, for at most timeout_ms. Returns: whether it is still there. */
+bool caucus_up_listen(caucus_up *u, int timeout_ms);
+
+/* up_page.c */
+/** Read --open: sets u->opens. Returns: 0 or an exit code. */
+int caucus_up_page_wanted(caucus_up *u);
+/** Say where the page is and, if wanted, have it opened. */
+void caucus_up_page_open(caucus_up *u);
+/** After the end: keep the page for whoever is looking. */
+void caucus_up_page_stay(caucus_up *u);
+
+/* up_print.c */
+void caucus_up_print(const caucus_up *u, const caucus_compared *compared);
+/** The whole number after `key` in a line of JSON. False: there is none. */
+bool caucus_up_number(const char *text, const char *key, unsigned long long *ret);
+
+#endif

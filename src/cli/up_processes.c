@@ -1,0 +1,185 @@
+/* up_processes.c: the coordinator and the clients of a live federation as processes of this program. See up.h. */
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/up.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_SECONDS 20.0
+#define END_SECONDS 20.0
+#define PAGE_DEFAULT "127.0.0.1:0"
+
+/* A child ended badly: what and, from the last line of its log, why. */
+static int say_why(const caucus_child *child, const char *what) {
+    FILE *file = child->log ? fopen(child->log, "r") : NULL;
+    char line[1024], last[1024] = "no reason given";
+    while (file && fgets(line, sizeof line, file))
+        (void)snprintf(last, sizeof last, "%s", line);
+    if (file)
+        (void)fclose(file);
+    last[strcspn(last, "\n")] = '\0';
+    caucus_up_say("%s: %s", what, last);
+    return CAUCUS_EXIT_FAILED;
+}
+
+/* The coordinator speaks JSON lines, the first where it listens, the last how it went; a client prints experts. */
+static void take_line(void *user, size_t number, const char *line) {
+    caucus_up *u = user;
+    unsigned long long port = 0;
+    if (number == 0) {
+        static const char key[] = "\"listening\": \"";
+        const char *at = strstr(line, key);
+        if (at)
+            (void)snprintf(u->connect, sizeof u->connect, "%.*s", (int)strcspn(at + sizeof key - 1, "\""),
+                           at + sizeof key - 1);
+        if (at && caucus_up_number(line, "\"http_port\": ", &port)) {
+            const char *http = u->http ? u->http : PAGE_DEFAULT, *colon = strrchr(http, ':');
+            (void)snprintf(u->page, sizeof u->page, "http://%.*s:%llu/", colon ? (int)(colon - http) : 0, http, port);
+        }
+        if (strstr(line, "\"finished\":"))
+            (void)snprintf(u->summary, sizeof u->summary, "%s", line);
+        u->shown = u->shown || strstr(line, "\"page\": \"shown\"");
+        return;
+    }
+    uint32_t rounds = u->prepared.plan[0]->settings.rounds, i = (uint32_t)number - 1;
+    char *end = NULL;
+    unsigned long expert = strtoul(line, &end, 10);
+    if (u->played[i] < rounds)
+        u->expert[(size_t)i * rounds + u->played[i]++] = end != line && *end == '\0' ? (uint32_t)expert : UINT32_MAX;
+}
+
+int caucus_up_start_coordinator(caucus_up *u) {
+    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)],
+        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
+    caucus_up_file(u, plan, "plan.yaml");
+    caucus_up_file(u, state, "coordinator");
+    caucus_up_file(u, cert, "certs/coordinator.pem");
+    caucus_up_file(u, key, "certs/coordinator.key");
+    caucus_up_file(u, ca, "certs/ca.pem");
+    caucus_up_file(u, log, "coordinator.log");
+    (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)u->prepared.run[0].seed);
+    const char *argv[] = {"caucus",
+                          "serve",
+                          "--plan",
+                          plan,
+                          "--state",
+                          state,
+                          "--listen",
+                          "127.0.0.1:0",
+                          "--cert",
+                          cert,
+                          "--key",
+                          key,
+                          "--client-ca",
+                          ca,
+                          "--http",
+                          u->http ? u->http : PAGE_DEFAULT,
+                          "--seed",
+                          seed,
+                          "--format",
+                          "json",
+                          u->opens ? "--stay" : NULL,
+                          NULL};
+    if (!caucus_child_start(&u->child[0], argv, log)) {
+        caucus_up_say("the coordinator could not be started: %s", strerror(errno));
+        return CAUCUS_EXIT_FAILED;
+    }
+    u->children = 1;
+    double until = caucus_up_now() + START_SECONDS;
+    while (!caucus_up_stop && !u->connect[0] && caucus_up_now() < until &&
+           caucus_children_read(u->child, 1, 100, take_line, u) > 0)
+        ;
+    if (u->connect[0] || caucus_up_stop)
+        return caucus_up_stop ? CAUCUS_EXIT_FAILED : 0;
+    return say_why(&u->child[0], "the coordinator did not start");
+}
+
+static int start_client(caucus_up *u, uint32_t index) {
+    char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)],
+        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
+    const caucus_run *run = &u->prepared.run[0];
+    caucus_up_file(u, plan, "plan.yaml");
+    caucus_up_file(u, state, "client-%u.state", index);
+    caucus_up_file(u, cert, "certs/client-%u.pem", index);
+    caucus_up_file(u, key, "certs/client-%u.key", index);
+    caucus_up_file(u, ca, "certs/ca.pem");
+    caucus_up_file(u, log, "client-%u.log", index);
+    (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
+    const char *argv[32] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert",    cert, "--key", key,
+                            "--ca",   ca,     "--state",   state,      "--seed", seed, "--give-up", "30"};
+    size_t n = 18;
+    bool file = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
+    argv[n++] = file ? "--npy" : "--adversary";
+    argv[n++] = file ? run->adversary.losses : caucus_adversary_kind_word(run->adversary.kind);
+    if (run->adversary.kind == CAUCUS_ADVERSARY_MOVIELENS) {
+        argv[n++] = "--data";
+        argv[n++] = run->adversary.data;
+        argv[n++] = "--genre";
+        argv[n++] = run->adversary.genre ? run->adversary.genre : CAUCUS_GENRE_DEFAULT;
+    }
+    if (u->pace) {
+        argv[n++] = "--pace";
+        argv[n++] = u->pace;
+    }
+    argv[n] = NULL;
+    if (!caucus_child_start(&u->child[index], argv, log)) {
+        caucus_up_say("client %u could not be started: %s", index, strerror(errno));
+        return CAUCUS_EXIT_FAILED;
+    }
+    u->children = (size_t)index + 1;
+    return 0;
+}
+
+/* A child that ended badly ends the whole. */
+static int check_children(const caucus_up *u) {
+    for (size_t i = 0; i < u->children; i++) {
+        const caucus_child *c = &u->child[i];
+        bool early = i == 0 && !u->summary[0];
+        if (c->pid == 0 && (c->code != 0 || early)) {
+            char what[64];
+            if (i == 0)
+                (void)snprintf(what, sizeof what, "the coordinator ended with code %d", c->code);
+            else
+                (void)snprintf(what, sizeof what, "client %zu ended with code %d", i, c->code);
+            return say_why(c, what);
+        }
+    }
+    return 0;
+}
+
+int caucus_up_play(caucus_up *u) {
+    const caucus_settings *s = &u->prepared.plan[0]->settings;
+    int code = 0;
+    for (uint32_t i = 1; code == 0 && !caucus_up_stop && i <= s->clients; i++)
+        code = start_client(u, i);
+    caucus_progress progress;
+    caucus_progress_begin(&progress, "live", 4);
+    size_t alive = u->children;
+    double clients_gone = INFINITY;
+    /* With a page to show the coordinator stays when all is over. */
+    while (code == 0 && !caucus_up_stop && alive > (u->opens && u->summary[0] ? 1 : 0)) {
+        alive = caucus_children_read(u->child, u->children, 200, take_line, u);
+        code = check_children(u);
+        uint32_t least = s->rounds;
+        for (uint32_t i = 0; i < s->clients; i++)
+            least = u->played[i] < least ? u->played[i] : least;
+        caucus_progress_update(&progress, least, s->rounds);
+        if (alive == 1 && u->child[0].pid != 0 && !u->summary[0] && isinf(clients_gone))
+            clients_gone = caucus_up_now();
+        if (caucus_up_now() - clients_gone > END_SECONDS) {
+            caucus_progress_end(&progress);
+            return caucus_up_say("the clients have gone and the coordinator has not ended"), CAUCUS_EXIT_FAILED;
+        }
+    }
+    caucus_progress_end(&progress);
+    u->seconds = caucus_up_now() - u->start;
+    return code == 0 && caucus_up_stop ? (caucus_up_say("stopped"), CAUCUS_EXIT_FAILED) : code;
+}
+
+bool caucus_up_listen(caucus_up *u, int timeout_ms) {
+    return caucus_children_read(u->child, 1, timeout_ms, take_line, u) > 0;
+}

@@ -1,0 +1,67 @@
+/* bound_fit.c: premises of bounds against classes of adversaries. See bound_fit.h. */
+#include "sim/bound_fit.h"
+
+#include "num/grid.h"
+
+static const struct {
+    const char *word, *help;
+} premises[] = {
+#define PREMISE(name, word, help) {word, help},
+    CAUCUS_PREMISE_LIST(PREMISE)
+#undef PREMISE
+};
+
+const char *caucus_premise_word(caucus_premise premise) {
+    return (size_t)premise < CAUCUS_PREMISE_COUNT ? premises[premise].word : "?";
+}
+
+const char *caucus_premise_help(caucus_premise premise) {
+    return (size_t)premise < CAUCUS_PREMISE_COUNT ? premises[premise].help : "?";
+}
+
+caucus_premise caucus_premise_of(const caucus_plan *plan) {
+    if (plan->bound_kind == CAUCUS_BOUND_NONE)
+        return CAUCUS_PREMISE_COUNT;
+    if (plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+        return CAUCUS_PREMISE_SMOOTH;
+    switch (caucus_knowledge_of(plan->settings.algorithm)) {
+    case CAUCUS_KNOWLEDGE_REALIZABLE:
+        return CAUCUS_PREMISE_REALIZABLE;
+    case CAUCUS_KNOWLEDGE_IID:
+        return CAUCUS_PREMISE_IID;
+    case CAUCUS_KNOWLEDGE_ANY:
+    case CAUCUS_KNOWLEDGE_COUNT:
+        break;
+    }
+    return CAUCUS_PREMISE_ANY;
+}
+
+/* What a loss of 0 costs on the grid in all, over all clients, against the floor m*L* of the scores: a range that
+ * begins below 0 makes even the best expert cost something. A mean over a block of equal losses is that loss. */
+static bool within_lstar(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    if (s->lo >= 0)
+        return true; /* a loss of 0 costs nothing */
+    const caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = plan->grid};
+    const uint64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? plan->svt.blocks : s->rounds;
+    caucus_clips clips = {0};
+    const uint64_t each = (uint64_t)caucus_grid_loss(&grid, 0, &clips);
+    return records * s->clients * each <= (uint64_t)plan->svt.score_floor; /* below 2^62: settings.c */
+}
+
+caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, caucus_adversary_kind adversary) {
+    const caucus_premise premise = caucus_premise_of(plan);
+    if (premise == CAUCUS_PREMISE_COUNT)
+        return CAUCUS_BOUND_FIT_NONE;
+    if (premise == CAUCUS_PREMISE_ANY)
+        return CAUCUS_BOUND_FIT_HOLDS; /* every adversary is fixed in advance */
+    if (adversary == CAUCUS_ADVERSARY_LOSSES)
+        return CAUCUS_BOUND_FIT_UNKNOWN;
+    const caucus_adversary_class is = caucus_adversary_class_of(adversary);
+    bool holds = false; /* SMOOTH: cross-entropy, the one convex adversary, does not keep to its clamps (convex.h) */
+    if (premise == CAUCUS_PREMISE_REALIZABLE)
+        holds = is.faultless && within_lstar(plan);
+    else if (premise == CAUCUS_PREMISE_IID) /* one client has no others to be independent of */
+        holds = is.iid_rounds && (is.iid_clients || plan->settings.clients == 1);
+    return holds ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
+}

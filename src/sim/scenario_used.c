@@ -1,0 +1,115 @@
+/* scenario_used.c: fields that were given and would change nothing. See scenario.h.
+ *
+ * The library refuses settings that contradict each other (settings.c); but it cannot know whether a value was asked
+ * for or is a default. Here that is known. A field is refused if it was given and none of the runs takes it; where
+ * several algorithms are compared it applies to those that do. */
+#include "sim/scenario_convert.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_svt(caucus_algorithm a) {
+    return a == CAUCUS_ALGORITHM_SVT || a == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+}
+
+static bool is_stoch(caucus_algorithm a) {
+    return a == CAUCUS_ALGORITHM_STOCH || a == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+}
+
+/* Which run takes a field, and what is said if none does. */
+static bool takes_rho(const caucus_run *run) {
+    return is_svt(run->settings.algorithm);
+}
+
+static bool takes_trees(const caucus_run *run) {
+    return is_stoch(run->settings.algorithm);
+}
+
+static bool takes_privacy(const caucus_run *run) {
+    return run->settings.algorithm != CAUCUS_ALGORITHM_LEADER;
+}
+
+static bool takes_epsilon(const caucus_run *run) { /* of the lower bound the losses themselves depend on it */
+    return takes_privacy(run) || run->adversary.kind == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE;
+}
+
+static bool takes_delta(const caucus_run *run) {
+    return takes_privacy(run) && isfinite(run->settings.epsilon);
+}
+
+static const struct rule {
+    caucus_field field;
+    bool (*takes)(const caucus_run *run);
+    const char *silent; /* a value that says no more than what is so anyway; NULL: none */
+    const char *why;
+} rules[] = {
+    {CAUCUS_FIELD_EPSILON, takes_epsilon, "infinite", "which protects nobody"},
+    {CAUCUS_FIELD_DELTA, takes_delta, "0", "which protects nobody"},
+    {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise"},
+    {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody"},
+    {CAUCUS_FIELD_TREES, takes_trees, NULL, "only by stoch and limited-updates"},
+    {CAUCUS_FIELD_RHO, takes_rho, NULL, "only by svt and sparse-vector, whose bounds hold with a probability"},
+};
+
+/* The first value that is not silent, or NULL. */
+static const char *loud(const caucus_values *values, const struct rule *rule) {
+    for (size_t i = 0; i < values->count; i++) {
+        const char *text = values->text[i];
+        bool silent = rule->silent != NULL && strcmp(text, rule->silent) == 0;
+        if (rule->field == CAUCUS_FIELD_EPSILON) /* its text was read before: a number, or a word for infinity */
+            silent = strspn(text, "+-.0123456789eE") < strlen(text);
+        else if (rule->field == CAUCUS_FIELD_DELTA)
+            silent = strtod(text, NULL) == 0;
+        if (!silent)
+            return text;
+    }
+    return NULL;
+}
+
+static caucus_status check_rule(const caucus_scenario *scenario, const struct rule *rule, const caucus_run *run,
+                                size_t count, caucus_complaint *complaint) {
+    caucus_text t = {scenario, rule->field, loud(&scenario->field[rule->field], rule), complaint};
+    if (t.text == NULL)
+        return CAUCUS_OK;
+    for (size_t i = 0; i < count; i++)
+        if (rule->takes(&run[i]))
+            return CAUCUS_OK;
+    const bool free = isinf(run[0].settings.epsilon) && takes_privacy(&run[0]); /* hedge at epsilon infinite */
+    return caucus_text_refuse(&t, "not used by %s%s, %s", caucus_algorithm_word(run[0].settings.algorithm),
+                              free ? " without privacy" : "", rule->why);
+}
+
+/* Convex losses have values of their own, and only algorithms that play mixtures can be charged them. */
+static caucus_status check_convex(const caucus_scenario *scenario, const caucus_run *run, size_t count,
+                                  caucus_complaint *complaint) {
+    const caucus_run *convex = NULL, *linear = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (run[i].settings.losses == CAUCUS_LOSSES_CONVEX)
+            convex = &run[i];
+        else if (run[i].adversary.kind == CAUCUS_ADVERSARY_CROSS_ENTROPY)
+            linear = &run[i];
+    const caucus_values *range = &scenario->field[CAUCUS_FIELD_RANGE], *trees = &scenario->field[CAUCUS_FIELD_TREES];
+    if (convex != NULL && range->count != 0) {
+        caucus_text t = {scenario, CAUCUS_FIELD_RANGE, range->text[0], complaint};
+        return caucus_text_refuse(&t, "not used by convex losses (cross-entropy with trees), which are in 0,1 and have "
+                                      "clamps of their own");
+    }
+    if (convex != NULL && linear != NULL) {
+        caucus_text t = {scenario, CAUCUS_FIELD_TREES, trees->text[0], complaint};
+        return caucus_text_refuse(&t,
+                                  "makes cross-entropy a convex function of the mixture for %s, while %s is charged "
+                                  "single experts: not to be compared — run them apart, or leave this out",
+                                  caucus_algorithm_word(convex->settings.algorithm),
+                                  caucus_algorithm_word(linear->settings.algorithm));
+    }
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_scenario_check_used(const caucus_scenario *scenario, const caucus_run *run, size_t count,
+                                         caucus_complaint *ret_complaint) {
+    caucus_status status = CAUCUS_OK;
+    for (size_t i = 0; status == CAUCUS_OK && i < sizeof rules / sizeof rules[0]; i++)
+        status = check_rule(scenario, &rules[i], run, count, ret_complaint);
+    return status == CAUCUS_OK ? check_convex(scenario, run, count, ret_complaint) : status;
+}

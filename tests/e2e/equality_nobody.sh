@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# One run, played four ways (equality.bash), where nobody is: the noise is the clients'.
+set -euo pipefail
+: "${CAUCUS_SOURCE:?source directory}"
+# shellcheck source=tests/e2e/equality.bash
+. "$CAUCUS_SOURCE/tests/e2e/equality.bash"
+equal stoch-nobody stoch nobody drawn 1 --epsilon 30 # shortlist
+equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what auto means here
+equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
+ended
