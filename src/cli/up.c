@@ -21,8 +21,8 @@ static const caucus_option options[] = {
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
         {"keep", "DIR", NULL, "keep certificates, plan, states and logs there (must not exist)"},
-    {"pace", "MS", "0", "wait so long before each round, to have time to look"},
-    {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is; port 0 = any"},
+    {"pace", "MS", "0", "wait so long before each round, at most a day, to have time to look"},
+    {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is, on this machine; port 0 = any"},
     {"open", "WHEN", "auto", "have a browser show it: yes, no, or auto = at a terminal with a desktop"},
     {NULL, NULL, NULL, NULL},
 };
