@@ -395,7 +395,8 @@ static void mind_deadline(joining *j) {
         return;
     if (!j->late)
         fprintf(stderr,
-                "caucus join: no announcement %g s after the deadline (%g s): dialling %s again — the coordinator hangs, is "
+                "caucus join: no announcement %g s after the deadline (%g s): dialling %s again — the coordinator "
+                "hangs, is "
                 "gone, or waits for a quorum\n",
                 GRACE_SECONDS, ms / 1000.0, j->text[CONNECT]);
     j->late = true;

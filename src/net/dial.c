@@ -17,10 +17,10 @@
 #include "net/address.h"
 #include "net/tls.h"
 
-#define OPEN_MS 10000      /* to connect and shake hands */
-/* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is still
- * there; and 30 s after the first byte that nobody acknowledged the connection is over (else: the kernel's retries, 15
- * minutes and more). */
+#define OPEN_MS 10000 /* to connect and shake hands */
+/* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
+ * still there; and 30 s after the first byte that nobody acknowledged the connection is over (else: the kernel's
+ * retries, 15 minutes and more). */
 #define SILENCE_SECONDS 20
 #define ASK_SECONDS 5
 #define ASK_TIMES 2

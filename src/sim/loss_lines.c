@@ -17,11 +17,12 @@ bool caucus_loss_lines_add(caucus_loss_lines *l, const void *bytes, size_t size)
     l->size -= l->used;
     l->used = 0;
     if (l->room - l->size < size + 1) { /* one more: the last line gets an end */
-        char *more = realloc(l->text, l->size + size + 1);
+        size_t least = l->size + size + 1, room = 2 * l->room > least ? 2 * l->room : least;
+        char *more = realloc(l->text, room);
         if (!more)
             return false;
         l->text = more;
-        l->room = l->size + size + 1;
+        l->room = room;
     }
     memcpy(l->text + l->size, bytes, size);
     l->size += size;
@@ -93,8 +94,8 @@ static caucus_losses_state wrong(const caucus_loss_lines *l, const char *why, ca
     return CAUCUS_LOSSES_WRONG;
 }
 
-/* The next line of the buffer, ended by a zero: *ret; NULL if none is complete. Returns: false, and an error, if what is
- * there can be no line. */
+/* The next line of the buffer, ended by a zero: *ret; NULL if none is complete. Returns: false, and an error, if what
+ * is there can be no line. */
 static bool next_line(caucus_loss_lines *l, char **ret, caucus_error *ret_error) {
     *ret = NULL;
     if (l->used == l->size)

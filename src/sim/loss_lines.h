@@ -1,8 +1,8 @@
 /* loss_lines.h: losses as lines of text, one row per line, in pieces as they come.
  * layer: sim
  *
- * What a client reads from standard input (caucus join). Bytes go in as they arrive, rows come out in order; however the
- * bytes were cut into pieces, the rows and the errors are the same. */
+ * What a client reads from standard input (caucus join). Bytes go in as they arrive, rows come out in order; however
+ * the bytes were cut into pieces, the rows and the errors are the same. */
 #ifndef CAUCUS_SIM_LOSS_LINES_H
 #define CAUCUS_SIM_LOSS_LINES_H
 

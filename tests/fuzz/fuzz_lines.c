@@ -1,14 +1,14 @@
 /* fuzz_lines.c: any bytes as the losses on a client's standard input.
  *
- * The first byte says how many experts there are, the second how the rest is cut into pieces. However it is cut, the rows,
- * the number of the last line and the error must be those of the whole. */
+ * The first byte says how many experts there are, the second how the rest is cut into pieces. However it is cut, the
+ * rows, the number of the last line and the error must be those of the whole. */
 #include "sim/loss_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 4096u
+#define ROWS_MAX 256u
 #define EXPERTS_MAX 8u
 
 typedef struct outcome {

@@ -46,8 +46,8 @@ static void check_line(caucus_revoked *list, const char *line, size_t length) {
         return;
     const char *serial = strncmp(digits, "0X", 2) == 0 ? digits + 2 : digits;
     bool index = !hex && strlen(digits) <= 8;
-    if (!(index ? caucus_revoked_has(list, (uint32_t)strtoul(digits, NULL, 10), "none") :
-                  caucus_revoked_has(list, 0, serial)))
+    if (!(index ? caucus_revoked_has(list, (uint32_t)strtoul(digits, NULL, 10), "none")
+                : caucus_revoked_has(list, 0, serial)))
         abort();
 }
 

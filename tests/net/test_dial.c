@@ -89,14 +89,16 @@ static void *greet(void *user) {
         int fd = accept(g->listener, NULL, NULL);
         SSL *ssl = NULL;
         uint8_t head[4], body[256], bytes[512];
-        bool ok = fd >= 0 && (!g->context || (caucus_tls_server_open(g->context, fd, &ssl) == CAUCUS_OK &&
-                                              SSL_do_handshake(ssl) == 1));
+        bool ok =
+            fd >= 0 &&
+            (!g->context || (caucus_tls_server_open(g->context, fd, &ssl) == CAUCUS_OK && SSL_do_handshake(ssl) == 1));
         g->resumed[visit] = ssl && SSL_session_reused(ssl) == 1;
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION, .deadline_ms = 1500};
         memcpy(welcome.plan, g->plan, sizeof welcome.plan);
         size_t size = caucus_wire_put(&welcome, bytes, sizeof bytes);
-        ok = ok && move_all(ssl, fd, head, sizeof head, false) && head[0] <= 250 && (head[1] | head[2] | head[3]) == 0 &&
-             move_all(ssl, fd, body, head[0], false) && move_all(ssl, fd, bytes, size, true);
+        ok = ok && move_all(ssl, fd, head, sizeof head, false) && head[0] <= 250 &&
+             (head[1] | head[2] | head[3]) == 0 && move_all(ssl, fd, body, head[0], false) &&
+             move_all(ssl, fd, bytes, size, true);
         g->greeted[visit] = ok;
         if (visit + 1 == VISITS && ok) /* the last one stays until the client goes */
             (void)!recv(fd, head, 1, 0);
@@ -164,8 +166,8 @@ static int option_of(int fd, int name) {
     return value;
 }
 
-/* A host that vanished is noticed within half a minute or so, whether something is under way or not; a connection that is
- * dropped on purpose is dialled again; the deadline of WELCOME is known. */
+/* A host that vanished is noticed within half a minute or so, whether something is under way or not; a connection that
+ * is dropped on purpose is dialled again; the deadline of WELCOME is known. */
 static void test_socket(void **state) {
     (void)state;
     const uint8_t hash[32] = {1, 2, 3};
