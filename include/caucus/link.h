@@ -49,6 +49,11 @@ CAUCUS_API void caucus_link_sent(caucus_link *link, size_t bytes);
 
 /** True when the next round can be played: an expert is in force and the machine wants losses. */
 CAUCUS_API bool caucus_link_ready(const caucus_link *link);
+/** True after the last round of a block (or phase), until the coordinator has announced what follows. */
+CAUCUS_API bool caucus_link_awaits(const caucus_link *link);
+/** How long the coordinator keeps a step open, as its last welcome said; 0: until everybody has answered, or nothing
+ * was said yet. Whoever awaits an announcement for longer does well to dial again: the coordinator may be gone. */
+CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
 /** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it

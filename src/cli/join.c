@@ -22,6 +22,10 @@
 
 /* A signal that comes just before poll() is seen this much later at most. */
 #define STEP_MS 200
+/* Beyond the deadline, for the coordinator's commit and the network. */
+#define GRACE_SECONDS 2.0
+/* A coordinator without a quorum is dialled again less and less often, but at least so often. */
+#define PATIENCE_SECONDS 300.0
 
 enum {
     CONNECT,
@@ -51,14 +55,14 @@ static const caucus_option options[] = {
     {"insecure", NULL, NULL, "no TLS: to try things on one machine; needs --client"},
     {"client", "I", NULL, "number of this client, from 1, where no certificate says it"},
     {"state", "FILE", NULL, "survive a restart: made if it does not exist, mode 0600"},
-    {"give-up", "SECONDS", "never", "end if there is no coordinator for so long"},
+    {"give-up", "SECONDS", "never", "end if there is no coordinator, or none that keeps its deadline, for so long"},
     {"npy", "FILE", NULL, "losses of a NumPy file: rounds x experts, or clients x rounds x experts"},
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
     {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
-    {"genre", "NAME", "Drama", "movielens: the public best genre"},
-    {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round"},
+    {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
+    {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round, at most a day"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -82,7 +86,12 @@ typedef struct joining {
     caucus_link *link;
     caucus_losses_source losses;
     uint32_t printed; /* rounds whose expert was printed */
-    double seen;      /* when there last was a coordinator */
+    double seen;      /* when there last was a coordinator that kept its deadline */
+    /* The announcement that is due after the last round of a block. */
+    uint32_t heard;  /* announcements so far */
+    double since;    /* when the wait for the next one on this connection began */
+    double patience; /* seconds until the connection is not believed in any more; 0: as the deadline says */
+    bool late;       /* it was not there in time, and that was said */
 } joining;
 
 static int refuse(const char *option, const char *value, const char *why) {
@@ -94,8 +103,14 @@ static int refuse(const char *option, const char *value, const char *why) {
 static int complain(caucus_status status, const caucus_error *error) {
     bool placed = error->field[0] == '\0';
     fprintf(stderr, "caucus join: %s%s%s\n", error->field, placed ? "" : ": ", error->text);
-    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM || status == CAUCUS_E_IO;
+    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM || status == CAUCUS_E_IO ||
+                   status == CAUCUS_E_ORDER; /* in use by another process */
     return machine ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+}
+
+/* A file that the command line names and that cannot be read is wrong use: starting again does not help. */
+static int complain_input(caucus_status status, const caucus_error *error) {
+    return complain(status == CAUCUS_E_IO ? CAUCUS_E_FORMAT : status, error);
 }
 
 static void print_help(void) {
@@ -110,8 +125,9 @@ static void print_help(void) {
         "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one line "
         "of\n"
         "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
-        "is dialled again; with --state, a restart goes on where it was: it says at which round, and standard input\n"
-        "goes on there, too.\n"
+        "is dialled again, and so is a coordinator that announces nothing after its own deadline; with --state, a "
+        "restart\n"
+        "goes on where it was: it says at which round, and standard input goes on there, too.\n"
         "\nThe federation\n",
         stdout);
     caucus_options_help(options, CONNECT, NPY - CONNECT);
@@ -163,8 +179,8 @@ static int check_numbers(joining *j) {
     j->give_up = INFINITY;
     if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))
         return refuse("give-up", j->text[GIVE_UP], "must be seconds, or never");
-    if (j->text[PACE] && !seconds(j->text[PACE], &j->pace))
-        return refuse("pace", j->text[PACE], "must be milliseconds");
+    if (j->text[PACE] && (!seconds(j->text[PACE], &j->pace) || j->pace > CAUCUS_PACE_MAX))
+        return refuse("pace", j->text[PACE], "must be milliseconds, at most 86400000 (a day)");
     return 0;
 }
 
@@ -192,7 +208,7 @@ static int check_options(joining *j) {
         return refuse("npy", t[NPY], "losses come from one place — leave out --adversary");
     if (t[ADVERSARY] && !t[SEED])
         return refuse("seed", NULL, "is needed with --adversary: all clients must simulate the same losses");
-    if ((t[DATA] || t[GENRE]) && !t[ADVERSARY])
+    if ((t[DATA] || t[GENRE]) && (!t[ADVERSARY] || strcmp(t[ADVERSARY], "movielens") != 0))
         return refuse(t[DATA] ? "data" : "genre", NULL, "goes with --adversary movielens");
     if (t[REPLAY] && (t[NPY] || t[ADVERSARY]))
         return refuse("replay", NULL, "is for standard input; other losses find their place by themselves");
@@ -204,7 +220,7 @@ static int read_plan(joining *j) {
     char hex[CAUCUS_PLAN_HEX_BYTES];
     caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
     if (status != CAUCUS_OK)
-        return complain(status, &error);
+        return complain_input(status, &error);
     if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
         abort(); /* 64 digits by contract */
     if (j->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
@@ -232,7 +248,7 @@ static int open_dial(joining *j) {
                                      .notice = notice};
     caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
     if (status != CAUCUS_OK)
-        return complain(status, &error);
+        return complain_input(status, &error);
     if (!plain)
         j->index = caucus_dial_index(j->dial);
     if (j->index == 0)
@@ -272,6 +288,10 @@ static int open_link(joining *j) {
     if (state)
         sodium_memzero(state, bytes);
     free(state);
+    if (status != CAUCUS_OK && bytes > 0 && strcmp(error.field, "state") == 0) {
+        fprintf(stderr, "caucus join: --state %s: %s\n", j->text[STATE], error.text);
+        return CAUCUS_EXIT_USAGE;
+    }
     if (status != CAUCUS_OK)
         return complain(status, &error);
     uint32_t round = caucus_link_round(j->link);
@@ -297,7 +317,7 @@ static int open_losses(joining *j) {
         status =
             caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
     }
-    return status == CAUCUS_OK ? 0 : complain(status, &error);
+    return status == CAUCUS_OK ? 0 : complain_input(status, &error);
 }
 
 static double now(void) {
@@ -357,6 +377,36 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     return 0;
 }
 
+/* After the last round of a block the announcement is due when the deadline is over. A connection can look alive and be
+ * dead, so a coordinator that is late is dialled again: if it is there it says the same once more, and reports are sent
+ * again as they were. Nothing can be played meanwhile: what follows the block is not known. */
+static void mind_deadline(joining *j) {
+    uint32_t heard = caucus_client_heard(caucus_link_client(j->link)), ms = caucus_link_deadline_ms(j->link);
+    bool open = caucus_dial_is_open(j->dial);
+    if (heard != j->heard || !caucus_link_awaits(j->link)) {
+        j->heard = heard;
+        j->late = false;
+        j->patience = 0;
+    }
+    if (j->patience == 0 || !open) /* not waiting until now, or not on this connection */
+        j->since = now();
+    if (ms == 0 || !caucus_link_awaits(j->link))
+        return;
+    if (j->patience == 0)
+        j->patience = ms / 1000.0 + GRACE_SECONDS;
+    if (!open || now() - j->since <= j->patience)
+        return;
+    if (!j->late)
+        fprintf(stderr,
+                "caucus join: no announcement %g s after the deadline (%g s): dialling %s again — the coordinator "
+                "hangs, is "
+                "gone, or waits for a quorum\n",
+                GRACE_SECONDS, ms / 1000.0, j->text[CONNECT]);
+    j->late = true;
+    j->patience = fmax(j->patience, fmin(2 * j->patience, PATIENCE_SECONDS));
+    caucus_dial_again(j->dial, j->link);
+}
+
 static int play(joining *j) {
     j->seen = now();
     while (!stop && !caucus_link_done(j->link)) {
@@ -375,10 +425,12 @@ static int play(joining *j) {
             return complain(CAUCUS_E_IO, &error);
         if (awake)
             caucus_losses_read(&j->losses);
-        if (caucus_dial_is_open(j->dial))
+        mind_deadline(j);
+        if (caucus_dial_is_open(j->dial) && !j->late)
             j->seen = now();
         else if (now() - j->seen > j->give_up) {
-            fprintf(stderr, "caucus join: no coordinator at %s for %g s\n", j->text[CONNECT], j->give_up);
+            fprintf(stderr, "caucus join: no %s at %s for %g s\n", j->late ? "announcement" : "coordinator",
+                    j->text[CONNECT], j->give_up);
             return CAUCUS_EXIT_FAILED;
         }
     }

@@ -6,15 +6,8 @@
 #include <caucus/plan.h>
 
 #include "sim/adversary.h"
+#include "sim/loss_lines.h"
 #include "sim/npy.h"
-
-typedef enum caucus_losses_state {
-    CAUCUS_LOSSES_READY, /* a row is there */
-    CAUCUS_LOSSES_LATER, /* not yet: wait until standard input can be read */
-    CAUCUS_LOSSES_ENDED, /* no more will come */
-    CAUCUS_LOSSES_WRONG, /* malformed: the error says where */
-    CAUCUS_LOSSES_FAILED /* the file is not what it was: the error says which */
-} caucus_losses_state;
 
 typedef struct caucus_losses_source {
     const caucus_plan *plan;
@@ -28,11 +21,7 @@ typedef struct caucus_losses_source {
     bool has_npy;
     const char *path; /* borrowed */
     /* Lines. */
-    char *text;
-    size_t size, used, room;
-    uint64_t line; /* number of the last line taken */
-    uint32_t skip; /* lines to pass over first (--replay) */
-    bool ended;
+    caucus_loss_lines lines;
 } caucus_losses_source;
 
 /** Lines of standard input. skip: rounds that were played before and come again. */
@@ -53,10 +42,5 @@ bool caucus_losses_waits(const caucus_losses_source *source);
 void caucus_losses_read(caucus_losses_source *source);
 /** The losses of round `round` (from 0), in source->row. */
 caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint32_t round, caucus_error *ret_error);
-
-/** One line of d numbers: "0.1,0.2" or "[0.1, 0.2]"; nan and null are not numbers, and accepted.
- *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (what is wrong, without the place). */
-caucus_status caucus_losses_line(const char *line, uint32_t experts, double *ret,
-                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

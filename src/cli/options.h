@@ -12,6 +12,9 @@
 /* Exit codes of the program. */
 enum { CAUCUS_EXIT_DONE = 0, CAUCUS_EXIT_FAILED = 1, CAUCUS_EXIT_USAGE = 2 };
 
+/* --pace of join and up, in milliseconds: a day. */
+#define CAUCUS_PACE_MAX 86400000.0
+
 typedef struct caucus_option {
     const char *name;     /* without dashes; NULL ends a table */
     const char *argument; /* what help calls its value; NULL: yes or no */

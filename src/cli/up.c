@@ -21,8 +21,8 @@ static const caucus_option options[] = {
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
         {"keep", "DIR", NULL, "keep certificates, plan, states and logs there (must not exist)"},
-    {"pace", "MS", "0", "wait so long before each round, to have time to look"},
-    {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is; port 0 = any"},
+    {"pace", "MS", "0", "wait so long before each round, at most a day, to have time to look"},
+    {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is, on this machine; port 0 = any"},
     {"open", "WHEN", "auto", "have a browser show it: yes, no, or auto = at a terminal with a desktop"},
     {NULL, NULL, NULL, NULL},
 };
@@ -100,6 +100,8 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == CAUCUS_FIELD_OUT || index == CAUCUS_FIELD_LEDGER || index == CAUCUS_FIELD_BUDGET)
         return caucus_up_say("--%s: for caucus simulate; --keep DIR keeps the files of a live run",
                              options[index].name);
+    if (index == CAUCUS_FIELD_THREADS)
+        return caucus_up_say("--threads: for caucus simulate; a live run is one process per client");
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
         return caucus_up_say("--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
@@ -137,8 +139,9 @@ static int check_run(const caucus_up *u) {
         return caucus_up_say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
                              plan->settings.clients, CLIENTS_MAX);
     char *end = NULL;
-    if (u->pace && !(strtod(u->pace, &end) >= 0 && end != u->pace && *end == '\0'))
-        return caucus_up_say("--pace %s: must be milliseconds", u->pace);
+    double pace = u->pace ? strtod(u->pace, &end) : 0;
+    if (u->pace && !(pace >= 0 && pace <= CAUCUS_PACE_MAX && end != u->pace && *end == '\0'))
+        return caucus_up_say("--pace %s: must be milliseconds, at most 86400000 (a day)", u->pace);
     return 0;
 }
 

@@ -56,7 +56,7 @@ int caucus_up_play(caucus_up *u);
 bool caucus_up_listen(caucus_up *u, int timeout_ms);
 
 /* up_page.c */
-/** Read --open: sets u->opens. Returns: 0 or an exit code. */
+/** Read --http and --open: sets u->opens. Returns: 0 or an exit code. */
 int caucus_up_page_wanted(caucus_up *u);
 /** Say where the page is and, if wanted, have it opened. */
 void caucus_up_page_open(caucus_up *u);

@@ -5,6 +5,7 @@
 #include "cli/browser.h"
 #include "cli/options.h"
 #include "cli/up.h"
+#include "net/address.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +23,21 @@ static bool at_terminal(void) {
            tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
+/* A demonstration shows its page on this machine: it has no token to keep others away. */
+static int check_place(const char *http) {
+    caucus_address place;
+    caucus_error error = {"", ""};
+    if (caucus_address_resolve(http, "http", true, &place, &error) != CAUCUS_OK)
+        return caucus_up_say("--http %s", error.text);
+    if (!place.loopback)
+        return caucus_up_say("--http %s: must be on this machine, 127.0.0.1:PORT or [::1]:PORT", http);
+    return 0;
+}
+
 int caucus_up_page_wanted(caucus_up *u) {
+    int code = u->http ? check_place(u->http) : 0;
+    if (code != 0)
+        return code;
     const char *when = u->open ? u->open : "auto";
     if (strcmp(when, "yes") != 0 && strcmp(when, "no") != 0 && strcmp(when, "auto") != 0)
         return caucus_up_say("--open %s: must be yes, no or auto", when);

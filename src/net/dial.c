@@ -17,8 +17,14 @@
 #include "net/address.h"
 #include "net/tls.h"
 
-#define OPEN_MS 10000      /* to connect and shake hands */
-#define SILENCE_SECONDS 60 /* then the kernel asks whether the other side is still there */
+#define OPEN_MS 10000 /* to connect and shake hands */
+/* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
+ * still there; and 30 s after the first byte that nobody acknowledged the connection is over (else: the kernel's
+ * retries, 15 minutes and more). */
+#define SILENCE_SECONDS 20
+#define ASK_SECONDS 5
+#define ASK_TIMES 2
+#define UNACKNOWLEDGED_MS 30000
 
 typedef enum dial_state { WAITING, CONNECTING, SHAKING, OPEN } dial_state;
 
@@ -122,7 +128,7 @@ static void say(caucus_dial *d, const char *what, uint32_t pause) {
         d->notice(d->user, line);
 }
 
-/* The connection is gone, or never came: wait, then try again. */
+/* The connection is gone, or never came: wait, then try again. why: for the notice; NULL: the caller has said it. */
 static void lose(caucus_dial *d, caucus_link *link, const char *why) {
     hang_up(d);
     caucus_link_disconnected(link);
@@ -132,7 +138,8 @@ static void lose(caucus_dial *d, caucus_link *link, const char *why) {
     uint32_t pause = caucus_dial_pause(d->tries++);
     d->state = WAITING;
     d->when = now_ms() + pause;
-    say(d, why, pause);
+    if (why)
+        say(d, why, pause);
 }
 
 void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why) {
@@ -141,6 +148,11 @@ void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why
     d->fruitful = false;
     d->tries = 8; /* whoever sends nonsense is not asked again at once */
     lose(d, link, line);
+}
+
+void caucus_dial_again(caucus_dial *d, caucus_link *link) {
+    if (d->state == OPEN)
+        lose(d, link, NULL);
 }
 
 /* Why TLS failed; true if coming again cannot help: one side does not accept the other's certificate. */
@@ -181,11 +193,14 @@ static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_
         lose(d, link, strerror(errno));
         return CAUCUS_OK;
     }
-    int on = 1, idle = SILENCE_SECONDS, every = 10;
+    int on = 1, idle = SILENCE_SECONDS, every = ASK_SECONDS, times = ASK_TIMES;
+    unsigned most = UNACKNOWLEDGED_MS;
     (void)setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)setsockopt(d->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
     if (connect(d->fd, (const struct sockaddr *)&d->address.socket, d->address.bytes) != 0 && errno != EINPROGRESS) {
         lose(d, link, strerror(errno));
         return CAUCUS_OK;

@@ -36,6 +36,8 @@ bool caucus_dial_is_open(const caucus_dial *dial);
 /** Drop the connection because of what came over it (a link said CAUCUS_E_FORMAT); the next try is in half a minute or
  * so. */
 void caucus_dial_drop(caucus_dial *dial, caucus_link *link, const caucus_error *why);
+/** Drop a connection that is open but silent, without a notice, and dial again. */
+void caucus_dial_again(caucus_dial *dial, caucus_link *link);
 /** Send what is left (a farewell), for at most timeout_ms, and close. */
 void caucus_dial_close(caucus_dial *dial, caucus_link *link, int timeout_ms);
 

@@ -16,8 +16,9 @@
 #define BYTES_MAX ((size_t)1 << 31)
 
 struct caucus_journal {
-    char *path, *temporary;
-    int lock, directory;
+    char *path, *temporary, *lock_path;
+    int lock; /* -1: not ours */
+    int directory;
     int error;
 };
 
@@ -37,6 +38,28 @@ static int open_directory(const char *path) {
     return fd;
 }
 
+/* Lock the file that has this name now: whoever ends removes it, and a lock on a file without a name keeps nobody out.
+ * Returns: its descriptor, or -1 (errno: EWOULDBLOCK if another process has it). */
+static int take_lock(const char *path) {
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            return -1;
+        struct stat held, named;
+        bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+            held.st_dev == named.st_dev)
+            return fd;
+        int why = errno;
+        (void)close(fd);
+        errno = why;
+        if (!locked)
+            return -1;
+    }
+    errno = EWOULDBLOCK; /* somebody takes and leaves it all the time */
+    return -1;
+}
+
 caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) {
     caucus_journal *j = calloc(1, sizeof *j);
     if (!j)
@@ -44,35 +67,37 @@ caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus
     j->lock = j->directory = -1;
     j->path = strdup(path);
     j->temporary = join_text(path, ".new");
-    char *lock = join_text(path, ".lock");
+    j->lock_path = join_text(path, ".lock");
     caucus_status status = CAUCUS_OK;
-    if (!j->path || !j->temporary || !lock) {
+    if (!j->path || !j->temporary || !j->lock_path) {
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    } else if ((j->directory = open_directory(path)) < 0 ||
-               (j->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "state",
-                             "%.150s: %s — give a file in a directory that can be written to", path, strerror(errno));
-    } else if (flock(j->lock, LOCK_EX | LOCK_NB) != 0) {
+    } else if ((j->directory = open_directory(path)) >= 0 && (j->lock = take_lock(j->lock_path)) >= 0) {
+        *ret = j;
+        return CAUCUS_OK;
+    } else if (j->directory >= 0 && errno == EWOULDBLOCK) {
         status = caucus_fail(ret_error, CAUCUS_E_ORDER, "state",
                              "%.150s: another process uses it — each client needs its own", path);
+    } else {
+        bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+        status = caucus_fail(ret_error, nowhere ? CAUCUS_E_RANGE : CAUCUS_E_IO, "state",
+                             "%.150s: %s — give a file in a directory that can be written to", path, strerror(errno));
     }
-    free(lock);
-    if (status != CAUCUS_OK)
-        caucus_journal_close(j);
-    else
-        *ret = j;
+    caucus_journal_close(j);
     return status;
 }
 
 void caucus_journal_close(caucus_journal *j) {
     if (!j)
         return;
-    if (j->lock >= 0)
+    if (j->lock >= 0) {
+        (void)unlink(j->lock_path); /* while it is ours: see take_lock() */
         (void)close(j->lock);
+    }
     if (j->directory >= 0)
         (void)close(j->directory);
     free(j->path);
     free(j->temporary);
+    free(j->lock_path);
     free(j);
 }
 

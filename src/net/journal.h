@@ -2,7 +2,8 @@
  * layer: net
  *
  * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock
- * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. */
+ * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. It is there
+ * while the journal is open; one that a killed process left is taken over. */
 #ifndef CAUCUS_NET_JOURNAL_H
 #define CAUCUS_NET_JOURNAL_H
 
@@ -13,7 +14,8 @@
 typedef struct caucus_journal caucus_journal;
 
 /** Take the lock.
- *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (another process has it), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (another process has it), CAUCUS_E_RANGE (no such directory, or not
+ *  one to write to), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
 caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_journal_close(caucus_journal *journal);
 

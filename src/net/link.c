@@ -247,6 +247,7 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
                            "the coordinator runs plan %s… and this client has %s…", other, own);
     }
     link->welcomed = true;
+    link->deadline_ms = frame->deadline_ms;
     return CAUCUS_OK;
 }
 
@@ -397,6 +398,14 @@ void caucus_link_sent(caucus_link *link, size_t bytes) {
 
 bool caucus_link_ready(const caucus_link *link) {
     return caucus_client_rounds_left(link->machine) > 0;
+}
+
+bool caucus_link_awaits(const caucus_link *link) {
+    return !link->over && caucus_client_heard(link->machine) > 0 && !caucus_link_ready(link);
+}
+
+uint32_t caucus_link_deadline_ms(const caucus_link *link) {
+    return link->deadline_ms;
 }
 
 uint32_t caucus_link_expert(const caucus_link *link) {

@@ -46,6 +46,7 @@ struct caucus_link {
     uint32_t cost_next, sums_next; /* the most the coordinator has said to have counted */
 
     bool connected, welcomed, leaving;
+    uint32_t deadline_ms;                                /* of the last WELCOME; 0 = none, or not welcomed yet */
     uint8_t control[2 * (CAUCUS_WIRE_TEXT_BYTES + 128)]; /* HELLO, GOODBYE */
     size_t control_size, control_sent;
     uint8_t *in; /* bytes received and not yet read */

@@ -34,14 +34,16 @@ static bool read_entry(char *line, entry *ret) {
         marked = true;
         p += 2;
     }
-    for (; *p; p++) {
+    for (; *p && !isspace((unsigned char)*p); p++) {
         marked = marked || *p == ':';
-        if (!isspace((unsigned char)*p) && *p != ':') {
+        if (*p != ':') {
             if (!isxdigit((unsigned char)*p) || length + 1 >= sizeof ret->serial)
                 return false;
             ret->serial[length++] = (char)toupper((unsigned char)*p);
         }
     }
+    if (p[strspn(p, " \t\v\f")] != '\0')
+        return false; /* two of them: "1 2" is not client 12 */
     bool digits = strspn(ret->serial, "0123456789") == length;
     if (!marked && digits && length <= 8)
         ret->client = (uint32_t)strtoul(ret->serial, NULL, 10);
@@ -53,6 +55,27 @@ static bool same_serial(const char *a, const char *b) {
     return strcmp(a + strspn(a, "0"), b + strspn(b, "0")) == 0;
 }
 
+/* One line, of any length, as fgets() would not give it. What follows a zero byte would go unseen: such a file is no
+ * list. */
+static caucus_status take_line(caucus_revoked *r, char *line, size_t length, size_t number, caucus_error *ret_error) {
+    if (memchr(line, '\0', length))
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "revoked", "%.100s:%zu: a zero byte", r->path, number);
+    line[strcspn(line, "#\r\n")] = '\0';
+    if (line[strspn(line, " \t\v\f")] == '\0')
+        return CAUCUS_OK;
+    entry *grown = realloc(r->list, (r->count + 1) * sizeof *grown);
+    if (!grown)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    r->list = grown;
+    if (!read_entry(line, &r->list[r->count]))
+        return caucus_fail(
+            ret_error, CAUCUS_E_FORMAT, "revoked",
+            "%.100s:%zu: '%.40s' — one client's index or one certificate's serial number (hexadecimal) per line",
+            r->path, number, line);
+    r->count++;
+    return CAUCUS_OK;
+}
+
 static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
     r->readable = false;
     r->count = 0;
@@ -62,26 +85,13 @@ static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
             fclose(file);
         return caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: %s", r->path, strerror(errno));
     }
-    char line[512];
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    ssize_t length;
     caucus_status status = CAUCUS_OK;
-    for (size_t number = 1; status == CAUCUS_OK && fgets(line, sizeof line, file); number++) {
-        line[strcspn(line, "#\r\n")] = '\0';
-        if (line[strspn(line, " \t")] == '\0')
-            continue;
-        entry *grown = realloc(r->list, (r->count + 1) * sizeof *grown);
-        if (!grown) {
-            status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-            break;
-        }
-        r->list = grown;
-        if (read_entry(line, &r->list[r->count]))
-            r->count++;
-        else
-            status = caucus_fail(
-                ret_error, CAUCUS_E_FORMAT, "revoked",
-                "%.100s:%zu: '%.40s' — one client's index or one certificate's serial number (hexadecimal) per line",
-                r->path, number, line);
-    }
+    while (status == CAUCUS_OK && (length = getline(&line, &room, file)) >= 0)
+        status = take_line(r, line, (size_t)length, ++number, ret_error);
+    free(line);
     if (status == CAUCUS_OK && ferror(file))
         status = caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: cannot be read", r->path);
     fclose(file);

@@ -87,4 +87,11 @@ wrong "for one client alone" --algorithm sparse-vector
 wrong "two-step" --protocol paper
 wrong "must be table or json" --format csv
 wrong "did you mean '--clients'" --client 3
+wrong "--threads: for caucus simulate" --threads 2
+wrong "at most 86400000" --pace inf
+wrong "at most 86400000" --pace nan
+wrong "at most 86400000" --pace 1e300
+wrong "write HOST:PORT" --http nonsense
+wrong "must be on this machine, 127.0.0.1:PORT" --http 0.0.0.0:0
+wrong "not used by adversary realizable" --genre Comedy
 [ "$failures" -eq 0 ] && echo "ok: up"

@@ -77,11 +77,12 @@ start_coordinator() { # start_coordinator NAME PLAN PORT FLAGS...: sets server a
     port=$(sed -n 's/^{"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
 }
 # start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
+# patience, if set: seconds without a coordinator that it bears.
 start_client() {
     local name=$1 plan=$2 to=$3 index=$4 life=1
     shift 4
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" --give-up 30 "$@" \
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" --give-up "${patience:-30}" "$@" \
         >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
     client=$!
 }

@@ -105,6 +105,36 @@ static void test_undisturbed(void **state) {
     }
 }
 
+/* An announcement is awaited after the last round of a block, and only then: not before the first, not while there is a
+ * round to play, not after the last. */
+static void test_awaits(void **state) {
+    (void)state;
+    caucus_settings plans[8];
+    uint32_t count = test_plans(plans);
+    for (uint32_t p = 0; p < count; p++) {
+        federation f;
+        federation_open(&f, &plans[p], SEED + p);
+        hall *h = malloc(sizeof *h);
+        assert_non_null(h);
+        hall_open(h, f.plan, SEED + p);
+        for (uint32_t i = 0; i < h->m; i++)
+            assert_false(caucus_link_awaits(h->seat[i].link));
+        settle(h, 0); /* the others have reported; the step stays open for client 1 */
+        assert_false(caucus_link_awaits(h->seat[0].link));
+        for (uint32_t i = 1; i < h->m; i++) {
+            assert_false(caucus_link_ready(h->seat[i].link));
+            assert_true(caucus_link_awaits(h->seat[i].link));
+        }
+        settle(h, NOBODY);
+        assert_true(hall_done(h));
+        for (uint32_t i = 0; i < h->m; i++)
+            assert_false(caucus_link_awaits(h->seat[i].link));
+        hall_close(h);
+        free(h);
+        federation_close(&f);
+    }
+}
+
 /* Client 1's connection breaks after exactly `up` bytes to the coordinator and `down` bytes from it (whichever comes
  * first). */
 static bool run_with_cut(const federation *f, uint64_t seed, size_t up, size_t down) {
@@ -629,6 +659,7 @@ static void test_damaged_state(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_undisturbed),
+                                       cmocka_unit_test(test_awaits),
                                        cmocka_unit_test(test_cut_at_every_byte),
                                        cmocka_unit_test(test_restart_at_every_step),
                                        cmocka_unit_test(test_storm),

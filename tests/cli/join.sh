@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# caucus join: wrong use is one line that names the fix, with exit code 2: also a file that the command line names and that is not there
+# (a unit with RestartPreventExitStatus=2 must not start it again for ever). A state that another process uses is exit code 1.
+set -euo pipefail
+: "${CAUCUS:?path of the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+bad() { echo "not ok: $*"; failures=$((failures + 1)); }
+
+# refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it; standard input is ./input.
+: >input
+refuses() {
+    local name=$1 code=$2 pattern=$3 got=0
+    shift 3
+    timeout 20 "$CAUCUS" join "$@" >out 2>err <input || got=$?
+    if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(grep -vc 'NOT PRIVATE (seeded)' err)" -ne 1 ] || ! grep -qF -- "$pattern" err; then
+        bad "$name (exit code $got): $(cat out err)"
+    else
+        echo "ok: $name"
+    fi
+}
+"$CAUCUS" plan --clients 2 --experts 3 --rounds 10 --trust coordinator --write plan.yaml >/dev/null
+"$CAUCUS" certify certs --clients 2 >/dev/null
+plain=(--connect 127.0.0.1:1 --plan plan.yaml --insecure --client 1)
+tls() { # tls OPTION FILE: sets secure, with another file for one of its options
+    secure=(--connect 127.0.0.1:1 --plan plan.yaml --cert certs/client-1.pem --key certs/client-1.key --ca certs/ca.pem)
+    local i
+    for i in "${!secure[@]}"; do [ "${secure[i]}" != "--$1" ] || secure[i + 1]=$2; done
+}
+
+# Files.
+refuses "no such plan" 2 "nowhere.yaml" --connect 127.0.0.1:1 --plan nowhere.yaml --insecure --client 1
+refuses "a directory for a plan" 2 "certs" --connect 127.0.0.1:1 --plan certs --insecure --client 1
+for option in cert key ca; do
+    tls $option nowhere.pem
+    refuses "no such $option" 2 "nowhere.pem" "${secure[@]}"
+done
+refuses "no such npy" 2 "nowhere.npy" "${plain[@]}" --npy nowhere.npy
+refuses "no such data" 2 "nowhere" "${plain[@]}" --adversary movielens --seed 1 --data nowhere
+refuses "no such directory for the state" 2 "nowhere/1.state" "${plain[@]}" --state nowhere/1.state
+echo "not a state" >junk.state
+refuses "a state that is none" 2 "--state junk.state: is not the state of a client" "${plain[@]}" --state junk.state
+[ "$(cat junk.state)" = "not a state" ] || bad "a file that is no state was touched"
+: >empty.state
+refuses "an empty state" 2 "empty.state: is not the state of a client" "${plain[@]}" --state empty.state
+
+# A state in use; and no lock stays, neither of the refused nor of those who ended.
+mkfifo pipe
+exec 9<>pipe
+timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>&1 &
+holder=$!
+for _ in $(seq 400); do [ ! -e 1.state.lock ] || break; sleep 0.02; done
+refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --state 1.state
+[ -e 1.state.lock ] || bad "the refused one took the lock away"
+kill -TERM "$holder"
+wait "$holder" || true
+refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --npy nowhere.npy
+locks=$(find . -name '*.lock')
+[ -z "$locks" ] || bad "locks stay: $locks"
+
+# Options that would go unused, and numbers that are none.
+refuses "a genre without movielens" 2 "goes with --adversary movielens" "${plain[@]}" --adversary realizable --seed 1 --genre Comedy
+refuses "data without movielens" 2 "goes with --adversary movielens" "${plain[@]}" --adversary realizable --seed 1 --data .
+for pace in inf nan 1e300 -1 86400001 5x; do
+    refuses "--pace $pace" 2 "at most 86400000" "${plain[@]}" --adversary realizable --seed 1 --pace "$pace"
+done
+
+# Lines, in a federation of one.
+"$CAUCUS" plan --clients 1 --experts 3 --rounds 10 --trust coordinator --write one.yaml >/dev/null
+line() { # line NAME PATTERN: ./input is refused so
+    local got=0
+    rm -f serve.out
+    timeout 60 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out 2>/dev/null </dev/null &
+    local server=$!
+    for _ in $(seq 400); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
+    timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml --insecure --client 1 \
+        --give-up 10 <input >out 2>err || got=$?
+    { [ "$got" -eq 2 ] && grep -qF -- "$2" err; } || bad "$1 (exit code $got): $(cat err)"
+    kill -TERM $server
+    wait $server || true
+    echo "ok: $1"
+}
+printf '0.1,0.2,0.3\n0.1 0.2 0.3\n' >input
+line "blanks" "stdin:2: no comma after value 1, '0.1' — values are separated by commas"
+printf '0.1,0.2,0.3\n0.1,0.2,0.3\0,0.4\n' >input
+line "zero" "stdin:2: a zero byte"
+[ "$failures" -eq 0 ]

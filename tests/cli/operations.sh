@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# docs/OPERATIONS.md names every metric, every log line, every reason for a refusal and every line of a client, as the sources have them.
+set -euo pipefail
+: "${CAUCUS_SOURCE:?the project}"
+python3 - "$CAUCUS_SOURCE" <<'PY'
+import re, sys
+
+root = sys.argv[1] + "/"
+page = open(root + "docs/OPERATIONS.md", encoding="utf-8").read()
+LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
+
+def source(*names):
+    return "\n".join(open(root + "src/" + name, encoding="utf-8").read() for name in names)
+
+def literals(text):
+    """C strings, put together where they stand side by side."""
+    for found in re.findall(LITERAL, text):
+        yield "".join(part for part in re.findall(r'"((?:[^"\\]|\\.)*)"', found)).replace("\\n", "").replace('\\"', '"')
+
+def calls(text, name):
+    """The arguments of every call of a function, as text."""
+    for at in re.finditer(name + r"\(", text):
+        depth, end, quoted = 1, at.end(), False
+        while depth > 0:
+            c = text[end]
+            if c == '"' and text[end - 1] != "\\":
+                quoted = not quoted
+            depth += 0 if quoted else (c == "(") - (c == ")")
+            end += 1
+        yield text[at.end():end - 1]
+
+def fragments(line):
+    """What of a format is always printed, in pieces long enough to be looked for."""
+    for piece in re.split(r"%[-+ 0#]*[0-9]*(?:\.[0-9*]+)?(?:ll|z|hh)?[a-zA-Z]", line):
+        piece = piece.strip(" '…[],()")
+        if len(re.findall("[A-Za-z]", piece)) >= 4:
+            yield piece
+
+def missing(lines, least, what):
+    lines = sorted(set(lines))
+    if len(lines) < least:
+        sys.exit(f"not ok: only {len(lines)} {what} were found in the sources: the test looks in the wrong place")
+    return [f"{what}: '{piece}' (of '{line}')" for line in lines for piece in fragments(line) if piece not in page]
+
+wrong = []
+
+# Metrics: each in the first column of a row; a counter has a row of its own.
+metrics = source("net/http_metrics.c")
+named = re.findall(r'\b(?:gauge|counter|head)\(to, "(\w+)"', metrics)
+if len(named) < 25:
+    sys.exit("not ok: the metrics were not found in the sources")
+rows = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in re.findall(r"^\| `.*$", page.split("### Metrics")[1], re.M)]
+for name in named:
+    if not any(name in row for row in rows):
+        wrong.append(f"metric {name}")
+for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
+    if not any(row == [name] or set(row) == {"switches_allowed", name} for row in rows):
+        wrong.append(f"metric {name}: no row of its own")
+
+# The coordinator's log; level 2 is never printed.
+server = source("net/loop.c", "net/loop_input.c", "net/loop_output.c", "net/server.c", "net/server_step.c")
+log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [01],", call)]
+log += [line for line in literals(source("cli/serve.c")) if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
+wrong += missing((line.replace("caucus serve: ", "") for line in log), 8, "log line")
+
+# Why somebody is refused, or told goodbye.
+whys = [line for name in ("caucus_output_refuse", "caucus_output_goodbye", r"snprintf") for call in calls(server, name)
+        if name != "snprintf" or call.startswith("text, sizeof text,") for line in literals(call)]
+whys += [line for found in re.findall(r"(?:\*ret_why|\.text) = ([^;]*?)[;}]", server) for line in literals(found)]
+wrong += missing(whys, 14, "refusal")
+
+# A client's lines.
+join = source("cli/join.c")
+lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call for line in literals(call)
+         if "every setting has a name" not in line]
+wrong += missing((line.replace("caucus join: ", "") for line in lines), 12, "line of join")
+dial = source("net/dial.c")
+lines = [line for name in ("lose", r"snprintf") for call in calls(dial, name) for line in literals(call)]
+wrong += missing(lines, 5, "line of dial")
+link = source("net/link.c", "net/link_state.c")
+lines = [list(literals(call))[-1] for name in ("caucus_fail", "damaged") for call in calls(link, r"\b" + name) if '"' in call]
+lines += [line for line in literals(link) if line == "it gave no reason"]
+# (the number of a client is wrong use; a round too many is a fault of a program of one's own)
+wrong += missing((line for line in lines if not re.search("clients 1 to|no round can be played", line)), 18, "line of link")
+lines = [list(literals(call))[-1] for name in ("caucus_fail", "wrong") for call in calls(source("sim/loss_lines.c"), r"\b" + name) if '"' in call]
+wrong += missing(lines, 7, "line about losses")
+
+# The test itself: what is not on the page is found missing.
+if not missing(["no such line was ever %s written"], 1, "planted"):
+    sys.exit("not ok: a planted line was not missed")
+for line in wrong:
+    print("not in docs/OPERATIONS.md:", line)
+print("not ok" if wrong else "ok: operations")
+sys.exit(bool(wrong))
+PY
