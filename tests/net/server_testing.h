@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/forked.h"
 #include "unit/federation.h"
 
 #include "net/server.h"

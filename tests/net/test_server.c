@@ -247,7 +247,7 @@ static void test_stop_and_go_on(void **state) {
 static pid_t spawn(hall *h, uint64_t n, bool after, rlim_t limit, uint16_t *ret_port) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
+    pid_t child = forked();
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
