@@ -161,6 +161,7 @@ static void a_damaged_file_is_named(void **state) {
                                 "0123456789012345678901234567890123456789012345678901234567890123456789",
                126);
     store_refused(dir, CAUCUS_E_FORMAT, "coordinator.db: damaged");
+    store_refused(dir, CAUCUS_E_FORMAT, "the run is over: run no older copy; a new run needs a new directory");
     file_write(in_place("damaged/coordinator.db"), bytes, size / 2 / 4096 * 4096); /* half of it */
     store_refused(dir, CAUCUS_E_FORMAT, "coordinator.db: damaged");
     uint32_t refused = 0;
