@@ -199,7 +199,9 @@ static void shake_hands(caucus_connection *c) {
     }
     int why = SSL_get_error(c->ssl, done);
     bool write = why == SSL_ERROR_WANT_WRITE;
-    if (why != SSL_ERROR_WANT_READ && !write) {
+    if (why == SSL_ERROR_SYSCALL || why == SSL_ERROR_ZERO_RETURN) {
+        caucus_connection_end(c); /* it has gone by itself, or the network has: nobody was refused */
+    } else if (why != SSL_ERROR_WANT_READ && !write) {
         char text[160];
         caucus_tls_why(c->ssl, text, sizeof text);
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, text); /* not shaken: it is only counted and closed */

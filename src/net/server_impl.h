@@ -60,7 +60,7 @@ struct caucus_server {
     uint32_t loops;
     caucus_loop *loop[CAUCUS_LOOPS_MAX];
     int listener[CAUCUS_LOOPS_MAX]; /* bound before the state is opened; -1: none, or the loop has it */
-    int timer; /* timerfd, CLOCK_MONOTONIC: deadline of the step, or of the end */
+    int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, or of the end */
     uint64_t opened_ns;
     pthread_mutex_t log_lock;
 
@@ -125,7 +125,8 @@ void caucus_step_look(caucus_server *server);
 void caucus_step_clock(caucus_server *server);
 /** If caucus_server_stop() was called: the step in hand is the last one of this process. */
 void caucus_step_last(caucus_server *server);
-/** What a new state would begin with, before anything is written: a name or a budget that is refused leaves no trace. */
+/** What a new state would begin with, before anything is written: a name or a budget that is refused leaves no trace.
+ */
 caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** If an epoch has ended: wipe it off the store. For when the news has been sent. */

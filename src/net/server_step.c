@@ -37,8 +37,8 @@ static bool remember(caucus_server *s, const caucus_announcement *a) {
     return true;
 }
 
-/* When the timer rings next: the step's deadline, the end of the wait after the run, or of that for the last step before
- * a stop. 0: never. */
+/* When the timer rings next: the step's deadline, the end of the wait after the run, or of that for the last step
+ * before a stop. 0: never. */
 static uint64_t rings_ns(const caucus_server *s) {
     if (s->finished_ns)
         return s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
@@ -378,10 +378,11 @@ static void read_announcement(void *user, const caucus_announcement *a) {
 static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
     caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
     if (status != CAUCUS_OK)
-        return caucus_fail(ret_error, status, "state",
-                           "%.60s: the machine's state is damaged (%.30s) — run no older copy; a new run needs a new --state "
-                           "and its own budget",
-                           s->set.state_dir, caucus_status_text(status));
+        return caucus_fail(
+            ret_error, status, "state",
+            "%.60s: the machine's state is damaged (%.30s) — run no older copy; a new run needs a new --state "
+            "and its own budget",
+            s->set.state_dir, caucus_status_text(status));
     caucus_ledger_free(s->ledger); /* that of a new state */
     s->ledger = NULL;
     status = caucus_store_ledger(s->store, &s->ledger, ret_error);
@@ -393,10 +394,11 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
         return status;
     uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
-                           "%.60s: history and state do not fit — run no older copy; a new run needs a new --state and its "
-                           "own budget",
-                           s->set.state_dir);
+        return caucus_fail(
+            ret_error, CAUCUS_E_FORMAT, "state",
+            "%.60s: history and state do not fit — run no older copy; a new run needs a new --state and its "
+            "own budget",
+            s->set.state_dir);
     s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
     for (uint32_t i = 0; i < s->clients;

@@ -92,9 +92,8 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
-        status =
-            caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
-                        caucus_store_tail(store->path));
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
+                             caucus_store_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
     else if ((sqlite3_column_int(row, 1) != 0) != seeded)
@@ -234,8 +233,8 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
 void caucus_store_close(caucus_store *store) {
     if (store == NULL)
         return;
-    sqlite3_stmt *statements[] = {store->begin, store->put_state, store->put_announcement, store->put_line,
-                                  store->put_begun, store->commit};
+    sqlite3_stmt *statements[] = {store->begin,    store->put_state, store->put_announcement,
+                                  store->put_line, store->put_begun, store->commit};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         sqlite3_finalize(statements[i]);
     /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way.

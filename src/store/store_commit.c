@@ -128,8 +128,8 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
             memcpy(state, blob, bytes);
         else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
-                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (an empty state) — " CAUCUS_STORE_OVER,
-                                       caucus_store_tail(s->path))
+                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                                       "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_store_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
         status = caucus_store_fail(s->db, s->path, "reading", ret_error);
@@ -181,8 +181,9 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else
-                status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
-                                     caucus_store_tail(s->path), serial);
+                status =
+                    caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
+                                caucus_store_tail(s->path), serial);
         }
     }
     if (status == CAUCUS_OK && code != SQLITE_DONE)

@@ -116,7 +116,8 @@ caucus_status caucus_store_mark_used(const char *dir, const uint8_t plan_hash[32
     bool good = fd >= 0 && write(fd, text, 65) == 65 && fsync(fd) == 0;
     if (fd >= 0 && close(fd) != 0)
         good = false;
-    caucus_status status = good && sync_parent(path) ? CAUCUS_OK : fail_io(path, "make room and start again", ret_error);
+    caucus_status status =
+        good && sync_parent(path) ? CAUCUS_OK : fail_io(path, "make room and start again", ret_error);
     free(path);
     return status;
 }
