@@ -148,8 +148,7 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
 static caucus_status apply_budget(const caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
     if (ledger->entries != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a second budget");
-    if (e->run != 0 || e->block != 0 || e->messages != 0 || e->seeded ||
-        strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
+    if (e->run != 0 || e->block != 0 || e->messages != 0 || e->seeded || strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "not a budget this version understands");
     return CAUCUS_OK;
 }

@@ -11,11 +11,15 @@
 
 static const char *const kind_words[] = {"?", "budget", "run", "release"};
 
-/* Bytes of the character that begins here, 0 if it is none: UTF-8 without overlong forms, surrogates or what lies beyond
- * U+10FFFF. A name is shown in pages and JSON, which must be whole. */
+/* Bytes of the character that begins here, 0 if it is none: UTF-8 without overlong forms, surrogates or what lies
+ * beyond U+10FFFF. A name is shown in pages and JSON, which must be whole. */
 static size_t character_bytes(const unsigned char *text, size_t length) {
     unsigned char c = text[0];
-    size_t bytes = c < 0x80 ? 1 : c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    size_t bytes = c < 0x80                 ? 1
+                   : c >= 0xc2 && c <= 0xdf ? 2
+                   : c >= 0xe0 && c <= 0xef ? 3
+                   : c >= 0xf0 && c <= 0xf4 ? 4
+                                            : 0;
     if (bytes == 0 || bytes > length)
         return 0;
     for (size_t i = 1; i < bytes; i++)

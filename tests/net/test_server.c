@@ -3,6 +3,7 @@
 #include "net/server_testing.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -297,7 +298,15 @@ typedef enum stopping {
     STOPS
 } stopping;
 
+/* It has understood that it is to stop, and waits for the step. */
+static void hear_waiting(void *user, int level, const char *line) {
+    (void)level;
+    if (strstr(line, "stopping when the step in hand is closed"))
+        atomic_store((atomic_bool *)user, true);
+}
+
 static void stop_one(stopping how) {
+    atomic_bool waits = false;
     caucus_settings s = settings_of(&setups[0], 2);
     caucus_plan *plan = NULL;
     assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
@@ -306,6 +315,8 @@ static void stop_one(stopping how) {
     h.settings.linger_ms = how == STOP_UNBOUNDED ? 300 : 3600000; /* what must not wait would never end */
     h.settings.deadline_ms = how == STOP_QUORUM || how == STOP_DEADLINE ? 500 : 0;
     h.settings.quorum = how == STOP_QUORUM ? 1 : 0;
+    h.settings.log = hear_waiting;
+    h.settings.log_user = &waits;
     hall_open(&h);
     peer *p = open_peers(plan, 2);
     for (uint32_t i = 0; i < (how == STOP_EARLY ? 1u : 2u); i++)
@@ -322,6 +333,10 @@ static void stop_one(stopping how) {
     if (how == STOP_TWICE)
         caucus_server_stop(h.server);
     if (how == STOP_ANSWERED) {
+        for (int tries = 0; !atomic_load(&waits); tries++) {
+            assert_true(tries < PATIENCE_MS);
+            usleep(1000);
+        }
         while (p[1].items == 0)
             assert_true(peers_turn(p + 1, 1, plan, hashed_losses, PATIENCE_MS));
         for (uint32_t i = 0; i < 2; i++)

@@ -368,27 +368,35 @@ static void test_never_reads(void **state) {
 
 /* ---- a client that lies about its sums ---- */
 
-/* As far as its lies can go: the worst losses for all experts but one, whose losses are the best. */
-static void lying_losses(uint32_t client, uint32_t round, uint32_t d, double *ret) {
+/* As far as its lies can go: the worst losses for all experts but one, whose losses are the best... */
+static void one_is_best(uint32_t client, uint32_t round, uint32_t d, double *ret) {
     hashed_losses(client, round, d, ret);
     for (uint32_t y = 0; client == 1 && y < d; y++)
         ret[y] = y == 3 ? 0 : 1;
+}
+
+/* ... or for all of them, while a second liar says the opposite. */
+static void all_are_bad(uint32_t client, uint32_t round, uint32_t d, double *ret) {
+    hashed_losses(client, round, d, ret);
+    for (uint32_t y = 0; client <= 2 && y < d; y++)
+        ret[y] = client == 1 ? 1 : 0;
 }
 
 /* Its reports say more than any losses could: they count as those, and everybody plays what that would have given. */
 static void test_liar(void **state) {
     (void)state;
     const caucus_algorithm algorithms[] = {CAUCUS_ALGORITHM_SVT, CAUCUS_ALGORITHM_HEDGE};
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 4; k++) {
+        loss_function lying_losses = k < 2 ? one_is_best : all_are_bad;
         caucus_settings s;
         caucus_settings_init(&s);
-        s.algorithm = algorithms[k];
+        s.algorithm = algorithms[k % 2];
         s.trust = CAUCUS_TRUST_COORDINATOR;
-        s.rounds = 40;
+        s.rounds = 120;
         s.interval = 2;
         s.clients = CLIENTS;
         s.experts = 12;
-        s.epsilon = 200;
+        s.epsilon = 10;
         federation f;
         federation_open(&f, &s, SEED);
         federation_play(&f, lying_losses);
@@ -401,12 +409,14 @@ static void test_liar(void **state) {
         for (uint32_t i = 0; i < CLIENTS; i++)
             peer_open(&p[i], f.plan, SEED, i + 1);
         p[0].lies = true;
+        p[1].lies = k >= 2;
         for (uint32_t i = 0; i < CLIENTS; i++)
             peer_connect(&p[i], &h, caucus_server_port(h.server));
         peers_finish(p, CLIENTS, f.plan, lying_losses);
         hall_wait(&h);
         peers_equal(p, &f);
         assert_true(p[0].items > 5);
+        print_message("%u steps, %u selections\n", f.announcements, caucus_coordinator_selections(f.coordinator));
         assert_true(caucus_coordinator_selections(f.coordinator) > 1);
         for (uint32_t i = 0; i < CLIENTS; i++)
             peer_close(&p[i]);
