@@ -43,7 +43,7 @@ typedef struct caucus_entry {
     uint8_t hash[CAUCUS_HASH_BYTES];  /* chain: SHA-256(previous hash | this entry's text) */
 } caucus_entry;
 
-/** A ledger with a total budget. epsilon: above 0 or INFINITY; delta in [0, 1). */
+/** A ledger with a total budget. epsilon: 0 or above, or INFINITY; delta in [0, 1). */
 CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_ledger_free(caucus_ledger *ledger);

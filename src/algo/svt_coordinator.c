@@ -65,10 +65,10 @@ static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucu
 
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
  * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
- */
+ * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t *next = &c->cost_next[r->client - 1];
-    if (r->count != 1)
+    if (r->count != 1 || r->first != r->block || r->step > c->now.epoch)
         return CAUCUS_E_RANGE;
     if (r->block < *next)
         return CAUCUS_E_DUPLICATE;

@@ -51,11 +51,10 @@ static const caucus_option options[] = {
     {"cert", "FILE", NULL, "the coordinator's certificate (PEM)"},
     {"key", "FILE", NULL, "its key"},
     {"client-ca", "FILE", NULL, "the authority that signs clients' certificates (common name = index of the client)"},
-    {"revoked", "FILE", NULL,
-     "indices or certificate serial numbers to refuse, one per line; read again when it changes"},
+    {"revoked", "FILE", NULL, "indices or certificate serial numbers to refuse, one per line; looked at every second"},
     {"insecure", NULL, NULL, "no TLS; this machine only"},
     {"deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever"},
-    {"quorum", "N", "all", "answers enough to go on at the deadline, and clients enough to start"},
+    {"quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start"},
     {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
     {"max-clients", "N", "2*clients+64", "connections at once"},
     {"loops", "N", "one per core", "event loops"},
@@ -76,7 +75,7 @@ typedef struct serving {
     caucus_server_settings settings;
     caucus_plan *plan;
     char hash[CAUCUS_PLAN_HEX_BYTES];
-    char token[256];
+    char token[258]; /* at most 256 characters */
     bool json, quiet, seeded;
     caucus_server *server;
     caucus_http *http;
@@ -130,6 +129,10 @@ static int take_option(void *user, size_t index, const char *value) {
     }
     if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
         fprintf(stderr, "caucus serve: --%s %s: must be true or false\n", options[index].name, value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (s->value[index]) {
+        fprintf(stderr, "caucus serve: --%s %s: given twice\n", options[index].name, value);
         return CAUCUS_EXIT_USAGE;
     }
     s->value[index] = value;
@@ -223,7 +226,13 @@ static bool read_token(serving *s) {
     bool read = file && fgets(s->token, sizeof s->token, file) != NULL;
     if (file)
         fclose(file);
-    s->token[strcspn(s->token, "\r\n")] = '\0';
+    size_t length = strcspn(s->token, "\r\n");
+    if (length == sizeof s->token - 1) { /* all that was read, and no end of the line */
+        fprintf(stderr, "caucus serve: --token %s: longer than %zu characters — make one with: openssl rand -hex 32\n",
+                path, sizeof s->token - 2);
+        return false;
+    }
+    s->token[length] = '\0';
     if (read && s->token[0] != '\0')
         return true;
     fprintf(stderr, "caucus serve: --token %s: %s — a file with the token on its first line is expected\n", path,
@@ -258,6 +267,10 @@ static bool read_options(serving *s) {
     }
     if (is_on(s, OPTION_STAY) && !s->value[OPTION_HTTP]) {
         fputs("caucus serve: --stay: keeps the status page — give --http HOST:PORT too\n", stderr);
+        return false;
+    }
+    if (s->value[OPTION_TOKEN] && !s->value[OPTION_HTTP]) {
+        fputs("caucus serve: --token: is for the status page — give --http HOST:PORT too\n", stderr);
         return false;
     }
     s->settings.linger_ms = 30000;
@@ -311,16 +324,19 @@ static int open_all(serving *s) {
     set->name = s->value[OPTION_NAME];
     set->log = log_line;
     set->log_user = s;
-    status = caucus_server_open(set, &s->server, &error);
-    if (status != CAUCUS_OK)
-        return fail(status, &error, true);
-    if (!s->value[OPTION_HTTP])
-        return 0;
     caucus_http_settings http = {.listen = s->value[OPTION_HTTP],
                                  .token = s->token[0] ? s->token : NULL,
                                  .name = s->value[OPTION_NAME],
                                  .plan = s->plan,
                                  .plan_hash = set->plan_hash};
+    /* Bound before the state is opened: what is refused here leaves no state behind. */
+    if (http.listen && (status = caucus_http_bind(&http, &http.listener, &error)) != CAUCUS_OK)
+        return fail(status, &error, true);
+    status = caucus_server_open(set, &s->server, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error, true);
+    if (!http.listen)
+        return 0;
     status = caucus_http_open(s->server, &http, &s->http, &error);
     return status == CAUCUS_OK ? 0 : fail(status, &error, true);
 }

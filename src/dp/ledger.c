@@ -148,8 +148,7 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
 static caucus_status apply_budget(const caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
     if (ledger->entries != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a second budget");
-    if (e->run != 0 || e->block != 0 || e->choices == 0 || e->messages != 0 || e->seeded ||
-        strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
+    if (e->run != 0 || e->block != 0 || e->messages != 0 || e->seeded || strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "not a budget this version understands");
     return CAUCUS_OK;
 }
@@ -177,9 +176,10 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
 
 caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) {
     caucus_entry budget = {.kind = CAUCUS_ENTRY_BUDGET, .what = CAUCUS_LEDGER_MAGIC, .delta = delta};
-    if (!(epsilon > 0) || steps_of(epsilon, &budget.choices) != CAUCUS_OK)
+    /* 0 is a budget: that of plans that release nothing (a single round, a single block). */
+    if (!(epsilon >= 0) || steps_of(epsilon, &budget.choices) != CAUCUS_OK)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon",
-                           "%.10g (accepted: above 0 and below 2^33, or infinite)", epsilon);
+                           "%.10g (accepted: 0 or above and below 2^33, or infinite)", epsilon);
     if (!(delta >= 0 && delta < 1))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", delta);
     caucus_ledger *ledger = calloc(1, sizeof *ledger);
@@ -211,7 +211,7 @@ caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *p
                    caucus_unit_word(plan->settings.unit));
     if (!caucus_ledger_text_name(name, terms, e.what))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "name",
-                           "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "'%.48s' (accepted: 1 to %d bytes of UTF-8 without control characters, no "
                            "space at either end)",
                            name, CAUCUS_LEDGER_NAME_MAX);
     double messages =
@@ -237,7 +237,7 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_
     caucus_entry e = {.kind = CAUCUS_ENTRY_RELEASE, .run = run, .block = block, .seeded = before.seeded};
     if (!caucus_ledger_text_name(what, NULL, e.what))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "what",
-                           "'%.48s' (accepted: 1 to %d bytes without control characters, no "
+                           "'%.48s' (accepted: 1 to %d bytes of UTF-8 without control characters, no "
                            "space at either end)",
                            what, CAUCUS_RUN_NAME_BYTES - 1);
     caucus_wide fine_choices, fine_messages;

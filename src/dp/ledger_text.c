@@ -11,13 +11,34 @@
 
 static const char *const kind_words[] = {"?", "budget", "run", "release"};
 
+/* Bytes of the character that begins here, 0 if it is none: UTF-8 without overlong forms, surrogates or what lies
+ * beyond U+10FFFF. A name is shown in pages and JSON, which must be whole. */
+static size_t character_bytes(const unsigned char *text, size_t length) {
+    unsigned char c = text[0];
+    size_t bytes = c < 0x80                 ? 1
+                   : c >= 0xc2 && c <= 0xdf ? 2
+                   : c >= 0xe0 && c <= 0xef ? 3
+                   : c >= 0xf0 && c <= 0xf4 ? 4
+                                            : 0;
+    if (bytes == 0 || bytes > length)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) || (c == 0xf0 && text[1] < 0x90) ||
+        (c == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return bytes;
+}
+
 /* Control characters, the two-byte ones of UTF-8 (U+0080 to U+009F) included, could forge lines or move a terminal. */
 static bool is_name(const char *text, size_t length) {
     if (length == 0 || length >= CAUCUS_RUN_NAME_BYTES || text[0] == ' ' || text[length - 1] == ' ')
         return false;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i], next = i + 1 < length ? (unsigned char)text[i + 1] : 0;
-        if (c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0))
+    const unsigned char *byte = (const unsigned char *)text;
+    for (size_t i = 0, bytes; i < length; i += bytes) {
+        bytes = character_bytes(byte + i, length - i);
+        if (bytes == 0 || byte[i] < 0x20 || byte[i] == 0x7f || (byte[i] == 0xc2 && byte[i + 1] < 0xa0))
             return false;
     }
     return true;

@@ -8,11 +8,15 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +27,9 @@
 #define VIEW_MS 100    /* a view is shared by all requests within this time */
 #define CONNECTIONS 64 /* at once, and of one address: */
 #define CONNECTIONS_PER_ADDRESS 32
-#define TIMEOUT_SECONDS 10  /* idle or slow connections end */
+#define TIMEOUT_SECONDS 10  /* nothing has come or gone for so long: libmicrohttpd ends it */
+#define REQUEST_MS 5000     /* from connecting, or from the answer before, until a request is answered in full */
+#define SWEEP_MS 250        /* how often that is looked at */
 #define REQUEST_BYTES 16384 /* request line and headers; libmicrohttpd answers 414 or 431 beyond it */
 #define BACKLOG 64
 
@@ -34,8 +40,19 @@ extern const unsigned long caucus_web_style_css_length;
 extern const char caucus_web_icon_svg[];
 extern const unsigned long caucus_web_icon_svg_length;
 
+/* A connection, in the order of libmicrohttpd's calls. Its socket is open from "started" until after "closed". */
+typedef struct visitor {
+    int fd; /* -1: the place is free */
+    int64_t since_ms;
+} visitor;
+
 struct caucus_http {
     struct MHD_Daemon *daemon;
+    pthread_mutex_t lock; /* of the visitors */
+    visitor visitor[CONNECTIONS];
+    pthread_t sweeper;
+    bool sweeping;
+    int done; /* eventfd: the sweeper ends */
     caucus_view view;
     int64_t view_ms; /* when it was taken; below 0: never */
     uint16_t port;
@@ -212,16 +229,72 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
     return route(http, connection, path);
 }
 
+/* ---- who takes too long ---- */
+
+/* libmicrohttpd's timeout starts again with every byte, so that a few connections that send one now and then would keep
+ * everybody else out for ever. Here each request has a time of its own, whatever trickles in. */
+static void connection_changed(void *user, struct MHD_Connection *connection, void **place,
+                               enum MHD_ConnectionNotificationCode code) {
+    caucus_http *http = user;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    pthread_mutex_lock(&http->lock);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && *place)
+        ((visitor *)*place)->fd = -1;
+    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && info && i < CONNECTIONS; i++)
+        if (http->visitor[i].fd < 0) {
+            http->visitor[i] = (visitor){.fd = info->connect_fd, .since_ms = now_ms()};
+            *place = &http->visitor[i];
+            break;
+        }
+    pthread_mutex_unlock(&http->lock);
+}
+
+static void answered(caucus_http *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    pthread_mutex_lock(&http->lock);
+    if (info && info->socket_context)
+        ((visitor *)info->socket_context)->since_ms = now_ms();
+    pthread_mutex_unlock(&http->lock);
+}
+
 static void completed(void *user, struct MHD_Connection *connection, void **state,
                       enum MHD_RequestTerminationCode code) {
-    (void)connection;
     caucus_http *http = user;
+    answered(http, connection);
     if (*state == &http->shown && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         atomic_store(&http->shown, true);
 }
 
-static caucus_status open_listener(const caucus_http_settings *settings, int *ret_fd, uint16_t *ret_port,
-                                   caucus_error *ret_error) {
+/* Shut, not closed: libmicrohttpd finds the end of it and closes. */
+static void *sweep(void *user) {
+    caucus_http *http = user;
+    struct pollfd done = {.fd = http->done, .events = POLLIN};
+    while (poll(&done, 1, SWEEP_MS) <= 0) {
+        int64_t now = now_ms();
+        pthread_mutex_lock(&http->lock);
+        for (size_t i = 0; i < CONNECTIONS; i++)
+            if (http->visitor[i].fd >= 0 && now - http->visitor[i].since_ms > REQUEST_MS)
+                (void)shutdown(http->visitor[i].fd, SHUT_RDWR);
+        pthread_mutex_unlock(&http->lock);
+    }
+    return NULL;
+}
+
+static caucus_status start_sweeping(caucus_http *http, caucus_error *ret_error) {
+    sigset_t all, before;
+    sigfillset(&all); /* signals are the caller's */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    http->sweeping = http->done >= 0 && pthread_create(&http->sweeper, NULL, sweep, http) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return http->sweeping ? CAUCUS_OK : caucus_fail(ret_error, CAUCUS_E_MEMORY, "http", "cannot start a thread");
+}
+
+/* ---- open ---- */
+
+caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd, caucus_error *ret_error) {
+    if (settings->token && strlen(settings->token) < CAUCUS_HTTP_TOKEN_MIN)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "token",
+                           "shorter than %d characters — make one with: openssl rand -hex 32", CAUCUS_HTTP_TOKEN_MIN);
     caucus_address address;
     caucus_status status = caucus_address_resolve(settings->listen, "http", true, &address, ret_error);
     if (status != CAUCUS_OK)
@@ -231,11 +304,8 @@ static caucus_status open_listener(const caucus_http_settings *settings, int *re
                            "%.100s can be reached from other machines — give --token, or listen on 127.0.0.1",
                            settings->listen);
     int one = 1, fd = socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct sockaddr_storage bound;
-    socklen_t size = sizeof bound;
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-        bind(fd, (const struct sockaddr *)&address.socket, address.bytes) != 0 || listen(fd, BACKLOG) != 0 ||
-        getsockname(fd, (struct sockaddr *)&bound, &size) != 0) {
+        bind(fd, (const struct sockaddr *)&address.socket, address.bytes) != 0 || listen(fd, BACKLOG) != 0) {
         status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot listen on %.100s: %s", settings->listen,
                              strerror(errno));
         if (fd >= 0)
@@ -243,23 +313,29 @@ static caucus_status open_listener(const caucus_http_settings *settings, int *re
         return status;
     }
     *ret_fd = fd;
-    *ret_port = caucus_address_port(&bound);
     return CAUCUS_OK;
 }
 
 caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
                                caucus_error *ret_error) {
-    if (settings->token && strlen(settings->token) < CAUCUS_HTTP_TOKEN_MIN)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "token",
-                           "shorter than %d characters — make one with: openssl rand -hex 32", CAUCUS_HTTP_TOKEN_MIN);
-    if (sodium_init() < 0)
-        return caucus_fail(ret_error, CAUCUS_E_RANDOM, "http", "libsodium does not start");
-    caucus_http *http = calloc(1, sizeof *http);
-    if (!http)
+    int fd = settings->listener;
+    caucus_status status = fd > 0 ? CAUCUS_OK : caucus_http_bind(settings, &fd, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_http *http = sodium_init() >= 0 ? calloc(1, sizeof *http) : NULL;
+    if (!http) {
+        (void)close(fd);
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "http", "out of memory");
-    int fd = -1;
+    }
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
     http->view_ms = -1;
-    caucus_status status = caucus_view_open(&http->view, server, settings);
+    pthread_mutex_init(&http->lock, NULL);
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        http->visitor[i].fd = -1;
+    http->done = eventfd(0, EFD_CLOEXEC);
+    http->port = getsockname(fd, (struct sockaddr *)&bound, &size) == 0 ? caucus_address_port(&bound) : 0;
+    status = caucus_view_open(&http->view, server, settings);
     if (status != CAUCUS_OK) {
         (void)caucus_fail(ret_error, status, "http", "out of memory");
         goto failed;
@@ -268,23 +344,23 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
         http->token_wanted = true;
         hash_token(settings->token, http->token_hash);
     }
-    status = open_listener(settings, &fd, &http->port, ret_error);
+    status = start_sweeping(http, ret_error);
     if (status != CAUCUS_OK)
         goto failed;
-    http->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http,
-                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-                         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
-                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                         (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
+    http->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_END);
     if (!http->daemon) {
         status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot answer on %.100s", settings->listen);
-        (void)close(fd);
         goto failed;
     }
     *ret = http;
     return CAUCUS_OK;
 failed:
+    (void)close(fd);
     caucus_http_close(http);
     return status;
 }
@@ -302,6 +378,14 @@ void caucus_http_close(caucus_http *http) {
         return;
     if (http->daemon)
         MHD_stop_daemon(http->daemon); /* also closes the listener */
+    if (http->sweeping) {
+        uint64_t once = 1;
+        (void)!write(http->done, &once, sizeof once);
+        pthread_join(http->sweeper, NULL);
+    }
+    if (http->done >= 0)
+        (void)close(http->done);
+    pthread_mutex_destroy(&http->lock);
     caucus_view_close(&http->view);
     sodium_memzero(http->token_hash, sizeof http->token_hash);
     free(http);

@@ -17,11 +17,17 @@ typedef struct caucus_http_settings {
     const char *name;         /* of the federation, shown on the page; NULL = "caucus" */
     const caucus_plan *plan;  /* borrowed until caucus_http_close() */
     const uint8_t *plan_hash; /* 32 bytes, copied */
+    int listener;             /* from caucus_http_bind(), taken over by caucus_http_open(); 0: it binds by itself */
 } caucus_http_settings;
 
 typedef struct caucus_http caucus_http;
 
-/** Bind and answer from a thread of its own.
+/** Check token and address and bind, before there is a coordinator: what is wrong with them is found before a state is
+ *  written. *ret_fd is a listening socket. Returns: as caucus_http_open(). */
+caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd,
+                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Answer from a thread of its own.
  *  In:      server  borrowed until caucus_http_close(): close this before caucus_server_free().
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_IO (cannot bind), CAUCUS_E_MEMORY; the error names the
  * fix. */

@@ -18,6 +18,7 @@
 #define ACCEPTS 64 /* per turn */
 #define LEAVING_MS 1000u
 #define ACCEPT_PAUSE_MS 100u
+#define REVOKED_MS 1000u
 
 static uint64_t wait_ns(const caucus_server *s, caucus_wait wait) {
     uint32_t ms = wait == CAUCUS_WAIT_HELLO   ? s->set.hello_ms
@@ -74,6 +75,8 @@ static void leave(caucus_connection *c) {
         caucus_server_log(s, 2, "client %u is away", c->client);
     }
     maybe_done(s);
+    if (atomic_load(&s->last_wanted) && atomic_load(&s->present) == 0)
+        caucus_step_look(s);
 }
 
 /* Free the dead. Nobody points at them any more: the batch is flushed, the turn is over. */
@@ -147,16 +150,16 @@ static bool make_room(caucus_loop *loop, int fd) {
         return true;
     caucus_connection *oldest = loop->wait_head[CAUCUS_WAIT_HELLO];
     if (oldest) {
-        atomic_fetch_add(&s->refused, 1);
+        caucus_loop_refused(loop, oldest->fd, "no HELLO yet, and its place is wanted");
         caucus_connection_end(oldest);
         reap(loop);
         return true;
     }
     atomic_fetch_sub(&s->connections, 1);
-    atomic_fetch_add(&s->refused, 1);
     caucus_frame frame = {.kind = CAUCUS_FRAME_REFUSAL,
                           .code = CAUCUS_REFUSAL_FULL,
                           .text = "as many connections as allowed: come again later"};
+    caucus_loop_refused(loop, fd, frame.text);
     uint8_t bytes[512];
     size_t size = caucus_wire_put(&frame, bytes, sizeof bytes);
     if (!s->tls) /* nothing can be said before a handshake */
@@ -196,7 +199,9 @@ static void shake_hands(caucus_connection *c) {
     }
     int why = SSL_get_error(c->ssl, done);
     bool write = why == SSL_ERROR_WANT_WRITE;
-    if (why != SSL_ERROR_WANT_READ && !write) {
+    if (why == SSL_ERROR_SYSCALL || why == SSL_ERROR_ZERO_RETURN) {
+        caucus_connection_end(c); /* it has gone by itself, or the network has: nobody was refused */
+    } else if (why != SSL_ERROR_WANT_READ && !write) {
         char text[160];
         caucus_tls_why(c->ssl, text, sizeof text);
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, text); /* not shaken: it is only counted and closed */
@@ -237,19 +242,43 @@ static void look_around(caucus_loop *loop) {
     }
 }
 
+/* Once a second: who has been put on the list since it joined? Nothing it says from now on is read. */
+static void look_for_revoked(caucus_loop *loop) {
+    caucus_server *s = loop->server;
+    if (loop->revoked_ns == 0 || loop->revoked_ns > loop->now_ns)
+        return;
+    loop->revoked_ns = loop->now_ns + REVOKED_MS * 1000000u;
+    if (!caucus_revoked_news(s->revoked, &loop->revoked_seen))
+        return;
+    for (uint32_t i = 0; i < loop->connections; i++) {
+        caucus_connection *c = loop->connection[i];
+        char serial[CAUCUS_SERIAL_BYTES] = "";
+        if (c->client == 0 || c->dead || c->leaving)
+            continue;
+        if (c->ssl)
+            caucus_tls_peer_serial(c->ssl, serial);
+        if (!caucus_revoked_lists(s->revoked, c->client, serial))
+            continue;
+        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
+        if (atomic_exchange(&s->owed[c->client - 1], 0) == 1) /* the end is not held up for it */
+            atomic_fetch_sub(&s->owing, 1);
+    }
+}
+
 static void expire(caucus_loop *loop) {
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         while (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns <= loop->now_ns) {
             caucus_connection *c = loop->wait_head[wait];
+            const char *why = wait == CAUCUS_WAIT_FRAME ? "half a frame, and not the rest in time"
+                              : c->shaken               ? "no HELLO in time"
+                                                        : "no handshake in time";
+            if (wait != CAUCUS_WAIT_LEAVING)
+                caucus_loop_refused(loop, c->fd, why);
             if (wait == CAUCUS_WAIT_LEAVING || !c->shaken) {
-                if (wait != CAUCUS_WAIT_LEAVING)
-                    atomic_fetch_add(&loop->server->refused, 1);
                 caucus_connection_end(c);
             } else {
                 /* A network that stood still is no reason to turn a client away for good: it may come again. */
-                atomic_fetch_add(&loop->server->refused, 1);
-                caucus_output_goodbye(c, wait == CAUCUS_WAIT_HELLO ? "no HELLO in time"
-                                                                   : "half a frame, and no more in time");
+                caucus_output_goodbye(c, why);
                 if (c->wait == wait) /* it was leaving already */
                     caucus_connection_end(c);
             }
@@ -263,6 +292,8 @@ static void expire(caucus_loop *loop) {
 
 static int patience_ms(const caucus_loop *loop) {
     uint64_t next = loop->accept_ns ? loop->accept_ns : UINT64_MAX, now = caucus_server_now_ns();
+    if (loop->revoked_ns && loop->connections > 0 && loop->revoked_ns < next)
+        next = loop->revoked_ns;
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         if (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns < next)
             next = loop->wait_head[wait]->expires_ns;
@@ -304,9 +335,11 @@ static void turn(caucus_loop *loop) {
     if (rung)
         caucus_step_clock(s);
     if (woken) {
+        caucus_step_last(s);
         look_around(loop);
         caucus_step_wipe(s); /* nobody waits for it */
     }
+    look_for_revoked(loop);
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)
@@ -353,6 +386,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->number = number;
     loop->listener = listener;
     loop->now_ns = caucus_server_now_ns();
+    loop->revoked_ns = server->revoked ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);

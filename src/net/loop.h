@@ -15,6 +15,7 @@
 #define CAUCUS_ARENA_BYTES (256u << 10) /* read between two visits to the machine */
 #define CAUCUS_READ_BYTES (16u << 10)
 #define CAUCUS_BATCH_REPORTS 1024u
+#define CAUCUS_REVOKED_TEXT "the certificate is revoked"
 
 /* Waiting with a limit: one list per limit, oldest first, so that the head is the next to expire. */
 typedef enum caucus_wait {
@@ -67,8 +68,10 @@ struct caucus_loop {
     caucus_connection *wait_head[CAUCUS_WAIT_KINDS], *wait_tail[CAUCUS_WAIT_KINDS];
     caucus_connection *again;
     uint64_t now_ns;
-    uint64_t accept_ns; /* 0, or when to accept again: out of file descriptors */
-    bool any_dead, said_goodbye;
+    uint64_t accept_ns;    /* 0, or when to accept again: out of file descriptors */
+    uint64_t revoked_ns;   /* 0, or when to look at the list of the revoked again */
+    uint64_t revoked_seen; /* the list as this loop has seen it (caucus_revoked_news) */
+    bool any_dead;
 
     uint8_t *arena; /* CAUCUS_ARENA_BYTES */
     size_t arena_used;
@@ -102,6 +105,8 @@ void caucus_input_flush(caucus_loop *loop);
 void caucus_output_send(caucus_connection *c);
 /** Send one frame before anything else that is not under way yet. */
 void caucus_output_frame(caucus_connection *c, const caucus_frame *frame);
+/** Somebody is turned away or given up: count it, and say so in the log, a line a second at most. */
+void caucus_loop_refused(caucus_loop *loop, int fd, const char *why);
 /** Say why and close. */
 void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text);
 void caucus_output_goodbye(caucus_connection *c, const char *text);

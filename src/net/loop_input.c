@@ -52,7 +52,7 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
     else if (index != claimed)
         *ret_why = "the certificate is another client's";
     else if (s->revoked && caucus_revoked_has(s->revoked, index, serial))
-        *ret_why = "the certificate is revoked";
+        *ret_why = CAUCUS_REVOKED_TEXT;
     else
         return index;
     return 0;
@@ -88,7 +88,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
     } else if ((client = certified(c, hello->client, &why)) == 0) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
-    } else if (hello->heard > atomic_load(&s->committed)) {
+    } else if (hello->heard > (atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
                              "this client has heard more than was ever said here: the coordinator's state or the "
                              "client's is not of this run");
@@ -104,7 +104,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
         caucus_output_frame(c, &welcome);
         caucus_server_log(s, 2, "client %u is here (%u of %u)", client, atomic_load(&s->present), s->clients);
-        caucus_step_look(s, hello->heard);
+        caucus_step_look(s);
         caucus_output_send(c);
     }
 }
@@ -236,7 +236,7 @@ static void keep_part(caucus_connection *c, const uint8_t *bytes, size_t size) {
         return;
     }
     memcpy(c->part, bytes, size);
-    if (c->client != 0)
+    if (c->client != 0) /* from its first byte to its last: a byte now and then buys no more time */
         caucus_wait_for(c, CAUCUS_WAIT_FRAME);
 }
 
@@ -256,8 +256,6 @@ static ptrdiff_t read_part(caucus_connection *c) {
     if (n <= 0)
         return n;
     c->part_used += (uint32_t)n;
-    if (c->client != 0)
-        caucus_wait_for(c, CAUCUS_WAIT_FRAME); /* it goes on: the clock starts again */
     if (c->part_used < c->part_need)
         return n;
     if (too_long(c, c->part, c->part_used))

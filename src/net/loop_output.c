@@ -150,19 +150,24 @@ static void part(caucus_connection *c, caucus_frame_kind kind, uint32_t code, co
     caucus_output_send(c);
 }
 
-void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text) {
-    caucus_server *s = c->loop->server;
+void caucus_loop_refused(caucus_loop *loop, int fd, const char *why) {
+    caucus_server *s = loop->server;
     uint64_t last = atomic_load(&s->refusal_logged_ns), total = atomic_fetch_add(&s->refused, 1) + 1;
     /* A line a second at most: whoever knocks must not fill the disk. */
-    if ((last == 0 || c->loop->now_ns > last + 1000000000u) &&
-        atomic_compare_exchange_strong(&s->refusal_logged_ns, &last, c->loop->now_ns)) {
+    if ((last == 0 || loop->now_ns > last + 1000000000u) &&
+        atomic_compare_exchange_strong(&s->refusal_logged_ns, &last, loop->now_ns)) {
         struct sockaddr_storage peer = {0};
         socklen_t bytes = sizeof peer;
         char where[CAUCUS_ADDRESS_BYTES];
-        getpeername(c->fd, (struct sockaddr *)&peer, &bytes);
+        getpeername(fd, (struct sockaddr *)&peer, &bytes);
         caucus_address_text(&peer, where);
-        caucus_server_log(s, 1, "refused %s: %s (%llu refused so far)", where, text, (unsigned long long)total);
+        caucus_server_log(s, 1, "refused %s: %s (%llu refused so far)", where, why, (unsigned long long)total);
     }
+}
+
+void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text) {
+    if (code != CAUCUS_REFUSAL_ELSEWHERE) /* a client that has come again is nothing to worry about */
+        caucus_loop_refused(c->loop, c->fd, text);
     part(c, CAUCUS_FRAME_REFUSAL, code, text);
 }
 

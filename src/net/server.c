@@ -49,7 +49,8 @@ void caucus_server_wake(caucus_server *s) {
 }
 
 void caucus_server_stop(caucus_server *s) {
-    atomic_store(&s->stopping, true);
+    if (atomic_exchange(&s->last_wanted, true))
+        atomic_store(&s->stopping, true);
     caucus_server_wake(s);
 }
 
@@ -64,6 +65,9 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     if (caucus_plan_is_svt(set->plan) && set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "protocol",
                            "paper is for the simulator — plan with --protocol two-step");
+    if (set->quorum && set->quorum < s->clients && !set->deadline_ms)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
+                           "%u: is looked at when a deadline has passed — give --deadline SECONDS, too", set->quorum);
     if (set->quorum > s->clients)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
                            "%u (accepted: 1 to %u, the plan's clients; 0 = all of them)", set->quorum, s->clients);
@@ -124,7 +128,7 @@ static int listen_on(const caucus_address *address, bool share) {
 }
 
 /* The first listener shares its port with nobody: so another coordinator on it is found out, not joined. */
-static caucus_status open_loops(caucus_server *s, caucus_address *address, caucus_error *ret_error) {
+static caucus_status bind_all(caucus_server *s, caucus_address *address, caucus_error *ret_error) {
     int fd = listen_on(address, false);
     if (fd < 0)
         return caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s — another port, or 0 for any", s->set.listen,
@@ -132,15 +136,42 @@ static caucus_status open_loops(caucus_server *s, caucus_address *address, caucu
     socklen_t bytes = sizeof address->socket;
     getsockname(fd, (struct sockaddr *)&address->socket, &bytes);
     s->port = caucus_address_port(&address->socket);
-    caucus_status status = CAUCUS_OK;
     if (s->loops > 1)
         close(fd);
-    for (uint32_t i = 0; status == CAUCUS_OK && i < s->loops; i++) {
-        if (s->loops > 1)
-            fd = listen_on(address, true);
-        status = fd < 0 ? caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s", s->set.listen, strerror(errno))
-                        : caucus_loop_new(s, fd, i, &s->loop[i], ret_error);
+    for (uint32_t i = 0; i < s->loops; i++) {
+        s->listener[i] = s->loops > 1 ? listen_on(address, true) : fd;
+        if (s->listener[i] < 0)
+            return caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s", s->set.listen, strerror(errno));
     }
+    return CAUCUS_OK;
+}
+
+static caucus_status open_loops(caucus_server *s, caucus_error *ret_error) {
+    caucus_status status = CAUCUS_OK;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < s->loops; i++) {
+        int fd = s->listener[i];
+        s->listener[i] = -1; /* the loop's from now on */
+        status = caucus_loop_new(s, fd, i, &s->loop[i], ret_error);
+    }
+    return status;
+}
+
+/* In this order: whatever can be refused, before anything is written. */
+static caucus_status open_parts(caucus_server *s, caucus_error *ret_error) {
+    caucus_address address;
+    caucus_status status = check_settings(s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_address_resolve(s->set.listen, "listen", true, &address, ret_error);
+    if (status == CAUCUS_OK)
+        status = open_tls(s, &address, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_step_reserve(s, ret_error);
+    if (status == CAUCUS_OK)
+        status = bind_all(s, &address, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_step_open(s, ret_error);
+    if (status == CAUCUS_OK)
+        status = open_loops(s, ret_error);
     return status;
 }
 
@@ -160,19 +191,11 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->sums_next = calloc(s->clients, sizeof *s->sums_next);
     s->session = calloc(s->clients, sizeof *s->session);
     s->owed = calloc(s->clients, sizeof *s->owed);
-    caucus_address address;
-    caucus_status status =
-        s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->owed ? CAUCUS_OK : no_memory(ret_error);
-    if (status == CAUCUS_OK)
-        status = check_settings(s, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_address_resolve(settings->listen, "listen", true, &address, ret_error);
-    if (status == CAUCUS_OK)
-        status = open_tls(s, &address, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_step_open(s, ret_error);
-    if (status == CAUCUS_OK)
-        status = open_loops(s, &address, ret_error);
+    for (uint32_t i = 0; i < CAUCUS_LOOPS_MAX; i++)
+        s->listener[i] = -1;
+    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->owed
+                               ? open_parts(s, ret_error)
+                               : no_memory(ret_error);
     if (status != CAUCUS_OK) {
         caucus_server_free(s);
         return status;
@@ -187,6 +210,8 @@ void caucus_server_free(caucus_server *s) {
     for (uint32_t i = 0; i < s->loops; i++) {
         caucus_loop_free(s->loop[i]);
         s->loop[i] = NULL;
+        if (s->listener[i] >= 0)
+            close(s->listener[i]);
     }
     caucus_step_free(s);
     SSL_CTX_free(s->tls);
@@ -221,8 +246,10 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
         s->loop[i]->running = failed == 0;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed != 0)
-        caucus_server_stop(s);
+    if (failed != 0) {
+        atomic_store(&s->stopping, true);
+        caucus_server_wake(s);
+    }
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);

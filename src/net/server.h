@@ -27,8 +27,9 @@ typedef struct caucus_server_settings {
     uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
     double budget_epsilon, budget_delta;     /* ledger of a new state; INFINITY, 0 = the plan's own */
     const char *name;                        /* of the run in the ledger; NULL = "live" */
-    uint32_t hello_ms, stall_ms; /* a stranger's time to say who it is (0 = 10 s); a frame's time to go on (0 = 30 s) */
-    uint64_t fault_commit;       /* test hook, see caucus_store_fault */
+    uint32_t hello_ms,
+        stall_ms; /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
+    uint64_t fault_commit; /* test hook, see caucus_store_fault */
     bool fault_after;
     void (*log)(void *user, int level, const char *line); /* 0 error, 1 notice, 2 detail; never a loss or a sum */
     void *log_user;
@@ -36,16 +37,19 @@ typedef struct caucus_server_settings {
 
 typedef struct caucus_server caucus_server;
 
-/** Open the store, restore or begin, bind. Returns: CAUCUS_OK or what is wrong, named. */
+/** Check everything and bind, then open the store, restore or begin. Returns: CAUCUS_OK or what is wrong, named; what
+ * is wrong with the settings, files or addresses is found before anything is written. */
 caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_server_free(caucus_server *server);
 uint16_t caucus_server_port(const caucus_server *server);
 
-/** Serve until the run is over and the clients have gone, or caucus_server_stop() was called (then the step in hand is
- * finished if it can be at once, and everybody is told goodbye). */
+/** Serve until the run is over and the clients have gone, or caucus_server_stop() was called. */
 caucus_status caucus_server_run(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_server_stop(caucus_server *server); /* async-signal-safe */
+/** Stop in order: when the step in hand has closed everybody is told goodbye. It is waited for until its deadline,
+ * without one for linger_ms, and not at all if the run has not begun or nobody is there. Called again: goodbye at once.
+ * Async-signal-safe. */
+void caucus_server_stop(caucus_server *server);
 
 /* What may be shown to anybody: public, or private by construction. Never a sum, never a loss. */
 typedef struct caucus_server_status {

@@ -59,7 +59,8 @@ struct caucus_server {
     uint16_t port;
     uint32_t loops;
     caucus_loop *loop[CAUCUS_LOOPS_MAX];
-    int timer; /* timerfd, CLOCK_MONOTONIC: deadline of the step, or of the end */
+    int listener[CAUCUS_LOOPS_MAX]; /* bound before the state is opened; -1: none, or the loop has it */
+    int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, or of the end */
     uint64_t opened_ns;
     pthread_mutex_t log_lock;
 
@@ -79,6 +80,7 @@ struct caucus_server {
     bool overdue; /* its deadline has passed */
     bool begun;   /* = `started`, but under the lock */
     uint64_t finished_ns;
+    uint64_t last_ns; /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
     uint64_t sessions; /* given out so far */
@@ -90,6 +92,7 @@ struct caucus_server {
     _Atomic uint32_t enough;     /* so many of them close it; UINT32_MAX: none do */
     _Atomic bool started;        /* announcements may be sent */
     _Atomic bool finished;       /* nothing more is asked */
+    _Atomic bool last_wanted;    /* caucus_server_stop() was called */
     _Atomic bool stopping;       /* say goodbye and end */
     _Atomic bool aborting;       /* end without a word: a commit failed */
     _Atomic bool wipe_due;       /* an epoch has ended: its state is still in the store's log */
@@ -117,9 +120,14 @@ uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *re
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);
 void caucus_step_release_loops(caucus_server *server);
-/** Somebody has joined (heard: announcements it has heard), or the clock has rung: start, close or end what is due. */
-void caucus_step_look(caucus_server *server, uint32_t heard);
+/** Somebody has joined or left, or the clock has rung: start, close or end what is due. */
+void caucus_step_look(caucus_server *server);
 void caucus_step_clock(caucus_server *server);
+/** If caucus_server_stop() was called: the step in hand is the last one of this process. */
+void caucus_step_last(caucus_server *server);
+/** What a new state would begin with, before anything is written: a name or a budget that is refused leaves no trace.
+ */
+caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** If an epoch has ended: wipe it off the store. For when the news has been sent. */
 void caucus_step_wipe(caucus_server *server);

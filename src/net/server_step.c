@@ -37,10 +37,13 @@ static bool remember(caucus_server *s, const caucus_announcement *a) {
     return true;
 }
 
-/* When the timer rings next: the step's deadline, or the end of the wait after the run. 0: never. */
+/* When the timer rings next: the step's deadline, the end of the wait after the run, or of that for the last step
+ * before a stop. 0: never. */
 static uint64_t rings_ns(const caucus_server *s) {
     if (s->finished_ns)
         return s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
+    if (s->last_ns)
+        return s->last_ns;
     return s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u : 0;
 }
 
@@ -199,20 +202,38 @@ static uint32_t needed(const caucus_server *s) {
     return s->overdue ? quorum(s) : s->clients;
 }
 
+static void stop_now(caucus_server *s) {
+    atomic_store(&s->stopping, true);
+    caucus_server_wake(s);
+}
+
+/* Announcement 0 may go out, once it is kept that it does. */
+static void start(caucus_server *s, uint32_t present) {
+    caucus_error error = {0};
+    caucus_status status = caucus_store_begin(s->store, &error);
+    if (status != CAUCUS_OK) {
+        caucus_step_hold_loops(s); /* `failure` is read under theirs */
+        give_up(s, status, &error);
+        caucus_step_release_loops(s);
+        caucus_server_wake(s);
+        return;
+    }
+    s->begun = true;
+    s->step_ns = caucus_server_now_ns();
+    s->overdue = false;
+    atomic_store(&s->started, true);
+    set_timer(s);
+    caucus_server_log(s, 1, "the run begins with %u of %u clients", present, s->clients);
+    caucus_server_wake(s);
+}
+
 /* Start, close or end whatever is due. Under `lock`. */
 static void settle(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
     uint32_t present = atomic_load(&s->present);
-    if (!s->begun && (present == s->clients || (s->overdue && present >= quorum(s)))) {
-        s->begun = true;
-        s->step_ns = caucus_server_now_ns();
-        s->overdue = false;
-        atomic_store(&s->started, true);
-        set_timer(s);
-        caucus_server_log(s, 1, "the run begins with %u of %u clients", present, s->clients);
-        caucus_server_wake(s);
-    }
+    if (!s->begun && !s->last_ns && (present == s->clients || (s->overdue && present >= quorum(s))))
+        start(s, present);
     for (;;) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
         if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !asked)
@@ -220,9 +241,15 @@ static void settle(caucus_server *s) {
         uint32_t enough = needed(s);
         atomic_store(&s->enough, enough); /* then look: a loop adds first and looks at `enough` then */
         if (atomic_load(&s->answered) < enough)
-            return;
+            break;
         close_step(s);
+        if (s->last_ns && s->failure == CAUCUS_OK) {
+            stop_now(s);
+            break;
+        }
     }
+    if (s->last_ns && atomic_load(&s->present) == 0 && !atomic_load(&s->stopping))
+        stop_now(s); /* nobody is there to close it */
 }
 
 /* Is this report's connection the one that speaks for its client? */
@@ -232,7 +259,7 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
 
 void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
-    uint64_t scalars = 0;
+    uint64_t scalars = 0, counted = 0;
     pthread_mutex_lock(&loop->lock);
     uint32_t before = caucus_partial_answered(loop->partial);
     for (size_t i = 0; i < loop->reports; i++) {
@@ -241,12 +268,13 @@ void caucus_step_count(caucus_loop *loop) {
                               ? caucus_coordinator_count(s->machine, loop->partial, r)
                               : CAUCUS_E_ORDER;
         scalars += loop->answer[i] == CAUCUS_OK ? r->count : 0;
+        counted += loop->answer[i] == CAUCUS_OK;
     }
     uint32_t more = caucus_partial_answered(loop->partial) - before;
     bool enough = more > 0 && atomic_fetch_add(&s->answered, more) + more >= atomic_load(&s->enough);
     pthread_mutex_unlock(&loop->lock);
     atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
-    atomic_fetch_add_explicit(&s->reports, loop->reports, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->reports, counted, memory_order_relaxed);
     if (enough) {
         pthread_mutex_lock(&s->lock);
         settle(s);
@@ -269,14 +297,27 @@ uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *re
     return session;
 }
 
-void caucus_step_look(caucus_server *s, uint32_t heard) {
+void caucus_step_look(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
-    if (heard > 0 && !s->begun) { /* it had begun before this process */
-        s->begun = true;
-        atomic_store(&s->started, true);
-        caucus_server_wake(s);
-    }
     settle(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void caucus_step_last(caucus_server *s) {
+    if (!atomic_load(&s->last_wanted))
+        return;
+    pthread_mutex_lock(&s->lock);
+    if (s->last_ns == 0 && s->failure == CAUCUS_OK) {
+        uint64_t now = caucus_server_now_ns(), wait_ms = s->set.deadline_ms ? s->set.deadline_ms : s->set.linger_ms;
+        bool wait = s->begun && !s->finished_ns && !s->overdue && atomic_load(&s->present) > 0;
+        s->last_ns = !wait ? now : (s->set.deadline_ms ? s->step_ns : now) + wait_ms * 1000000u;
+        set_timer(s);
+        if (wait)
+            caucus_server_log(s, 1, "stopping when the step in hand is closed, in %.1f seconds at most",
+                              s->last_ns > now ? (double)(s->last_ns - now) / 1e9 : 0.0);
+        else
+            stop_now(s);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -286,17 +327,17 @@ void caucus_step_clock(caucus_server *s) {
     if (at == 0 || caucus_server_now_ns() < at) {
         /* It rang for a step that somebody has closed since; for what is in hand now it will ring again. */
     } else if (s->finished_ns) {
-        atomic_store(&s->stopping, true);
-        caucus_server_wake(s);
+        stop_now(s);
     } else {
-        s->overdue = true;
+        s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers closes the step first */
         settle(s);
+        if (s->last_ns && !atomic_load(&s->stopping))
+            stop_now(s);
     }
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A state of its own: budget, run, first announcement, in one commit. */
-static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
+caucus_status caucus_step_reserve(caucus_server *s, caucus_error *ret_error) {
     const caucus_guarantee *g = &s->set.plan->guarantee;
     bool own = isinf(s->set.budget_epsilon); /* epsilon_messages may be NAN: fmax() takes the other one */
     caucus_status status =
@@ -306,11 +347,17 @@ static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
     if (status == CAUCUS_OK)
         status = caucus_ledger_open_run(s->ledger, s->set.plan, s->set.name ? s->set.name : "live", s->set.key.seeded,
                                         &run, ret_error);
-    if (status == CAUCUS_OK && (status = caucus_coordinator_new(s->set.plan, &s->set.key, &s->machine)) != CAUCUS_OK)
+    return status;
+}
+
+/* A state of its own: budget, run, first announcement, in one commit. */
+static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
+    caucus_status status = caucus_coordinator_new(s->set.plan, &s->set.key, &s->machine);
+    if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
-    if (status == CAUCUS_OK && !remember(s, caucus_coordinator_announcement(s->machine)))
+    if (!remember(s, caucus_coordinator_announcement(s->machine)))
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    return status == CAUCUS_OK ? commit(s, 0, ret_error) : status;
+    return commit(s, 0, ret_error);
 }
 
 typedef struct reading {
@@ -331,9 +378,13 @@ static void read_announcement(void *user, const caucus_announcement *a) {
 static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
     caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
     if (status != CAUCUS_OK)
-        return caucus_fail(ret_error, status, "state",
-                           "%.100s: the machine's state is damaged (%s) — begin a new run with a new --state",
-                           s->set.state_dir, caucus_status_text(status));
+        return caucus_fail(
+            ret_error, status, "state",
+            "%.60s: the machine's state is damaged (%.30s) — run no older copy; a new run needs a new --state "
+            "and its own budget",
+            s->set.state_dir, caucus_status_text(status));
+    caucus_ledger_free(s->ledger); /* that of a new state */
+    s->ledger = NULL;
     status = caucus_store_ledger(s->store, &s->ledger, ret_error);
     if (status != CAUCUS_OK)
         return status;
@@ -343,10 +394,12 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
         return status;
     uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
-                           "%.100s: history and state do not fit — begin a new run with a new --state",
-                           s->set.state_dir);
-    s->begun = serial > 0;
+        return caucus_fail(
+            ret_error, CAUCUS_E_FORMAT, "state",
+            "%.60s: history and state do not fit — run no older copy; a new run needs a new --state and its "
+            "own budget",
+            s->set.state_dir);
+    s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
     for (uint32_t i = 0; i < s->clients;
          i++) /* any of them may have joined before this process, and come back for the end */

@@ -58,10 +58,24 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
     return CAUCUS_OK;
 }
 
+/* Every client would turn away: better said here. */
+static caucus_status check_dates(SSL_CTX *context, const char *cert, caucus_error *ret_error) {
+    const X509 *own = SSL_CTX_get0_certificate(context);
+    if (X509_cmp_current_time(X509_get0_notAfter(own)) <= 0)
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "cert",
+                           "%.120s: has expired, no client would accept it — renew it, and look at the clock", cert);
+    if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "cert",
+                           "%.120s: is not valid yet, no client would accept it — look at the clock", cert);
+    return CAUCUS_OK;
+}
+
 caucus_status caucus_tls_server_new(const char *cert, const char *key, const char *client_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) {
     SSL_CTX *context = NULL;
     caucus_status status = new_context(TLS_server_method(), cert, key, client_ca, "client-ca", &context, ret_error);
+    if (status == CAUCUS_OK && (status = check_dates(context, cert, ret_error)) != CAUCUS_OK)
+        SSL_CTX_free(context);
     if (status != CAUCUS_OK)
         return status;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);

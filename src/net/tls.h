@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 /** Context of a coordinator: its certificate (chain) and key, and the authority that signs clients. PEM files.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO or CAUCUS_E_FORMAT (names the file), CAUCUS_E_MISMATCH (key and certificate). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO or CAUCUS_E_FORMAT (names the file), CAUCUS_E_MISMATCH (key and certificate),
+ * CAUCUS_E_ORDER (it has expired, or is not valid yet). */
 caucus_status caucus_tls_server_new(const char *cert, const char *key, const char *client_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Context of a client, likewise: its own certificate and key, and the authority that signs coordinators. */
@@ -49,5 +50,10 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
 void caucus_revoked_free(caucus_revoked *revoked);
 /** Is it on the list? A list that has become unreadable revokes everybody. Safe from several threads. */
 bool caucus_revoked_has(caucus_revoked *revoked, uint32_t client, const char *serial);
+/** Has the list been read anew since *seen (from 0)? Then *seen is brought up to date. Looks at the file. A list that
+ * is unreadable is none: it may be in the middle of being written, and whoever is connected was on none before. */
+bool caucus_revoked_news(caucus_revoked *revoked, uint64_t *seen);
+/** Is it on the list as it was last read? Nobody is on an unreadable one. */
+bool caucus_revoked_lists(caucus_revoked *revoked, uint32_t client, const char *serial);
 
 #endif

@@ -19,6 +19,7 @@ struct caucus_revoked {
     char *path;
     struct stat seen; /* of the file as it was read */
     bool readable;
+    uint64_t version; /* times it was read */
     entry *list;
     size_t count;
 };
@@ -96,6 +97,7 @@ static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
         status = caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: cannot be read", r->path);
     fclose(file);
     r->readable = status == CAUCUS_OK;
+    r->version += r->readable;
     return status;
 }
 
@@ -130,13 +132,40 @@ static bool changed(const caucus_revoked *r) {
            now.st_mtim.tv_sec != r->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
 }
 
-bool caucus_revoked_has(caucus_revoked *r, uint32_t client, const char *serial) {
-    pthread_mutex_lock(&r->lock);
+/* Under the lock, all three. */
+static void refresh(caucus_revoked *r) {
     if ((!r->readable || changed(r)) && read_list(r, NULL) != CAUCUS_OK)
         r->readable = false;
-    bool found = !r->readable;
-    for (size_t i = 0; !found && i < r->count; i++)
-        found = r->list[i].client ? r->list[i].client == client : same_serial(r->list[i].serial, serial);
+}
+
+static bool on_list(const caucus_revoked *r, uint32_t client, const char *serial) {
+    for (size_t i = 0; i < r->count; i++)
+        if (r->list[i].client ? r->list[i].client == client : same_serial(r->list[i].serial, serial))
+            return true;
+    return false;
+}
+
+bool caucus_revoked_has(caucus_revoked *r, uint32_t client, const char *serial) {
+    pthread_mutex_lock(&r->lock);
+    refresh(r);
+    bool found = !r->readable || on_list(r, client, serial);
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+bool caucus_revoked_news(caucus_revoked *r, uint64_t *seen) {
+    pthread_mutex_lock(&r->lock);
+    refresh(r);
+    bool news = r->readable && r->version != *seen;
+    if (news)
+        *seen = r->version;
+    pthread_mutex_unlock(&r->lock);
+    return news;
+}
+
+bool caucus_revoked_lists(caucus_revoked *r, uint32_t client, const char *serial) {
+    pthread_mutex_lock(&r->lock);
+    bool found = r->readable && on_list(r, client, serial);
     pthread_mutex_unlock(&r->lock);
     return found;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
@@ -21,7 +22,7 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 
 static const char schema[] =
     "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1), plan BLOB NOT NULL CHECK(length(plan) = 32), seeded "
-    "INTEGER NOT NULL) STRICT;"
+    "INTEGER NOT NULL, begun INTEGER NOT NULL) STRICT;"
     "CREATE TABLE state(id INTEGER PRIMARY KEY CHECK(id = 1), serial INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;"
     "CREATE TABLE announcement(serial INTEGER PRIMARY KEY, expert INTEGER NOT NULL, epoch INTEGER NOT NULL, ask "
     "INTEGER NOT NULL,"
@@ -37,7 +38,7 @@ static caucus_status execute(caucus_store *store, const char *sql, const char *d
 static caucus_status put_meta(caucus_store *store, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
     sqlite3_stmt *put = NULL;
     caucus_status status = CAUCUS_OK;
-    if (sqlite3_prepare_v2(store->db, "INSERT INTO meta VALUES(1, ?1, ?2)", -1, &put, NULL) != SQLITE_OK ||
+    if (sqlite3_prepare_v2(store->db, "INSERT INTO meta VALUES(1, ?1, ?2, 0)", -1, &put, NULL) != SQLITE_OK ||
         sqlite3_bind_blob(put, 1, plan_hash, 32, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_bind_int(put, 2, seeded) != SQLITE_OK || sqlite3_step(put) != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "creating", ret_error);
@@ -84,15 +85,15 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
                                 caucus_error *ret_error) {
     sqlite3_stmt *row = NULL;
     caucus_status status = CAUCUS_OK;
-    int code = sqlite3_prepare_v2(store->db, "SELECT plan, seeded FROM meta", -1, &row, NULL);
+    int code = sqlite3_prepare_v2(store->db, "SELECT plan, seeded, begun FROM meta", -1, &row, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(row);
     const uint8_t *has = code == SQLITE_ROW && sqlite3_column_bytes(row, 0) == 32 ? sqlite3_column_blob(row, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
-        status =
-            caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it)", caucus_store_tail(store->path));
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
+                             caucus_store_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
     else if ((sqlite3_column_int(row, 1) != 0) != seeded)
@@ -101,6 +102,7 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
                         seeded ? "%s holds a private run and you gave --seed — leave it out, or use a new --state"
                                : "%s holds a seeded run, which is not private — give its --seed, or use a new --state",
                         caucus_store_tail(store->dir));
+    store->begun = code == SQLITE_ROW && sqlite3_column_int(row, 2) != 0;
     sqlite3_finalize(row);
     return status;
 }
@@ -123,7 +125,7 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
     }
     if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: damaged (state, announcements and ledger are not of the same commit)",
+                           "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
                            caucus_store_tail(store->path));
     store->next_serial = (uint32_t)count;
     store->next_line = lines + 1;
@@ -140,6 +142,7 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
                 &store->put_state},
                {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &store->put_announcement},
                {"INSERT INTO ledger VALUES(?1, ?2)", &store->put_line},
+               {"UPDATE meta SET begun = 1", &store->put_begun},
                {"COMMIT", &store->commit}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (sqlite3_prepare_v3(store->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT, all[i].to, NULL) != SQLITE_OK)
@@ -147,9 +150,36 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
     return CAUCUS_OK;
 }
 
+static caucus_status refuse_lost(const caucus_store *store, caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
+                       caucus_store_tail(store->path));
+}
+
+/* A directory that has held a state and has none now is refused, and left as it is. */
+static caucus_status check_used(caucus_store *store, caucus_error *ret_error) {
+    struct stat info;
+    caucus_status status = caucus_store_is_used(store->dir, &store->used, ret_error);
+    if (status == CAUCUS_OK && store->used && (stat(store->path, &info) != 0 || info.st_size == 0))
+        return refuse_lost(store, ret_error);
+    return status;
+}
+
+/* The same once it is read: what the log held may be missing. A crash may have come before the mark was made. */
+static caucus_status settle_used(caucus_store *store, caucus_error *ret_error) {
+    if (store->used && store->next_serial == 0)
+        return refuse_lost(store, ret_error);
+    if (store->used || store->next_serial == 0)
+        return CAUCUS_OK;
+    caucus_status status = caucus_store_mark_used(store->dir, store->plan, ret_error);
+    store->used = status == CAUCUS_OK;
+    return status;
+}
+
 static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
     bool fresh = false;
-    caucus_status status = caucus_store_touch(store->path, ret_error);
+    caucus_status status = check_used(store, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_store_touch(store->path, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, caucus_store_vfs()) !=
@@ -158,12 +188,16 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
         return caucus_store_fail(store->db, store->path, "opening", ret_error);
     /* Look before writing: a stranger's database must be left as it is. */
     status = caucus_store_identify(store->db, store->path, &fresh, ret_error);
+    if (status == CAUCUS_OK && fresh && store->used)
+        status = refuse_lost(store, ret_error);
     if (status == CAUCUS_OK)
         status = execute(store, pragmas, "opening", ret_error);
     if (status == CAUCUS_OK)
         status = fresh ? create(store, plan_hash, seeded, ret_error) : check_meta(store, plan_hash, seeded, ret_error);
     if (status == CAUCUS_OK)
         status = find_end(store, ret_error);
+    if (status == CAUCUS_OK)
+        status = settle_used(store, ret_error);
     if (status == CAUCUS_OK)
         status = prepare(store, ret_error);
     if (status == CAUCUS_OK && !fresh) /* a crash may have come before it was done; if it cannot be done now, later */
@@ -176,6 +210,7 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
     caucus_store *store = calloc(1, sizeof *store);
     if (store != NULL) {
         store->lock = -1;
+        memcpy(store->plan, plan_hash, sizeof store->plan);
         store->dir = strdup(dir);
         store->path = caucus_store_join(dir, CAUCUS_STORE_FILE);
     }
@@ -198,8 +233,8 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
 void caucus_store_close(caucus_store *store) {
     if (store == NULL)
         return;
-    sqlite3_stmt *statements[] = {store->begin, store->put_state, store->put_announcement, store->put_line,
-                                  store->commit};
+    sqlite3_stmt *statements[] = {store->begin,    store->put_state, store->put_announcement,
+                                  store->put_line, store->put_begun, store->commit};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         sqlite3_finalize(statements[i]);
     /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way.

@@ -14,7 +14,8 @@ typedef struct caucus_store caucus_store;
 
 /** Open or create.
  *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_ORDER (in use by another
- * process), CAUCUS_E_IO (permissions, full disk), CAUCUS_E_FORMAT (damaged). */
+ * process), CAUCUS_E_IO (permissions, full disk), CAUCUS_E_FORMAT (damaged, or the directory has held a state and it is
+ * gone). */
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_close(caucus_store *store);
@@ -34,6 +35,11 @@ caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void 
 caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, size_t bytes,
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Keep that the run has begun, before announcement 0 leaves: after a restart only the store can say whether somebody
+ * may have heard it. A commit of its own, once per run. Returns: as caucus_store_commit(). */
+caucus_status caucus_store_begin(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+bool caucus_store_begun(const caucus_store *store);
 
 /** Leave nothing of earlier states in any file of the directory: after a commit that ended an epoch, and at the end of
  *  the run. Never needed for anything else to be right, so it may be late, and it may fail:

@@ -60,21 +60,12 @@ static void die(void) {
         (void)pause();
 }
 
-caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes,
-                                  const caucus_announcement *announcement, const char *const *ledger_line,
-                                  size_t ledger_lines, caucus_error *ret_error) {
-    assert(announcement->listed <= CAUCUS_SHORTLIST);
-    if (announcement->serial != s->next_serial)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u",
-                           announcement->serial, s->next_serial);
+/* End the transaction: on disk if all of it is `good`, else taken back. */
+static caucus_status finish(caucus_store *s, bool good, caucus_error *ret_error) {
     bool fault = s->fault_at != 0 && s->commits + 1 == s->fault_at;
-    bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
-    for (size_t i = 0; good && i < ledger_lines; i++)
-        good = put_line(s, s->next_line + (int64_t)i, ledger_line[i]);
     if (good && fault && !s->fault_after)
         die();
-    good = good && run(s->commit);
-    if (!good) {
+    if (!good || !run(s->commit)) {
         caucus_status status = caucus_store_fail(s->db, s->path, "writing", ret_error);
         if (!sqlite3_get_autocommit(s->db))
             (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
@@ -83,9 +74,42 @@ caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t 
     if (fault)
         die();
     s->commits++;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes,
+                                  const caucus_announcement *announcement, const char *const *ledger_line,
+                                  size_t ledger_lines, caucus_error *ret_error) {
+    assert(announcement->listed <= CAUCUS_SHORTLIST);
+    if (announcement->serial != s->next_serial)
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u",
+                           announcement->serial, s->next_serial);
+    bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
+    for (size_t i = 0; good && i < ledger_lines; i++)
+        good = put_line(s, s->next_line + (int64_t)i, ledger_line[i]);
+    caucus_status status = finish(s, good, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
     s->next_serial++;
     s->next_line += (int64_t)ledger_lines;
-    return CAUCUS_OK;
+    if (s->used)
+        return CAUCUS_OK;
+    status = caucus_store_mark_used(s->dir, s->plan, ret_error); /* if not, the next opening does it */
+    s->used = status == CAUCUS_OK;
+    return status;
+}
+
+caucus_status caucus_store_begin(caucus_store *s, caucus_error *ret_error) {
+    if (s->begun)
+        return CAUCUS_OK;
+    bool good = run(s->begin) && run(s->put_begun);
+    caucus_status status = finish(s, good, ret_error);
+    s->begun = status == CAUCUS_OK;
+    return status;
+}
+
+bool caucus_store_begun(const caucus_store *s) {
+    return s->begun;
 }
 
 caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *ret_bytes, caucus_error *ret_error) {
@@ -104,8 +128,8 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
             memcpy(state, blob, bytes);
         else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
-                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (an empty state)",
-                                       caucus_store_tail(s->path))
+                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                                       "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_store_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
         status = caucus_store_fail(s->db, s->path, "reading", ret_error);
@@ -157,8 +181,9 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else
-                status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged",
-                                     caucus_store_tail(s->path), serial);
+                status =
+                    caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
+                                caucus_store_tail(s->path), serial);
         }
     }
     if (status == CAUCUS_OK && code != SQLITE_DONE)

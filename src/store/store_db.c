@@ -13,8 +13,7 @@ caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: damaged (%s) — put back a copy, or begin again with a new directory", path,
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER, path,
                            sqlite3_errmsg(db));
     case SQLITE_FULL:
         return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: the disk is full — make room and start again", path,
@@ -54,8 +53,7 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
     if (text == NULL)
         status = caucus_store_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                             "%s: damaged (%.90s) — put back a copy, or begin again with a new directory",
+        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
                              caucus_store_tail(path), text);
     sqlite3_finalize(statement);
     return status;

@@ -1,8 +1,9 @@
 /* store_db.h: what the files of the store share.
  * layer: store
  *
- * Tables of format 2 (application_id "CAUC", user_version 2; 1 held states without the epoch's key):
- *   meta(id = 1, plan BLOB(32), seeded)                                   one row, never changed
+ * Tables of format 3 (application_id "CAUC", user_version 3; 1 held states without the epoch's key, 2 did not say
+ * whether the run had begun):
+ *   meta(id = 1, plan BLOB(32), seeded, begun)                            one row; begun becomes 1, once
  *   state(id = 1, serial, bytes BLOB)                                     one row, replaced by every commit
  *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, step, list BLOB)  0, 1, 2, ... without gaps
  *   ledger(line PRIMARY KEY, text)                                        1, 2, 3, ... without gaps
@@ -16,14 +17,23 @@
 
 #define CAUCUS_STORE_FILE "coordinator.db"
 #define CAUCUS_STORE_APPLICATION 0x43415543 /* "CAUC" */
-#define CAUCUS_STORE_VERSION 2
+#define CAUCUS_STORE_VERSION 3
 #define CAUCUS_STORE_BUSY_MS 5000
+/* What to do about a state that cannot go on. An older copy of it would decide anew what has been announced. */
+#define CAUCUS_STORE_OVER "the run is over: run no older copy; a new run needs a new directory and its own budget"
+/* DIR/used holds the hash of the plan whose state this directory has held. It is there before anything that was
+ * committed leaves the process; if it is there and the state is not, the state was lost, and a new one here would spend
+ * a budget that is spent. */
+#define CAUCUS_STORE_USED "used"
 
 struct caucus_store {
     sqlite3 *db;
     char *dir, *path; /* as given, and of the database */
     int lock;         /* descriptor of DIR/lock, -1 if not held */
-    sqlite3_stmt *begin, *put_state, *put_announcement, *put_line, *commit;
+    uint8_t plan[32];
+    bool used;  /* DIR/used is there */
+    bool begun; /* announcement 0 may have left */
+    sqlite3_stmt *begin, *put_state, *put_announcement, *put_line, *put_begun, *commit;
     uint32_t next_serial; /* announcements committed */
     int64_t next_line;    /* of the ledger, from 1 */
     uint64_t commits;     /* by this process */
@@ -55,6 +65,9 @@ caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_led
 caucus_status caucus_store_take_dir(const char *dir, int *ret_lock, caucus_error *ret_error);
 /* An empty file of mode 0600 if there is none; an existing one is made 0600. */
 caucus_status caucus_store_touch(const char *path, caucus_error *ret_error);
+/* Is DIR/used there? And: put it there, durably. */
+caucus_status caucus_store_is_used(const char *dir, bool *ret, caucus_error *ret_error);
+caucus_status caucus_store_mark_used(const char *dir, const uint8_t plan_hash[32], caucus_error *ret_error);
 /* "DIR/NAME", to be freed; NULL without memory. */
 char *caucus_store_join(const char *dir, const char *name);
 

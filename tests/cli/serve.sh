@@ -34,7 +34,11 @@ refuses "a negative quorum" 2 "a whole number" --plan p.yaml --state s --insecur
 refuses "a format" 2 "text or json" --plan p.yaml --state s --insecure --format xml
 refuses "a fault" 2 "write N or N:after" --plan p.yaml --state s --insecure --fault-commit 3:before
 refuses "a seed" 2 "a whole number" --plan p.yaml --state s --insecure --seed x
-refuses "no token" 2 "a file with the token" --plan p.yaml --state s --insecure --token nowhere
+refuses "no token" 2 "a file with the token" --plan p.yaml --state s --insecure --http 127.0.0.1:0 --token nowhere
+refuses "a token without a page" 2 "give --http HOST:PORT too" --plan p.yaml --state s --insecure --token nowhere
+head -c 257 /dev/zero | tr '\0' a >long
+refuses "a token cut short" 2 "longer than 256 characters" --plan p.yaml --state s --insecure --http 127.0.0.1:0 --token long
+refuses "an option twice" 2 "--listen 127.0.0.1:2: given twice" --plan p.yaml --state s --insecure --listen 127.0.0.1:1 --listen 127.0.0.1:2
 refuses "stay without a page" 2 "give --http HOST:PORT too" --plan p.yaml --state s --insecure --stay
 refuses "a word" 2 "unexpected word" plan.yaml
 printf 'algorithm: svt\n' >broken.yaml
@@ -64,10 +68,25 @@ stop() { # stop NAME PATTERN: ends with exit code 0 and says so
 start
 refuses "a state in use" 1 "s" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure
 refuses "a port in use" 1 "listen" --plan kept/plan.yaml --state s2 --listen "$where" --insecure
+refuses "a page's port in use" 1 "http" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http "$where"
 stop "SIGTERM" "stopped: expert"
 refuses "a state of another plan" 2 "plan" --plan other/plan.yaml --state s --listen 127.0.0.1:0 --insecure
 refuses "beyond this machine without TLS" 2 "only this machine may connect" --plan kept/plan.yaml --state s --listen 0.0.0.0:0 --insecure
 refuses "a quorum beyond the clients" 2 "--quorum 3" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure --quorum 3
+refuses "a quorum without a deadline" 2 "give --deadline" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --quorum 1
+# What is refused leaves no state: the next attempt is the first.
+echo short >short
+refuses "a short token" 2 "shorter than 16" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http 127.0.0.1:0 --token short
+refuses "a page for all" 2 "give --token" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http 0.0.0.0:0
+refuses "a name that is not UTF-8" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --name $'a\xff'
+refuses "a name with a line in it" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --name $'a\nb'
+[ ! -e s2 ] || { echo "not ok: a state was left by what was refused: $(ls s2)"; failures=$((failures + 1)); }
+# A directory that has held a state begins no new run when the state is lost.
+cp -r s lost
+rm lost/coordinator.db
+refuses "a lost state" 2 "run no older copy" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
+: >lost/coordinator.db
+refuses "an empty state" 2 "is gone" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
 start --format json
 stop "json" '"finished": false'
 

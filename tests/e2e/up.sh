@@ -40,6 +40,13 @@ same "stoch, votes" --clients 4 --rounds 100 --algorithm stoch --trust nobody --
 same "stoch, mixtures" --clients 3 --rounds 70 --algorithm stoch --calibration paper --trees 2 --adversary gaussian --experts 8 --epsilon 10
 same "hedge" --clients 3 --rounds 40 --interval 2 --algorithm hedge --adversary bernoulli
 
+# Plans that spend nothing: one round, one block.
+same "svt, one round" --clients 2 --rounds 1
+same "svt, one block" --clients 2 --rounds 4 --interval 8
+same "hedge, one block" --clients 2 --rounds 3 --interval 3 --algorithm hedge
+same "stoch, one round" --clients 2 --rounds 1 --algorithm stoch --adversary gaussian
+same "stoch, one round, votes" --clients 2 --rounds 1 --algorithm stoch --trust nobody --adversary gaussian
+
 # A table for people.
 timeout 60 "$CAUCUS" up --clients 2 --rounds 20 >"$work/out" 2>/dev/null || bad "the table: exit code $?"
 grep -q 'equal, expert for expert: 40 choices' "$work/out" || bad "the table: $(cat "$work/out")"

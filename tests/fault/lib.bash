@@ -90,7 +90,7 @@ start_client() {
 experts() {
     local life=1 from
     while [ -e "$work/$1.$2.$life.out" ]; do
-        from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err")
+        from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err" 2>/dev/null || true) # killed before it had a file for it
         awk -v from="${from:-1}" '{ print from + NR - 1, $1 }' "$work/$1.$2.$life.out"
         life=$((life + 1))
     done | awk '($1 in expert) && expert[$1] != $2 { print "round " $1 " was told as " expert[$1] " and as " $2; exit }

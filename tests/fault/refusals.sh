@@ -25,6 +25,7 @@ issue() { # issue NAME COMMON DAYS SERIAL USAGE
 issue coordinator coordinator 2 0x10 serverAuth
 for i in 1 2 3; do issue "$i" "$i" 2 "0xabc$i" clientAuth; done
 issue expired 1 -1 0x21 clientAuth
+issue past coordinator -1 0x11 serverAuth
 issue named somebody 2 0x22 clientAuth
 issue zero 0 2 0x23 clientAuth
 issue four 4 2 0x24 clientAuth
@@ -117,6 +118,8 @@ wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan
 wrong 1 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/none.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
 wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
+    --client-ca "$work/ca/ca.pem"
+wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/past.pem" --key "$work/ca/past.key" \
     --client-ca "$work/ca/ca.pem"
 [ ! -e "$work/new" ] || bad "a refused coordinator left a state"
 wrong 2 "name the directory" "$CAUCUS" privacy "$work/ca"

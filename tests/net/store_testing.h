@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "net/forked.h"
+
 static const uint8_t plan_hash[32] = {0x3f, 0x9c, 0x10, 0xaa, 7};
 
 #define HISTORY 64

@@ -11,6 +11,8 @@
 #include <ctype.h>
 #include <math.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -544,6 +546,63 @@ static void hostile_bytes(void **state) {
     caucus_http_close(http);
 }
 
+/* ---- one byte now and then ---- */
+
+static int dial_from(const caucus_http *http, uint32_t last) { /* from 127.0.0.LAST */
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000u + last)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(caucus_http_port(http)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+typedef struct dripping {
+    int fd[64];
+    atomic_bool stop;
+    pthread_t thread;
+} dripping;
+
+static void *drip(void *user) {
+    dripping *d = user;
+    while (!atomic_load(&d->stop)) {
+        for (int i = 0; i < 64; i++)
+            (void)!send(d->fd[i], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        usleep(200000);
+    }
+    return NULL;
+}
+
+/* Every place is taken by somebody who never finishes its request: each of them has a limit, and others get in. */
+static void slow_requests_end(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    dripping d = {.stop = false};
+    for (uint32_t i = 0; i < 64; i++) {
+        d.fd[i] = dial_from(http, 1 + i % 2);
+        assert_true(send(d.fd[i], "GET /healthz HTTP/1.1\r\nHost: ", 29, MSG_NOSIGNAL) == 29);
+    }
+    assert_int_equal(pthread_create(&d.thread, NULL, drip, &d), 0);
+    usleep(300000);
+    int fd = dial_from(http, 3);
+    struct timeval most = {.tv_sec = 60}; /* without a limit they would stay for ever */
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most), 0);
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    char answer[64] = "";
+    assert_true(send(fd, request, sizeof request - 1, MSG_NOSIGNAL) == (ssize_t)sizeof request - 1);
+    assert_true(recv(fd, answer, sizeof answer - 1, 0) > 12);
+    assert_memory_equal(answer, "HTTP/1.1 200", 12);
+    atomic_store(&d.stop, true);
+    assert_int_equal(pthread_join(d.thread, NULL), 0);
+    for (int i = 0; i < 64; i++)
+        (void)close(d.fd[i]);
+    (void)close(fd);
+    caucus_http_close(http);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_and_methods),
@@ -558,6 +617,7 @@ int main(void) {
         cmocka_unit_test(seeded_late_or_resumed_runs_say_so),
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
         cmocka_unit_test(hostile_bytes),
+        cmocka_unit_test(slow_requests_end),
     };
     return cmocka_run_group_tests(tests, make_plan, free_plan);
 }

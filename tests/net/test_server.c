@@ -3,6 +3,7 @@
 #include "net/server_testing.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -83,7 +84,8 @@ static void test_equal(void **state) {
             assert_true(now.finished);
             assert_int_equal(now.selections, caucus_coordinator_selections(f.coordinator));
             assert_int_equal(now.steps_closed, f.announcements);
-            assert_int_equal(now.commits, f.announcements + 1);
+            assert_int_equal(now.commits, f.announcements + 2); /* the opening, the start, and one per step */
+            assert_int_equal(now.reports, (uint64_t)f.m * f.announcements);
             assert_int_equal(now.scalars_up, f.scalars_up);
             assert_int_equal(now.refused, 0);
             assert_true(now.epsilon_spent > 0 && now.epsilon_spent <= now.epsilon_choices * (1 + 1e-6));
@@ -207,6 +209,156 @@ static void test_quorum_missing(void **state) {
     caucus_plan_free(plan);
 }
 
+/* A quorum is enough at the deadline, not before: until then everybody is waited for. WELCOME is sent after the
+ * coordinator has looked whether it is to start, so what is seen after it is final. */
+static void test_start_waits(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(&setups[0], 3);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    hall h;
+    hall_init(&h, plan, SEED);
+    h.settings.deadline_ms = 3600000;
+    h.settings.quorum = 2;
+    hall_open(&h);
+    peer *p = open_peers(plan, 3);
+    caucus_frame frame;
+    caucus_server_status now;
+    for (uint32_t i = 0; i < 3; i++) {
+        caucus_server_get_status(h.server, &now);
+        assert_false(now.started);
+        assert_int_equal(now.present, i);
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+        assert_int_equal(wire_receive(&p[i].wire, plan->settings.experts, &frame, PATIENCE_MS), 1);
+        assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
+    }
+    while (p[0].announcements < 2)
+        assert_true(peers_turn(p, 3, plan, hashed_losses, PATIENCE_MS));
+    caucus_server_get_status(h.server, &now);
+    assert_true(now.started);
+    caucus_server_stop(h.server);
+    hall_stop(&h); /* the second time: at once */
+    close_peers(p, 3);
+    hall_free(&h);
+    caucus_plan_free(plan);
+}
+
+/* A plan that spends nothing is served like any other. */
+static void test_nothing_to_spend(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS; k++)
+        for (uint32_t rounds = 1; rounds <= 2; rounds++) {
+            setup small = setups[k];
+            if (small.trust == CAUCUS_TRUST_NOBODY && rounds > 1)
+                continue;
+            small.rounds = small.algorithm == CAUCUS_ALGORITHM_STOCH ? 1 : rounds;
+            small.interval = rounds;
+            if (small.algorithm == CAUCUS_ALGORITHM_STOCH)
+                small.interval = 1;
+            federation f;
+            reference(&f, &small, 2);
+            assert_true(f.plan->guarantee.epsilon_choices == 0);
+            hall h;
+            hall_init(&h, f.plan, SEED);
+            h.settings.linger_ms = 60000;
+            hall_open(&h);
+            peer *p = open_peers(f.plan, 2);
+            for (uint32_t i = 0; i < 2; i++)
+                peer_connect(&p[i], &h, caucus_server_port(h.server));
+            peers_finish(p, 2, f.plan, hashed_losses);
+            hall_wait(&h);
+            peers_equal(p, &f);
+            close_peers(p, 2);
+            hall_free(&h);
+            federation_close(&f);
+        }
+}
+
+/* Goodbye, and the number of announcements before it. */
+static uint32_t until_goodbye(peer *p, const caucus_plan *plan) {
+    caucus_frame frame;
+    uint32_t announcements = 0;
+    for (;;) {
+        assert_int_equal(wire_receive(&p->wire, plan->settings.experts, &frame, PATIENCE_MS), 1);
+        if (frame.kind == CAUCUS_FRAME_GOODBYE)
+            return announcements;
+        announcements += frame.kind == CAUCUS_FRAME_ANNOUNCEMENT;
+    }
+}
+
+/* How a stop goes, with client 1's answer in and client 2's not. */
+typedef enum stopping {
+    STOP_EARLY,     /* before client 2 has come: at once */
+    STOP_ANSWERED,  /* client 2 answers: the step closes, everybody hears of it */
+    STOP_QUORUM,    /* the deadline closes it */
+    STOP_DEADLINE,  /* the deadline passes without a quorum */
+    STOP_UNBOUNDED, /* there is no deadline: linger is the limit */
+    STOP_TWICE,     /* a second call: at once */
+    STOP_ALONE,     /* all have gone: at once */
+    STOPS
+} stopping;
+
+/* It has understood that it is to stop, and waits for the step. */
+static void hear_waiting(void *user, int level, const char *line) {
+    (void)level;
+    if (strstr(line, "stopping when the step in hand is closed"))
+        atomic_store((atomic_bool *)user, true);
+}
+
+static void stop_one(stopping how) {
+    atomic_bool waits = false;
+    caucus_settings s = settings_of(&setups[0], 2);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    hall h;
+    hall_init(&h, plan, SEED);
+    h.settings.linger_ms = how == STOP_UNBOUNDED ? 300 : 3600000; /* what must not wait would never end */
+    h.settings.deadline_ms = how == STOP_QUORUM || how == STOP_DEADLINE ? 500 : 0;
+    h.settings.quorum = how == STOP_QUORUM ? 1 : 0;
+    h.settings.log = hear_waiting;
+    h.settings.log_user = &waits;
+    hall_open(&h);
+    peer *p = open_peers(plan, 2);
+    for (uint32_t i = 0; i < (how == STOP_EARLY ? 1u : 2u); i++)
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+    while (how != STOP_EARLY && p[0].items == 0)
+        assert_true(peers_turn(p, 1, plan, hashed_losses, PATIENCE_MS));
+    caucus_server_status now = {0};
+    while (how != STOP_EARLY && now.answered == 0 && now.steps_closed == 0)
+        caucus_server_get_status(h.server, &now);
+    if (how == STOP_ALONE)
+        for (uint32_t i = 0; i < 2; i++)
+            peer_disconnect(&p[i]);
+    caucus_server_stop(h.server);
+    if (how == STOP_TWICE)
+        caucus_server_stop(h.server);
+    if (how == STOP_ANSWERED) {
+        for (int tries = 0; !atomic_load(&waits); tries++) {
+            assert_true(tries < PATIENCE_MS);
+            usleep(1000);
+        }
+        while (p[1].items == 0)
+            assert_true(peers_turn(p + 1, 1, plan, hashed_losses, PATIENCE_MS));
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(until_goodbye(&p[i], plan), 1); /* the decision, then goodbye */
+    }
+    hall_wait(&h);
+    caucus_server_get_status(h.server, &now);
+    if (how == STOP_ANSWERED || how == STOP_QUORUM)
+        assert_int_equal(now.steps_closed, 1);
+    else
+        assert_int_equal(now.steps_closed, 0);
+    close_peers(p, 2);
+    hall_free(&h);
+    caucus_plan_free(plan);
+}
+
+static void test_stop(void **state) {
+    (void)state;
+    for (int how = 0; how < STOPS; how++)
+        stop_one((stopping)how);
+}
+
 /* A stop says goodbye; the same directory goes on, with the same experts. */
 static void test_stop_and_go_on(void **state) {
     (void)state;
@@ -247,7 +399,7 @@ static void test_stop_and_go_on(void **state) {
 static pid_t spawn(hall *h, uint64_t n, bool after, rlim_t limit, uint16_t *ret_port) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
+    pid_t child = forked();
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
@@ -375,8 +527,11 @@ static void test_disk_full(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed), /* forks: before there are threads */
-        cmocka_unit_test(test_disk_full), cmocka_unit_test(test_equal),          cmocka_unit_test(test_reconnects),
-        cmocka_unit_test(test_deadline),  cmocka_unit_test(test_quorum_missing), cmocka_unit_test(test_stop_and_go_on),
+        cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_reconnects),     cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_quorum_missing), cmocka_unit_test(test_stop_and_go_on),
+        cmocka_unit_test(test_start_waits),    cmocka_unit_test(test_nothing_to_spend),
+        cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,7 @@ static void test_hello(void **state) {
                {CAUCUS_WIRE_VERSION, 0, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, CLIENTS + 1, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, UINT32_MAX, 0, 0, CAUCUS_REFUSAL_IDENTITY},
+               {CAUCUS_WIRE_VERSION, 1, 1, 0, CAUCUS_REFUSAL_ORDER}, /* nothing has been said: the run has not begun */
                {CAUCUS_WIRE_VERSION, 1, 2, 0, CAUCUS_REFUSAL_ORDER},
                {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_ORDER}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
@@ -151,6 +152,9 @@ static void test_hello(void **state) {
         assert_true(wire_send(&w, &hello));
         expect_end(&w, bad[k].code);
     }
+    caucus_server_status now;
+    caucus_server_get_status(x.h.server, &now);
+    assert_false(now.started);
     wire_end w;
     int64_t one = 1;
     caucus_frame early = {
@@ -196,6 +200,14 @@ static void test_reports(void **state) {
             expect_end(&w, CAUCUS_REFUSAL_FORMAT);
         }
         bad.report.kind = kind;
+        bad.report.count = 1;
+        for (int odd = 0; !votes && odd < 2; odd++) { /* a cost of an epoch that has not come; of two blocks */
+            bad.report.step = odd == 0;
+            bad.report.block = 1 + (uint32_t)(odd == 1);
+            join_as(&w, &x, 1);
+            assert_true(wire_send(&w, &bad));
+            expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+        }
         bad.report.block = bad.report.first = 7; /* not its turn: ignored, as a late one is */
         bad.report.count = 1;
         join_as(&w, &x, 1);
@@ -252,6 +264,11 @@ static void test_slow(void **state) {
     join_as(&half, &x, 1);
     assert_true(wire_send_bytes(&half, (uint8_t[]){30, 0, 0, 0, 1, 2}, 6));
     expect_end(&half, 0); /* half a frame and no more */
+    join_as(&half, &x, 1);
+    uint8_t drip[60] = {sizeof drip - 4};
+    for (sent = 0; sent < sizeof drip && wire_send_bytes(&half, drip + sent, 1); sent++)
+        usleep(25000); /* a frame has its time as a whole: if it could come to its end, it would be refused */
+    expect_end(&half, 0);
     join_as(&half, &x, 2);
     usleep(1200000); /* a client that says nothing for long is welcome: it has nothing to say */
     caucus_server_status now;
@@ -299,6 +316,9 @@ static void test_elsewhere(void **state) {
         assert_true(wire_send(&second, &goodbye));
         expect_end(&second, 0);
     }
+    caucus_server_status now;
+    caucus_server_get_status(x.h.server, &now);
+    assert_int_equal(now.refused, 0); /* nothing to worry about */
     close_fixture(&x);
 }
 
@@ -346,6 +366,135 @@ static void test_never_reads(void **state) {
     wire_close(&w);
 }
 
+/* ---- a client that lies about its sums ---- */
+
+/* As far as its lies can go: the worst losses for all experts but one, whose losses are the best... */
+static void one_is_best(uint32_t client, uint32_t round, uint32_t d, double *ret) {
+    hashed_losses(client, round, d, ret);
+    for (uint32_t y = 0; client == 1 && y < d; y++)
+        ret[y] = y == 3 ? 0 : 1;
+}
+
+/* ... or for all of them, while a second liar says the opposite. */
+static void all_are_bad(uint32_t client, uint32_t round, uint32_t d, double *ret) {
+    hashed_losses(client, round, d, ret);
+    for (uint32_t y = 0; client <= 2 && y < d; y++)
+        ret[y] = client == 1 ? 1 : 0;
+}
+
+/* Its reports say more than any losses could: they count as those, and everybody plays what that would have given. */
+static void test_liar(void **state) {
+    (void)state;
+    const caucus_algorithm algorithms[] = {CAUCUS_ALGORITHM_SVT, CAUCUS_ALGORITHM_HEDGE};
+    for (size_t k = 0; k < 4; k++) {
+        loss_function lying_losses = k < 2 ? one_is_best : all_are_bad;
+        caucus_settings s;
+        caucus_settings_init(&s);
+        s.algorithm = algorithms[k % 2];
+        s.trust = CAUCUS_TRUST_COORDINATOR;
+        s.rounds = 120;
+        s.interval = 2;
+        s.clients = CLIENTS;
+        s.experts = 12;
+        s.epsilon = 10;
+        federation f;
+        federation_open(&f, &s, SEED);
+        federation_play(&f, lying_losses);
+        hall h;
+        hall_init(&h, f.plan, SEED);
+        h.settings.linger_ms = 60000;
+        hall_open(&h);
+        peer *p = calloc(CLIENTS, sizeof *p);
+        assert_non_null(p);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            peer_open(&p[i], f.plan, SEED, i + 1);
+        p[0].lies = true;
+        p[1].lies = k >= 2;
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            peer_connect(&p[i], &h, caucus_server_port(h.server));
+        peers_finish(p, CLIENTS, f.plan, lying_losses);
+        hall_wait(&h);
+        peers_equal(p, &f);
+        assert_true(p[0].items > 5);
+        print_message("%u steps, %u selections\n", f.announcements, caucus_coordinator_selections(f.coordinator));
+        assert_true(caucus_coordinator_selections(f.coordinator) > 1);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            peer_close(&p[i]);
+        free(p);
+        hall_free(&h);
+        federation_close(&f);
+    }
+}
+
+/* ---- the log says which ---- */
+
+typedef struct book {
+    pthread_mutex_t lock;
+    char line[64][256];
+    uint32_t lines;
+} book;
+
+static void note(void *user, int level, const char *line) {
+    book *b = user;
+    pthread_mutex_lock(&b->lock);
+    if (level < 2 && b->lines < 64)
+        (void)snprintf(b->line[b->lines++], sizeof b->line[0], "%s", line);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void wait_for_line(book *b, const char *words) {
+    for (int tries = 0; tries < PATIENCE_MS / 10; tries++) {
+        bool found = false;
+        pthread_mutex_lock(&b->lock);
+        for (uint32_t i = 0; i < b->lines; i++)
+            found = found || (strstr(b->line[i], "refused 127.0.0.1:") && strstr(b->line[i], words));
+        pthread_mutex_unlock(&b->lock);
+        if (found)
+            return;
+        usleep(10000);
+    }
+    fail_msg("the log does not say '%s'", words);
+}
+
+/* Who is given up for its silence, or to make room, stands in the log like anybody who is refused. */
+static void test_logged(void **state) {
+    (void)state;
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.clients = CLIENTS;
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    for (int crowded = 0; crowded < 2; crowded++) {
+        book b = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        fixture x = {0};
+        hall_init(&x.h, plan, SEED);
+        x.h.settings.hello_ms = crowded ? 60000 : 100;
+        x.h.settings.stall_ms = 100;
+        x.h.settings.loops = 1;
+        x.h.settings.max_clients = CLIENTS;
+        x.h.settings.log = note;
+        x.h.settings.log_user = &b;
+        hall_open(&x.h);
+        wire_end w[CLIENTS + 1];
+        for (int i = 0; i < (crowded ? CLIENTS + 1 : 1); i++)
+            wire_open(&w[i], caucus_server_port(x.h.server));
+        wait_for_line(&b, crowded ? "its place is wanted" : "no HELLO in time");
+        for (int i = 0; i < (crowded ? CLIENTS + 1 : 1); i++)
+            wire_close(&w[i]);
+        if (!crowded) {
+            usleep(1100000); /* at most a line a second */
+            join_as(&w[0], &x, 1);
+            assert_true(wire_send_bytes(&w[0], (uint8_t[]){30, 0, 0, 0, 1, 2}, 6));
+            wait_for_line(&b, "half a frame");
+            wire_close(&w[0]);
+        }
+        hall_stop(&x.h);
+        hall_free(&x.h);
+    }
+    caucus_plan_free(plan);
+}
+
 static void test_settings(void **state) {
     (void)state;
     fixture x;
@@ -370,13 +519,21 @@ static void test_settings(void **state) {
     bad.quorum = CLIENTS + 1;
     assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE);
     assert_string_equal(error.field, "quorum");
+    bad.quorum = CLIENTS - 1; /* looked at when a deadline has passed, and there is none */
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "quorum");
+    assert_non_null(strstr(error.text, "--deadline"));
     bad = x.h.settings;
     bad.state_dir = poor;
     bad.budget_epsilon = 1; /* the plan wants 20 */
     assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_BUDGET);
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s' '%s'", dir, poor);
-    assert_int_equal(system(command), 0);
+    bad = x.h.settings;
+    bad.state_dir = poor;
+    bad.name = "a\xff";
+    assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "name");
+    assert_int_equal(rmdir(dir), 0); /* none of them has left anything */
+    assert_int_equal(rmdir(poor), 0);
     close_fixture(&x);
 }
 
@@ -385,7 +542,7 @@ int main(void) {
         cmocka_unit_test(test_garbage),   cmocka_unit_test(test_hello), cmocka_unit_test(test_reports),
         cmocka_unit_test(test_oversized), cmocka_unit_test(test_slow),  cmocka_unit_test(test_cut_frames),
         cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_crowd), cmocka_unit_test(test_never_reads),
-        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_settings),  cmocka_unit_test(test_liar),  cmocka_unit_test(test_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

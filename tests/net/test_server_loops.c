@@ -177,9 +177,14 @@ static void test_moves(void **state) {
         assert_int_equal(now.selections, caucus_coordinator_selections(f.coordinator));
         assert_int_equal(now.scalars_up, f.scalars_up); /* every item was counted once */
         assert_true(moves > f.announcements);
-        print_message("%s: %u steps, %u moves, %llu reports came\n", kinds[k].name, now.steps_closed, moves,
-                      (unsigned long long)now.reports);
-        assert_true(now.reports > (uint64_t)CLIENTS * f.announcements);
+        uint32_t again = 0;
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            again += p[i].again;
+        print_message("%s: %u steps, %u moves, %llu reports counted, %u came again\n", kinds[k].name, now.steps_closed,
+                      moves, (unsigned long long)now.reports, again);
+        assert_int_equal(now.reports, (uint64_t)CLIENTS * f.announcements);
+        assert_true(again > 0);
+        assert_int_equal(now.refused, 0); /* who comes again is nobody to worry about */
         close_hall(&h, p);
         federation_close(&f);
     }

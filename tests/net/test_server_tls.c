@@ -342,6 +342,74 @@ static void test_revoked(void **state) {
     close_office(&o);
 }
 
+static void write_list(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+static void join_tls(const hall *h, wire_end *w, SSL_CTX *context, uint32_t client) {
+    assert_true(dial_tls(w, caucus_server_port(h->server), context, NULL));
+    caucus_frame hello = hello_of(h, client, 0), frame;
+    assert_true(wire_send(w, &hello));
+    assert_int_equal(wire_receive(w, 12, &frame, PATIENCE_MS), 1);
+    assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
+}
+
+/* Who is connected when its certificate is revoked is sent away, though it says nothing; the others stay, also while
+ * the list cannot be read. */
+static void test_revoked_while_connected(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    char list[160];
+    snprintf(list, sizeof list, "%s", path_in(&o, "revoked"));
+    write_list(list, "# nobody\n");
+    h.settings.revoked = list;
+    hall_open(&h);
+    wire_end w[CLIENTS];
+    SSL_CTX *context[CLIENTS];
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "client-%u", i + 1);
+        context[i] = client_context(&o, name);
+        join_tls(&h, &w[i], context[i], i + 1);
+    }
+    write_list(list, "2 # its key was stolen\n");
+    caucus_frame frame = {0};
+    while (frame.kind != CAUCUS_FRAME_REFUSAL) /* announcement 0 comes before */
+        assert_int_equal(wire_receive(&w[1], 12, &frame, PATIENCE_MS), 1);
+    assert_int_equal(frame.code, CAUCUS_REFUSAL_IDENTITY);
+    assert_int_equal(wire_receive(&w[1], 12, &frame, PATIENCE_MS), 0);
+    wire_close(&w[1]);
+    caucus_server_status now = {.present = CLIENTS};
+    for (int tries = 0; now.present == CLIENTS && tries < PATIENCE_MS; tries++) {
+        caucus_server_get_status(h.server, &now);
+        usleep(1000);
+    }
+    assert_int_equal(now.present, CLIENTS - 1);
+    assert_int_equal(attempt(&h, context[1], 2, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    assert_int_equal(unlink(list), 0);
+    usleep(2200000); /* it has been looked for twice by now */
+    caucus_server_get_status(h.server, &now);
+    assert_int_equal(now.present, CLIENTS - 1);
+    write_list(list, "");
+    join_tls(&h, &w[1], context[1], 2);
+    hall_stop(&h);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        wire_close(&w[i]);
+        SSL_CTX_free(context[i]);
+    }
+    free_names(&h);
+    hall_free(&h);
+    federation_close(&f);
+    close_office(&o);
+}
+
 /* Files that are not what they should be are named. */
 static void test_files(void **state) {
     (void)state;
@@ -364,6 +432,13 @@ static void test_files(void **state) {
                                            "/nowhere.pem", &context, &error),
                      CAUCUS_E_IO);
     assert_string_equal(error.field, "client-ca");
+    issue(&o, &o.ca, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "old", true);
+    assert_int_equal(
+        caucus_tls_server_new(path_in(&o, "old.pem"), path_in(&o, "old.key"), path_in(&o, "ca.pem"), &context, &error),
+        CAUCUS_E_ORDER);
+    assert_string_equal(error.field, "cert");
+    assert_non_null(strstr(error.text, "expired"));
+    assert_null(context);
     caucus_revoked *list = NULL;
     assert_int_equal(caucus_revoked_open(path_in(&o, "ca.pem"), &list, &error), CAUCUS_E_FORMAT);
     assert_int_equal(caucus_revoked_open("/nowhere", &list, &error), CAUCUS_E_IO);
@@ -372,8 +447,11 @@ static void test_files(void **state) {
 
 int main(void) {
     signal(SIGPIPE, SIG_IGN); /* this side's writes go through OpenSSL, too */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_federation), cmocka_unit_test(test_identities),
-                                       cmocka_unit_test(test_impostor), cmocka_unit_test(test_revoked),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_federation),
+                                       cmocka_unit_test(test_identities),
+                                       cmocka_unit_test(test_impostor),
+                                       cmocka_unit_test(test_revoked),
+                                       cmocka_unit_test(test_revoked_while_connected),
                                        cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void the_disk_is_waited_for(void **state) {
     } cases[] = {{"PRAGMA synchronous", 2}, /* FULL */
                  {"PRAGMA secure_delete", 1},
                  {"PRAGMA application_id", 0x43415543},
-                 {"PRAGMA user_version", 2},
+                 {"PRAGMA user_version", 3},
                  {"PRAGMA temp_store", 2}, /* MEMORY */
                  {"SELECT journal_mode = 'wal' FROM pragma_journal_mode", 1}};
     for (int again = 0; again < 2; again++) {
@@ -192,6 +192,61 @@ static void others_may_look_at_the_ledger(void **state) {
     caucus_store_close(store_opened(dir));
 }
 
+/* A directory that has held a state and has lost it begins no new run: its budget is spent. Whatever is refused is left
+ * as it was. */
+static void a_lost_state_is_not_begun_anew(void **state) {
+    (void)state;
+    char dir[160], file[200], used[200];
+    (void)snprintf(dir, sizeof dir, "%s", in_place("lost"));
+    (void)snprintf(file, sizeof file, "%s/coordinator.db", dir);
+    (void)snprintf(used, sizeof used, "%s/used", dir);
+    caucus_store_close(store_opened(dir)); /* nothing was committed: nothing is lost */
+    assert_int_equal(access(used, F_OK), -1);
+    assert_int_equal(unlink(file), 0);
+    caucus_store *store = store_opened(dir);
+    assert_int_equal(history_commit(store, 0, NULL), CAUCUS_OK);
+    assert_int_equal(access(used, F_OK), 0);
+    caucus_store_close(store);
+    size_t size = 0;
+    uint8_t *bytes = file_read(file, &size);
+    assert_int_equal(unlink(file), 0);
+    store_refused(dir, CAUCUS_E_FORMAT, "is gone — the run is over: run no older copy");
+    assert_int_equal(access(file, F_OK), -1);
+    file_write(file, bytes, 0);
+    store_refused(dir, CAUCUS_E_FORMAT, "is gone");
+    file_write(file, bytes, size); /* it was only mislaid */
+    caucus_store_close(store_opened(dir));
+    assert_int_equal(unlink(used), 0); /* a crash between commit and mark: the next opening makes it */
+    caucus_store_close(store_opened(dir));
+    assert_int_equal(access(used, F_OK), 0);
+    free(bytes);
+    char other[160]; /* a database that holds nothing, in a directory that has held something */
+    (void)snprintf(other, sizeof other, "%s", in_place("emptied"));
+    caucus_store_close(store_opened(other));
+    (void)snprintf(used, sizeof used, "%s/used", other);
+    file_write(used, (const uint8_t *)"", 0);
+    store_refused(other, CAUCUS_E_FORMAT, "is gone");
+}
+
+/* That the run has begun is a commit of its own, made once. */
+static void the_start_is_kept(void **state) {
+    (void)state;
+    const char *dir = in_place("started");
+    caucus_store *store = store_opened(dir);
+    assert_int_equal(history_commit(store, 0, NULL), CAUCUS_OK);
+    assert_false(caucus_store_begun(store));
+    caucus_store_close(store);
+    store = store_opened(dir);
+    assert_false(caucus_store_begun(store));
+    assert_int_equal(caucus_store_begin(store, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_store_begin(store, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_store_commits(store), 1);
+    caucus_store_close(store);
+    store = store_opened(dir);
+    assert_true(caucus_store_begun(store));
+    caucus_store_close(store);
+}
+
 /* Run SQL on a store's file, as somebody with an editor could. */
 static void alter(const char *name, const char *sql) {
     char command[512];
@@ -211,8 +266,8 @@ static void an_altered_file_is_noticed(void **state) {
         {"DELETE FROM announcement WHERE serial=1", "not of the same commit", false},
         {"DELETE FROM announcement WHERE serial=3", "not of the same commit", false},
         {"DELETE FROM ledger WHERE line=2", "not of the same commit", false},
-        {"PRAGMA user_version=1", "format 1, this caucus reads format 2 — use the version that made it", false},
-        {"PRAGMA user_version=3", "format 3, this caucus reads format 2", false},
+        {"PRAGMA user_version=1", "format 1, this caucus reads format 3 — use the version that made it", false},
+        {"PRAGMA user_version=4", "format 4, this caucus reads format 3", false},
         {"PRAGMA application_id=7", "some other program's database", false},
         {"UPDATE ledger SET text=replace(text,'check','chalk') WHERE line=3", "ledger: line 3", true},
         {"UPDATE announcement SET ask=6 WHERE serial=2", "announcement 2 is damaged", true},
@@ -267,7 +322,8 @@ int main(void) {
         cmocka_unit_test(a_serial_is_the_next_one),   cmocka_unit_test(another_plan_is_refused),
         cmocka_unit_test(one_coordinator_at_a_time),  cmocka_unit_test(files_are_the_owners),
         cmocka_unit_test(what_was_replaced_is_gone),  cmocka_unit_test(others_may_look_at_the_ledger),
-        cmocka_unit_test(an_altered_file_is_noticed),
+        cmocka_unit_test(an_altered_file_is_noticed), cmocka_unit_test(a_lost_state_is_not_begun_anew),
+        cmocka_unit_test(the_start_is_kept),
     };
     return cmocka_run_group_tests(tests, make_all, place_remove);
 }

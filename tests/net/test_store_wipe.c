@@ -178,7 +178,7 @@ static void expect_second(caucus_store *store, const char *dir, bool held) {
 static void a_crash_before_it(void **state) {
     (void)state;
     const char *dir = in_place("crash");
-    pid_t child = fork();
+    pid_t child = forked();
     assert_true(child >= 0);
     if (child == 0) {
         caucus_store *store = NULL;

@@ -44,7 +44,8 @@ static caucus_ledger_totals totals(const caucus_ledger *ledger) {
 
 static void a_budget_has_a_range(void **state) {
     (void)state;
-    const double bad_epsilon[] = {0, -1, (double)NAN, -INFINITY, 1e12}, bad_delta[] = {-1e-9, 1, (double)NAN, INFINITY};
+    const double bad_epsilon[] = {-1e-300, -1, (double)NAN, -INFINITY, 1e12},
+                 bad_delta[] = {-1e-9, 1, (double)NAN, INFINITY};
     caucus_ledger *ledger = NULL;
     caucus_error e;
     for (int i = 0; i < 5; i++) {
@@ -57,6 +58,69 @@ static void a_budget_has_a_range(void **state) {
     }
     assert_null(ledger);
     caucus_ledger_free(NULL);
+}
+
+/* A plan that releases nothing needs nothing, and a budget of nothing lets nothing else through; also when read back.
+ */
+static void a_budget_of_nothing(void **state) {
+    (void)state;
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.rounds = 1;
+    caucus_plan *one = NULL, *more = NULL;
+    assert_int_equal(caucus_plan_make(&s, &one, NULL), CAUCUS_OK);
+    s.rounds = 100;
+    assert_int_equal(caucus_plan_make(&s, &more, NULL), CAUCUS_OK);
+    assert_true(one->guarantee.epsilon_choices == 0);
+    caucus_ledger *ledger = ledger_of(0, 0), *back = NULL;
+    caucus_error e;
+    uint32_t run = 0;
+    assert_int_equal(caucus_ledger_open_run(ledger, more, "spends", false, &run, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_open_run(ledger, one, "spends nothing", false, &run, &e), CAUCUS_OK);
+    for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
+        char line[CAUCUS_LEDGER_LINE_BYTES];
+        assert_int_equal(caucus_ledger_line(ledger, i, line, sizeof line), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_append_line(&back, line, i + 1, &e), CAUCUS_OK);
+    }
+    assert_int_equal(caucus_ledger_count(back), 2);
+    caucus_ledger_free(back);
+    caucus_ledger_free(ledger);
+    caucus_plan_free(one);
+    caucus_plan_free(more);
+}
+
+/* Names go to pages and JSON: UTF-8, whole. */
+static void a_name_is_utf8(void **state) {
+    (void)state;
+    const char *const bad[] = {"a\xff",
+                               "\xc3",
+                               "\xc3(",
+                               "\xc0\xaf",
+                               "\xe0\x80\x80",
+                               "\xed\xa0\x80",
+                               "\xf5\x80\x80\x80",
+                               "\xf0\x80\x80\x80",
+                               "\xf4\x90\x80\x80",
+                               "\x80",
+                               "a\xc2\x85"};
+    const char *const good[] = {"caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "live"};
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    caucus_ledger *ledger = ledger_of(INFINITY, 0.5);
+    caucus_error e;
+    uint32_t run = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(caucus_ledger_open_run(ledger, plan, bad[i], false, &run, &e), CAUCUS_E_RANGE);
+        assert_string_equal(e.field, "name");
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(caucus_ledger_open_run(ledger, plan, good[i], false, &run, &e), CAUCUS_OK);
+    caucus_ledger_free(ledger);
+    caucus_plan_free(plan);
 }
 
 static void runs_share_the_budget(void **state) {
@@ -377,6 +441,8 @@ static void restarts_do_not_eat_the_budget(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_has_a_range),
+        cmocka_unit_test(a_budget_of_nothing),
+        cmocka_unit_test(a_name_is_utf8),
         cmocka_unit_test(runs_share_the_budget),
         cmocka_unit_test(decimal_deltas_add_up),
         cmocka_unit_test(infinite_needs_an_infinite_budget),

@@ -115,8 +115,15 @@ static void test_refusals(void **state) {
     bad.count = 2;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
     bad = r;
-    bad.block = 2;
+    bad.first = bad.block = 2;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_ORDER);
+    bad = r;
+    bad.first = 0; /* a cost is about one block */
+    assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
+    bad = r;
+    bad.step = 1; /* of an epoch that has not come: it must not use the item up */
+    assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_coordinator_waiting(f.coordinator), 4);
     bad = r;
     bad.kind = CAUCUS_ASK_VOTE;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
@@ -208,8 +215,9 @@ static void test_late_items(void **state) {
     assert_int_equal(f.coordinator->at.q, expected);
     /* About an earlier expert: taken off the list, not added. */
     f.coordinator->cost_next[1] = 4;
+    f.coordinator->now.epoch = f.coordinator->at.epoch = 1;
     caucus_report old = {
-        .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 9, .count = 1, .value = &late};
+        .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 0, .count = 1, .value = &late};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &old), CAUCUS_OK);
     assert_int_equal(f.coordinator->at.q, expected);
     federation_close(&f);
