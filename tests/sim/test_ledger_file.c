@@ -161,7 +161,7 @@ static void no_file(void **state) {
     (void)unlink(path);
     assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_E_IO);
     assert_int_equal(caucus_ledger_file_open(directory, 1, 0, false, &file, &error), CAUCUS_E_IO);
-    assert_int_equal(caucus_ledger_file_open(path, 0, 0, false, &file, &error), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_file_open(path, -1, 0, false, &file, &error), CAUCUS_E_RANGE);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
