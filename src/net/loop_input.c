@@ -3,10 +3,12 @@
  * Order of suspicion: a length beyond what the plan (or, before HELLO, any greeting) can need is refused before a byte
  * of it is kept; a client speaks for the index of its certificate only; what the machine calls out of range ends the
  * connection. Late and repeated reports are normal. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "net/loop.h"
 
 #include <errno.h>
 #include <openssl/err.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +74,13 @@ static void take_place(caucus_connection *c, uint32_t client) {
     atomic_fetch_add(&s->joined, 1);
 }
 
+/* Has the other side ended already? A process that died while we were slow has left its HELLO in the queue: it must not
+ * take the place of the one that was started after it. */
+static bool is_gone(const caucus_connection *c) {
+    struct pollfd look = {.fd = c->fd, .events = POLLRDHUP};
+    return poll(&look, 1, 0) == 1 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_server *s = c->loop->server;
     const char *why = "";
@@ -92,6 +101,8 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
                              "this client has heard more than was ever said here: the coordinator's state or the "
                              "client's is not of this run");
+    } else if (is_gone(c)) {
+        caucus_connection_end(c);
     } else {
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
         take_place(c, client);

@@ -64,9 +64,9 @@ log += [line for line in literals(source("cli/serve.c")) if line.startswith("cau
 wrong += missing((line.replace("caucus serve: ", "") for line in log), 8, "log line")
 
 # Why somebody is refused, or told goodbye.
-whys = [line for name in ("caucus_output_refuse", "caucus_output_goodbye", r"snprintf") for call in calls(server, name)
+whys = [line for name in ("caucus_output_refuse", "caucus_output_goodbye", "caucus_loop_refused", r"snprintf") for call in calls(server, name)
         if name != "snprintf" or call.startswith("text, sizeof text,") for line in literals(call)]
-whys += [line for found in re.findall(r"(?:\*ret_why|\.text) = ([^;]*?)[;}]", server) for line in literals(found)]
+whys += [line for found in re.findall(r"(?:\*ret_why|\*why|\.text) = ([^;]*?)[;}]", server) for line in literals(found)]
 wrong += missing(whys, 14, "refusal")
 
 # A client's lines.

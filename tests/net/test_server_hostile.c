@@ -2,6 +2,7 @@
  * the federation goes on to the same experts. */
 #include "net/server_testing.h"
 
+#include <netinet/tcp.h>
 #include <time.h>
 
 #define SEED 11
@@ -167,6 +168,28 @@ static void test_hello(void **state) {
     caucus_frame twice = hello_of(&x.h, 1, 0);
     assert_true(wire_send(&w, &twice));
     expect_end(&w, CAUCUS_REFUSAL_FORMAT);
+    close_fixture(&x);
+}
+
+/* A process that died before it was answered leaves a HELLO and an end, which come at once: it takes nobody's place. */
+static void test_left_behind(void **state) {
+    (void)state;
+    fixture x;
+    open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    wire_end here, gone;
+    join_as(&here, &x, 1);
+    for (int k = 0; k < 20; k++) {
+        int together = 1;
+        wire_open(&gone, caucus_server_port(x.h.server));
+        assert_int_equal(setsockopt(gone.fd, IPPROTO_TCP, TCP_CORK, &together, sizeof together), 0);
+        caucus_frame hello = hello_of(&x.h, 1, 0);
+        assert_true(wire_send(&gone, &hello));
+        assert_int_equal(shutdown(gone.fd, SHUT_WR), 0);
+        expect_end(&gone, 0);
+    }
+    caucus_frame frame;
+    assert_int_equal(wire_receive(&here, 12, &frame, 100), -1); /* nothing has come: it has its place */
+    wire_close(&here);
     close_fixture(&x);
 }
 
@@ -539,10 +562,11 @@ static void test_settings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_garbage),   cmocka_unit_test(test_hello), cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_oversized), cmocka_unit_test(test_slow),  cmocka_unit_test(test_cut_frames),
-        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_crowd), cmocka_unit_test(test_never_reads),
-        cmocka_unit_test(test_settings),  cmocka_unit_test(test_liar),  cmocka_unit_test(test_logged),
+        cmocka_unit_test(test_garbage),     cmocka_unit_test(test_hello),     cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_reports),     cmocka_unit_test(test_oversized), cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_cut_frames),  cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_never_reads), cmocka_unit_test(test_settings),  cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
