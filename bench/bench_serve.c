@@ -190,15 +190,15 @@ static void print_latencies(const latency *l, size_t count, bool json) {
 /* A switch in hand has made the first of its two commits. */
 static void print_commits(const caucus_server_status *s, bool json) {
     bool half = s->now.ask == CAUCUS_ASK_SUMS;
-    uint64_t switches = s->selections, kept = s->blocks - switches, wanted = 1 + kept + 2 * switches + half;
-    printf(
-        json ? "], \"commits\": {\"commits\": %llu, \"kept\": %llu, \"switches\": %llu, \"wanted\": %llu}"
-             : "\n  commits (svt, m = 1000): %llu, for 1 opening, %llu kept blocks and %llu switches: wanted %llu%s\n",
-        (unsigned long long)s->commits, (unsigned long long)kept, (unsigned long long)switches,
-        (unsigned long long)wanted,
-        json   ? ""
-        : half ? " (a switch is half done)"
-               : "");
+    uint64_t switches = s->selections, kept = s->blocks - switches, wanted = 2 + kept + 2 * switches + half;
+    printf(json ? "], \"commits\": {\"commits\": %llu, \"kept\": %llu, \"switches\": %llu, \"wanted\": %llu}"
+                : "\n  commits (svt, m = 1000): %llu, for opening and start, %llu kept blocks and %llu switches: "
+                  "wanted %llu%s\n",
+           (unsigned long long)s->commits, (unsigned long long)kept, (unsigned long long)switches,
+           (unsigned long long)wanted,
+           json   ? ""
+           : half ? " (a switch is half done)"
+                  : "");
 }
 
 /* All rows of one number of connections and loops, plain or TLS. The bare loop's connections serve both algorithms. */
