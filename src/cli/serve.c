@@ -281,12 +281,22 @@ static bool read_options(serving *s) {
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_fault(s) && read_token(s);
 }
 
+/* A file that the command line names and that cannot be read: starting again would not help. */
+static bool is_named_file(const char *field) {
+    static const char *const files[] = {"cert", "key", "client-ca", "revoked"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (strcmp(field, files[i]) == 0)
+            return true;
+    return false;
+}
+
 static int fail(caucus_status status, const caucus_error *error, bool named) {
     fprintf(stderr, "caucus serve: %s%s%s%s\n", named && error->field[0] ? "--" : "", error->field,
             error->field[0] ? " " : "", error->text[0] ? error->text : caucus_status_text(status));
+    bool unread = status == CAUCUS_E_IO && (!named || is_named_file(error->field)); /* not named: the plan's file */
     bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_IO || status == CAUCUS_E_BUDGET ||
                    status == CAUCUS_E_RANDOM || status == CAUCUS_E_ORDER;
-    return machine ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+    return machine && !unread ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
 }
 
 static void log_line(void *user, int level, const char *line) {

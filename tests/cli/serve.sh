@@ -25,7 +25,7 @@ refuses "no state" 2 "--state is missing" --plan p.yaml
 refuses "no certificates" 2 "--insecure works without" --plan p.yaml --state s
 refuses "half of the certificates" 2 "--cert, --key and --client-ca are needed" --plan p.yaml --state s --cert c.pem
 refuses "both ways" 2 "not together with certificates" --plan p.yaml --state s --insecure --cert c --key k --client-ca a
-refuses "no such plan" 1 "p.yaml" --plan p.yaml --state s --insecure
+refuses "no such plan" 2 "p.yaml" --plan p.yaml --state s --insecure
 refuses "trust sum" 2 "not there yet" --trust sum
 refuses "trust" 2 "the plan says whom to trust" --trust nobody
 refuses "a mistyped option" 2 "did you mean '--deadline'" --deadlin 5

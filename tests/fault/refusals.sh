@@ -115,7 +115,7 @@ wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --list
 wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen '[::]:0' --insecure
 wrong 2 "not there yet" "$CAUCUS" serve --plan "$plan" --state "$work/new" "${own[@]}" --trust sum
 wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0
-wrong 1 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/none.pem" --key "$work/ca/1.key" \
+wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/none.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
 wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
