@@ -75,6 +75,12 @@ up --open maybe || code=$?
 { [ "$code" -eq 2 ] && grep -qF -- "--open maybe: must be yes, no or auto" "$work/err"; } || bad "--open maybe: $code, $(cat "$work/err")"
 echo "ok: not opened"
 
+if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    echo "skipped: what happens at a terminal, since there are no pseudo-terminals here"
+    [ "$failures" -eq 0 ]
+    exit
+fi
+
 # At a terminal: opened by itself; when the run is over the page stays, finished, until Enter (or Ctrl-C: the run is done, so that is no failure).
 cat >"$work/terminal.py" <<'PY'
 """terminal.py KEY SEEN COMMAND...: run it at a terminal of its own; when it says that the page stays, and the browser has loaded it

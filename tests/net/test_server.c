@@ -113,10 +113,14 @@ static void test_reconnects(void **state) {
         peer *p = open_peers(f.plan, f.m);
         for (uint32_t i = 0; i < f.m; i++)
             peer_connect(&p[i], &h, caucus_server_port(h.server));
-        while (p[0].items == 0) /* it has answered, nobody else has: it must answer again */
+        while (p[0].items == 0)
             if (!peers_turn(p, 1, f.plan, hashed_losses, PATIENCE_MS))
                 fail_msg("the federation does not begin");
         peer_disconnect(&p[0]);
+        peer_connect(&p[0], &h, caucus_server_port(h.server));
+        while (p[0].again == 0) /* it has answered, nobody else has, so nothing is counted for good: it answers again */
+            if (!peers_turn(p, 1, f.plan, hashed_losses, PATIENCE_MS))
+                fail_msg("a report was forgotten");
         for (uint32_t turn = 0, again = 0; !peers_over(p, f.m); turn++) {
             for (uint32_t i = 0; i < f.m; i++)
                 if (!p[i].connected && !p[i].over)
@@ -128,10 +132,6 @@ static void test_reconnects(void **state) {
         }
         hall_wait(&h);
         peers_equal(p, &f);
-        uint32_t again = 0;
-        for (uint32_t i = 0; i < f.m; i++)
-            again += p[i].again;
-        assert_true(again > 0);
         close_peers(p, f.m);
         hall_free(&h);
         federation_close(&f);
