@@ -404,6 +404,13 @@ static int serve(serving *s) {
     return CAUCUS_EXIT_DONE;
 }
 
+/* From here on a signal finds nothing to stop: what it would reach is about to be freed. */
+static void ignore_signals(void) {
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    running = NULL;
+}
+
 int caucus_cli_serve(int argc, char **argv) {
     serving s = {0};
     int code = caucus_options_parse("serve", options, argc, argv, take_option, &s);
@@ -413,6 +420,7 @@ int caucus_cli_serve(int argc, char **argv) {
     }
     if (code == 0)
         code = read_options(&s) && make_key(&s) ? serve(&s) : CAUCUS_EXIT_USAGE;
+    ignore_signals();
     caucus_http_close(s.http);
     caucus_server_free(s.server);
     caucus_plan_free(s.plan);

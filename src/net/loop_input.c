@@ -65,9 +65,7 @@ static void take_place(caucus_connection *c, uint32_t client) {
     uint64_t before = 0;
     c->client = client;
     c->session = caucus_step_take_place(c->loop, client, &before);
-    if (before == 0)
-        atomic_fetch_add(&s->present, 1);
-    else
+    if (before != 0)
         caucus_server_wake(s);
     if (atomic_exchange(&s->owed[client - 1], 1) == 0)
         atomic_fetch_add(&s->owing, 1);

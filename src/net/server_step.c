@@ -243,7 +243,8 @@ static void settle(caucus_server *s) {
         if (atomic_load(&s->answered) < enough)
             break;
         close_step(s);
-        if (s->last_ns && s->failure == CAUCUS_OK) {
+        bool over = caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING;
+        if (s->last_ns && s->failure == CAUCUS_OK && !over) { /* over: the run ends as it would have */
             stop_now(s);
             break;
         }
@@ -291,6 +292,8 @@ uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *re
     if (having) /* it has counted for the client by now, or never will again */
         pthread_mutex_lock(&having->lock);
     *ret_before = atomic_exchange(at, session); /* 0 though seen: that connection has just left by itself */
+    if (*ret_before == 0)
+        atomic_fetch_add(&s->present, 1); /* before anybody else can take the place, and leave it */
     if (having)
         pthread_mutex_unlock(&having->lock);
     pthread_mutex_unlock(&s->lock);
