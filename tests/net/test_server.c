@@ -359,6 +359,51 @@ static void test_stop(void **state) {
         stop_one((stopping)how);
 }
 
+/* The step in hand is the last: the run is over, and nobody is told to come again. */
+static void test_stop_at_the_end(void **state) {
+    (void)state;
+    setup two_blocks = setups[4];
+    two_blocks.rounds = 2 * two_blocks.interval;
+    caucus_settings s = settings_of(&two_blocks, 2);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    atomic_bool waits = false;
+    hall h;
+    hall_init(&h, plan, SEED);
+    h.settings.linger_ms = 3600000;
+    h.settings.log = hear_waiting;
+    h.settings.log_user = &waits;
+    hall_open(&h);
+    peer *p = open_peers(plan, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+    while (p[0].items == 0)
+        assert_true(peers_turn(p, 1, plan, hashed_losses, PATIENCE_MS));
+    caucus_server_stop(h.server);
+    for (int tries = 0; !atomic_load(&waits); tries++) {
+        assert_true(tries < PATIENCE_MS);
+        usleep(1000);
+    }
+    while (p[1].items == 0)
+        assert_true(peers_turn(p + 1, 1, plan, hashed_losses, PATIENCE_MS));
+    caucus_frame frame;
+    assert_int_equal(wire_receive(&p[0].wire, plan->settings.experts, &frame, PATIENCE_MS), 1);
+    assert_int_equal(frame.kind, CAUCUS_FRAME_ANNOUNCEMENT);
+    assert_int_equal(frame.announcement.ask, CAUCUS_ASK_NOTHING);
+    assert_int_equal(wire_receive(&p[0].wire, plan->settings.experts, &frame, 300), -1); /* no goodbye */
+    caucus_server_status now;
+    caucus_server_get_status(h.server, &now);
+    assert_true(now.finished);
+    for (uint32_t i = 0; i < 2; i++) {
+        caucus_frame goodbye = {.kind = CAUCUS_FRAME_GOODBYE, .text = "done"};
+        assert_true(wire_send(&p[i].wire, &goodbye));
+    }
+    hall_wait(&h);
+    close_peers(p, 2);
+    hall_free(&h);
+    caucus_plan_free(plan);
+}
+
 /* A stop says goodbye; the same directory goes on, with the same experts. */
 static void test_stop_and_go_on(void **state) {
     (void)state;
@@ -531,7 +576,7 @@ int main(void) {
         cmocka_unit_test(test_reconnects),     cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_quorum_missing), cmocka_unit_test(test_stop_and_go_on),
         cmocka_unit_test(test_start_waits),    cmocka_unit_test(test_nothing_to_spend),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
