@@ -126,12 +126,13 @@ GRID_ROW(caucus_grid_add_f32, float, (single_is_exact(grid) ? add_unit_f32 : add
 CAUCUS_CLONES static bool add_tile(const row *r, int64_t *restrict acc, int64_t *restrict also,
                                    const float *restrict rows, size_t stride, size_t width, size_t count) {
     int32_t sum[TILE], moved = 0;
+    memset(sum, 0, width * sizeof *sum);
     for (size_t t = 0; t < count; t++) {
         const float *restrict loss = rows + t * stride;
         for (size_t i = 0; i < width; i++) {
             int32_t step;
             STEP_UNIT(moved, step);
-            sum[i] = t == 0 ? step : sum[i] + step;
+            sum[i] += step;
         }
     }
     for (size_t i = 0; i < width; i++)
