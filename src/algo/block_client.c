@@ -77,11 +77,10 @@ bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t roun
     if (c->lent_rounds == 0 || c->lent + c->lent_rounds * d != rows)
         lend_anew(c, rows);
     c->lent_rounds += rounds;
-    const double scale = caucus_grid_scale(&c->grid);
     const float *cell = rows + c->expert;
     int64_t cost = 0;
     for (uint32_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
-        cost += caucus_grid_nearest(((double)*cell - c->grid.lo) * scale, 0, (double)c->grid.steps);
+        cost += caucus_grid_step(&c->grid, (double)*cell);
     __builtin_prefetch(cell); /* most likely what comes next */
     played(c, cost, rounds);
     return true;

@@ -18,22 +18,23 @@ static double grid_scale(const caucus_grid *grid) {
     return caucus_grid_scale(grid);
 }
 
-static int32_t place(double x, double lo, double hi, caucus_clips *clips) {
+static void count_clip(double x, double lo, double hi, caucus_clips *clips) {
     clips->low += x < lo;
     clips->high += x > hi;
     clips->nan += isnan(x) != 0;
-    return caucus_grid_nearest(x, lo, hi);
 }
 
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips) {
-    double scale = grid_scale(grid);
-    return place((loss - grid->lo) * scale, 0, (double)grid->steps, clips);
+    assert(grid->steps >= 1 && grid->steps <= CAUCUS_GRID_MAX && grid->lo < grid->hi);
+    count_clip(caucus_grid_place(grid, loss), 0, (double)grid->steps, clips);
+    return caucus_grid_step(grid, loss);
 }
 
 int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips) {
     assert(grid->steps >= 1 && grid->steps <= CAUCUS_GRID_MAX && alpha > 0);
     double steps = (double)grid->steps;
-    return place(g / alpha * steps, -steps, steps, clips);
+    count_clip(g / alpha * steps, -steps, steps, clips);
+    return caucus_grid_nearest(g / alpha * steps, -steps, steps);
 }
 
 /* What a kernel needs of a grid. */

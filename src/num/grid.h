@@ -40,7 +40,17 @@ static inline int32_t caucus_grid_nearest(double x, double lo, double hi) {
     return x > lo ? (int32_t)lrint(x) : (int32_t)lo;
 }
 
-/** One loss. Returns: 0..steps. */
+/* The definition: where a loss lies on the grid, and the step it becomes. */
+static inline double caucus_grid_place(const caucus_grid *grid, double loss) {
+    return (loss - grid->lo) * caucus_grid_scale(grid);
+}
+
+/** One loss whose clips are counted elsewhere. Returns: 0..steps. */
+static inline int32_t caucus_grid_step(const caucus_grid *grid, double loss) {
+    return caucus_grid_nearest(caucus_grid_place(grid, loss), 0, (double)grid->steps);
+}
+
+/** One loss, its clips counted. Returns: 0..steps. */
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips);
 
 /** One gradient coordinate, |g| <= alpha expected: round(g/alpha * G) in -G..G. NaN -> +G, the worst direction.

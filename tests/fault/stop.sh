@@ -69,4 +69,18 @@ says "$work/words.out" "to go on: the same command with --state $work/words" || 
 start_coordinator stopped "$plan" 0 "${security[@]}" --linger 0.2
 ended "$server" "finished, started again" 0
 [ "$(field finished "$work/stopped.out")" = true ] || bad "finished, started again: $(cat "$work/stopped.out")"
+# A page that stays (--stay), told to end many times over: the first is heard, the others find nothing to stop.
+start_coordinator stays "$plan" 0 "${security[@]}" --http 127.0.0.1:0 --stay
+for i in 1 2 3; do
+    start_client stays "$plan" "$port" "$i" --insecure --client "$i"
+    pid[i]=$client
+done
+for i in 1 2 3; do ended "${pid[i]}" "a client of a page that stays" 0; done
+until_true 30 says "$work/stays.err" "the status page stays" || bad "the page does not stay: $(cat "$work/stays.err")"
+while kill -TERM "$server" 2>/dev/null; do :; done &
+flood=$!
+ended "$server" "--stay, signals without end" 0
+kill "$flood" 2>/dev/null || true
+wait "$flood" 2>/dev/null || true
+
 done_with "stop"
