@@ -9,7 +9,7 @@ source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 check_tree() {
     (cd "$1" && find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | awk '
         BEGIN {
-            n = split("num rng dp algo wire store net sim cli", order, " ")
+            n = split("num rng dp plan algo wire store link dial net data sim scenario show audit study cli", order, " ")
             for (i = 1; i <= n; i++) rank[order[i]] = i
             core = rank["algo"]
             m = split("assert errno fenv float inttypes limits math stdalign stdarg stdatomic stdbool stddef " \
@@ -28,7 +28,7 @@ check_tree() {
         }
         function target_layer(name, quoted,    part) {
             if (!quoted) return name ~ /^caucus\// ? header_layer("include/" name) : "-"
-            if (name !~ /^[a-z]+\/[^\/]+\.(h|inc)$/) return ""
+            if (name !~ /^[a-z]+\/([a-z]+\/)?[^\/]+\.(h|inc)$/) return ""
             split(name, part, "/")
             return part[1]
         }
