@@ -1,5 +1,5 @@
 /* ledger.h: what has been released about one body of data, and what is left.
- * layer: dp
+ * layer: plan
  *
  * Several runs on the same data share one ledger: their epsilons and deltas add, a run counting with the larger of
  * its epsilons for choices and for messages. A run reserves its

@@ -1,5 +1,5 @@
 /* plan.h: the immutable result of calibration. Everything a run does is fixed here, in integers.
- * layer: dp
+ * layer: plan
  *
  * `caucus_plan_make` calibrates and then lets the accountant recompute epsilon and delta from the
  * integers it chose; a plan that would exceed what was asked is refused, never returned.

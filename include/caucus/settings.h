@@ -1,5 +1,5 @@
 /* settings.h: what a person asks for. A plan (plan.h) is what calibration makes of it.
- * layer: dp
+ * layer: plan
  *
  * The words are the same everywhere: flags, YAML, help, plan, ledger, audit. One X-macro per
  * choice gives the enum, the parser and the list in the error message. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "algo/coordinator.h"
-#include "dp/message_weight.h"
+#include "plan/message_weight.h"
 #include "num/checked.h"
 
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */

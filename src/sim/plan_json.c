@@ -3,7 +3,7 @@
 #include "sim/output.h"
 #include "sim/plan_print.h"
 #include "sim/plan_words.h"
-#include "store/plan_walk.h"
+#include "plan/plan_walk.h"
 
 #include <math.h>
 

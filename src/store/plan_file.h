@@ -9,17 +9,10 @@
 #ifndef CAUCUS_STORE_PLAN_FILE_H
 #define CAUCUS_STORE_PLAN_FILE_H
 
-#include <caucus/plan.h>
+#include "plan/plan_text.h"
 
 /* More is no plan; it bounds what a hostile file can ask for. */
 #define CAUCUS_PLAN_FILE_BYTES ((size_t)1 << 21)
-#define CAUCUS_PLAN_HEX_BYTES 65 /* 64 hexadecimal digits and the end */
-
-/** The bytes of a plan's file. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. The caller frees *ret. */
-caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
-
-/** SHA-256 of bytes, as 64 hexadecimal digits. */
-void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HEX_BYTES]);
 
 /** A plan from the bytes of a file; `name` is what errors call it.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (file, line, what is wrong), CAUCUS_E_MISMATCH (integers that its settings do

@@ -4,7 +4,7 @@
  * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is
  * refused where it stands. */
 #include "store/plan_file.h"
-#include "store/plan_walk.h"
+#include "plan/plan_walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Plans whose clients add the noise: trust nobody, and the paper's local noise with what it really gives. */
 #include "plan_testing.h"
 
-#include "dp/bounds_noise.h"
-#include "dp/message_weight.h"
+#include "plan/bounds_noise.h"
+#include "plan/message_weight.h"
 
 #include <stdio.h>
 

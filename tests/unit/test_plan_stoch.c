@@ -1,7 +1,7 @@
 /* Fed-DP-OPE-Stoch plans, coordinator trusted: phases, trees, rates, weights, the paper's constants, bounds. */
 #include "plan_testing.h"
 
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
 static caucus_settings stoch(void) {
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);

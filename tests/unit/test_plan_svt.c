@@ -1,7 +1,7 @@
 /* Fed-SVT plans: known calibrations before and after rounding, the paper's constants, units, edges. */
 #include "plan_testing.h"
 
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
 static caucus_settings svt(uint32_t m, uint32_t rounds, double epsilon, uint32_t d, double delta) {
     caucus_settings s = plan_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);

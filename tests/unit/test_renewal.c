@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "dp/renewal.h"
+#include "plan/renewal.h"
 
 static void known_values(void **state) {
     (void)state;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 static void near(double got, double want, double tolerance) {
     if (!(fabs(got - want) <= tolerance))

@@ -1,6 +1,6 @@
-/* plan_text.c: a plan as the bytes of its file (plan_file.h). */
-#include "store/plan_file.h"
-#include "store/plan_walk.h"
+/* plan_text.c: a plan as the bytes of its file (store/plan_file.h). */
+#include "plan/plan_text.h"
+#include "plan/plan_walk.h"
 
 #include <sodium.h>
 #include <stdio.h>

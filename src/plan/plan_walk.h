@@ -1,10 +1,10 @@
 /* plan_walk.h: every setting and every integer of a plan, in one fixed order.
- * layer: store
+ * layer: plan
  *
  * One walk serves three readers: the plan file is written by it, read back by it, and JSON is printed by it, so the
  * three cannot disagree about what a plan consists of. A walker gets sections (open, close), lists and values. */
-#ifndef CAUCUS_STORE_PLAN_WALK_H
-#define CAUCUS_STORE_PLAN_WALK_H
+#ifndef CAUCUS_PLAN_PLAN_WALK_H
+#define CAUCUS_PLAN_PLAN_WALK_H
 
 #include <caucus/plan.h>
 

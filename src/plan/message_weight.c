@@ -4,7 +4,7 @@
  * under noise of variance s2 per sum is at most (grid^2/4 + s2/n)/n, so its inverse is n/(n + c) per unit of the sum,
  * up to a constant, with c = 4*s2/grid^2. The variance of one coordinate: Laplace 2/rate^2, K-norm in dimension k
  * (k+1)(k+2)/(3 rate^2), Gaussian its parameter. The bound of a plan is computed with the same integers. */
-#include "dp/message_weight.h"
+#include "plan/message_weight.h"
 
 #define UNIT ((uint64_t)1 << 12)
 #define SAMPLES_MAX ((uint64_t)1 << 50)

@@ -3,7 +3,7 @@
  * A rate is rounded down, which means more noise. Doubles carry 53 bits, so a value computed in a few operations
  * may be too large by a few parts in 2^53; CALIBRATE_SLACK takes that off first. docs/PRIVACY.md,
  * "Budgets are rationals". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
 #include <math.h>
 

@@ -10,9 +10,9 @@
  * four tails (either sign, either noise) exceeds its c except with probability 4r = rho/2; the margin
  * that the threshold leaves beyond c_Q + c_T must then make kappa switches enough with probability 1 - rho/2.
  * docs/PRIVACY.md, "Bounds". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/renewal.h"
+#include "plan/renewal.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  * randomised response:  ln[(e^(ae) + e^((1-a)e))/(1 + e^e)]/(a-1)
  *     = e + [ln(1 + e^(-(2a-1)e)) - ln(1 + e^(-e))]/(a-1)  <= e.
  * docs/PRIVACY.md, "Approximate privacy". */
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 #include <float.h>
 #include <math.h>

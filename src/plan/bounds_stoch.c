@@ -9,10 +9,10 @@
  * e^(uZ)]/u. Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised
  * loss: E <= R + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)). Votes have no bound of this kind. docs/PRIVACY.md,
  * "Bounds". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/bounds_noise.h"
-#include "dp/message_weight.h"
+#include "plan/bounds_noise.h"
+#include "plan/message_weight.h"
 
 #include <math.h>
 

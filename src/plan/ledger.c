@@ -1,5 +1,5 @@
 /* ledger.c: what has been released about one body of data, and what is left. In memory; callers write the lines.
- * layer: dp
+ * layer: plan
  *
  * The charge of a run is max(epsilon of its choices, epsilon of its messages): a coordinator that sees the messages
  * sees the choices made from them, so for it the larger of the two is the loss; the public sees the choices alone.
@@ -9,7 +9,7 @@
  * entry holds what the sum rounded up to 2^-30 grew by: so rounding costs a run at most one step in all, not one
  * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
  * so that a restarted run is not refused the last release of a plan that fits exactly. */
-#include "dp/ledger_text.h"
+#include "plan/ledger_text.h"
 
 #include "num/checked.h"
 

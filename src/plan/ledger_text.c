@@ -1,6 +1,6 @@
 /* ledger_text.c: one ledger entry as one line of text, and back (ledger_text.h has the format).
- * layer: dp */
-#include "dp/ledger_text.h"
+ * layer: plan */
+#include "plan/ledger_text.h"
 
 #include <sodium.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *   K-norm    ln{[(1-y)^-d - (1+y)^-d]/(2dy)}, y = u/r: a coordinate is uniform on [-radius, radius], the radius
  * Gamma(d+1); on the integers this is a midpoint sum, which differs by less than a part in 2^20 if r <= 2^-10
  * (INFLATE); Gaussian  u^2 variance/2, also for the discrete law (Canonne, Kamath and Steinke 2020). */
-#include "dp/bounds_noise.h"
+#include "plan/bounds_noise.h"
 
 #include <math.h>
 

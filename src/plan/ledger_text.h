@@ -1,5 +1,5 @@
 /* ledger_text.h: one ledger entry as one line of text, and back.
- * layer: dp
+ * layer: plan
  *
  *     kind <tab> run <tab> block <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
  *
@@ -8,8 +8,8 @@
  * locale changes it; hash is SHA-256(hash of the line before | this line up to the tab before the hash) in lower
  * case, starting from 32 zero bytes. There is one way to write an entry: a line is accepted only if writing its
  * entry again gives the same bytes. */
-#ifndef CAUCUS_DP_LEDGER_TEXT_H
-#define CAUCUS_DP_LEDGER_TEXT_H
+#ifndef CAUCUS_PLAN_LEDGER_TEXT_H
+#define CAUCUS_PLAN_LEDGER_TEXT_H
 
 #include <caucus/ledger.h>
 

@@ -12,10 +12,10 @@
  * eps/sqrt(kappa ln(1/delta)), L = m L* + 8 ln(2T^2/(N^2 rho))/eps + 4/eta.
  *
  * docs/PRIVACY.md, "Fed-SVT"; docs/PAPER.md. */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/renewal.h"
-#include "dp/zcdp.h"
+#include "plan/renewal.h"
+#include "plan/zcdp.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian d*W_h^2/(2
  * variance). With weights on earlier phases a sample also enters later selections at w_a times its size; those costs
  * add. What a client sends covers what is chosen from it: choices are post-processing of messages. */
-#include "dp/account.h"
+#include "plan/account.h"
 
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 static caucus_status refuse(caucus_error *ret_error, uint32_t i, const char *what) {
     return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "%u: %s", i + 2, what);

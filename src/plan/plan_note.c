@@ -1,5 +1,5 @@
 /* plan_note.c: one plain sentence about a guarantee: whom it protects from what. */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>

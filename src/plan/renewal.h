@@ -1,5 +1,5 @@
 /* renewal.h: how often Fed-SVT has to switch at most.
- * layer: dp */
+ * layer: plan */
 #ifndef DP_RENEWAL_H
 #define DP_RENEWAL_H
 

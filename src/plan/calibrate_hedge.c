@@ -6,9 +6,9 @@
  * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
  * which is used if the budget allows it and otherwise the largest e_H that it allows.
  * docs/PRIVACY.md, "Fed-Hedge". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* message_weight.h: how much one phase's noisy sums count when phases are averaged (trust nobody, linear losses).
- * layer: dp */
+ * layer: plan */
 #ifndef DP_MESSAGE_WEIGHT_H
 #define DP_MESSAGE_WEIGHT_H
 

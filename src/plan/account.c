@@ -5,10 +5,10 @@
  *     pure: G*max(rate_T, rate_Q) + sum_k 2*G*rate_k;    zCDP of the selections: sum_k (2*G*rate_k)^2/8.
  * Fed-Hedge: one record enters at most blocks-1 draws, each of range 2*G*rate.
  * Everything is rounded up, operation by operation. docs/PRIVACY.md, "The accountant". */
-#include "dp/account.h"
+#include "plan/account.h"
 
-#include "dp/calibrate.h"
-#include "dp/zcdp.h"
+#include "plan/calibrate.h"
+#include "plan/zcdp.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* settings.c: the words people write, the defaults, and what can be refused without calibrating.
- * layer: dp
+ * layer: plan
  *
  * Every refusal is one line that names the field, its value and what is accepted. */
 #include <caucus/settings.h>

@@ -1,5 +1,5 @@
 /* plan_walk.c: the order of a plan's parts. See plan_walk.h; texts of values are in plan_value.c. */
-#include "store/plan_walk.h"
+#include "plan/plan_walk.h"
 
 #include <stdio.h>
 

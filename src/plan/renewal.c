@@ -9,7 +9,7 @@
  * The law of the sum is computed on a grid of step h = (g/2)/BINS; V is rounded down, so the sum only gets
  * smaller and the probability only larger: conservative. The density is a cut exponential, so one
  * convolution is a running sum, S[i] = e^-h S[i-1] + f[i] - e^-(BINS*h) f[i-BINS], linear in the grid. */
-#include "dp/renewal.h"
+#include "plan/renewal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* zcdp.h: from concentrated to approximate differential privacy and back.
- * layer: dp */
+ * layer: plan */
 #ifndef DP_ZCDP_H
 #define DP_ZCDP_H
 

@@ -9,9 +9,9 @@
  *   gauss      discrete Gaussian of variance d W^2/(2 rho): rho-zCDP, rho = rho(epsilon, delta).
  * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, "Message-private
  * designs". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 #include <math.h>
 

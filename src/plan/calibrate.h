@@ -1,5 +1,5 @@
 /* calibrate.h: from settings to the integers of a plan.
- * layer: dp
+ * layer: plan
  *
  * The calibrators compute in double precision and write integers, rounded towards privacy; the
  * accountant (account.c) then judges those integers without looking at anything computed here. */

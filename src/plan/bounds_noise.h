@@ -1,5 +1,5 @@
 /* bounds_noise.h: how large the largest of d sums of noise is on average.
- * layer: dp */
+ * layer: plan */
 #ifndef DP_BOUNDS_NOISE_H
 #define DP_BOUNDS_NOISE_H
 

@@ -11,9 +11,9 @@
  * c = 1/8 (exponential) or 1/2 (others). Each depth needs only one of the two, so rate_j is the smallest over h of the
  * larger. With past_phases a sample of age a enters with weight w_a, and the sums run over ages.
  * T1 is chosen per phase from public numbers only, by the bound. docs/PRIVACY.md, "Selections", "Trees". */
-#include "dp/calibrate.h"
+#include "plan/calibrate.h"
 
-#include "dp/zcdp.h"
+#include "plan/zcdp.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* account.h: pieces of the accountant. It reads a plan's integers and nothing that a calibrator computed.
- * layer: dp */
+ * layer: plan */
 #ifndef DP_ACCOUNT_H
 #define DP_ACCOUNT_H
 
