@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "net/dial.h"
-#include "net/journal.h"
+#include "store/journal.h"
 #include "store/plan_file.h"
 
 #include <errno.h>

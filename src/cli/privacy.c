@@ -1,7 +1,7 @@
 /* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "sim/ledger_file.h"
+#include "store/ledger_file.h"
 #include "sim/ledger_view.h"
 #include "store/store.h"
 

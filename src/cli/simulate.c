@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "sim/ledger_file.h"
+#include "store/ledger_file.h"
 #include "sim/ledger_trial.h"
 #include "sim/out_dir.h"
 #include "sim/scenario.h"

@@ -3,7 +3,7 @@
 #ifndef CAUCUS_SIM_MOVIELENS_READ_H
 #define CAUCUS_SIM_MOVIELENS_READ_H
 
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 #include "sim/movielens.h"
 
 #include <stdbool.h>

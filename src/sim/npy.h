@@ -7,7 +7,7 @@
 #ifndef CAUCUS_SIM_NPY_H
 #define CAUCUS_SIM_NPY_H
 
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* out_dir.c: result files, whole or not at all. See out_dir.h. */
 #include "sim/out_dir.h"
 
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 #include "sim/out_file.h"
 
 #include <errno.h>

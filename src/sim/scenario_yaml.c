@@ -10,7 +10,7 @@
  * a scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
  * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded
  * as text: a number is converted where its field's meaning is known (scenario_resolve.c). */
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 #include "sim/nearest.h"
 #include "sim/scenario.h"
 

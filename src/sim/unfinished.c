@@ -9,7 +9,7 @@
  * of the hash. */
 #include "sim/out_dir.h"
 
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 #include "sim/out_file.h"
 
 #include <errno.h>

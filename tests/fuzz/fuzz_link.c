@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/journal.h"
+#include "store/journal.h"
 #include "state_plans.h"
 #include "wire/wire.h"
 

@@ -19,7 +19,7 @@
 
 #include "net/certify.h"
 #include "net/dial.h"
-#include "net/journal.h"
+#include "store/journal.h"
 #include "net/tls.h"
 #include "wire/wire.h"
 

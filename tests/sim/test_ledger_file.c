@@ -1,5 +1,5 @@
 /* test_ledger_file.c: ledgers on disk: read back, locked, torn, altered; and what a trial records. */
-#include "sim/ledger_file.h"
+#include "store/ledger_file.h"
 #include "sim/ledger_trial.h"
 
 #include <math.h>

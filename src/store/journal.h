@@ -1,11 +1,11 @@
 /* journal.h: a client's state in one file (join --state): whole and on disk, or as it was.
- * layer: net
+ * layer: store
  *
  * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock
  * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. It is there
  * while the journal is open; one that a killed process left is taken over. */
-#ifndef CAUCUS_NET_JOURNAL_H
-#define CAUCUS_NET_JOURNAL_H
+#ifndef CAUCUS_STORE_JOURNAL_H
+#define CAUCUS_STORE_JOURNAL_H
 
 #include <caucus/status.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* ledger_file.h: a ledger kept in a file, one entry per line, appended and synced before anything is released.
- * layer: sim
+ * layer: store
  *
  * The file is locked while it is open, so that two runs cannot both spend what is left. It is only ever appended to; a
  * torn last line or a broken chain is named with its line number and never repaired silently. */
-#ifndef CAUCUS_SIM_LEDGER_FILE_H
-#define CAUCUS_SIM_LEDGER_FILE_H
+#ifndef CAUCUS_STORE_LEDGER_FILE_H
+#define CAUCUS_STORE_LEDGER_FILE_H
 
 #include <caucus/ledger.h>
 

@@ -1,10 +1,10 @@
 /* mapped_file.h: a whole file, read-only, in memory, without reading it.
- * layer: sim
+ * layer: store
  *
  * Reading past the end of a file that somebody cut while it was mapped would end the process (SIGBUS). Here it reads
  * zeros instead, and whoever used what was read asks afterwards whether the file is still whole. */
-#ifndef CAUCUS_SIM_MAPPED_FILE_H
-#define CAUCUS_SIM_MAPPED_FILE_H
+#ifndef CAUCUS_STORE_MAPPED_FILE_H
+#define CAUCUS_STORE_MAPPED_FILE_H
 
 #include <caucus/status.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* journal.c: see journal.h. */
-#include "net/journal.h"
+#include "store/journal.h"
 
 #include "store/durable.h"
 

@@ -1,7 +1,7 @@
 /* ledger_file.c: ledgers on disk. See ledger_file.h. */
-#include "sim/ledger_file.h"
+#include "store/ledger_file.h"
 
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 #include "store/durable.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* mapped_file.c: open, check, mmap; and what happens when the file is cut meanwhile.
- * layer: sim
+ * layer: store
  *
  * The handler of SIGBUS finds the mapping in a list that only grows (entries are used again, never freed), so it needs
  * no lock; it puts pages of zeros where the file is no more, and notes it. */
-#include "sim/mapped_file.h"
+#include "store/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
