@@ -1,5 +1,5 @@
 /* link.h: a client for your own event loop: give it losses and bytes, take an expert and bytes.
- * layer: net
+ * layer: link
  *
  * It is the client to embed. It wraps the client's machine (client.h, for simulations and transports of your own:
  * messages in and out, no bytes) with what a network that fails needs: reports wait until they are known to

@@ -77,7 +77,7 @@ wrong += missing((line.replace("caucus join: ", "") for line in lines), 12, "lin
 dial = source("net/dial.c")
 lines = [line for name in ("lose", r"snprintf") for call in calls(dial, name) for line in literals(call)]
 wrong += missing(lines, 5, "line of dial")
-link = source("net/link.c", "net/link_state.c")
+link = source("link/link.c", "link/link_state.c")
 lines = [list(literals(call))[-1] for name in ("caucus_fail", "damaged") for call in calls(link, r"\b" + name) if '"' in call]
 lines += [line for line in literals(link) if line == "it gave no reason"]
 # (the number of a client is wrong use; a round too many is a fault of a program of one's own)

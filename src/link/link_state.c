@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/link_impl.h"
+#include "link/link_impl.h"
 
 #define MAGIC 0x316b4c63u /* "cLk1" */
 #define HEAD_BYTES (4 + CAUCUS_PLAN_HASH_BYTES + 4 + 4 + 4 + 8 + 4)

@@ -1,7 +1,7 @@
 /* link_impl.h: what link.c (the session) and link_state.c (what survives a restart) share.
- * layer: net */
-#ifndef CAUCUS_NET_LINK_IMPL_H
-#define CAUCUS_NET_LINK_IMPL_H
+ * layer: link */
+#ifndef CAUCUS_LINK_LINK_IMPL_H
+#define CAUCUS_LINK_LINK_IMPL_H
 
 #include <caucus/link.h>
 

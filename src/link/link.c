@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "algo/schedule.h"
-#include "net/link_impl.h"
+#include "link/link_impl.h"
 
 /* Bytes that may lie unread while the queue is full; a caller that minds caucus_link_wants() stays far below. */
 #define IN_MAX ((size_t)1 << 20)
