@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "net/tls.h"
+#include "dial/tls.h"
 
 typedef struct bare_connection {
     int fd;

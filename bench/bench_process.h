@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "net/tls.h"
+#include "dial/tls.h"
 
 static inline void bench_die(const char *what, const char *why) {
     fprintf(stderr, "bench_serve: %s: %s\n", what, why);

@@ -15,7 +15,7 @@
  * one row: how fast this machine's disk syncs is not what is measured. Handshakes are done before the clock starts. */
 #include "bench_side.h"
 
-#include "net/certify.h"
+#include "dial/certify.h"
 
 #define TURNS_MAX 11u
 

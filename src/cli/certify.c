@@ -1,7 +1,7 @@
 /* certify.c: `caucus certify`: certificates to try a live federation with.
  *
  * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
-#include "net/certify.h"
+#include "dial/certify.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 

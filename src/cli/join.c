@@ -5,7 +5,7 @@
 #include "cli/join_losses.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "net/dial.h"
+#include "dial/dial.h"
 #include "store/journal.h"
 #include "store/plan_file.h"
 

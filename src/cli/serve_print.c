@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/address.h"
+#include "dial/address.h"
 
 static void json_text(const char *text) {
     putchar('"');

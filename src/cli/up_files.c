@@ -1,7 +1,7 @@
 /* up_files.c: the directory of a live federation: made, and removed without trace. See up.h. */
 #include "cli/options.h"
 #include "cli/up.h"
-#include "net/certify.h"
+#include "dial/certify.h"
 #include "store/plan_file.h"
 
 #include <dirent.h>

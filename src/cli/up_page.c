@@ -5,7 +5,7 @@
 #include "cli/browser.h"
 #include "cli/options.h"
 #include "cli/up.h"
-#include "net/address.h"
+#include "dial/address.h"
 
 #include <errno.h>
 #include <poll.h>

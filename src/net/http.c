@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "net/address.h"
+#include "dial/address.h"
 #include "net/http_view.h"
 
 #define VIEW_MS 100    /* a view is shared by all requests within this time */

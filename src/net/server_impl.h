@@ -39,9 +39,9 @@
 #include <stdatomic.h>
 
 #include "algo/releases.h"
-#include "net/address.h"
+#include "dial/address.h"
 #include "net/server.h"
-#include "net/tls.h"
+#include "dial/tls.h"
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u

@@ -1,5 +1,5 @@
 /* tls_revoked.c: the list of certificates that no longer count. See tls.h. */
-#include "net/tls.h"
+#include "dial/tls.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * A list that is taken must refuse whoever stands in it: every line that is not blank or a remark, read here once more
  * in another way. One that is not taken must refuse everybody; a list of indices and remarks is taken. */
 #define _GNU_SOURCE /* memfd_create */
-#include "net/tls.h"
+#include "dial/tls.h"
 
 #include <ctype.h>
 #include <stdio.h>

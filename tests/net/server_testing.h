@@ -20,7 +20,7 @@
 #include "unit/federation.h"
 
 #include "net/server.h"
-#include "net/tls.h"
+#include "dial/tls.h"
 #include "wire/wire.h"
 
 #define MAX_EXPERTS 8192

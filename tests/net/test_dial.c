@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "net/certify.h"
-#include "net/dial.h"
+#include "dial/certify.h"
+#include "dial/dial.h"
 #include "store/journal.h"
-#include "net/tls.h"
+#include "dial/tls.h"
 #include "wire/wire.h"
 
 /* Doubles from 0.2 s to 30 s, never below half of it, and not always the same. */

@@ -5,7 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-#include "net/certificate.h"
+#include "dial/certificate.h"
 
 #define SEED 5
 #define CLIENTS 3

@@ -1,11 +1,11 @@
 /* tls.h: TLS 1.3 with certificates on both sides, for the coordinator and for its clients.
- * layer: net
+ * layer: dial
  *
  * A client is its certificate: the common name is the client's index, decimal, and it speaks for no other. A connection
  * can be resumed with a ticket; the certificate travels inside it, so identity, expiry and revocation are judged every
  * time. */
-#ifndef CAUCUS_NET_TLS_H
-#define CAUCUS_NET_TLS_H
+#ifndef CAUCUS_DIAL_TLS_H
+#define CAUCUS_DIAL_TLS_H
 
 #include <caucus/status.h>
 #include <openssl/ssl.h>

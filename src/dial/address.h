@@ -1,7 +1,7 @@
 /* address.h: "host:port", for listeners and for those who dial.
- * layer: net */
-#ifndef CAUCUS_NET_ADDRESS_H
-#define CAUCUS_NET_ADDRESS_H
+ * layer: dial */
+#ifndef CAUCUS_DIAL_ADDRESS_H
+#define CAUCUS_DIAL_ADDRESS_H
 
 #include <caucus/status.h>
 #include <stdbool.h>

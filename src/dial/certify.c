@@ -1,9 +1,9 @@
 /* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its place.
  */
 #define _GNU_SOURCE /* renameat2, syncfs */
-#include "net/certify.h"
+#include "dial/certify.h"
 
-#include "net/certificate.h"
+#include "dial/certificate.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* tls.c: see tls.h. */
-#include "net/tls.h"
+#include "dial/tls.h"
 
 #include <openssl/err.h>
 #include <openssl/x509.h>

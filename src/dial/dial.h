@@ -1,10 +1,10 @@
 /* dial.h: the socket under a link: dial out, shake hands, move bytes, and come again when it breaks.
- * layer: net
+ * layer: dial
  *
  * One poll() per step; nothing blocks but the look-up of a name. After a failure it waits 0.2 s, 0.4 s, ... 30 s, each
  * time a random part of that, so that a fleet does not come back all at once. */
-#ifndef CAUCUS_NET_DIAL_H
-#define CAUCUS_NET_DIAL_H
+#ifndef CAUCUS_DIAL_DIAL_H
+#define CAUCUS_DIAL_DIAL_H
 
 #include <caucus/link.h>
 

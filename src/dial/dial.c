@@ -1,5 +1,5 @@
 /* dial.c: see dial.h. */
-#include "net/dial.h"
+#include "dial/dial.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "net/address.h"
-#include "net/tls.h"
+#include "dial/address.h"
+#include "dial/tls.h"
 
 #define OPEN_MS 10000 /* to connect and shake hands */
 /* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is

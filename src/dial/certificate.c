@@ -1,5 +1,5 @@
 /* certificate.c: see certificate.h. */
-#include "net/certificate.h"
+#include "dial/certificate.h"
 
 #include <arpa/inet.h>
 #include <openssl/bn.h>

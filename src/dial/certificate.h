@@ -1,11 +1,11 @@
 /* certificate.h: a small certificate authority, made for one federation and thrown away.
- * layer: net
+ * layer: dial
  *
  * P-256 keys, ECDSA with SHA-256, X.509 version 3. A client's certificate has its index, in decimal, as its common
  * name; that is who it is for the coordinator. Only for trying things out: real federations have an authority of their
  * own. */
-#ifndef CAUCUS_NET_CERTIFICATE_H
-#define CAUCUS_NET_CERTIFICATE_H
+#ifndef CAUCUS_DIAL_CERTIFICATE_H
+#define CAUCUS_DIAL_CERTIFICATE_H
 
 #include <caucus/status.h>
 #include <openssl/evp.h>

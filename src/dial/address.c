@@ -1,5 +1,5 @@
 /* address.c: see address.h. */
-#include "net/address.h"
+#include "dial/address.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

@@ -1,10 +1,10 @@
 /* certify.h: a directory of certificates to try a live federation with.
- * layer: net
+ * layer: dial
  *
  * ca.pem, coordinator.pem and .key, client-1.pem and .key, ... The directory appears whole or not at all. The
  * authority's own key is never written: once it is done, nothing more can be signed in its name. */
-#ifndef CAUCUS_NET_CERTIFY_H
-#define CAUCUS_NET_CERTIFY_H
+#ifndef CAUCUS_DIAL_CERTIFY_H
+#define CAUCUS_DIAL_CERTIFY_H
 
 #include <caucus/status.h>
 
