@@ -8,7 +8,7 @@
  * draw 0.3 ns. */
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
-#include "sim/movielens.h"
+#include "data/movielens.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include <caucus/plan.h>
 
 #include "sim/adversary.h"
-#include "sim/loss_lines.h"
-#include "sim/npy.h"
+#include "data/loss_lines.h"
+#include "data/npy.h"
 
 typedef struct caucus_losses_source {
     const caucus_plan *plan;

@@ -5,8 +5,8 @@
 
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
-#include "sim/movielens.h"
-#include "sim/npy.h"
+#include "data/movielens.h"
+#include "data/npy.h"
 
 struct caucus_adversary {
     caucus_adversary_kind kind;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "sim/movielens.h"
-#include "sim/movielens_read.h"
+#include "data/movielens.h"
+#include "data/movielens_read.h"
 #include "sim/report_parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT

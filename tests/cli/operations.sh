@@ -82,7 +82,7 @@ lines = [list(literals(call))[-1] for name in ("caucus_fail", "damaged") for cal
 lines += [line for line in literals(link) if line == "it gave no reason"]
 # (the number of a client is wrong use; a round too many is a fault of a program of one's own)
 wrong += missing((line for line in lines if not re.search("clients 1 to|no round can be played", line)), 18, "line of link")
-lines = [list(literals(call))[-1] for name in ("caucus_fail", "wrong") for call in calls(source("sim/loss_lines.c"), r"\b" + name) if '"' in call]
+lines = [list(literals(call))[-1] for name in ("caucus_fail", "wrong") for call in calls(source("data/loss_lines.c"), r"\b" + name) if '"' in call]
 wrong += missing(lines, 7, "line about losses")
 
 # The test itself: what is not on the page is found missing.

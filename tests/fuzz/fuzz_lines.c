@@ -2,7 +2,7 @@
  *
  * The first byte says how many experts there are, the second how the rest is cut into pieces. However it is cut, the
  * rows, the number of the last line and the error must be those of the whole. */
-#include "sim/loss_lines.h"
+#include "data/loss_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

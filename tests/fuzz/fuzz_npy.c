@@ -1,5 +1,5 @@
 /* fuzz_npy.c: any bytes as a .npy file. What is accepted must be readable to its last value. */
-#include "sim/npy.h"
+#include "data/npy.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_movielens.c: both layouts of MovieLens, made small in a temporary directory, and the real ones where present.
  *
  * The real data may not be redistributed; it is looked for in $CAUCUS_MOVIELENS, else beside the source tree. */
-#include "sim/movielens.h"
+#include "data/movielens.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* test_npy.c: the .npy reader: what numpy writes is read, everything else is refused with advice. */
-#include "sim/npy.h"
+#include "data/npy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* npy.h: losses from a NumPy file, read where they lie.
- * layer: sim
+ * layer: data
  *
  * Format (numpy.lib.format): "\x93NUMPY", version 1.0, 2.0 or 3.0, header length (2 bytes little-endian in 1.0, else
  * 4), a Python dictionary literal with 'descr', 'fortran_order' and 'shape', then the values. Accepted: '<f4' or '<f8',
  * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it. */
-#ifndef CAUCUS_SIM_NPY_H
-#define CAUCUS_SIM_NPY_H
+#ifndef CAUCUS_DATA_NPY_H
+#define CAUCUS_DATA_NPY_H
 
 #include "store/mapped_file.h"
 

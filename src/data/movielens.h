@@ -1,5 +1,5 @@
 /* movielens.h: MovieLens ratings as losses of genres for users.
- * layer: sim
+ * layer: data
  *
  * r(u,g) = mean rating of user u over films of genre g, 0 if there is none; loss(u,g) = max(0, r(u,g*) - r(u,g)), in
  * [0,5] (the paper's appendix on MovieLens-1M). g* is a public name; computing it from all users' ratings, the
@@ -10,8 +10,8 @@
  *      ml-100k  u.data       user, item, rating, time (tabs)        u.item      id|title|...|one 0/1 flag per genre
  *               u.genre      name|number
  * "unknown" and "(no genres listed)" are no genres. Titles are Latin-1 and never looked at. */
-#ifndef CAUCUS_SIM_MOVIELENS_H
-#define CAUCUS_SIM_MOVIELENS_H
+#ifndef CAUCUS_DATA_MOVIELENS_H
+#define CAUCUS_DATA_MOVIELENS_H
 
 #include <caucus/status.h>
 #include <stddef.h>

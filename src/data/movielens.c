@@ -1,10 +1,10 @@
 /* movielens.c: from ratings per film to mean ratings per genre.
- * layer: sim
+ * layer: data
  *
  * The readers (movielens_read.c) fill tables indexed by the numbers in the files; here they are closed up to the users
  * that exist, in order of their numbers, so the result does not depend on the order of lines. */
-#include "sim/movielens.h"
-#include "sim/movielens_read.h"
+#include "data/movielens.h"
+#include "data/movielens_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* movielens_read.h: the files of MovieLens, line by line. Private to movielens*.c.
- * layer: sim */
-#ifndef CAUCUS_SIM_MOVIELENS_READ_H
-#define CAUCUS_SIM_MOVIELENS_READ_H
+ * layer: data */
+#ifndef CAUCUS_DATA_MOVIELENS_READ_H
+#define CAUCUS_DATA_MOVIELENS_READ_H
 
 #include "store/mapped_file.h"
-#include "sim/movielens.h"
+#include "data/movielens.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* loss_lines.c: see loss_lines.h. */
-#include "sim/loss_lines.h"
+#include "data/loss_lines.h"
 
 #include <math.h>
 #include <stdlib.h>

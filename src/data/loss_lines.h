@@ -1,10 +1,10 @@
 /* loss_lines.h: losses as lines of text, one row per line, in pieces as they come.
- * layer: sim
+ * layer: data
  *
  * What a client reads from standard input (caucus join). Bytes go in as they arrive, rows come out in order; however
  * the bytes were cut into pieces, the rows and the errors are the same. */
-#ifndef CAUCUS_SIM_LOSS_LINES_H
-#define CAUCUS_SIM_LOSS_LINES_H
+#ifndef CAUCUS_DATA_LOSS_LINES_H
+#define CAUCUS_DATA_LOSS_LINES_H
 
 #include <caucus/status.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* npy.c: the .npy header parser and row access.
- * layer: sim
+ * layer: data
  *
  * The header is a Python literal, but only the part of Python that numpy writes is accepted: one dictionary with
  * string keys and values that are a string, True, False or a tuple of whole numbers. */
-#include "sim/npy.h"
+#include "data/npy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* movielens_read.c: hand-written readers for the four kinds of lines.
- * layer: sim
+ * layer: data
  *
  * A rating line is a dozen bytes and there are a million of them: the file is mapped and walked once, nothing is
  * copied. Numbers are bounded before they index anything. A malformed line stops the reading with its file and number.
  */
-#include "sim/movielens_read.h"
+#include "data/movielens_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
