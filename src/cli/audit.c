@@ -7,7 +7,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "sim/nearest.h"
+#include "scenario/nearest.h"
 #include "sim/out_dir.h"
 
 #include <errno.h>

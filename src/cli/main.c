@@ -2,7 +2,7 @@
  *
  * Exit codes everywhere: 0 done, 1 failed, 2 wrong use or input. An error is one line that names the fix. */
 #include "cli/verbs.h"
-#include "sim/nearest.h"
+#include "scenario/nearest.h"
 
 #include <caucus/version.h>
 #include <stddef.h>

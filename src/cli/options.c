@@ -1,7 +1,7 @@
 /* options.c: see options.h. */
 #include "cli/options.h"
 
-#include "sim/nearest.h"
+#include "scenario/nearest.h"
 
 #include <stdint.h>
 #include <stdio.h>

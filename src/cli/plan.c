@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 #include "sim/plan_print.h"
 #include "sim/plan_recommend.h"
-#include "sim/scenario_convert.h"
+#include "scenario/scenario_convert.h"
 
 #include <stdarg.h>
 #include <stdint.h>

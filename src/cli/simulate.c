@@ -9,7 +9,7 @@
 #include "store/ledger_file.h"
 #include "sim/ledger_trial.h"
 #include "sim/out_dir.h"
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #include <math.h>
 #include <stdio.h>

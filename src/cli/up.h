@@ -9,7 +9,7 @@
 
 #include "cli/children.h"
 #include "cli/up_compare.h"
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #define CAUCUS_UP_PATH_BYTES 512
 

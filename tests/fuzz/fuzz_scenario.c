@@ -1,6 +1,6 @@
 /* fuzz_scenario.c: any bytes as a scenario file. Either it is refused with one line, or every field has values and a
  * line. Resolving is left out on purpose: a valid scenario may ask for hours of work. */
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_scenario.c: scenario files and flags: what is read, what is refused, in which words, and which runs it makes. */
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #include <fcntl.h>
 #include <math.h>

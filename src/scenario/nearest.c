@@ -1,5 +1,5 @@
 /* nearest.c: edit distance for suggestions. See nearest.h. */
-#include "sim/nearest.h"
+#include "scenario/nearest.h"
 
 #include <string.h>
 

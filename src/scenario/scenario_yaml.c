@@ -11,8 +11,8 @@
  * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded
  * as text: a number is converted where its field's meaning is known (scenario_resolve.c). */
 #include "store/mapped_file.h"
-#include "sim/nearest.h"
-#include "sim/scenario.h"
+#include "scenario/nearest.h"
+#include "scenario/scenario.h"
 
 #include <cyaml/cyaml.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* scenario_convert.h: one text of one field into a value; a refusal says where it was written and what is accepted.
- * layer: sim */
-#ifndef CAUCUS_SIM_SCENARIO_CONVERT_H
-#define CAUCUS_SIM_SCENARIO_CONVERT_H
+ * layer: scenario */
+#ifndef CAUCUS_SCENARIO_SCENARIO_CONVERT_H
+#define CAUCUS_SCENARIO_SCENARIO_CONVERT_H
 
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 /* One text of a scenario on its way to a value. */
 typedef struct caucus_text {

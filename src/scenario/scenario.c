@@ -1,5 +1,5 @@
 /* scenario.c: the fields of a scenario, set by flags, and the lines that refuse them. See scenario.h. */
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* nearest.h: what somebody probably meant to type.
- * layer: sim */
-#ifndef CAUCUS_SIM_NEAREST_H
-#define CAUCUS_SIM_NEAREST_H
+ * layer: scenario */
+#ifndef CAUCUS_SCENARIO_NEAREST_H
+#define CAUCUS_SCENARIO_NEAREST_H
 
 #include <stddef.h>
 

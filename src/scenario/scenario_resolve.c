@@ -3,7 +3,7 @@
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
  * a hundred combinations is refused at once, and nothing has been written by then. */
 #include "data/movielens.h"
-#include "sim/scenario_convert.h"
+#include "scenario/scenario_convert.h"
 
 #include <math.h>
 #include <stdio.h>

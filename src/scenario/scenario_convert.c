@@ -1,5 +1,5 @@
 /* scenario_convert.c: texts to numbers. See scenario_convert.h. */
-#include "sim/scenario_convert.h"
+#include "scenario/scenario_convert.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * The library refuses settings that contradict each other (settings.c); but it cannot know whether a value was asked
  * for or is a default. Here that is known. A field is refused if it was given and none of the runs takes it; where
  * several algorithms are compared it applies to those that do. */
-#include "sim/scenario_convert.h"
+#include "scenario/scenario_convert.h"
 
 #include <math.h>
 #include <stdlib.h>

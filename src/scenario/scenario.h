@@ -1,13 +1,13 @@
 /* scenario.h: what to simulate, from a YAML file, from flags, or both.
- * layer: sim
+ * layer: scenario
  *
  * A scenario is a set of fields. A field has the same name in a file ("front-load: true") and as a flag
  * (--front-load); flags override the file. Values are kept as text with the place they came from until
  * caucus_scenario_resolve() turns them into runs, so that every refusal can name file, line and field, or
  * the flag. A field that takes a list (`algorithm: [svt, sparse-vector]`, --algorithm svt,sparse-vector) makes one run
  * per value; several lists make every combination, the field that stands first in CAUCUS_FIELD_LIST varying slowest. */
-#ifndef CAUCUS_SIM_SCENARIO_H
-#define CAUCUS_SIM_SCENARIO_H
+#ifndef CAUCUS_SCENARIO_SCENARIO_H
+#define CAUCUS_SCENARIO_SCENARIO_H
 
 #include "sim/run.h"
 
