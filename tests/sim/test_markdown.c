@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/markdown.h"
+#include "study/markdown.h"
 
 static void expect(const char *markdown, const char *html) {
     caucus_text out = {0};

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "sim/bound_fit.h"
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 static void test_fit(void **state) {
     (void)state;

@@ -12,7 +12,7 @@
 #include "plain_trial.h"
 
 #include "sim/bound_fit.h"
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* report_folder.c: a folder that appears at once, or not at all. See report_parts.h.
- * layer: sim
+ * layer: study
  *
  * It is built beside its place and exchanged with what was there by one rename. Only a folder that is new, empty or an
  * older report (index.html names its generator, and all else is .csv or .svg) is ever replaced: `--out .` by mistake
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 static const char generator[] = "<meta name=\"generator\" content=\"caucus reproduce\">";
 

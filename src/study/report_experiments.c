@@ -1,5 +1,5 @@
 /* report_experiments.c: the paper's experiments as data, and their runs. See report.h.
- * layer: sim
+ * layer: study
  *
  * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
  * reproduced in shape only. rho = 0.05 here. Losses: report_page.c says for each figure what they are. */
@@ -13,7 +13,7 @@
 
 #include "data/movielens.h"
 #include "data/movielens_read.h"
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
 #define SPARSE CAUCUS_ALGORITHM_SPARSE_VECTOR

@@ -1,12 +1,12 @@
 /* report_page.c: the page itself: plain HTML, no script, nothing from another host. See report.h.
- * layer: sim */
+ * layer: study */
 #include <math.h>
 #include <string.h>
 
 #include <caucus/version.h>
 
-#include "sim/markdown.h"
-#include "sim/report_parts.h"
+#include "study/markdown.h"
+#include "study/report_parts.h"
 
 static const char style[] =
     ":root{color-scheme:light "

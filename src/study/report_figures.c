@@ -1,5 +1,5 @@
 /* report_figures.c: curves as gnuplot scripts. See report_parts.h.
- * layer: sim
+ * layer: study
  *
  * Colours are Okabe and Ito's, told apart by most colour-blind people; every line also has its own dash type, so a
  * printer in black does as well. The paper's constants are grey. Bands are one standard deviation over trials. */
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 static const struct {
     const char *colour, *dash, *fill;

@@ -1,5 +1,5 @@
 /* report_cards.c: tables that can be read on a phone. See report_parts.h.
- * layer: sim
+ * layer: study
  *
  * On a narrow screen the page's style shows every row as a card, one cell below the other, and the header is out of
  * sight: so every cell is told the name of its column, in the attribute data-label. Done once, to the whole page, since
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 #define COLUMNS 12
 

@@ -1,9 +1,9 @@
 /* report_parts.h: what the parts of a report know of each other. See report.h.
- * layer: sim */
-#ifndef CAUCUS_SIM_REPORT_PARTS_H
-#define CAUCUS_SIM_REPORT_PARTS_H
+ * layer: study */
+#ifndef CAUCUS_STUDY_REPORT_PARTS_H
+#define CAUCUS_STUDY_REPORT_PARTS_H
 
-#include "sim/report.h"
+#include "study/report.h"
 
 /* What a sweep measures and varies. */
 typedef enum caucus_sweep_value { CAUCUS_SWEEP_REGRET, CAUCUS_SWEEP_SCALARS } caucus_sweep_value;

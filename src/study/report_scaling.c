@@ -1,5 +1,5 @@
 /* report_scaling.c: Table 1 measured: how regret and traffic grow with m, d, T, N and epsilon. See report.h.
- * layer: sim
+ * layer: study
  *
  * Each row varies one parameter and fits ln(value) = c + slope ln(parameter) by least squares. A theorem bounds the
  * worst case; losses of a given kind may do better, so a slope is evidence beside a rate, not a proof of it. */
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
 #define STOCH CAUCUS_ALGORITHM_STOCH

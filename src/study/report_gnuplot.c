@@ -1,5 +1,5 @@
 /* report_gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See report_parts.h.
- * layer: sim
+ * layer: study
  *
  * No shell: gnuplot is spawned with its script, output and complaints in unnamed temporary files, so that nothing can
  * block. */
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/report_parts.h"
+#include "study/report_parts.h"
 
 extern char **environ;
 

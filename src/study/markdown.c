@@ -1,6 +1,6 @@
 /* markdown.c: Markdown to HTML, line by line. See markdown.h.
- * layer: sim */
-#include "sim/markdown.h"
+ * layer: study */
+#include "study/markdown.h"
 
 #include <ctype.h>
 #include <string.h>
