@@ -2,7 +2,7 @@
  *
  * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is
  * `pass`. */
-#include "sim/audit.h"
+#include "audit/audit.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/stop.h"

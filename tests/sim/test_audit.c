@@ -16,8 +16,8 @@
 
 #include <caucus/samplers.h>
 
-#include "sim/audit.h"
-#include "sim/audit_bound.h"
+#include "audit/audit.h"
+#include "audit/audit_bound.h"
 
 static void assert_near(double value, double expected, double relative) {
     if (!(fabs(value - expected) <= relative * fabs(expected)))

@@ -1,5 +1,5 @@
 /* audit_bound.c: exact binomial bounds. See audit_bound.h. */
-#include "sim/audit_bound.h"
+#include "audit/audit_bound.h"
 
 #include <math.h>
 

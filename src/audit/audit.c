@@ -1,7 +1,7 @@
 /* audit.c: one audit on all cores: runs to find an event, fresh runs to count it. See audit.h. */
-#include "sim/audit.h"
+#include "audit/audit.h"
 
-#include "sim/audit_bound.h"
+#include "audit/audit_bound.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  * become a command. The data set's path is its last argument, standard input is empty, standard error is passed on. It
  * is started again until it has printed enough; each line must be an independent run of the mechanism. The first half
  * of the lines of each data set finds the event, the second half counts it. */
-#include "sim/audit.h"
+#include "audit/audit.h"
 
 #include <errno.h>
 #include <fcntl.h>

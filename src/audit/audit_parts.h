@@ -1,9 +1,9 @@
 /* audit_parts.h: what the table of audits is made of.
- * layer: sim */
-#ifndef CAUCUS_SIM_AUDIT_PARTS_H
-#define CAUCUS_SIM_AUDIT_PARTS_H
+ * layer: audit */
+#ifndef CAUCUS_AUDIT_AUDIT_PARTS_H
+#define CAUCUS_AUDIT_AUDIT_PARTS_H
 
-#include "sim/audit.h"
+#include "audit/audit.h"
 
 #include <caucus/plan.h>
 

@@ -5,7 +5,7 @@
  * form; rare events get wide intervals, so none is chosen for a lucky handful of runs):
  *  - a real statistic: every threshold, both directions;
  *  - cells: taken in the order of their empirical likelihood ratio (Neyman and Pearson), as many as serve best. */
-#include "sim/audit.h"
+#include "audit/audit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  * it comes close, and has a broken twin that must be caught.
  *
  * Runs are seeded: run i of world w of an audit has the same bits for any number of threads. */
-#ifndef CAUCUS_SIM_AUDIT_H
-#define CAUCUS_SIM_AUDIT_H
+#ifndef CAUCUS_AUDIT_AUDIT_H
+#define CAUCUS_AUDIT_AUDIT_H
 
 #include <caucus/rng.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* audit_bound.h: what k events in n runs say about a probability, and two probabilities about epsilon.
- * layer: sim
+ * layer: audit
  *
  * Clopper and Pearson (1934): with X ~ Binomial(n, p), the smallest p for which X >= k still has probability `alpha` is
  * the alpha-quantile of Beta(k, n-k+1); the largest p for which X <= k has probability alpha is the (1-alpha)-quantile
  * of Beta(k+1, n-k). Both are exact, for any n and p; nothing is approximated by a normal law. */
-#ifndef CAUCUS_SIM_AUDIT_BOUND_H
-#define CAUCUS_SIM_AUDIT_BOUND_H
+#ifndef CAUCUS_AUDIT_AUDIT_BOUND_H
+#define CAUCUS_AUDIT_AUDIT_BOUND_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * Plans come from caucus_plan_make and the machines are those of src/algo; a broken twin alters the integers of its own
  * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and
  * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
-#include "sim/audit_parts.h"
+#include "audit/audit_parts.h"
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>

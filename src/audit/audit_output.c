@@ -1,5 +1,5 @@
 /* audit_output.c: results of audits as a table, JSON and CSV, and as files. See audit.h. */
-#include "sim/audit.h"
+#include "audit/audit.h"
 
 #include "sim/out_dir.h"
 #include "sim/out_file.h"

@@ -2,7 +2,7 @@
  *
  * Self-contained: no script, no outside host. The plot says nothing that the table below it does not say in words;
  * colours are Okabe and Ito's and never the only sign (shapes differ, too). */
-#include "sim/audit.h"
+#include "audit/audit.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* audit_mechanism.c: single mechanisms, through the public samplers. See audit_parts.h. */
-#include "sim/audit_parts.h"
+#include "audit/audit_parts.h"
 
 #include <caucus/select.h>
 #include <caucus/threshold.h>
