@@ -1,8 +1,8 @@
 /* audit_output.c: results of audits as a table, JSON and CSV, and as files. See audit.h. */
 #include "audit/audit.h"
 
-#include "sim/out_dir.h"
-#include "sim/out_file.h"
+#include "show/out_dir.h"
+#include "show/out_file.h"
 
 #include <inttypes.h>
 #include <math.h>

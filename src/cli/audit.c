@@ -8,7 +8,7 @@
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
-#include "sim/out_dir.h"
+#include "show/out_dir.h"
 
 #include <errno.h>
 #include <math.h>

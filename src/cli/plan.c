@@ -3,8 +3,8 @@
  * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "sim/plan_print.h"
-#include "sim/plan_recommend.h"
+#include "show/plan_print.h"
+#include "show/plan_recommend.h"
 #include "scenario/scenario_convert.h"
 
 #include <stdarg.h>

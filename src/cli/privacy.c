@@ -2,7 +2,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "store/ledger_file.h"
-#include "sim/ledger_view.h"
+#include "show/ledger_view.h"
 #include "store/store.h"
 
 #include <langinfo.h>

@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "store/ledger_file.h"
 #include "sim/ledger_trial.h"
-#include "sim/out_dir.h"
+#include "show/out_dir.h"
 #include "scenario/scenario.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up.h"
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 
 #include <math.h>
 #include <stdio.h>

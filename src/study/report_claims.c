@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 #include "study/report_parts.h"
 
 #define SVT_LIMIT 2.5        /* regret per client, figure 2, N = 1 */

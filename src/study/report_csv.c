@@ -2,7 +2,7 @@
  * layer: study
  *
  * One header line; decimal points; every file can be read back without knowing the others. */
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 #include "study/report_parts.h"
 
 static void curve_rows(const caucus_series *series, bool with_seed, caucus_text *ret) {

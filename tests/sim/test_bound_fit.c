@@ -2,7 +2,7 @@
  * really make, and the premises of plans against the classes. */
 #include "plain_trial.h"
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 
 #define SEED 3u
 #define CLIENTS 3u

@@ -8,7 +8,7 @@
 #include "plain_trial.h"
 
 #include "sim/fast_random.h"
-#include "sim/plan_facts.h"
+#include "show/plan_facts.h"
 
 #define SEED 5u
 #define ERRORS 5.0

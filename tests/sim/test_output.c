@@ -1,5 +1,5 @@
 /* test_output.c: results as JSON, CSV and a table, from results made by hand; and the files of a stopped simulation. */
-#include "sim/out_dir.h"
+#include "show/out_dir.h"
 
 #include <math.h>
 #include <setjmp.h>

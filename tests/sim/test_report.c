@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 #include "study/report_parts.h"
 
 static void test_fit(void **state) {

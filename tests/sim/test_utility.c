@@ -11,7 +11,7 @@
  * Seed fixed and printed, so each outcome is the same every time. */
 #include "plain_trial.h"
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 #include "study/report_parts.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* plan_words.h: numbers and names as people read them, for plans and ledgers.
- * layer: sim */
-#ifndef CAUCUS_SIM_PLAN_WORDS_H
-#define CAUCUS_SIM_PLAN_WORDS_H
+ * layer: show */
+#ifndef CAUCUS_SHOW_PLAN_WORDS_H
+#define CAUCUS_SHOW_PLAN_WORDS_H
 
 #include <caucus/plan.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* out_dir.h: a directory of results, written whole or not at all, and what a stopped simulation leaves in it.
- * layer: sim
+ * layer: show
  *
  * Every file is written under another name, synced and renamed, so that a reader never sees half of one.
  *   results.json  trials.csv  curves.csv    the results (output.h)
  *   unfinished.csv                          only while a simulation is under way or was stopped: every complete trial
  * to the last bit, so that going on gives the very bytes of an undisturbed run */
-#ifndef CAUCUS_SIM_OUT_DIR_H
-#define CAUCUS_SIM_OUT_DIR_H
+#ifndef CAUCUS_SHOW_OUT_DIR_H
+#define CAUCUS_SHOW_OUT_DIR_H
 
-#include "sim/output.h"
+#include "show/output.h"
 
 /** Make the directory and its parents where missing. *ret_made says whether the last one is new.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO. */

@@ -1,7 +1,7 @@
 /* plan_print.c: a plan on one screen. See plan_print.h. */
-#include "sim/plan_print.h"
+#include "show/plan_print.h"
 
-#include "sim/plan_words.h"
+#include "show/plan_words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* plan_words.c: see plan_words.h. */
-#include "sim/plan_words.h"
+#include "show/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>

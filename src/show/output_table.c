@@ -1,9 +1,9 @@
 /* output_table.c: results as a table for people, and the remarks that go with any format. See output.h.
  *
  * Columns that are the same in every row are left out, except those everybody looks for. */
-#include "sim/output.h"
+#include "show/output.h"
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
-#include "sim/plan_facts.h"
+#include "show/plan_facts.h"
 
 #include <math.h>
 #include <stdio.h>

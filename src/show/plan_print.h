@@ -1,9 +1,9 @@
 /* plan_print.h: a plan for people and for programs.
- * layer: sim */
-#ifndef CAUCUS_SIM_PLAN_PRINT_H
-#define CAUCUS_SIM_PLAN_PRINT_H
+ * layer: show */
+#ifndef CAUCUS_SHOW_PLAN_PRINT_H
+#define CAUCUS_SHOW_PLAN_PRINT_H
 
-#include "sim/plan_facts.h"
+#include "show/plan_facts.h"
 #include "store/plan_file.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
-#include "sim/bound_fit.h"
-#include "sim/output.h"
-#include "sim/plan_print.h"
-#include "sim/plan_words.h"
+#include "show/bound_fit.h"
+#include "show/output.h"
+#include "show/plan_print.h"
+#include "show/plan_words.h"
 #include "plan/plan_walk.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  *
  * The formulas are those of docs/PRIVACY.md, and are worked out here again from the plan's settings and integers, so a
  * reader can follow with a pocket calculator. Every step names its section. */
-#include "sim/plan_print.h"
-#include "sim/plan_words.h"
+#include "show/plan_print.h"
+#include "show/plan_words.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* output_csv.c: results as CSV, for spreadsheets and plots. See output.h. No field holds a comma or a quote. */
-#include "sim/output.h"
+#include "show/output.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* out_file.h: one file, written whole or not at all: a draft beside it, synced, then renamed.
- * layer: sim */
-#ifndef CAUCUS_SIM_OUT_FILE_H
-#define CAUCUS_SIM_OUT_FILE_H
+ * layer: show */
+#ifndef CAUCUS_SHOW_OUT_FILE_H
+#define CAUCUS_SHOW_OUT_FILE_H
 
 #include <caucus/status.h>
 #include <stdio.h>

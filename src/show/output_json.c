@@ -1,8 +1,8 @@
 /* output_json.c: results as JSON. See output.h. Words come from fixed lists; only the note is free text and is escaped.
  */
-#include "sim/output.h"
+#include "show/output.h"
 
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 
 #include <inttypes.h>
 #include <math.h>

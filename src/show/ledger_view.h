@@ -1,7 +1,7 @@
 /* ledger_view.h: what a ledger says, for people and for programs.
- * layer: sim */
-#ifndef CAUCUS_SIM_LEDGER_VIEW_H
-#define CAUCUS_SIM_LEDGER_VIEW_H
+ * layer: show */
+#ifndef CAUCUS_SHOW_LEDGER_VIEW_H
+#define CAUCUS_SHOW_LEDGER_VIEW_H
 
 #include <caucus/ledger.h>
 #include <stdio.h>

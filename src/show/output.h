@@ -1,10 +1,10 @@
 /* output.h: results of runs as a table for people, as JSON and as CSV.
- * layer: sim
+ * layer: show
  *
  * Everything but `seconds` is a function of the settings: the same bytes for any number of threads. Numbers are the
  * shortest decimal that reads back as the same double. */
-#ifndef CAUCUS_SIM_OUTPUT_H
-#define CAUCUS_SIM_OUTPUT_H
+#ifndef CAUCUS_SHOW_OUTPUT_H
+#define CAUCUS_SHOW_OUTPUT_H
 
 #include "sim/run.h"
 

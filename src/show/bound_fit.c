@@ -1,5 +1,5 @@
 /* bound_fit.c: premises of bounds against classes of adversaries. See bound_fit.h. */
-#include "sim/bound_fit.h"
+#include "show/bound_fit.h"
 
 #include "num/grid.h"
 

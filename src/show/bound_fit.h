@@ -1,14 +1,14 @@
 /* bound_fit.h: whether a plan's proven bound holds for the losses of an adversary.
- * layer: sim
+ * layer: show
  *
  * A bound is a theorem with a premise (docs/PRIVACY.md, "Bounds"): svt assumes that some expert loses
  * at most L* in all at every client, stoch that losses are independent draws from one distribution, over rounds and
  * over clients, hedge only that they are fixed in advance. Where the premise does not hold the number says nothing, and
  * runs do go above it; so nothing is shown as proven unless the adversary's class (adversary.h) implies the premise. */
-#ifndef CAUCUS_SIM_BOUND_FIT_H
-#define CAUCUS_SIM_BOUND_FIT_H
+#ifndef CAUCUS_SHOW_BOUND_FIT_H
+#define CAUCUS_SHOW_BOUND_FIT_H
 
-#include "sim/plan_facts.h"
+#include "show/plan_facts.h"
 
 typedef enum caucus_bound_fit {
     CAUCUS_BOUND_FIT_HOLDS,   /* the premise holds */

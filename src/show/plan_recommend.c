@@ -1,8 +1,8 @@
 /* plan_recommend.c: candidates, comparisons, advice. See plan_recommend.h. */
-#include "sim/plan_recommend.h"
+#include "show/plan_recommend.h"
 
-#include "sim/output.h"
-#include "sim/plan_words.h"
+#include "show/output.h"
+#include "show/plan_words.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* plan_facts.h: what follows from a plan and people want to know before a run: traffic, memory, a quick simulation.
- * layer: sim
+ * layer: show
  *
  * Nothing here enters a mechanism. The simulation is seeded and its size depends on the plan alone, so the same plan
  * gives the same numbers everywhere. */
-#ifndef CAUCUS_SIM_PLAN_FACTS_H
-#define CAUCUS_SIM_PLAN_FACTS_H
+#ifndef CAUCUS_SHOW_PLAN_FACTS_H
+#define CAUCUS_SHOW_PLAN_FACTS_H
 
 #include "sim/run.h"
 

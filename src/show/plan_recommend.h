@@ -1,12 +1,12 @@
 /* plan_recommend.h: which algorithm and which trust, and why.
- * layer: sim
+ * layer: show
  *
  * Every algorithm that fits the settings is planned and played against losses of each kind that may be known; the
  * advice then follows from what is proved for such losses and from what was seen. */
-#ifndef CAUCUS_SIM_PLAN_RECOMMEND_H
-#define CAUCUS_SIM_PLAN_RECOMMEND_H
+#ifndef CAUCUS_SHOW_PLAN_RECOMMEND_H
+#define CAUCUS_SHOW_PLAN_RECOMMEND_H
 
-#include "sim/plan_facts.h"
+#include "show/plan_facts.h"
 
 #include <stdio.h>
 

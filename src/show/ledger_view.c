@@ -1,8 +1,8 @@
 /* ledger_view.c: a ledger, run by run. See ledger_view.h. */
-#include "sim/ledger_view.h"
+#include "show/ledger_view.h"
 
-#include "sim/output.h"
-#include "sim/plan_words.h"
+#include "show/output.h"
+#include "show/plan_words.h"
 
 #include <math.h>
 #include <sodium.h>

@@ -7,10 +7,10 @@
  *     end
  * A trial depends on its run's settings, the seed and its number only, so the number of trials asked for is not part
  * of the hash. */
-#include "sim/out_dir.h"
+#include "show/out_dir.h"
 
 #include "store/mapped_file.h"
-#include "sim/out_file.h"
+#include "show/out_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
