@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "study/report.h"
+#include "study/study.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #ifndef CAUCUS_STUDY_MARKDOWN_H
 #define CAUCUS_STUDY_MARKDOWN_H
 
-#include "study/report_text.h"
+#include "study/text_buffer.h"
 
 /** Append `markdown` as HTML.
  *  In:      level  added to every heading's level (1: "# A" becomes <h2>), at most <h6>.

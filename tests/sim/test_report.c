@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "show/bound_fit.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static void test_fit(void **state) {
     (void)state;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static void expect_cells(const char *page, const char *wanted) {
     caucus_text in = {0}, out = {0};

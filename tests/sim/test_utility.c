@@ -12,7 +12,7 @@
 #include "plain_trial.h"
 
 #include "show/bound_fit.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 #include <unistd.h>
 

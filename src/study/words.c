@@ -1,8 +1,8 @@
-/* report_words.c: what each figure says, in words made from its numbers. See report_parts.h.
+/* words.c: what each figure says, in words made from its numbers. See report_parts.h.
  * layer: study */
 #include <math.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 /* "9.5" below ten, "12" above. */
 static void times(caucus_text *ret, double factor) {

@@ -1,9 +1,9 @@
-/* report_csv.c: the numbers beside the figures. See report_parts.h.
+/* csv.c: the numbers beside the figures. See report_parts.h.
  * layer: study
  *
  * One header line; decimal points; every file can be read back without knowing the others. */
 #include "show/bound_fit.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static void curve_rows(const caucus_series *series, bool with_seed, caucus_text *ret) {
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++) {

@@ -1,4 +1,4 @@
-/* report_page.c: the page itself: plain HTML, no script, nothing from another host. See report.h.
+/* page.c: the page itself: plain HTML, no script, nothing from another host. See study.h.
  * layer: study */
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <caucus/version.h>
 
 #include "study/markdown.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static const char style[] =
     ":root{color-scheme:light "

@@ -1,4 +1,4 @@
-/* report_experiments.c: the paper's experiments as data, and their runs. See report.h.
+/* experiments.c: the paper's experiments as data, and their runs. See study.h.
  * layer: study
  *
  * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
@@ -13,7 +13,7 @@
 
 #include "data/movielens.h"
 #include "data/movielens_read.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
 #define SPARSE CAUCUS_ALGORITHM_SPARSE_VECTOR

@@ -1,4 +1,4 @@
-/* report_figures.c: curves as gnuplot scripts. See report_parts.h.
+/* figures.c: curves as gnuplot scripts. See report_parts.h.
  * layer: study
  *
  * Colours are Okabe and Ito's, told apart by most colour-blind people; every line also has its own dash type, so a
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static const struct {
     const char *colour, *dash, *fill;

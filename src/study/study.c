@@ -1,8 +1,8 @@
-/* report_write.c: draws the figures and writes the folder. See report.h.
+/* study.c: draws the figures and writes the folder. See study.h.
  * layer: study */
 #include <stdio.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) {
     caucus_status status = caucus_gnuplot_check(ret_error);

@@ -1,6 +1,6 @@
-/* report_text.c: text that grows while it is written. See report_text.h.
+/* text_buffer.c: text that grows while it is written. See report_text.h.
  * layer: study */
-#include "study/report_text.h"
+#include "study/text_buffer.h"
 
 #include <math.h>
 #include <stdarg.h>

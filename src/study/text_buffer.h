@@ -1,9 +1,9 @@
-/* report_text.h: text that grows while it is written: HTML pages, CSV files, gnuplot scripts.
+/* text_buffer.h: text that grows while it is written: HTML pages, CSV files, gnuplot scripts.
  * layer: study
  *
  * Running out of memory is remembered, not reported call by call: look at `failed` once, at the end. */
-#ifndef CAUCUS_STUDY_REPORT_TEXT_H
-#define CAUCUS_STUDY_REPORT_TEXT_H
+#ifndef CAUCUS_STUDY_TEXT_BUFFER_H
+#define CAUCUS_STUDY_TEXT_BUFFER_H
 
 #include <caucus/status.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* report.h: the paper's experiments, run again, judged, and written as one HTML page with figures and CSV files.
+/* study.h: the paper's experiments, run again, judged, and written as one HTML page with figures and CSV files.
  * layer: study
  *
  *   report_experiments.c  the experiments of the figures, as data, and their runs
@@ -10,10 +10,10 @@
  *
  * In code a report is a `study`: a caucus_report is a message of a client (caucus/message.h).
  * Everything but the timings is a function of the seed and the options. */
-#ifndef CAUCUS_STUDY_REPORT_H
-#define CAUCUS_STUDY_REPORT_H
+#ifndef CAUCUS_STUDY_STUDY_H
+#define CAUCUS_STUDY_STUDY_H
 
-#include "study/report_text.h"
+#include "study/text_buffer.h"
 #include "sim/run.h"
 
 /* X(NAME, "word", "one line"): the sections, numbered from 1 in this order. */

@@ -1,4 +1,4 @@
-/* report_claims.c: what must hold, and whether it did. See report.h.
+/* claims.c: what must hold, and whether it did. See study.h.
  * layer: study
  *
  * The limits are ours: they are what the calibration of docs/PRIVACY.md reaches, with room for the spread of the mean.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "show/bound_fit.h"
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 #define SVT_LIMIT 2.5        /* regret per client, figure 2, N = 1 */
 #define SVT_SPEED_UP 4.0     /* of ten clients over one, at the paper's constants */

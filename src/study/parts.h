@@ -1,9 +1,9 @@
-/* report_parts.h: what the parts of a report know of each other. See report.h.
+/* parts.h: what the parts of a report know of each other. See study.h.
  * layer: study */
-#ifndef CAUCUS_STUDY_REPORT_PARTS_H
-#define CAUCUS_STUDY_REPORT_PARTS_H
+#ifndef CAUCUS_STUDY_PARTS_H
+#define CAUCUS_STUDY_PARTS_H
 
-#include "study/report.h"
+#include "study/study.h"
 
 /* What a sweep measures and varies. */
 typedef enum caucus_sweep_value { CAUCUS_SWEEP_REGRET, CAUCUS_SWEEP_SCALARS } caucus_sweep_value;

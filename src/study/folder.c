@@ -1,4 +1,4 @@
-/* report_folder.c: a folder that appears at once, or not at all. See report_parts.h.
+/* folder.c: a folder that appears at once, or not at all. See report_parts.h.
  * layer: study
  *
  * It is built beside its place and exchanged with what was there by one rename. Only a folder that is new, empty or an
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 static const char generator[] = "<meta name=\"generator\" content=\"caucus reproduce\">";
 

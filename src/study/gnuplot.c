@@ -1,4 +1,4 @@
-/* report_gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See report_parts.h.
+/* gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See report_parts.h.
  * layer: study
  *
  * No shell: gnuplot is spawned with its script, output and complaints in unnamed temporary files, so that nothing can
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 extern char **environ;
 

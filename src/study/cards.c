@@ -1,4 +1,4 @@
-/* report_cards.c: tables that can be read on a phone. See report_parts.h.
+/* cards.c: tables that can be read on a phone. See report_parts.h.
  * layer: study
  *
  * On a narrow screen the page's style shows every row as a card, one cell below the other, and the header is out of
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 #define COLUMNS 12
 

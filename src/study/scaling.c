@@ -1,4 +1,4 @@
-/* report_scaling.c: Table 1 measured: how regret and traffic grow with m, d, T, N and epsilon. See report.h.
+/* scaling.c: Table 1 measured: how regret and traffic grow with m, d, T, N and epsilon. See study.h.
  * layer: study
  *
  * Each row varies one parameter and fits ln(value) = c + slope ln(parameter) by least squares. A theorem bounds the
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "study/report_parts.h"
+#include "study/parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
 #define STOCH CAUCUS_ALGORITHM_STOCH
