@@ -1,6 +1,6 @@
 /* up_files.c: the directory of a live federation: made, and removed without trace. See up.h. */
 #include "cli/options.h"
-#include "cli/up.h"
+#include "cli/up/up.h"
 #include "dial/certify.h"
 #include "store/plan_file.h"
 

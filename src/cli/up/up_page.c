@@ -4,7 +4,7 @@
  * run is over: at a terminal until somebody presses Enter, elsewhere until the page has been loaded once. */
 #include "cli/browser.h"
 #include "cli/options.h"
-#include "cli/up.h"
+#include "cli/up/up.h"
 #include "dial/address.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  *
  * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what
  * each client played is held against `caucus simulate` with the same flags and seed. */
-#include "cli/up.h"
+#include "cli/up/up.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 

@@ -1,5 +1,5 @@
 /* join_losses.c: see join_losses.h. */
-#include "cli/join_losses.h"
+#include "cli/join/join_losses.h"
 
 #include <errno.h>
 #include <stdlib.h>

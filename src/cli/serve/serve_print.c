@@ -1,5 +1,5 @@
 /* serve_print.c: see serve_print.h. */
-#include "cli/serve_print.h"
+#include "cli/serve/serve_print.h"
 
 #include <inttypes.h>
 #include <math.h>

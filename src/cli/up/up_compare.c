@@ -2,7 +2,7 @@
  *
  * The simulation gives the announcements; a machine of each client, with the key and losses of the simulation, hears
  * them and says what it plays: mixtures are drawn by the client itself, so announcements alone would not do. */
-#include "cli/up_compare.h"
+#include "cli/up/up_compare.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
-#include "cli/up.h"
+#include "cli/up/up.h"
 #include "show/bound_fit.h"
 
 #include <math.h>

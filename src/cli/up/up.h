@@ -8,7 +8,7 @@
 #define CAUCUS_CLI_UP_H
 
 #include "cli/children.h"
-#include "cli/up_compare.h"
+#include "cli/up/up_compare.h"
 #include "scenario/scenario.h"
 
 #define CAUCUS_UP_PATH_BYTES 512

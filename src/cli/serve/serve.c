@@ -1,6 +1,6 @@
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/options.h"
-#include "cli/serve_print.h"
+#include "cli/serve/serve_print.h"
 #include "cli/verbs.h"
 #include "net/http.h"
 #include "net/server.h"

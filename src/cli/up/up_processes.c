@@ -1,7 +1,7 @@
 /* up_processes.c: the coordinator and the clients of a live federation as processes of this program. See up.h. */
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/up.h"
+#include "cli/up/up.h"
 
 #include <errno.h>
 #include <math.h>

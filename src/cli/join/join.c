@@ -2,7 +2,7 @@
  *
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
-#include "cli/join_losses.h"
+#include "cli/join/join_losses.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "dial/dial.h"
