@@ -1,4 +1,4 @@
-/* cards.c: tables that can be read on a phone. See report_parts.h.
+/* cards.c: tables that can be read on a phone. See parts.h.
  * layer: study
  *
  * On a narrow screen the page's style shows every row as a card, one cell below the other, and the header is out of

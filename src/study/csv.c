@@ -1,4 +1,4 @@
-/* csv.c: the numbers beside the figures. See report_parts.h.
+/* csv.c: the numbers beside the figures. See parts.h.
  * layer: study
  *
  * One header line; decimal points; every file can be read back without knowing the others. */

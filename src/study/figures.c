@@ -1,4 +1,4 @@
-/* figures.c: curves as gnuplot scripts. See report_parts.h.
+/* figures.c: curves as gnuplot scripts. See parts.h.
  * layer: study
  *
  * Colours are Okabe and Ito's, told apart by most colour-blind people; every line also has its own dash type, so a

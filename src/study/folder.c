@@ -1,4 +1,4 @@
-/* folder.c: a folder that appears at once, or not at all. See report_parts.h.
+/* folder.c: a folder that appears at once, or not at all. See parts.h.
  * layer: study
  *
  * It is built beside its place and exchanged with what was there by one rename. Only a folder that is new, empty or an

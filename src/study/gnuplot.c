@@ -1,4 +1,4 @@
-/* gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See report_parts.h.
+/* gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See parts.h.
  * layer: study
  *
  * No shell: gnuplot is spawned with its script, output and complaints in unnamed temporary files, so that nothing can

@@ -1,4 +1,4 @@
-/* text_buffer.c: text that grows while it is written. See report_text.h.
+/* text_buffer.c: text that grows while it is written. See text_buffer.h.
  * layer: study */
 #include "study/text_buffer.h"
 

@@ -1,4 +1,4 @@
-/* words.c: what each figure says, in words made from its numbers. See report_parts.h.
+/* words.c: what each figure says, in words made from its numbers. See parts.h.
  * layer: study */
 #include <math.h>
 
