@@ -2,7 +2,7 @@
  *
  * Every sound entry is followed by its broken twins. Scores, costs and thresholds of single mechanisms are in steps of
  * a grid of 1024, so that W = 1024 is the most one loss can move them. The neighbours are those for which the exact
- * tests (tests/unit/test_exact_*.c) find the largest ratio, or come close to it with an event that is not rare. */
+ * tests (tests/{dp,algo}/test_exact_*.c) find the largest ratio, or come close to it with an event that is not rare. */
 #include "audit/audit_parts.h"
 
 #define W 1024

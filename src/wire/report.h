@@ -2,7 +2,7 @@
  * layer: wire
  *
  * The only frequent and the only long message. Its values are packed sfixed64: on the wire a little-endian int64 array,
- * which this machine can add up where it lies if it lies on an 8-byte boundary. tests/net/test_wire.c holds this
+ * which this machine can add up where it lies if it lies on an 8-byte boundary. tests/wire/test_wire.c holds this
  * decoder to protobuf-c. */
 #ifndef CAUCUS_WIRE_REPORT_H
 #define CAUCUS_WIRE_REPORT_H

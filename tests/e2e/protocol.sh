@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/PROTOCOL.md is enough to write a client: the Python peer, which shares no code with caucus, decodes the page's examples and
-# encodes them to the same bytes. (tests/net/test_wire.c holds the library to the same bytes.)
+# encodes them to the same bytes. (tests/wire/test_wire.c holds the library to the same bytes.)
 set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"
 out=$(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --check "$CAUCUS_SOURCE/docs/PROTOCOL.md")

@@ -8,7 +8,7 @@
 
 #include <caucus/link.h>
 
-#include "unit/federation.h"
+#include "algo/federation.h"
 #include "wire/wire.h"
 
 #define PIPE_BYTES 65536

@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "algo/federation.h"
 #include "net/forked.h"
-#include "unit/federation.h"
 
-#include "net/server.h"
 #include "dial/tls.h"
+#include "net/server.h"
 #include "wire/wire.h"
 
 #define MAX_EXPERTS 8192

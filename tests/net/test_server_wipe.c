@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "net/server_testing.h"
 
-#include "net/store_testing.h"
+#include "store/store_testing.h"
 
 #define SEED 11
 #define CLIENTS 4

@@ -5,10 +5,10 @@
  * mixtures. The sum of such losses is one too, so the best mixture in hindsight is a projection onto the simplex.
  * The real machines are driven by hand, since the simulator's own convex losses do not keep to their clamps (convex.h).
  * The mean less 5 standard errors is compared: a true bound is refused with probability below 3e-7. Seed fixed. */
-#include "plain_trial.h"
+#include "sim/plain_trial.h"
 
-#include "sim/fast_random.h"
 #include "show/plan_facts.h"
+#include "sim/fast_random.h"
 
 #define SEED 5u
 #define ERRORS 5.0

@@ -4,7 +4,7 @@
  *
  * After an intended change:  build/tests/test_golden --print   prints the table again; say in CHANGELOG.md that seeds
  * now give other runs. */
-#include "plain_trial.h"
+#include "sim/plain_trial.h"
 
 typedef struct golden {
     const char *name;

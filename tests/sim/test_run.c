@@ -1,6 +1,6 @@
 /* test_run.c: many trials: the same bytes for any number of threads, stopping, going on, and who meets which losses.
  * Nothing here is statistical; the seed is fixed and printed. */
-#include "plain_trial.h"
+#include "sim/plain_trial.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* test_trial.c: one trial equals the same trial played one row at a time (plain_trial.h), bit by bit: regret, curve,
  * traffic, clips, digest. Then what must hold between trials: protocols, baselines, edges, losses that are not numbers.
  * Nothing here is statistical; the seed is fixed and printed. */
-#include "plain_trial.h"
+#include "sim/plain_trial.h"
 
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
  *  - more clients mean less regret where the theory says so, and do not where it says they cannot.
  *  - lower bounds: no private algorithm gets below them, on the sequences of their proofs.
  * Seed fixed and printed, so each outcome is the same every time. */
-#include "plain_trial.h"
+#include "sim/plain_trial.h"
 
 #include "show/bound_fit.h"
 #include "study/parts.h"

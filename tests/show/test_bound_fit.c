@@ -1,0 +1,143 @@
+/* test_bound_fit.c: which bounds may be shown for which losses: the classes of the adversaries against the losses they
+ * really make, and the premises of plans against the classes. */
+#include "sim/plain_trial.h"
+
+#include "show/bound_fit.h"
+
+#define SEED 3u
+#define CLIENTS 3u
+#define EXPERTS 8u
+#define ROUNDS 64u
+
+/* Some expert has no loss at all, and whether clients see the same, trial by trial. */
+static void classes_are_true(void **state) {
+    (void)state;
+    static float rows[CLIENTS][ROUNDS * EXPERTS];
+    for (int kind = 0; kind < CAUCUS_ADVERSARY_MOVIELENS; kind++) {
+        const caucus_adversary_class is = caucus_adversary_class_of((caucus_adversary_kind)kind);
+        caucus_adversary_settings a = {.kind = (caucus_adversary_kind)kind,
+                                       .seed = SEED,
+                                       .clients = CLIENTS,
+                                       .experts = EXPERTS,
+                                       .rounds = ROUNDS,
+                                       .epsilon = 0.05};
+        caucus_adversary *adversary = adversary_of(&a);
+        for (uint32_t trial = 0; trial < 20; trial++) {
+            caucus_adversary_trial *losses = NULL;
+            bool faultless = false, same = true;
+            assert_int_equal(caucus_adversary_trial_open(adversary, trial, &losses), CAUCUS_OK);
+            for (uint32_t i = 0; i < CLIENTS; i++) {
+                caucus_adversary_fill(losses, i + 1, 0, ROUNDS, rows[i]);
+                same = same && memcmp(rows[i], rows[0], sizeof rows[0]) == 0;
+            }
+            for (uint32_t n = 0; n < EXPERTS; n++) {
+                bool clean = true;
+                for (uint32_t i = 0; i < CLIENTS; i++)
+                    for (uint32_t t = 0; t < ROUNDS; t++)
+                        clean = clean && !(rows[i][t * EXPERTS + n] > 0);
+                faultless = faultless || clean;
+            }
+            assert_int_equal(faultless, is.faultless);
+            assert_false(is.iid_clients && same); /* independent draws do not coincide */
+            caucus_adversary_trial_free(losses);
+        }
+        assert_false(is.iid_clients && !is.iid_rounds);
+        caucus_adversary_free(adversary);
+    }
+    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).faultless);
+    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).iid_rounds);
+    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_MOVIELENS).iid_rounds);
+}
+
+static caucus_settings settings_of(caucus_algorithm algorithm) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = algorithm;
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.experts = EXPERTS;
+    s.rounds = ROUNDS;
+    s.epsilon = 10;
+    return s;
+}
+
+static caucus_bound_fit fit(const caucus_settings *s, caucus_adversary_kind kind) {
+    caucus_plan *plan = plan_of(s);
+    const caucus_bound_fit found = caucus_bound_fit_of(plan, kind);
+    caucus_plan_free(plan);
+    return found;
+}
+
+static void premises(void **state) {
+    (void)state;
+    enum { H = CAUCUS_BOUND_FIT_HOLDS, U = CAUCUS_BOUND_FIT_UNKNOWN, F = CAUCUS_BOUND_FIT_FAILS };
+    enum { N = CAUCUS_BOUND_FIT_NONE };
+    static const int want[CAUCUS_ADVERSARY_COUNT][CAUCUS_ALGORITHM_COUNT] = {
+        /* svt, stoch, hedge, sparse-vector, limited-updates, leader */
+        [CAUCUS_ADVERSARY_GAUSSIAN] = {F, H, H, F, H, N},
+        [CAUCUS_ADVERSARY_BERNOULLI] = {F, H, H, F, H, N},
+        [CAUCUS_ADVERSARY_REALIZABLE] = {H, H, H, H, H, N},
+        [CAUCUS_ADVERSARY_HALVING] = {H, F, H, H, F, N},
+        [CAUCUS_ADVERSARY_CREEPING] = {H, F, H, H, F, N},
+        [CAUCUS_ADVERSARY_CROSS_ENTROPY] = {F, H, H, F, H, N},
+        [CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE] = {H, F, H, H, F, N},
+        [CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS] = {F, F, H, F, H, N}, /* one client alone sees fair coins */
+        [CAUCUS_ADVERSARY_MOVIELENS] = {H, F, H, H, F, N},
+        [CAUCUS_ADVERSARY_LOSSES] = {U, U, H, U, U, N},
+    };
+    for (int kind = 0; kind < CAUCUS_ADVERSARY_COUNT; kind++)
+        for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++) {
+            caucus_settings s = settings_of((caucus_algorithm)algorithm);
+            if ((int)fit(&s, (caucus_adversary_kind)kind) != want[kind][algorithm])
+                fail_msg("%s against %s", caucus_algorithm_word((caucus_algorithm)algorithm),
+                         caucus_adversary_kind_word((caucus_adversary_kind)kind));
+        }
+}
+
+/* A range that begins below 0 makes a loss of 0 cost something: L* must allow for it. */
+static void losses_within_lstar(void **state) {
+    (void)state;
+    for (int means = 0; means < 2; means++) {
+        caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT);
+        s.unit = means ? CAUCUS_UNIT_CLIENT_BLOCK : CAUCUS_UNIT_EVENT;
+        s.interval = means ? 4 : 1;
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_HOLDS);
+        s.lstar = 3;
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_HOLDS);
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_BERNOULLI), CAUCUS_BOUND_FIT_FAILS);
+        s.lo = -1;
+        s.hi = 3;
+        s.lstar = 0;
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_FAILS);
+        s.lstar = ROUNDS * 0.9;
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_FAILS);
+        s.lstar = ROUNDS; /* 0 - lo in every round */
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_HOLDS);
+        s.lo = 0.25; /* above 0: what is below the range is moved to its end and costs nothing */
+        s.hi = 1;
+        s.lstar = 0;
+        assert_int_equal(fit(&s, CAUCUS_ADVERSARY_HALVING), CAUCUS_BOUND_FIT_HOLDS);
+    }
+}
+
+/* The convex adversary does not keep to its clamps, so its plan's bound is not for it; nor is there one for votes. */
+static void convex_and_votes(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    s.trust = CAUCUS_TRUST_NOBODY;
+    assert_int_equal(fit(&s, CAUCUS_ADVERSARY_GAUSSIAN), CAUCUS_BOUND_FIT_NONE);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.smoothness = 0.5;
+    caucus_plan *plan = plan_of(&s);
+    assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION); /* for losses that have these constants */
+    assert_string_equal(caucus_premise_word(caucus_premise_of(plan)), "iid-smooth");
+    assert_int_equal(caucus_bound_fit_of(plan, CAUCUS_ADVERSARY_CROSS_ENTROPY), CAUCUS_BOUND_FIT_FAILS);
+    caucus_plan_free(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true), cmocka_unit_test(premises),
+                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
+    printf("seed %u\n", SEED);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
