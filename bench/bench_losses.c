@@ -6,9 +6,9 @@
  * after ours, and its better time counts: on a busy machine a slow NumPy would flatter the ratio. The goal for a
  * Gaussian loss is at most 0.15 of NumPy (Generator(PCG64).standard_normal, run by /usr/bin/python3), for a uniform
  * draw 0.3 ns. */
+#include "data/movielens.h"
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
-#include "data/movielens.h"
 
 #include <stdbool.h>
 #include <stdio.h>

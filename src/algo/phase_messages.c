@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "algo/coordinator.h"
-#include "plan/message_weight.h"
 #include "num/checked.h"
+#include "plan/message_weight.h"
 
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 

@@ -3,9 +3,9 @@
  * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "scenario/scenario_convert.h"
 #include "show/plan_print.h"
 #include "show/plan_recommend.h"
-#include "scenario/scenario_convert.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "store/ledger_file.h"
 #include "show/ledger_view.h"
+#include "store/ledger_file.h"
 #include "store/store.h"
 
 #include <langinfo.h>

@@ -6,10 +6,10 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "store/ledger_file.h"
-#include "sim/ledger_trial.h"
-#include "show/out_dir.h"
 #include "scenario/scenario.h"
+#include "show/out_dir.h"
+#include "sim/ledger_trial.h"
+#include "store/ledger_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef CAUCUS_DATA_MOVIELENS_READ_H
 #define CAUCUS_DATA_MOVIELENS_READ_H
 
-#include "store/mapped_file.h"
 #include "data/movielens.h"
+#include "store/mapped_file.h"
 
 #include <stdbool.h>
 

@@ -40,8 +40,8 @@
 
 #include "algo/releases.h"
 #include "dial/address.h"
-#include "net/server.h"
 #include "dial/tls.h"
+#include "net/server.h"
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u

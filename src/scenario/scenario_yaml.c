@@ -10,9 +10,9 @@
  * a scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
  * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded
  * as text: a number is converted where its field's meaning is known (scenario_resolve.c). */
-#include "store/mapped_file.h"
 #include "scenario/nearest.h"
 #include "scenario/scenario.h"
+#include "store/mapped_file.h"
 
 #include <cyaml/cyaml.h>
 #include <stdarg.h>

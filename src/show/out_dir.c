@@ -1,8 +1,8 @@
 /* out_dir.c: result files, whole or not at all. See out_dir.h. */
 #include "show/out_dir.h"
 
-#include "store/mapped_file.h"
 #include "show/out_file.h"
+#include "store/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

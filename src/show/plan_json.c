@@ -1,9 +1,9 @@
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
+#include "plan/plan_walk.h"
 #include "show/bound_fit.h"
 #include "show/output.h"
 #include "show/plan_print.h"
 #include "show/plan_words.h"
-#include "plan/plan_walk.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
  * of the hash. */
 #include "show/out_dir.h"
 
-#include "store/mapped_file.h"
 #include "show/out_file.h"
+#include "store/mapped_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

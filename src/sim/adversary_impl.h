@@ -3,10 +3,10 @@
 #ifndef CAUCUS_SIM_ADVERSARY_IMPL_H
 #define CAUCUS_SIM_ADVERSARY_IMPL_H
 
-#include "sim/adversary.h"
-#include "sim/fast_random.h"
 #include "data/movielens.h"
 #include "data/npy.h"
+#include "sim/adversary.h"
+#include "sim/fast_random.h"
 
 struct caucus_adversary {
     caucus_adversary_kind kind;

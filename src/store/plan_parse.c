@@ -3,8 +3,8 @@
  * The walk over a plan says what must come next, and libyaml's events are taken one by one against it. So nothing is
  * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is
  * refused where it stands. */
-#include "store/plan_file.h"
 #include "plan/plan_walk.h"
+#include "store/plan_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>

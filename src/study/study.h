@@ -13,8 +13,8 @@
 #ifndef CAUCUS_STUDY_STUDY_H
 #define CAUCUS_STUDY_STUDY_H
 
-#include "study/text_buffer.h"
 #include "sim/run.h"
+#include "study/text_buffer.h"
 
 /* X(NAME, "word", "one line"): the sections, numbered from 1 in this order. */
 #define CAUCUS_SECTION_LIST(X)                                                                                         \

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/journal.h"
 #include "state_plans.h"
+#include "store/journal.h"
 #include "wire/wire.h"
 
 #include <caucus/link.h>

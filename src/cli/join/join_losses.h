@@ -5,9 +5,9 @@
 
 #include <caucus/plan.h>
 
-#include "sim/adversary.h"
 #include "data/loss_lines.h"
 #include "data/npy.h"
+#include "sim/adversary.h"
 
 typedef struct caucus_losses_source {
     const caucus_plan *plan;
