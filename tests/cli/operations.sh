@@ -60,7 +60,7 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
 # The coordinator's log; level 2 is never printed.
 server = source("net/loop.c", "net/loop_input.c", "net/loop_output.c", "net/server.c", "net/server_step.c")
 log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [01],", call)]
-log += [line for line in literals(source("cli/serve.c")) if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
+log += [line for line in literals(source("cli/serve/serve.c")) if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
 wrong += missing((line.replace("caucus serve: ", "") for line in log), 8, "log line")
 
 # Why somebody is refused, or told goodbye.
@@ -70,7 +70,7 @@ whys += [line for found in re.findall(r"(?:\*ret_why|\*why|\.text) = ([^;]*?)[;}
 wrong += missing(whys, 14, "refusal")
 
 # A client's lines.
-join = source("cli/join.c")
+join = source("cli/join/join.c")
 lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call for line in literals(call)
          if "every setting has a name" not in line]
 wrong += missing((line.replace("caucus join: ", "") for line in lines), 12, "line of join")

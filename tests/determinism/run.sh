@@ -6,7 +6,7 @@ cd "${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 read -ra sodium <<<"$(pkg-config --cflags --libs libsodium)"
-mapfile -t core < <(find src/num src/rng src/dp src/algo -name '*.c' | LC_ALL=C sort)
+mapfile -t core < <(find src/num src/rng src/dp src/plan src/algo -name '*.c' | LC_ALL=C sort)
 
 reference=
 failures=0
