@@ -17,18 +17,14 @@
 extern "C" {
 #endif
 
-__extension__ typedef unsigned __int128 caucus_u128;
-
 /** Uniform on 0..n-1, n >= 1. */
 CAUCUS_API uint64_t caucus_uniform(caucus_stream *stream, uint64_t n);
-CAUCUS_API caucus_u128 caucus_uniform_wide(caucus_stream *stream, caucus_u128 n);
 
 /** True with probability a/b, b >= 1, a <= b. */
 CAUCUS_API bool caucus_bernoulli(caucus_stream *stream, uint64_t a, uint64_t b);
 
-/** True with probability exp(-a/b), b >= 1. Wide: b < 2^119 (room for b*k in the series). */
-CAUCUS_API bool caucus_bernoulli_exp(caucus_stream *stream, caucus_u128 a, uint64_t b);
-CAUCUS_API bool caucus_bernoulli_exp_wide(caucus_stream *stream, caucus_u128 a, caucus_u128 b);
+/** True with probability exp(-a/b), b >= 1. Cost: about a/b coins where a > b. */
+CAUCUS_API bool caucus_bernoulli_exp(caucus_stream *stream, uint64_t a, uint64_t b);
 
 /** P(y) = (1-e^-rate) e^(-rate*y), y = 0, 1, ...; rate > 0, den <= CAUCUS_DEN_MAX. Result < 2^62: a larger one aborts,
  * which has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */

@@ -15,8 +15,7 @@
 #include "algo/partial.h"
 #include "algo/schedule.h"
 #include "algo/tree.h"
-
-__extension__ typedef __int128 caucus_i128;
+#include "num/int128.h"
 
 struct caucus_coordinator {
     const caucus_plan *plan;

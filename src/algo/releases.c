@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algo/schedule.h"
+#include "num/int128.h"
 
 static const caucus_rational nothing = {0, 1};
 

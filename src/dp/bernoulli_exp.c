@@ -33,6 +33,6 @@ bool caucus_bernoulli_exp_wide(caucus_stream *stream, caucus_u128 a, caucus_u128
     return caucus_bernoulli_exp_unit(stream, a, b);
 }
 
-bool caucus_bernoulli_exp(caucus_stream *stream, caucus_u128 a, uint64_t b) {
+bool caucus_bernoulli_exp(caucus_stream *stream, uint64_t a, uint64_t b) {
     return caucus_bernoulli_exp_wide(stream, a, b);
 }

@@ -5,14 +5,22 @@
 
 #include <caucus/samplers.h>
 
+#include "num/int128.h"
+
 /* Results stay below 2^62, so that a noisy sum can never overflow int64. */
 #define CAUCUS_DRAW_LIMIT ((int64_t)1 << 62)
+
+/** Uniform on 0..n-1, n >= 1. */
+caucus_u128 caucus_uniform_wide(caucus_stream *stream, caucus_u128 n);
 
 /** True with probability a/b, b >= 1, a <= b. */
 bool caucus_bernoulli_wide(caucus_stream *stream, caucus_u128 a, caucus_u128 b);
 
 /** True with probability exp(-a/b) for a <= b, 1 <= b < 2^119. */
 bool caucus_bernoulli_exp_unit(caucus_stream *stream, caucus_u128 a, caucus_u128 b);
+
+/** True with probability exp(-a/b), 1 <= b < 2^119 (room for b*k in the series). */
+bool caucus_bernoulli_exp_wide(caucus_stream *stream, caucus_u128 a, caucus_u128 b);
 
 /* The discrete Gaussian with variance p/q (in lowest terms) by rejection from a discrete Laplace of rate 1/t. */
 typedef struct caucus_gaussian_proposal {

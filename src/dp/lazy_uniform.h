@@ -5,6 +5,8 @@
 
 #include <caucus/samplers.h>
 
+#include "num/int128.h"
+
 /* Bits beyond 64*20 would be needed with probability below 2^-1000. */
 #define CAUCUS_LAZY_LIMBS 20
 

@@ -68,12 +68,12 @@ uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t *score, ui
     assert(d >= 1 && rate.num >= 1);
     int64_t noise[BATCH];
     uint32_t best = 0, ties = 0;
-    caucus_wide_signed least = 0; /* wide: score and noise may each use 63 bits */
+    caucus_i128 least = 0; /* wide: score and noise may each use 63 bits */
     for (uint32_t start = 0; start < d; start += BATCH) {
         uint32_t part = d - start < BATCH ? d - start : BATCH;
         caucus_laplace_fill(stream, rate, noise, part);
         for (uint32_t i = 0; i < part; i++) {
-            caucus_wide_signed value = (caucus_wide_signed)score[start + i] + noise[i];
+            caucus_i128 value = (caucus_i128)score[start + i] + noise[i];
             if (ties == 0 || value < least) {
                 least = value;
                 best = start + i;

@@ -8,6 +8,8 @@
 
 #include <caucus/samplers.h>
 
+#include "num/int128.h"
+
 #ifndef CAUCUS_WORD_BITS
 #include "rng/words.h"
 #define CAUCUS_WORD_BITS 64

@@ -7,11 +7,10 @@
 #ifndef CAUCUS_NUM_CHECKED_H
 #define CAUCUS_NUM_CHECKED_H
 
+#include "num/int128.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-__extension__ typedef unsigned __int128 caucus_wide;
-__extension__ typedef __int128 caucus_wide_signed;
 
 /** Sums, scores and noise stay within +-2^62, so that any two of them can be added. */
 #define CAUCUS_SUM_MAX ((int64_t)1 << 62)
@@ -24,8 +23,8 @@ static inline bool caucus_mul_u64(uint64_t a, uint64_t b, uint64_t *ret) {
     return true;
 }
 
-static inline bool caucus_add_wide(caucus_wide a, caucus_wide b, caucus_wide *ret) {
-    caucus_wide sum = a + b;
+static inline bool caucus_add_wide(caucus_u128 a, caucus_u128 b, caucus_u128 *ret) {
+    caucus_u128 sum = a + b;
     if (sum < a)
         return false;
     *ret = sum;

@@ -20,7 +20,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 }
 
 /* gcd of a wide and a narrow number, narrow >= 1: one wide division, then the narrow one. */
-static uint64_t gcd_wide(caucus_wide a, uint64_t b) {
+static uint64_t gcd_wide(caucus_u128 a, uint64_t b) {
     return gcd(b, (uint64_t)(a % b));
 }
 
@@ -71,9 +71,9 @@ caucus_status caucus_rational_add(caucus_rational a, caucus_rational b, caucus_r
     a = caucus_rational_make(a.num, a.den);
     b = caucus_rational_make(b.num, b.den);
     uint64_t g = gcd(a.den, b.den);
-    caucus_wide sum;
+    caucus_u128 sum;
     /* A sum of 2^128 or more stays above 64 bits whatever is divided out: the common factor divides g. */
-    if (!caucus_add_wide((caucus_wide)a.num * (b.den / g), (caucus_wide)b.num * (a.den / g), &sum))
+    if (!caucus_add_wide((caucus_u128)a.num * (b.den / g), (caucus_u128)b.num * (a.den / g), &sum))
         return CAUCUS_E_OVERFLOW;
     uint64_t common = gcd_wide(sum, g);
     sum /= common;
@@ -90,7 +90,7 @@ caucus_status caucus_rational_div_int(caucus_rational a, uint64_t k, caucus_rati
 }
 
 int caucus_rational_compare(caucus_rational a, caucus_rational b) {
-    caucus_wide left = (caucus_wide)a.num * b.den, right = (caucus_wide)b.num * a.den;
+    caucus_u128 left = (caucus_u128)a.num * b.den, right = (caucus_u128)b.num * a.den;
     return (left > right) - (left < right);
 }
 
@@ -99,8 +99,8 @@ double caucus_rational_double(caucus_rational a) {
     if (a.num == 0)
         return 0;
     int shift = 64 + __builtin_clzll(a.num);
-    caucus_wide top = (caucus_wide)a.num << shift;
-    caucus_wide quotient = top / a.den;
+    caucus_u128 top = (caucus_u128)a.num << shift;
+    caucus_u128 quotient = top / a.den;
     if (top % a.den != 0)
         quotient |= 1;
     return ldexp((double)quotient, -shift);

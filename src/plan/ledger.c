@@ -25,7 +25,7 @@
 
 typedef struct ledger_run {
     uint64_t choices, messages;              /* reserved */
-    caucus_wide used_choices, used_messages; /* released, fine steps */
+    caucus_u128 used_choices, used_messages; /* released, fine steps */
     bool seeded;
 } ledger_run;
 
@@ -56,23 +56,23 @@ static double epsilon_of(uint64_t steps) {
 }
 
 /* ceil(a*2^94), if a < 2^32. */
-static bool fine_steps(caucus_rational a, caucus_wide *ret) {
+static bool fine_steps(caucus_rational a, caucus_u128 *ret) {
     if (a.den == 0 || a.num / a.den >= (uint64_t)1 << 32)
         return false;
-    caucus_wide rest = a.num % a.den;
-    caucus_wide high = (rest << 64) / a.den; /* below 2^64 */
+    caucus_u128 rest = a.num % a.den;
+    caucus_u128 high = (rest << 64) / a.den; /* below 2^64 */
     rest = (rest << 64) % a.den;
-    caucus_wide low = ((rest << 30) + (a.den - 1)) / a.den;
-    *ret = ((caucus_wide)(a.num / a.den) << 94) + (high << 30) + low;
+    caucus_u128 low = ((rest << 30) + (a.den - 1)) / a.den;
+    *ret = ((caucus_u128)(a.num / a.den) << 94) + (high << 30) + low;
     return true;
 }
 
-static caucus_wide coarse(caucus_wide fine) {
+static caucus_u128 coarse(caucus_u128 fine) {
     return (fine >> FINE_BITS) + ((uint64_t)fine != 0);
 }
 
-static bool fits(caucus_wide fine, uint64_t reserved) {
-    return reserved == INFINITE || coarse(fine) <= (caucus_wide)reserved + SLACK;
+static bool fits(caucus_u128 fine, uint64_t reserved) {
+    return reserved == INFINITE || coarse(fine) <= (caucus_u128)reserved + SLACK;
 }
 
 static uint64_t charge_of(const caucus_entry *e) {
@@ -134,10 +134,10 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
     if (e->run < 1 || e->run > ledger->runs || e->seeded != ledger->run[e->run - 1].seeded || e->delta != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a release that does not belong to its run");
     ledger_run *run = &ledger->run[e->run - 1];
-    caucus_wide choices, messages;
-    if (!caucus_add_wide(run->used_choices, (caucus_wide)e->choices << FINE_BITS, &choices) ||
+    caucus_u128 choices, messages;
+    if (!caucus_add_wide(run->used_choices, (caucus_u128)e->choices << FINE_BITS, &choices) ||
         !fits(choices, run->choices) ||
-        !caucus_add_wide(run->used_messages, (caucus_wide)e->messages << FINE_BITS, &messages) ||
+        !caucus_add_wide(run->used_messages, (caucus_u128)e->messages << FINE_BITS, &messages) ||
         !fits(messages, run->messages))
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "ledger", "a release beyond what run %u reserved", e->run);
     run->used_choices = choices;
@@ -240,7 +240,7 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_
                            "'%.48s' (accepted: 1 to %d bytes of UTF-8 without control characters, no "
                            "space at either end)",
                            what, CAUCUS_RUN_NAME_BYTES - 1);
-    caucus_wide fine_choices, fine_messages;
+    caucus_u128 fine_choices, fine_messages;
     if (!fine_steps(choices, &fine_choices) || !fine_steps(messages, &fine_messages))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "release", "an amount of 2^32 or more");
     if (!caucus_add_wide(before.used_choices, fine_choices, &after.used_choices) ||

@@ -5,6 +5,7 @@
  * up to a constant, with c = 4*s2/grid^2. The variance of one coordinate: Laplace 2/rate^2, K-norm in dimension k
  * (k+1)(k+2)/(3 rate^2), Gaussian its parameter. The bound of a plan is computed with the same integers. */
 #include "plan/message_weight.h"
+#include "num/int128.h"
 
 #define UNIT ((uint64_t)1 << 12)
 #define SAMPLES_MAX ((uint64_t)1 << 50)

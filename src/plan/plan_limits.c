@@ -3,6 +3,7 @@
  * earlier phases m*R*sum_a w_a n_a; and for noisy messages the noise as well, up to a tail of probability e^-60.
  * docs/PRIVACY.md, "The grid".
  * Also here: the K-norm sampler keeps about e^(-rate*d/2) of its tries, which must not be few. */
+#include "num/int128.h"
 #include "plan/calibrate.h"
 
 #include <math.h>

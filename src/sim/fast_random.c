@@ -3,6 +3,7 @@
  *
  * A run is cut where the lower 32 bits of its counter wrap; normals are further cut to whole blocks of 32. */
 #include "sim/fast_random.h"
+#include "num/int128.h"
 #include "sim/fast_random_kernels.h"
 
 #include <assert.h>
@@ -71,7 +72,7 @@ double caucus_fast_double(caucus_fast_key key, uint64_t index) {
 
 uint32_t caucus_fast_below(caucus_fast_key key, uint64_t index, uint32_t bound) {
     assert(bound > 0);
-    return (uint32_t)(((unsigned __int128)caucus_fast_bits(key, index) * bound) >> 64);
+    return (uint32_t)(((caucus_u128)caucus_fast_bits(key, index) * bound) >> 64);
 }
 
 void caucus_fast_permutation(caucus_fast_key key, uint32_t n, uint32_t *ret) {

@@ -6,6 +6,9 @@
  * digest is over the items in order. Integers enter exactly; the doubles of a plan are for people and enter
  * with nine digits, since compilers may use the mathematical library differently in the last one. */
 #include <caucus/caucus.h>
+
+#include "dp/draws.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>

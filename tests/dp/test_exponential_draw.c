@@ -3,6 +3,7 @@
  * caucus_exp_limbs is checked against digits computed elsewhere; with it as the judge every table entry and the
  * error bound of caucus_minus_log are verified by exact comparison; then fast answers are compared with answers that
  * use nothing but lazy_uniform.h, at random words and at the words next to every kind of boundary. */
+#include "dp/draws.h"
 #include "dp/exponential_draw.h"
 
 #include <math.h>

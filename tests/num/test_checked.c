@@ -11,7 +11,7 @@
 static void sums_and_products(void **state) {
     (void)state;
     uint64_t u = 7;
-    caucus_wide w = 7, top = ~(caucus_wide)0;
+    caucus_u128 w = 7, top = ~(caucus_u128)0;
     assert_false(caucus_mul_u64((uint64_t)1 << 32, (uint64_t)1 << 32, &u));
     assert_true(u == 7);
     assert_true(caucus_mul_u64((uint64_t)1 << 32, ((uint64_t)1 << 32) - 1, &u) && u == 0xffffffff00000000u);

@@ -8,6 +8,8 @@
 
 #include <caucus/rational.h>
 
+#include "num/int128.h"
+
 #include <math.h>
 
 #define assert_rational(r, n, d)                                                                                       \
@@ -133,11 +135,11 @@ static void random_sums_agree_with_wide_integers(void **state) {
     for (int i = 0; i < 20000; i++) {
         caucus_rational a = caucus_rational_make(next_word() >> 36, (next_word() >> 36) + 1);
         caucus_rational b = caucus_rational_make(next_word() >> 36, (next_word() >> 36) + 1), sum, product;
-        __extension__ typedef unsigned __int128 wide;
         assert_int_equal(caucus_rational_add(a, b, &sum), CAUCUS_OK);
-        assert_true((wide)sum.num * a.den * b.den == ((wide)a.num * b.den + (wide)b.num * a.den) * sum.den);
+        assert_true((caucus_u128)sum.num * a.den * b.den ==
+                    ((caucus_u128)a.num * b.den + (caucus_u128)b.num * a.den) * sum.den);
         assert_int_equal(caucus_rational_mul(a, b, &product), CAUCUS_OK);
-        assert_true((wide)product.num * a.den * b.den == (wide)a.num * b.num * product.den);
+        assert_true((caucus_u128)product.num * a.den * b.den == (caucus_u128)a.num * b.num * product.den);
         held += caucus_rational_make(sum.num, sum.den).den == sum.den;
     }
     assert_int_equal(held, 20000);

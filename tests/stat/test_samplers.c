@@ -5,6 +5,7 @@
  * must be refused, which shows that the harness can fail. */
 #include <caucus/samplers.h>
 
+#include "dp/draws.h"
 #include "dp/exponential_draw.h"
 #include "stat/chi_square.h"
 
