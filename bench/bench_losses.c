@@ -95,7 +95,7 @@ static double bench_adversary(caucus_adversary_kind kind, uint32_t experts, uint
     caucus_error error;
     double best = -1;
     if (caucus_adversary_open(&settings, &adversary, &error) != CAUCUS_OK ||
-        caucus_adversary_trial_open(adversary, 0, &trial) != CAUCUS_OK) {
+        caucus_adversary_trial_new(adversary, 0, &trial) != CAUCUS_OK) {
         fprintf(stderr, "%s: %s\n", error.field, error.text);
         exit(1);
     }
@@ -107,7 +107,7 @@ static double bench_adversary(caucus_adversary_kind kind, uint32_t experts, uint
         best = best < 0 || time < best ? time : best;
     }
     caucus_adversary_trial_free(trial);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     return best;
 }
 

@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
     machine_name(machine, sizeof machine);
     caucus_key key;
     caucus_key_from_seed(1, &key);
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
     for (uint32_t n = 0; n < EXPERTS_MAX; n++) { /* sums of 64 losses with means U(.3,.7), about */
         score[n] = (int64_t)((64 * (0.3 + 0.4 * unit()) + 4 * (unit() - 0.5)) * 1048576);
     }

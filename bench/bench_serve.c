@@ -74,7 +74,7 @@ static double seconds_adding(const caucus_plan *plan, bool hedge) {
         caucus_coordinator_merge(machine, partial);
         if (hedge || cost)
             step[measured++] = bench_seconds() - start;
-        must(caucus_coordinator_close(machine), &error);
+        must(caucus_coordinator_decide(machine), &error);
     }
     double spent = bench_median(step, measured) / m;
     free(step);

@@ -140,7 +140,7 @@ static inline caucus_plan *make_plan(bool hedge, uint32_t clients) {
     c.experts = EXPERTS;
     c.rounds = 1024;
     caucus_plan *plan = NULL;
-    must(caucus_plan_make(&c, &plan, &error), &error);
+    must(caucus_plan_new(&c, &plan, &error), &error);
     return plan;
 }
 

@@ -37,7 +37,7 @@ static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t ro
     c.rounds = rounds;
     c.epsilon = epsilon;
     *s = (setup){.trials = 1};
-    must(caucus_plan_make(&c, &s->plan, &error), &error);
+    must(caucus_plan_new(&c, &s->plan, &error), &error);
     caucus_adversary_settings a = {.kind = stoch ? CAUCUS_ADVERSARY_GAUSSIAN : CAUCUS_ADVERSARY_REALIZABLE,
                                    .seed = 1,
                                    .clients = m,
@@ -49,7 +49,7 @@ static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t ro
 
 static void close_setup(setup *s) {
     caucus_plan_free(s->plan);
-    caucus_adversary_free(s->adversary);
+    caucus_adversary_close(s->adversary);
 }
 
 static void one_trial(setup *s, uint32_t number) {
@@ -65,7 +65,7 @@ static void losses_of_one(setup *s, uint32_t number) {
     uint32_t chunk = 8192 / d ? 8192 / d : 1;
     caucus_adversary_trial *trial;
     caucus_error error = {0};
-    must(caucus_adversary_trial_open(s->adversary, number, &trial), &error);
+    must(caucus_adversary_trial_new(s->adversary, number, &trial), &error);
     float *rows = malloc(sizeof *rows * chunk * d);
     int64_t *sums = calloc(d, sizeof *sums);
     caucus_grid grid = {.lo = 0, .hi = 1, .steps = s->plan->grid};

@@ -106,7 +106,7 @@ static int make_rows(rows *r) {
         r->score[i] = (int64_t)(i * 2654435761u % (16u << 20));
     caucus_key key;
     caucus_key_from_seed(1, &key);
-    caucus_stream_open(&r->stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
+    caucus_stream_init(&r->stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
     return 0;
 }
 

@@ -46,7 +46,7 @@ static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     s.interval = BLOCK; /* a report every five rounds */
     s.lstar = 5;
     s.epsilon = 2;
-    return caucus_plan_make(&s, ret, error);
+    return caucus_plan_new(&s, ret, error);
 }
 
 typedef struct fleet {
@@ -99,7 +99,7 @@ static caucus_status talk(fleet *f) {
             f->numbers_sent += report->count;
         }
         if (status == CAUCUS_OK)
-            status = caucus_coordinator_close(f->coordinator);
+            status = caucus_coordinator_decide(f->coordinator);
         for (uint32_t i = 0; status == CAUCUS_OK && i < DEVICES; i++)
             status = caucus_client_hear(f->device[i], caucus_coordinator_announcement(f->coordinator));
     }

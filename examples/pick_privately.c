@@ -39,7 +39,7 @@ static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     settings.experts = EXPERTS;
     settings.rounds = 2;
     settings.epsilon = 1;
-    return caucus_plan_make(&settings, ret, error);
+    return caucus_plan_new(&settings, ret, error);
 }
 
 /* 2. Each client rounds its losses once to the plan's integer grid; the coordinator adds them up. From here on
@@ -63,7 +63,7 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
     caucus_rational spent;
     caucus_error error = {"", ""};
     uint32_t run;
-    if (caucus_ledger_open_run(ledger, plan, "spam-filter", key->seeded, &run, &error) != CAUCUS_OK)
+    if (caucus_ledger_reserve(ledger, plan, "spam-filter", key->seeded, &run, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
     if (price(plan, rate, &spent) != CAUCUS_OK ||
         caucus_ledger_release(ledger, run, 1, "selection", spent, nothing, &error) != CAUCUS_OK)
@@ -76,7 +76,7 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
     printf("scores (mistakes summed over %d clients; the coordinator's secret):", CLIENTS);
     for (int n = 0; n < EXPERTS; n++)
         printf(" %.1f", (double)score[n] / (double)plan->grid);
-    caucus_stream_open(&stream, key, CAUCUS_PURPOSE_SELECT, 2, 0, 0);
+    caucus_stream_init(&stream, key, CAUCUS_PURPOSE_SELECT, 2, 0, 0);
     uint32_t chosen = caucus_select_flip(&stream, score, EXPERTS, rate, scratch);
     caucus_stream_wipe(&stream);
     printf("\npicked: expert %u (%s), permute-and-flip, epsilon %.3g\n", (unsigned)chosen, filter_name[chosen],
@@ -98,7 +98,7 @@ static int show_ledger(const caucus_plan *plan, caucus_ledger *ledger, bool seed
             return 1;
         printf("  %s\n", line);
     }
-    caucus_status again = caucus_ledger_open_run(ledger, plan, "once-more", seeded, &run, &error);
+    caucus_status again = caucus_ledger_reserve(ledger, plan, "once-more", seeded, &run, &error);
     if (again == CAUCUS_OK)
         return 1;
     printf("a second pick is refused: %s\n", caucus_status_text(again));

@@ -128,7 +128,7 @@ static caucus_status make_plan(uint32_t rounds, caucus_plan **ret, caucus_error 
     s.lo = 0;
     s.hi = 5;
     s.epsilon = 5;
-    return caucus_plan_make(&s, ret, error);
+    return caucus_plan_new(&s, ret, error);
 }
 
 typedef struct market {
@@ -165,7 +165,7 @@ static caucus_status vote(market *m, uint32_t round) {
             status = caucus_coordinator_receive(m->coordinator, report);
         }
         if (status == CAUCUS_OK)
-            status = caucus_coordinator_close(m->coordinator);
+            status = caucus_coordinator_decide(m->coordinator);
         const caucus_announcement *now = caucus_coordinator_announcement(m->coordinator);
         for (uint32_t i = 0; status == CAUCUS_OK && i < SHOPS; i++)
             status = caucus_client_hear(m->shop[i], now);

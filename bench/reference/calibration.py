@@ -97,7 +97,7 @@ def svt_plan(calibration, *args, **kwargs):
     return {"tight": svt_tight, "paper": svt_paper}[calibration](*args, **kwargs)
 
 
-def zcdp_epsilon(rho, delta):
+def caucus_zcdp_epsilon(rho, delta):
     """inf over a > 1 of a rho + ln((a-1)/a) + (ln(1/delta) - ln a)/(a-1): golden section in ln(a - 1)."""
     def value(u):
         a = 1 + math.exp(u)
@@ -112,12 +112,12 @@ def zcdp_epsilon(rho, delta):
     return value((lo + hi) / 2)
 
 
-def zcdp_rho(eps, delta):
+def caucus_zcdp_rho(eps, delta):
     """The largest rho whose conversion is at most eps."""
     lo, hi = 1e-12, eps
     for _ in range(100):
         mid = math.sqrt(lo * hi)
-        lo, hi = (mid, hi) if zcdp_epsilon(mid, delta) <= eps else (lo, mid)
+        lo, hi = (mid, hi) if caucus_zcdp_epsilon(mid, delta) <= eps else (lo, mid)
     return lo
 
 
@@ -129,5 +129,5 @@ def hedge_rate(m, T, N, d, eps, delta=0.0):
         return free
     paid = m * eps / (2 * draws)
     if delta > 0:
-        paid = max(paid, m * math.sqrt(2 * zcdp_rho(eps, delta) / draws))
+        paid = max(paid, m * math.sqrt(2 * caucus_zcdp_rho(eps, delta) / draws))
     return min(free, paid)

@@ -45,7 +45,7 @@ def svt_vectors():
     paper = calibration.svt_paper(10, 512, 1, 100, 10, .05)
     yield "paper kappa", paper.kappa == 93, str(paper.kappa)
     for eps, rho in ((.1, 3.2104e-4), (1, .024356), (10, 1.5393)):
-        yield close(f"zCDP rho at epsilon {eps}", calibration.zcdp_rho(eps, 1e-6), rho, 1e-4)
+        yield close(f"zCDP rho at epsilon {eps}", calibration.caucus_zcdp_rho(eps, 1e-6), rho, 1e-4)
 
 
 def selections():

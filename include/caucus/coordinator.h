@@ -2,7 +2,7 @@
  * layer: algo
  *
  * It opens no socket, reads no clock and allocates only in the functions called ..._new(). Reports are integers
- * and sums commute, so the order in which clients arrive changes nothing. When to close a step (everybody
+ * and sums commute, so the order in which clients arrive changes nothing. When to decide a step (everybody
  * has reported, or a deadline has passed) is the caller's business and must not depend on losses. */
 #ifndef CAUCUS_COORDINATOR_H
 #define CAUCUS_COORDINATOR_H
@@ -35,11 +35,11 @@ CAUCUS_API const caucus_announcement *caucus_coordinator_announcement(const cauc
 CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator,
                                                     const caucus_report *report) CAUCUS_MUST_CHECK;
 
-/* Counting on several threads. Each thread adds up in a partial of its own; before the step is closed they are merged.
+/* Counting on several threads. Each thread adds up in a partial of its own; before the step is decided they are merged.
  * Sums commute, so the state is the same, bit for bit, as if one thread had received everything. Threads may call
  * caucus_coordinator_count() and caucus_coordinator_announcement() at the same time if no two of them count reports of
  * one client at once (a client that changes its thread does so after something that orders the two, a lock for one),
- * and nobody merges, closes, saves or asks anything else meanwhile. */
+ * and nobody merges, decides, saves or asks anything else meanwhile. */
 typedef struct caucus_partial caucus_partial;
 
 /** An empty partial for a coordinator of this plan, on cache lines of its own. Free wipes; NULL is allowed.
@@ -51,7 +51,7 @@ CAUCUS_API void caucus_partial_free(caucus_partial *partial);
 CAUCUS_API uint32_t caucus_partial_answered(const caucus_partial *partial);
 
 /** caucus_coordinator_receive(), into a partial: what the client has sent is noted in the coordinator, what it adds to
- * in the partial. A partial that holds anything must be merged before the step it was counted in is closed. */
+ * in the partial. A partial that holds anything must be merged before the step it was counted in is decided. */
 CAUCUS_API caucus_status caucus_coordinator_count(caucus_coordinator *coordinator, caucus_partial *partial,
                                                   const caucus_report *report) CAUCUS_MUST_CHECK;
 /** Add a partial in, and empty it. Cost: O(d) if vectors or votes were counted into it, else O(1). */
@@ -60,11 +60,11 @@ CAUCUS_API void caucus_coordinator_merge(caucus_coordinator *coordinator, caucus
 /** Clients whose answer to the announcement in force has not come yet (or has not been merged yet). */
 CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordinator);
 
-/** Close the step: decide on what has come, and make the next announcement.
+/** Decide the step on what has come, and make the next announcement. This is the release; there is no way back.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
- *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is closed again
+ *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is decided again
  * from the same saved state has the same noise: let only one of the two verdicts be seen. */
-CAUCUS_API caucus_status caucus_coordinator_close(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_coordinator_decide(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
 CAUCUS_API uint32_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
@@ -75,7 +75,7 @@ CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordina
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
                                            uint32_t *ret_cost_next, uint32_t *ret_sums_next, bool *ret_answered);
 
-/** The whole state as bytes, and back. Save right after caucus_coordinator_close(), before a byte that depends on the
+/** The whole state as bytes, and back. Save right after caucus_coordinator_decide(), before a byte that depends on the
  * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch
  * in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every process.
  * Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state

@@ -49,9 +49,9 @@ CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_
 CAUCUS_API void caucus_ledger_free(caucus_ledger *ledger);
 
 /** Reserve a plan. Returns: CAUCUS_OK, CAUCUS_E_BUDGET (nothing reserved; the error says what is left). */
-CAUCUS_API caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name,
-                                                bool seeded, uint32_t *ret_run,
-                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *plan, const char *name,
+                                               bool seeded, uint32_t *ret_run,
+                                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Record one release of a run: epsilon actually spent on it (for people and for the stop rule).
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (the run's reservation would be exceeded: do not release), CAUCUS_E_RANGE. */

@@ -1,7 +1,7 @@
 /* plan.h: the immutable result of calibration. Everything a run does is fixed here, in integers.
  * layer: plan
  *
- * `caucus_plan_make` calibrates and then lets the accountant recompute epsilon and delta from the
+ * `caucus_plan_new` calibrates and then lets the accountant recompute epsilon and delta from the
  * integers it chose; a plan that would exceed what was asked is refused, never returned.
  * Doubles in a plan are for people (bounds, explanations); mechanisms read only integers. */
 #ifndef CAUCUS_PLAN_H
@@ -99,11 +99,11 @@ typedef struct caucus_plan {
  *  Out:     *ret_plan  release with caucus_plan_free; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW, CAUCUS_E_MEMORY; the error names the
  * field. Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */
-CAUCUS_API caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan,
-                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret_plan,
+                                         caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_plan_free(caucus_plan *plan);
 
-/** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_make always
+/** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always
  *  passes; a plan altered by hand or read from a file is refused here.
  *  Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (exceeds settings.epsilon or delta, and calibration is not `paper`). */
 CAUCUS_API caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret,

@@ -70,7 +70,7 @@ CAUCUS_API void caucus_key_wipe(caucus_key *key);
 CAUCUS_API void caucus_stream_wipe(caucus_stream *stream);
 
 /** Open the stream (key, purpose, phase, index, lane) at its start. Cost: no cipher call yet. */
-CAUCUS_API void caucus_stream_open(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose,
+CAUCUS_API void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose,
                                    uint16_t phase, uint32_t index, uint32_t lane);
 
 /** The next 64 uniform bits. A stream holds 2^32 blocks; using them up aborts (2^38 bytes). */

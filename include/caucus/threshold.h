@@ -43,8 +43,8 @@ typedef struct caucus_threshold {
 } caucus_threshold;
 
 /** Begin an epoch: q = 0, theta = threshold + fresh noise. */
-CAUCUS_API void caucus_threshold_open(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
-                                      const caucus_noise *noise, caucus_stream *stream);
+CAUCUS_API void caucus_threshold_begin(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
+                                       const caucus_noise *noise, caucus_stream *stream);
 
 /** Add cost of `expert` in `epoch` to q.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch, another epoch or another expert: nothing is added). */

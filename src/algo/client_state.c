@@ -171,7 +171,7 @@ static bool is_sound(caucus_client *c) {
 caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                     const uint8_t *state, size_t bytes, caucus_client **ret) {
     caucus_pack p;
-    if (!caucus_pack_open_read(&p, state, bytes))
+    if (!caucus_pack_init_read(&p, state, bytes))
         return CAUCUS_E_FORMAT;
     caucus_client *c = NULL;
     caucus_status status = caucus_client_new(plan, index, key, &c);

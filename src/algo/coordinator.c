@@ -107,15 +107,15 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
     return status;
 }
 
-caucus_status caucus_coordinator_close(caucus_coordinator *c) {
+caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
     if (caucus_plan_is_stoch(c->plan))
-        caucus_phase_coordinator_close(c);
+        caucus_phase_coordinator_decide(c);
     else if (caucus_plan_is_svt(c->plan))
-        caucus_svt_coordinator_close(c);
+        caucus_svt_coordinator_decide(c);
     else
-        caucus_hedge_coordinator_close(c);
+        caucus_hedge_coordinator_decide(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         caucus_coordinator_forget(c);
     return CAUCUS_OK;

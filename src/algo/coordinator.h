@@ -61,10 +61,10 @@ void caucus_coordinator_forget(caucus_coordinator *c);
 
 caucus_status caucus_svt_coordinator_new(caucus_coordinator *c);
 caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
-void caucus_svt_coordinator_close(caucus_coordinator *c);
+void caucus_svt_coordinator_decide(caucus_coordinator *c);
 
 caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
-void caucus_hedge_coordinator_close(caucus_coordinator *c);
+void caucus_hedge_coordinator_decide(caucus_coordinator *c);
 
 /* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`;
  * with unit client-block so is a block. Reports are clamped to it. */
@@ -82,7 +82,7 @@ void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial
 
 caucus_status caucus_phase_coordinator_new(caucus_coordinator *c);
 caucus_status caucus_phase_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
-void caucus_phase_coordinator_close(caucus_coordinator *c);
+void caucus_phase_coordinator_decide(caucus_coordinator *c);
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
 
 /* Rows of c->stack: T1 + 1 of the deepest tree. */

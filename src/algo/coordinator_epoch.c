@@ -21,7 +21,7 @@
 
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
                                uint32_t index) {
-    caucus_stream_open(ret, &c->key, purpose, (uint16_t)phase, index, 0);
+    caucus_stream_init(ret, &c->key, purpose, (uint16_t)phase, index, 0);
 }
 
 void caucus_coordinator_selected(caucus_coordinator *c) {

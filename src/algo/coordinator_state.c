@@ -126,7 +126,7 @@ static bool is_sound(caucus_coordinator *c) {
 caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
                                          size_t bytes, caucus_coordinator **ret) {
     caucus_pack p;
-    if (!caucus_pack_open_read(&p, state, bytes))
+    if (!caucus_pack_init_read(&p, state, bytes))
         return CAUCUS_E_FORMAT;
     caucus_coordinator *c = NULL;
     caucus_status status = caucus_coordinator_new(plan, key, &c);

@@ -27,7 +27,7 @@ caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c) {
     return CAUCUS_OK;
 }
 
-void caucus_hedge_coordinator_close(caucus_coordinator *c) {
+void caucus_hedge_coordinator_decide(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, block = c->now.block;
     bool leader = c->plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER;
     caucus_stream stream;

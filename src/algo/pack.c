@@ -90,7 +90,7 @@ void caucus_pack_seal(caucus_pack *pack) {
     pack->used += CAUCUS_PACK_HASH_BYTES;
 }
 
-bool caucus_pack_open_read(caucus_pack *ret, const uint8_t *bytes, size_t size) {
+bool caucus_pack_init_read(caucus_pack *ret, const uint8_t *bytes, size_t size) {
     uint8_t hash[CAUCUS_PACK_HASH_BYTES];
     *ret = (caucus_pack){.mode = CAUCUS_PACK_READ, .from = bytes, .size = size};
     if (size < CAUCUS_PACK_HASH_BYTES)

@@ -34,10 +34,10 @@ void caucus_pack_i64s(caucus_pack *pack, int64_t *values, size_t count);
 /* READ: refuse unless value < limit. */
 void caucus_pack_below(caucus_pack *pack, uint64_t value, uint64_t limit);
 
-/* Magic and sizes at the start; hash at the end (READ: checked by caucus_pack_open_read before anything is read). */
+/* Magic and sizes at the start; hash at the end (READ: checked by caucus_pack_init_read before anything is read). */
 void caucus_pack_head(caucus_pack *pack, uint32_t magic, uint32_t clients, uint32_t experts);
 void caucus_pack_seal(caucus_pack *pack);
 /* READ over bytes whose final hash is right; false if it is not. */
-bool caucus_pack_open_read(caucus_pack *ret, const uint8_t *bytes, size_t size);
+bool caucus_pack_init_read(caucus_pack *ret, const uint8_t *bytes, size_t size);
 
 #endif

@@ -50,7 +50,7 @@ static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t pha
 static void open_play(caucus_stream *ret, const caucus_client *c) {
     const uint16_t phase = (uint16_t)c->phase;
     if (c->play_words == 0)
-        caucus_stream_open(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane);
+        caucus_stream_init(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane);
     else
         caucus_stream_resume(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane, c->play_words);
 }
@@ -129,7 +129,7 @@ static void to_mean(int64_t *value, uint32_t d, int64_t n) {
 
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
     caucus_stream stream;
-    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
     c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->common->scratch);
     caucus_stream_wipe(&stream);
 }
@@ -140,7 +140,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
     for (uint32_t i = 0; i < c->heard.listed; i++)
         sums[i] = value[c->heard.list[i]];
     caucus_stream stream;
-    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_SHORTLIST, (uint16_t)c->heard.block, 0, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_SHORTLIST, (uint16_t)c->heard.block, 0, 0);
     caucus_noise_add(&stream, &phase->shortlist_noise, sums, c->heard.listed);
     caucus_stream_wipe(&stream);
     memcpy(value, sums, c->heard.listed * sizeof *sums);
@@ -151,7 +151,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
 
 static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise) {
     caucus_stream stream;
-    caucus_stream_open(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, c->heard.step, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, c->heard.step, 0);
     caucus_noise_add(&stream, noise, value, c->plan->settings.experts);
     caucus_stream_wipe(&stream);
 }

@@ -141,7 +141,7 @@ void caucus_phase_finish(caucus_coordinator *c) {
     ask_phase(c, c->now.block + 1);
 }
 
-void caucus_phase_coordinator_close(caucus_coordinator *c) {
+void caucus_phase_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_VOTE) {
         caucus_phase_count_votes(c);
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {

@@ -10,7 +10,7 @@
 
 static const caucus_rational nothing = {0, 1};
 
-void caucus_releases_open(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run) {
+void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run) {
     *ret =
         (caucus_releases){.plan = plan, .ledger = ledger, .run = run, .none = isinf(plan->guarantee.epsilon_choices)};
     if (plan->guarantee.delta > 0) /* stoch needs no shares: hedge.blocks is 0 there */

@@ -26,7 +26,7 @@ typedef struct caucus_releases {
 
 /** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are borrowed.
  */
-void caucus_releases_open(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
+void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
 
 /** Record what closing the step `before` with the announcement `after` releases.
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (it does not fit: `after` must not be announced), CAUCUS_E_OVERFLOW,

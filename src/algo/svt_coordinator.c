@@ -21,7 +21,7 @@ static void open_epoch(caucus_coordinator *c) {
     uint32_t k = c->selections;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
-    caucus_threshold_open(&c->at, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
+    caucus_threshold_begin(&c->at, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
     caucus_stream_wipe(&stream);
 }
 
@@ -127,7 +127,7 @@ static void choose(caucus_coordinator *c) {
         open_epoch(c);
 }
 
-void caucus_svt_coordinator_close(caucus_coordinator *c) {
+void caucus_svt_coordinator_decide(caucus_coordinator *c) {
     uint32_t block = c->now.block;
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {

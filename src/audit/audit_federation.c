@@ -1,6 +1,6 @@
 /* audit_federation.c: whole runs of coordinator and clients on neighbouring losses. See audit_parts.h.
  *
- * Plans come from caucus_plan_make and the machines are those of src/algo; a broken twin alters the integers of its own
+ * Plans come from caucus_plan_new and the machines are those of src/algo; a broken twin alters the integers of its own
  * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and
  * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
 #include "audit/audit_parts.h"
@@ -204,7 +204,7 @@ static caucus_status open_federation(const void *setting, void **ret_self, caucu
     caucus_settings s;
     f->setting = setting;
     settings_of(f->setting, &s);
-    caucus_status status = caucus_plan_make(&s, &f->plan, ret_error);
+    caucus_status status = caucus_plan_new(&s, &f->plan, ret_error);
     if (status != CAUCUS_OK) {
         free(f);
         return status;
@@ -310,7 +310,7 @@ static double step(const federation *f, unsigned world, run *r) {
         if (f->setting->messages)
             ratio += message_ratio(f, report, asked);
     }
-    if (caucus_coordinator_close(r->coordinator) != CAUCUS_OK)
+    if (caucus_coordinator_decide(r->coordinator) != CAUCUS_OK)
         abort();
     return ratio;
 }

@@ -20,7 +20,7 @@ static caucus_status open_setting(const void *setting, void **ret_self, caucus_e
 
 /* One stream per chunk: the chunk's number is its index. */
 static void open_stream(caucus_stream *ret, const caucus_key *key, uint64_t first) {
-    caucus_stream_open(ret, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
+    caucus_stream_init(ret, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
 }
 
 static void draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
@@ -45,7 +45,7 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
     const caucus_noise noise = {CAUCUS_NOISE_GEOMETRIC, s->rate};
     caucus_threshold at = {0};
     uint32_t epoch = 0, bits = 0;
-    caucus_threshold_open(&at, epoch, 0, s->threshold, &noise, stream);
+    caucus_threshold_begin(&at, epoch, 0, s->threshold, &noise, stream);
     for (uint32_t i = 0; i < s->checks; i++) {
         bool fired = false;
         if (caucus_threshold_add(&at, epoch, 0, s->cost[world][i]) != CAUCUS_OK ||
@@ -54,7 +54,7 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
         bits |= (uint32_t)fired << i;
         if (fired && i + 1 < s->checks) {
             caucus_threshold before = at;
-            caucus_threshold_open(&at, ++epoch, 0, s->threshold, &noise, stream);
+            caucus_threshold_begin(&at, ++epoch, 0, s->threshold, &noise, stream);
             at.q = s->keep_q ? before.q : at.q; /* the rules that caucus_threshold itself cannot break */
             at.theta = s->keep_theta ? before.theta : at.theta;
         }

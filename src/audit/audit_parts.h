@@ -46,7 +46,7 @@ typedef enum caucus_audit_losses {
     CAUCUS_AUDIT_TREE_RIGHT /* convex: star is a right vertex's sample, the other clients' speak against expert 0 */
 } caucus_audit_losses;
 
-/* A whole run: the real coordinator and clients on a plan of caucus_plan_make (audit_federation.c). Statistic:
+/* A whole run: the real coordinator and clients on a plan of caucus_plan_new (audit_federation.c). Statistic:
  * everything announced (expert 0 or another, and whether a check fired), as a number; or, for messages, the
  * log-likelihood ratio of what client 1 sends about the phase that holds the star. */
 typedef struct caucus_audit_federation {

@@ -235,7 +235,7 @@ static int read_settings(planning *p) {
 static int make_plan(planning *p) {
     caucus_error error = {0};
     caucus_status status = p->file != NULL ? caucus_plan_file_read(p->file, &p->plan, p->hash, &error)
-                                           : caucus_plan_make(&p->settings, &p->plan, &error);
+                                           : caucus_plan_new(&p->settings, &p->plan, &error);
     if (status == CAUCUS_OK)
         return 0;
     return complain_error(p, status, &error);

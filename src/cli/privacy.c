@@ -109,7 +109,7 @@ int caucus_cli_privacy(int argc, char **argv) {
         return status == CAUCUS_E_MEMORY ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
     }
     caucus_ledger_view view;
-    status = caucus_ledger_view_make(r.path, ledger, &view);
+    status = caucus_ledger_view_init(r.path, ledger, &view);
     if (status != CAUCUS_OK) {
         fprintf(stderr, "caucus privacy: %s\n", caucus_status_text(status));
         caucus_ledger_free(ledger);

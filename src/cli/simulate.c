@@ -226,7 +226,7 @@ static int reserve(simulation *s) {
         char name[CAUCUS_RUN_NAME_BYTES];
         uint32_t run = 0;
         (void)snprintf(name, sizeof name, "simulate %s", caucus_algorithm_word(p->run[i].settings.algorithm));
-        status = caucus_ledger_open_run(s->ledger.ledger, p->plan[i], name, true, &run, &error);
+        status = caucus_ledger_reserve(s->ledger.ledger, p->plan[i], name, true, &run, &error);
         if (status == CAUCUS_E_BUDGET)
             fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n",
                     p->ledger, i + 1, p->count, error.field, error.text);

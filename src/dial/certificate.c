@@ -88,9 +88,9 @@ static bool fill(const caucus_certificate *c, const caucus_certificate *issuer, 
            X509_sign(c->x509, issuer->key, EVP_sha256()) > 0;
 }
 
-caucus_status caucus_certificate_make(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
-                                      const char *host, uint32_t days, caucus_certificate *ret,
-                                      caucus_error *ret_error) {
+caucus_status caucus_certificate_new(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
+                                     const char *host, uint32_t days, caucus_certificate *ret,
+                                     caucus_error *ret_error) {
     ERR_clear_error();
     caucus_certificate made = {.key = EVP_EC_gen("P-256"), .x509 = X509_new()};
     if (made.key != NULL && made.x509 != NULL && fill(&made, issuer != NULL ? issuer : &made, role, name, host, days)) {

@@ -108,7 +108,7 @@ static caucus_status write_pair(int at, const char *base, const caucus_certifica
 static caucus_status make_one(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base,
                               const char *name, const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_certificate certificate = {0};
-    caucus_status status = caucus_certificate_make(role, ca, name, s->host, s->days, &certificate, ret_error);
+    caucus_status status = caucus_certificate_new(role, ca, name, s->host, s->days, &certificate, ret_error);
     if (status == CAUCUS_OK)
         status = write_pair(at, base, &certificate, true, ret_error);
     caucus_certificate_free(&certificate);
@@ -118,7 +118,7 @@ static caucus_status make_one(int at, caucus_certificate_role role, const caucus
 static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_certificate ca = {0};
     caucus_status status =
-        caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "caucus trial authority", NULL, s->days, &ca, ret_error);
+        caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "caucus trial authority", NULL, s->days, &ca, ret_error);
     if (status == CAUCUS_OK)
         status = write_pair(at, "ca", &ca, false, ret_error);
     if (status == CAUCUS_OK)

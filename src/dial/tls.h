@@ -47,7 +47,7 @@ void caucus_tls_why(const SSL *ssl, char *ret, size_t ret_bytes);
  * line, # for remarks. The file is read again when it has changed. */
 typedef struct caucus_revoked caucus_revoked;
 caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_revoked_free(caucus_revoked *revoked);
+void caucus_revoked_close(caucus_revoked *revoked);
 /** Is it on the list? A list that has become unreadable revokes everybody. Safe from several threads. */
 bool caucus_revoked_has(caucus_revoked *revoked, uint32_t client, const char *serial);
 /** Has the list been read anew since *seen (from 0)? Then *seen is brought up to date. Looks at the file. A list that

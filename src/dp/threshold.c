@@ -8,8 +8,8 @@
 
 #include "num/checked.h"
 
-void caucus_threshold_open(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
-                           const caucus_noise *noise, caucus_stream *stream) {
+void caucus_threshold_begin(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
+                            const caucus_noise *noise, caucus_stream *stream) {
     *at = (caucus_threshold){
         .expert = expert,
         .epoch = epoch,

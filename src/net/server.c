@@ -197,14 +197,14 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
                                ? open_parts(s, ret_error)
                                : no_memory(ret_error);
     if (status != CAUCUS_OK) {
-        caucus_server_free(s);
+        caucus_server_close(s);
         return status;
     }
     *ret = s;
     return CAUCUS_OK;
 }
 
-void caucus_server_free(caucus_server *s) {
+void caucus_server_close(caucus_server *s) {
     if (!s)
         return;
     for (uint32_t i = 0; i < s->loops; i++) {
@@ -213,9 +213,9 @@ void caucus_server_free(caucus_server *s) {
         if (s->listener[i] >= 0)
             close(s->listener[i]);
     }
-    caucus_step_free(s);
+    caucus_step_close(s);
     SSL_CTX_free(s->tls);
-    caucus_revoked_free(s->revoked);
+    caucus_revoked_close(s->revoked);
     if (s->timer >= 0)
         close(s->timer);
     free(s->cost_next);

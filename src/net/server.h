@@ -41,7 +41,7 @@ typedef struct caucus_server caucus_server;
  * is wrong with the settings, files or addresses is found before anything is written. */
 caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_server_free(caucus_server *server);
+void caucus_server_close(caucus_server *server);
 uint16_t caucus_server_port(const caucus_server *server);
 
 /** Serve until the run is over and the clients have gone, or caucus_server_stop() was called. */

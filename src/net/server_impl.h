@@ -109,7 +109,7 @@ struct caucus_server {
 
 /** Restore what the store holds, or begin. */
 caucus_status caucus_step_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_step_free(caucus_server *server);
+void caucus_step_close(caucus_server *server);
 
 /** Count the loop's batch into its partial: answer[i] is the machine's answer to report[i]. Close the step if that was
  * the last of it. */

@@ -143,7 +143,7 @@ static void decide(caucus_server *s) {
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
     uint32_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
-    caucus_status status = caucus_coordinator_close(s->machine);
+    caucus_status status = caucus_coordinator_decide(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
     if (status == CAUCUS_OK)
         status = caucus_releases_record(&s->releases, &before, now, &error);
@@ -348,8 +348,8 @@ caucus_status caucus_step_reserve(caucus_server *s, caucus_error *ret_error) {
                           own ? g->delta : s->set.budget_delta, &s->ledger, ret_error);
     uint32_t run = 0;
     if (status == CAUCUS_OK)
-        status = caucus_ledger_open_run(s->ledger, s->set.plan, s->set.name ? s->set.name : "live", s->set.key.seeded,
-                                        &run, ret_error);
+        status = caucus_ledger_reserve(s->ledger, s->set.plan, s->set.name ? s->set.name : "live", s->set.key.seeded,
+                                       &run, ret_error);
     return status;
 }
 
@@ -428,13 +428,13 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     if (status != CAUCUS_OK)
         return status;
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
-    caucus_releases_open(&s->releases, s->set.plan, s->ledger, 1);
+    caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);
     settle(s);
     return CAUCUS_OK;
 }
 
-void caucus_step_free(caucus_server *s) {
+void caucus_step_close(caucus_server *s) {
     caucus_coordinator_free(s->machine);
     caucus_ledger_free(s->ledger);
     caucus_store_close(s->store);

@@ -110,14 +110,14 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
     pthread_mutex_init(&r->lock, NULL);
     caucus_status status = read_list(r, ret_error);
     if (status != CAUCUS_OK) {
-        caucus_revoked_free(r);
+        caucus_revoked_close(r);
         return status;
     }
     *ret = r;
     return CAUCUS_OK;
 }
 
-void caucus_revoked_free(caucus_revoked *r) {
+void caucus_revoked_close(caucus_revoked *r) {
     if (!r)
         return;
     pthread_mutex_destroy(&r->lock);

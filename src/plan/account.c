@@ -12,11 +12,12 @@
 
 #include <string.h>
 
-double account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee) {
+double caucus_account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee) {
     const double pure = account_double(loss->pure);
     if (pure <= s->epsilon || !(s->delta > 0))
         return pure;
-    const double mixed = zcdp_epsilon_with_pure(account_double(loss->rho), account_double(loss->pure_part), s->delta);
+    const double mixed =
+        caucus_zcdp_epsilon_with_pure(account_double(loss->rho), account_double(loss->pure_part), s->delta);
     if (pure <= mixed)
         return pure;
     guarantee->delta = s->delta;
@@ -29,7 +30,7 @@ static bool threshold_noise(const caucus_noise *noise) {
            account_usable(noise->parameter);
 }
 
-caucus_status account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+caucus_status caucus_account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
@@ -50,11 +51,11 @@ caucus_status account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus
         loss.pure = account_up(loss.pure + eta);
         loss.rho = account_up(loss.rho + account_up(eta * eta) / 8);
     }
-    ret->epsilon_choices = account_epsilon(s, &loss, ret);
+    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
     return CAUCUS_OK;
 }
 
-caucus_status account_hedge(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+caucus_status caucus_account_hedge(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_hedge_plan *hedge = &plan->hedge;
     if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
@@ -71,7 +72,7 @@ caucus_status account_hedge(const caucus_plan *plan, caucus_guarantee *ret, cauc
     const long double one = account_cost(2, plan->grid, hedge->rate);
     account_loss loss = {.pure = account_up(one * draws),
                          .rho = account_up(account_up(account_up(one * one) * draws) / 8)};
-    ret->epsilon_choices = account_epsilon(s, &loss, ret);
+    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
     return CAUCUS_OK;
 }
 
@@ -99,28 +100,28 @@ caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret
     if (plan->grid < 1 || plan->grid > 1 << 20 || checked.clients != plan->settings.clients)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "grid", "%lld steps (accepted: 1 to 2^20)",
                            (long long)plan->grid);
-    status = plan_limits(plan, ret_error);
+    status = caucus_plan_limits(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
     caucus_guarantee g = {.epsilon_messages = NAN};
     switch (plan->settings.algorithm) {
     case CAUCUS_ALGORITHM_SVT:
     case CAUCUS_ALGORITHM_SPARSE_VECTOR:
-        status = account_svt(plan, &g, ret_error);
+        status = caucus_account_svt(plan, &g, ret_error);
         break;
     case CAUCUS_ALGORITHM_STOCH:
     case CAUCUS_ALGORITHM_LIMITED_UPDATES:
-        status = account_stoch(plan, &g, ret_error);
+        status = caucus_account_stoch(plan, &g, ret_error);
         break;
     default:
-        status = account_hedge(plan, &g, ret_error);
+        status = caucus_account_hedge(plan, &g, ret_error);
         break;
     }
     if (status == CAUCUS_OK)
         status = judge(plan, &g, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    plan_note(plan, &g);
+    caucus_plan_note(plan, &g);
     *ret = g;
     return CAUCUS_OK;
 }

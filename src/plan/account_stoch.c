@@ -120,7 +120,7 @@ static caucus_status account_vertex(const caucus_plan *plan, uint32_t i, uint32_
     if (s->trust == CAUCUS_TRUST_NOBODY) {
         caucus_status status = message(plan, i, h, &loss, ret_error);
         if (status == CAUCUS_OK) {
-            ret->epsilon_messages = fmax(ret->epsilon_messages, account_epsilon(s, &loss, ret));
+            ret->epsilon_messages = fmax(ret->epsilon_messages, caucus_account_epsilon(s, &loss, ret));
             ret->epsilon_choices = ret->epsilon_messages;
         }
         return status;
@@ -128,15 +128,15 @@ static caucus_status account_vertex(const caucus_plan *plan, uint32_t i, uint32_
     caucus_status status = selections(plan, i, j, h, &loss, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    ret->epsilon_choices = fmax(ret->epsilon_choices, account_epsilon(s, &loss, ret));
+    ret->epsilon_choices = fmax(ret->epsilon_choices, caucus_account_epsilon(s, &loss, ret));
     if (s->trust == CAUCUS_TRUST_PAPER_LOCAL) {
         loss = paper_messages(plan, &plan->stoch.phase[i], j, h);
-        ret->epsilon_messages = fmax(ret->epsilon_messages, account_epsilon(s, &loss, ret));
+        ret->epsilon_messages = fmax(ret->epsilon_messages, caucus_account_epsilon(s, &loss, ret));
     }
     return CAUCUS_OK;
 }
 
-caucus_status account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
     const int64_t lo = s->losses == CAUCUS_LOSSES_LINEAR ? 0 : -plan->grid;

@@ -49,7 +49,8 @@ static double limit_of(const noise_term *terms, uint32_t count) {
     return limit;
 }
 
-double bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count, double variance) {
+double caucus_bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count,
+                               double variance) {
     const double ratio = 0.6180339887498949;
     double total = variance; /* a rough size of the answer, to centre the search */
     for (uint32_t i = 0; i < count; i++) {

@@ -15,6 +15,7 @@ typedef struct noise_term {
 /* inf over u of [log_d + sum of ln E e^(u*noise) + u^2*variance/2]/u: bounds the expected maximum of d sums of these
  * noises and of a sub-Gaussian part. `dimension`: of K-norm vectors. NAN where it is not proved (K-norm on a coarse
  * grid). */
-double bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count, double variance);
+double caucus_bounds_noise_max(double log_d, double dimension, const noise_term *terms, uint32_t count,
+                               double variance);
 
 #endif

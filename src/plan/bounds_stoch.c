@@ -39,7 +39,7 @@ static double selection_factor(const caucus_plan *plan) {
         return log(d);
     if (plan->stoch.select == CAUCUS_SELECT_NOISY_MIN) {
         const caucus_noise unit = {CAUCUS_NOISE_LAPLACE, {1, 1}};
-        return bounds_noise_max(log(d), d, &(noise_term){.noise = &unit, .factor = 1, .copies = 1}, 1, 0);
+        return caucus_bounds_noise_max(log(d), d, &(noise_term){.noise = &unit, .factor = 1, .copies = 1}, 1, 0);
     }
     if (d > 1000) /* H_d <= ln d + Euler's constant + 1/(2d), closely */
         return log(d) + 0.57721566490153287 + 1 / (2 * d) - 1;
@@ -63,7 +63,7 @@ static double leaf_error(const caucus_plan *plan, const caucus_stoch_phase *phas
     else
         for (uint32_t h = 0; h <= j; h++)
             terms[count++] = (noise_term){&phase->vertex_noise[h], 1, s->clients};
-    return bounds_noise_max(log(d), d, terms, count, 0);
+    return caucus_bounds_noise_max(log(d), d, terms, count, 0);
 }
 
 /* The mean over a phase's selections, with the Frank-Wolfe weights k. */
@@ -113,11 +113,11 @@ static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase 
         variance += weight * weight * records * records / q->samples; /* of means: records = 1 */
     }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
-    const double error = bounds_noise_max(log(d), d, terms, last + 1, m * variance * width * width / 4);
+    const double error = caucus_bounds_noise_max(log(d), d, terms, last + 1, m * variance * width * width / 4);
     return error * step_of(plan) / (m * mass);
 }
 
-double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const caucus_settings *s = &plan->settings;
     const double m = s->clients, d = s->experts, b = phase->batch;
     const double width = width_of(plan), beta = s->smoothness;
@@ -133,7 +133,7 @@ double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *pha
     return 2 * e + selection + (phase->trees ? 8 * beta / (ldexp(2, (int)phase->trees) - 1) : 2 * beta);
 }
 
-double bounds_stoch_total(const caucus_plan *plan) {
+double caucus_bounds_stoch_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double width = width_of(plan), m = s->clients;
     double total = width, trees = 0;
@@ -151,9 +151,9 @@ double bounds_stoch_total(const caucus_plan *plan) {
     return total + s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
 }
 
-void bounds_stoch(caucus_plan *plan) {
+void caucus_bounds_stoch(caucus_plan *plan) {
     const double all = plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
-    const double total = bounds_stoch_total(plan);
+    const double total = caucus_bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;
     plan->bound_uncapped = isnan(total) ? all : total;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;

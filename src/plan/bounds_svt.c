@@ -29,15 +29,15 @@ static double paper_noise(const caucus_plan *plan, const svt_facts *f) {
     margin = margin < 16 ? margin : 16; /* a larger margin is also a margin of 16 */
     if (!(margin >= RENEWAL_MARGIN_MIN))
         return NAN;
-    double needed = renewal_switches(plan->settings.experts, plan->settings.rho / 2, margin);
+    double needed = caucus_renewal_switches(plan->settings.experts, plan->settings.rho / 2, margin);
     needed = needed < f->checks ? needed : f->checks;
     return needed <= svt->switches ? cq + ct : NAN;
 }
 
-void bounds_svt(caucus_plan *plan) {
+void caucus_bounds_svt(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
-    const svt_facts f = calibrate_svt_facts(s);
+    const svt_facts f = caucus_calibrate_svt_facts(s);
     const double grid = (double)plan->grid;
     const double all = s->rounds * (s->hi - s->lo);
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;

@@ -14,8 +14,8 @@
 
 /* The largest rate k/2^56 (fewer bits above 64) not above `value`; CAUCUS_E_INFEASIBLE if that is 0 or its
  * noise could leave 62 bits. The error names epsilon, which made it. */
-caucus_status calibrate_rate(double value, double epsilon, caucus_rational *ret,
-                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_calibrate_rate(double value, double epsilon, caucus_rational *ret,
+                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Public facts about an svt run, in units of the range of one loss (of one block's mean, unit client-block). */
 typedef struct svt_facts {
@@ -25,7 +25,7 @@ typedef struct svt_facts {
     double lstar;      /* L*, per client */
     double per_unit;   /* loss units of one unit: hi - lo, times N for means */
 } svt_facts;
-svt_facts calibrate_svt_facts(const caucus_settings *s);
+svt_facts caucus_calibrate_svt_facts(const caucus_settings *s);
 
 /* Fed-SVT before rounding to integers. */
 typedef struct svt_real {
@@ -39,38 +39,38 @@ typedef struct svt_real {
 } svt_real;
 
 /* checks >= 1. The tight calibration: the plan with the smallest bound, pure or (delta > 0) by zCDP. */
-void calibrate_svt_real(const caucus_settings *s, svt_real *ret);
+void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret);
 
 /* Fill plan->svt, plan->stoch, plan->hedge. plan->settings and plan->grid are set. */
-caucus_status calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. */
-caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
-                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
+                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* b_max: the largest root batch with which T1 = trees >= 1 trees fit n = 2^(p-2) samples; 0 if none does. */
-uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees);
+uint32_t caucus_calibrate_batch(uint32_t phase_number, uint32_t trees);
 
 /* W_h: how far one sample at depth h moves a coordinate of V, from the clamps of a phase. */
-int64_t calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);
+int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);
 
 /* Fill the bound of a calibrated plan (docs/PRIVACY.md, "Bounds"). */
-void bounds_svt(caucus_plan *plan);
-void bounds_stoch(caucus_plan *plan);
-void bounds_hedge(caucus_plan *plan);
+void caucus_bounds_svt(caucus_plan *plan);
+void caucus_bounds_stoch(caucus_plan *plan);
+void caucus_bounds_hedge(caucus_plan *plan);
 
 /* B_p: excess loss per round of a phase in expectation, loss units; NAN if none is proved. */
-double bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase);
+double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase);
 
 /* The bound of a whole stoch plan, uncapped; NAN if none is proved. Uses phase->error. */
-double bounds_stoch_total(const caucus_plan *plan);
+double caucus_bounds_stoch_total(const caucus_plan *plan);
 
 /* Sums that a wrap could reach (docs/PRIVACY.md, "The grid"): CAUCUS_OK or CAUCUS_E_OVERFLOW. */
-caucus_status plan_limits(const caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_plan_limits(const caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* One plain sentence for people about a guarantee. */
-void plan_note(const caucus_plan *plan, caucus_guarantee *guarantee);
+void caucus_plan_note(const caucus_plan *plan, caucus_guarantee *guarantee);
 
 #endif

@@ -18,7 +18,7 @@ static double squares(const caucus_settings *s) {
     return full * n * n + rest * rest;
 }
 
-caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) {
+caucus_status caucus_calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     caucus_hedge_plan *hedge = &plan->hedge;
     hedge->blocks = (s->rounds - 1) / s->interval + 1;
@@ -31,16 +31,16 @@ caucus_status calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) {
     if (isfinite(s->epsilon) && draws > 0) {
         most = m * s->epsilon / (2 * draws);
         if (s->delta > 0)
-            most = fmax(most, m * sqrt(2 * zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) / draws));
+            most = fmax(most, m * sqrt(2 * caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) / draws));
     }
     const double rate = fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
-    caucus_status status = calibrate_rate(rate / (m * (double)plan->grid), s->epsilon, &hedge->rate, ret_error);
+    caucus_status status = caucus_calibrate_rate(rate / (m * (double)plan->grid), s->epsilon, &hedge->rate, ret_error);
     if (status == CAUCUS_OK)
         hedge->learning_rate = caucus_rational_double(hedge->rate) * m * (double)plan->grid;
     return status;
 }
 
-void bounds_hedge(caucus_plan *plan) {
+void caucus_bounds_hedge(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double all = s->rounds * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;

@@ -35,7 +35,7 @@ static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret
     if (w <= 0)
         return CAUCUS_OK; /* linear losses: the increment of a right vertex is exactly 0 whatever the data */
     if (plan->stoch.message == CAUCUS_MESSAGE_GAUSS) {
-        const double rho = zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta);
+        const double rho = caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta);
         if (!(rho > 0))
             return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "message", "gauss cannot reach epsilon %g at delta %g",
                                s->epsilon, s->delta);
@@ -43,23 +43,23 @@ static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret
     }
     const bool knorm = plan->stoch.message == CAUCUS_MESSAGE_KNORM;
     ret->kind = knorm ? CAUCUS_NOISE_KNORM : CAUCUS_NOISE_LAPLACE;
-    return calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), s->epsilon, &ret->parameter, ret_error);
+    return caucus_calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), s->epsilon, &ret->parameter, ret_error);
 }
 
-caucus_status calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error) {
+caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error) {
     const double epsilon = plan->settings.epsilon;
-    const double width = (double)calibrate_sensitivity(plan, phase, 0);
+    const double width = (double)caucus_calibrate_sensitivity(plan, phase, 0);
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE)
-        return calibrate_rate(epsilon / (2 * width), epsilon, &phase->vote_rate, ret_error);
+        return caucus_calibrate_rate(epsilon / (2 * width), epsilon, &phase->vote_rate, ret_error);
     if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
         phase->shortlist_noise.kind = CAUCUS_NOISE_KNORM;
-        caucus_status status = calibrate_rate(epsilon / 2 / (2 * width), epsilon, &phase->vote_rate, ret_error);
+        caucus_status status = caucus_calibrate_rate(epsilon / 2 / (2 * width), epsilon, &phase->vote_rate, ret_error);
         if (status == CAUCUS_OK)
-            status = calibrate_rate(epsilon / 2 / width, epsilon, &phase->shortlist_noise.parameter, ret_error);
+            status = caucus_calibrate_rate(epsilon / 2 / width, epsilon, &phase->shortlist_noise.parameter, ret_error);
         return status;
     }
     caucus_status status = CAUCUS_OK;
     for (uint32_t h = 0; h <= phase->trees && status == CAUCUS_OK; h++)
-        status = vertex(plan, (double)calibrate_sensitivity(plan, phase, h), &phase->vertex_noise[h], ret_error);
+        status = vertex(plan, (double)caucus_calibrate_sensitivity(plan, phase, h), &phase->vertex_noise[h], ret_error);
     return status;
 }

@@ -10,7 +10,7 @@
 /* Noise of rate r exceeds 2^61 with probability below 2^-1000 if r >= 693.2/2^61. */
 #define RATE_MIN 0x1p-51
 
-caucus_status calibrate_rate(double value, double epsilon, caucus_rational *ret, caucus_error *ret_error) {
+caucus_status caucus_calibrate_rate(double value, double epsilon, caucus_rational *ret, caucus_error *ret_error) {
     value *= 1 - CALIBRATE_SLACK;
     if (!(value >= RATE_MIN)) /* two digits, and not rounded below what is enough */
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",

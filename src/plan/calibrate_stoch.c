@@ -19,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t calibrate_batch(uint32_t phase_number, uint32_t trees) {
+uint32_t caucus_calibrate_batch(uint32_t phase_number, uint32_t trees) {
     if (phase_number < trees)
         return 0;
     uint32_t slots = ((uint32_t)1 << (phase_number - trees)) / (trees * (trees + 5));
     return slots << trees;
 }
 
-int64_t calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth) {
+int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth) {
     if (depth == 0)
         return plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     return phase->clamp[depth] * ((int64_t)2 << depth);
@@ -94,7 +94,7 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
     past_sums(&plan->stoch, &weights, &squares);
     const double c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
     for (uint32_t h = 0; h <= j; h++) {
-        const double w = (double)calibrate_sensitivity(plan, phase, h), leaves = ldexp(1, (int)(j - h));
+        const double w = (double)caucus_calibrate_sensitivity(plan, phase, h), leaves = ldexp(1, (int)(j - h));
         const double pure = s->epsilon / (2 * leaves * w * weights);
         if (w > 0)
             least = fmin(least, fmax(pure, sqrt(rho / (4 * c * leaves * squares)) / w));
@@ -107,18 +107,18 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
                                caucus_error *ret_error) {
     caucus_stoch_phase done = {
         .first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
-    done.batch = trees ? calibrate_batch(phase_number(plan, phase), trees) : phase->samples;
+    done.batch = trees ? caucus_calibrate_batch(phase_number(plan, phase), trees) : phase->samples;
     done.vote_rate = done.shortlist_noise.parameter = (caucus_rational){0, 1};
     for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++)
         done.select_rate[j] = done.leaf_noise[j].parameter = done.vertex_noise[j].parameter = (caucus_rational){0, 1};
     set_clamps(plan, &done);
     caucus_status status = CAUCUS_OK;
     if (plan->settings.trust == CAUCUS_TRUST_NOBODY)
-        status = calibrate_messages(plan, &done, ret_error);
+        status = caucus_calibrate_messages(plan, &done, ret_error);
     for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && plan->settings.trust != CAUCUS_TRUST_NOBODY;
          j++) {
         caucus_rational rate = {0, 1};
-        status = calibrate_rate(rate_of(plan, &done, j, rho), plan->settings.epsilon, &rate, ret_error);
+        status = caucus_calibrate_rate(rate_of(plan, &done, j, rho), plan->settings.epsilon, &rate, ret_error);
         if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
             done.select_rate[j] = rate;
         else
@@ -139,10 +139,11 @@ static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first,
         return;
     if (s->trees != CAUCUS_TREES_AUTO || s->calibration == CAUCUS_CALIBRATION_PAPER) {
         const uint32_t wanted = s->trees == CAUCUS_TREES_AUTO ? 1 : (uint32_t)s->trees;
-        *ret_first = *ret_last = wanted > 0 && calibrate_batch(p, wanted) > 0 ? wanted : 0;
+        *ret_first = *ret_last = wanted > 0 && caucus_calibrate_batch(p, wanted) > 0 ? wanted : 0;
         return;
     }
-    while (s->losses == CAUCUS_LOSSES_CONVEX && *ret_last < CAUCUS_TREES_MAX && calibrate_batch(p, *ret_last + 1) > 0)
+    while (s->losses == CAUCUS_LOSSES_CONVEX && *ret_last < CAUCUS_TREES_MAX &&
+           caucus_calibrate_batch(p, *ret_last + 1) > 0)
         ++*ret_last;
 }
 
@@ -158,7 +159,7 @@ static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret
             caucus_status status = set_phase(plan, phase, trees, rho, ret_error);
             if (status != CAUCUS_OK)
                 return status;
-            phase->error = bounds_stoch_phase(plan, phase);
+            phase->error = caucus_bounds_stoch_phase(plan, phase);
             if (trees == first || phase->error < least) {
                 best = *phase;
                 least = phase->error;
@@ -188,7 +189,7 @@ static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
     static const double gammas[] = {0, 0.25, 0.5, 0.7, 0.8, 0.9};
     const caucus_settings *s = &plan->settings;
     const double rho =
-        s->delta > 0 ? zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
+        s->delta > 0 ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
     const bool open = s->select == CAUCUS_SELECT_AUTO && s->trust == CAUCUS_TRUST_COORDINATOR &&
                       s->calibration == CAUCUS_CALIBRATION_TIGHT && s->delta > 0;
     caucus_select best_select = plan->stoch.select;
@@ -197,16 +198,16 @@ static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
         plan->stoch.select = open ? (other ? CAUCUS_SELECT_EXPONENTIAL : CAUCUS_SELECT_FLIP) : plan->stoch.select;
         for (size_t i = 0; i < (s->past_phases ? sizeof gammas / sizeof gammas[0] : 1); i++) {
             set_weights(&plan->stoch, gammas[i]);
-            caucus_status status = plan_limits(plan, NULL);
+            caucus_status status = caucus_plan_limits(plan, NULL);
             if (status == CAUCUS_OK)
                 status = set_phases(plan, rho, ret_error);
             else if (i > 0)
                 continue; /* weights this large would overflow the sums: smaller ones remain */
             else
-                status = plan_limits(plan, ret_error);
+                status = caucus_plan_limits(plan, ret_error);
             if (status != CAUCUS_OK)
                 return status;
-            const double total = bounds_stoch_total(plan);
+            const double total = caucus_bounds_stoch_total(plan);
             if (total < least) {
                 least = total;
                 best_gamma = gammas[i];
@@ -236,7 +237,7 @@ static void resolve(caucus_plan *plan) {
         plan->stoch.message = CAUCUS_MESSAGE_SHORTLIST;
 }
 
-caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
+caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->losses == CAUCUS_LOSSES_CONVEX)
         return caucus_fail(
@@ -245,7 +246,7 @@ caucus_status calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
     caucus_status status = layout(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (s->trees > 0 && calibrate_batch(plan->stoch.phases, (uint32_t)s->trees) == 0)
+    if (s->trees > 0 && caucus_calibrate_batch(plan->stoch.phases, (uint32_t)s->trees) == 0)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "trees",
                            "%d trees fit no phase of %u rounds (accepted: fewer, or auto)", s->trees, s->rounds);
     resolve(plan);

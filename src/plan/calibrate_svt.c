@@ -22,7 +22,7 @@
 
 /* L* is about losses measured from the bottom of their range: the total of l - lo of the best expert. In block
  * means, only full blocks are ever reported, so a total of L* is a total of (L*)/N means. */
-svt_facts calibrate_svt_facts(const caucus_settings *s) {
+svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const double range = s->hi - s->lo;
     const double per_unit = means ? range * s->interval : range;
@@ -44,7 +44,7 @@ static double bound_of(const svt_facts *f, double kappa, double inner) {
 
 /* A/eps_AT + g/eta when the threshold gets eps_AT and zCDP selections what is left; *ret_rho is theirs. */
 static double inner_zcdp(const caucus_settings *s, double a, double g, double kappa, double eps_at, double *ret_rho) {
-    *ret_rho = zcdp_rho_with_pure(s->epsilon * (1 - CALIBRATE_SLACK), eps_at, s->delta);
+    *ret_rho = caucus_zcdp_rho_with_pure(s->epsilon * (1 - CALIBRATE_SLACK), eps_at, s->delta);
     return *ret_rho > 0 ? a / eps_at + g / sqrt(8 * *ret_rho / kappa) : INFINITY;
 }
 
@@ -72,13 +72,13 @@ static void consider(svt_real *best, const svt_facts *f, svt_real candidate, dou
         *best = candidate;
 }
 
-void calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
-    const svt_facts f = calibrate_svt_facts(s);
+void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
+    const svt_facts f = caucus_calibrate_svt_facts(s);
     const double check_tail = log(f.checks / (2 * s->rho / 4));
     *ret = (svt_real){.bound = INFINITY};
     for (int i = 6; i <= 16; i++) {
         const double g = i / 2.0;
-        double kappa = renewal_switches(s->experts, s->rho / 2, g);
+        double kappa = caucus_renewal_switches(s->experts, s->rho / 2, g);
         kappa = kappa < f.checks ? kappa : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;
@@ -139,17 +139,17 @@ static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *
     const double grid = (double)plan->grid;
     caucus_svt_plan *svt = &plan->svt;
     svt_real real;
-    calibrate_svt_real(s, &real);
+    caucus_calibrate_svt_real(s, &real);
     svt->switches = real.switches;
     svt->margin = real.margin;
     caucus_status status = allocate(svt, ret_error);
     caucus_rational rate = {0, 1};
     if (status == CAUCUS_OK)
-        status = calibrate_rate(real.epsilon_threshold / grid, s->epsilon, &rate, ret_error);
+        status = caucus_calibrate_rate(real.epsilon_threshold / grid, s->epsilon, &rate, ret_error);
     svt->threshold_noise = svt->check_noise = (caucus_noise){CAUCUS_NOISE_GEOMETRIC, rate};
     const double tail = log(f->checks / (2 * s->rho / 4)) / caucus_rational_double(rate);
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
-        status = calibrate_rate(eta_of(s, &real, k) / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
+        status = caucus_calibrate_rate(eta_of(s, &real, k) / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK) /* g/eta_k is g/(2*rate) grid units */
             status = units_up((double)svt->score_floor +
                                   real.margin / (2 * caucus_rational_double(svt->select_rate[k])) + tail,
@@ -174,12 +174,12 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
     caucus_status status = allocate(svt, ret_error);
     svt->threshold_noise.kind = svt->check_noise.kind = CAUCUS_NOISE_LAPLACE;
     if (status == CAUCUS_OK)
-        status = calibrate_rate(s->epsilon / (4 * grid), s->epsilon, &svt->threshold_noise.parameter, ret_error);
+        status = caucus_calibrate_rate(s->epsilon / (4 * grid), s->epsilon, &svt->threshold_noise.parameter, ret_error);
     if (status == CAUCUS_OK)
-        status = calibrate_rate(s->epsilon / (8 * grid), s->epsilon, &svt->check_noise.parameter, ret_error);
+        status = caucus_calibrate_rate(s->epsilon / (8 * grid), s->epsilon, &svt->check_noise.parameter, ret_error);
     const double above = grid * (8 * log(2 * blocks * blocks / s->rho) / s->epsilon + 4 / eta);
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
-        status = calibrate_rate(eta / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
+        status = caucus_calibrate_rate(eta / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK)
             status = units_up((double)svt->score_floor + above, &svt->threshold[k], ret_error);
     }
@@ -187,9 +187,9 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
     return status;
 }
 
-caucus_status calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
+caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
-    const svt_facts f = calibrate_svt_facts(s);
+    const svt_facts f = caucus_calibrate_svt_facts(s);
     plan->svt.checks = (uint32_t)f.checks;
     plan->svt.blocks = plan->svt.checks + 1;
     caucus_status status = score_floor(plan, &f, ret_error);

@@ -202,8 +202,8 @@ void caucus_ledger_free(caucus_ledger *ledger) {
     free(ledger);
 }
 
-caucus_status caucus_ledger_open_run(caucus_ledger *ledger, const caucus_plan *plan, const char *name, bool seeded,
-                                     uint32_t *ret_run, caucus_error *ret_error) {
+caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *plan, const char *name, bool seeded,
+                                    uint32_t *ret_run, caucus_error *ret_error) {
     const caucus_guarantee *g = &plan->guarantee;
     caucus_entry e = {.kind = CAUCUS_ENTRY_RUN, .run = (uint32_t)ledger->runs + 1, .seeded = seeded, .delta = g->delta};
     char terms[32]; /* what its epsilon is about: against whom, and per what */

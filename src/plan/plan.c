@@ -16,26 +16,26 @@ void caucus_plan_free(caucus_plan *plan) {
 }
 
 static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
-    caucus_status status = plan_limits(plan, ret_error);
+    caucus_status status = caucus_plan_limits(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
     switch (plan->settings.algorithm) {
     case CAUCUS_ALGORITHM_SVT:
     case CAUCUS_ALGORITHM_SPARSE_VECTOR:
-        status = calibrate_svt(plan, ret_error);
+        status = caucus_calibrate_svt(plan, ret_error);
         if (status == CAUCUS_OK)
-            bounds_svt(plan);
+            caucus_bounds_svt(plan);
         break;
     case CAUCUS_ALGORITHM_STOCH:
     case CAUCUS_ALGORITHM_LIMITED_UPDATES:
-        status = calibrate_stoch(plan, ret_error);
+        status = caucus_calibrate_stoch(plan, ret_error);
         if (status == CAUCUS_OK)
-            bounds_stoch(plan);
+            caucus_bounds_stoch(plan);
         break;
     default:
-        status = calibrate_hedge(plan, ret_error);
+        status = caucus_calibrate_hedge(plan, ret_error);
         if (status == CAUCUS_OK)
-            bounds_hedge(plan);
+            caucus_bounds_hedge(plan);
         break;
     }
     return status;
@@ -59,7 +59,7 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
     return status;
 }
 
-caucus_status caucus_plan_make(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error) {
+caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error) {
     caucus_settings checked = *settings;
     caucus_status status = caucus_settings_check(&checked, ret_error);
     if (status != CAUCUS_OK)

@@ -78,7 +78,7 @@ static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_erro
     return CAUCUS_OK;
 }
 
-caucus_status plan_limits(const caucus_plan *plan, caucus_error *ret_error) {
+caucus_status caucus_plan_limits(const caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (!fits((caucus_u128)s->clients * s->rounds * (caucus_u128)(uint64_t)plan->grid))
         return refuse(plan, "sums of losses", ret_error);

@@ -11,7 +11,7 @@ static const char *unit_of(const caucus_settings *s) {
     return stoch ? "phase of a client" : "block of a client";
 }
 
-void plan_note(const caucus_plan *plan, caucus_guarantee *g) {
+void caucus_plan_note(const caucus_plan *plan, caucus_guarantee *g) {
     const caucus_settings *s = &plan->settings;
     const char *unit = unit_of(s);
     char privacy[40], messages[40];

@@ -54,7 +54,7 @@ static double convolve(double *f, double *history, size_t n, double h) {
     return total;
 }
 
-uint32_t renewal_switches(uint32_t d, double rho, double margin) {
+uint32_t caucus_renewal_switches(uint32_t d, double rho, double margin) {
     const double x = log((double)d);
     const double v = margin / 2;
     const double h = v / BINS;

@@ -8,6 +8,6 @@
 /* The smallest k with P(V_1 + ... + V_{k+1} <= ln d) <= rho, V ~ Exp(1) cut to [0, margin/2].
  * d >= 2, 0 < rho < 1, margin >= RENEWAL_MARGIN_MIN. Never below the true value (rounded to be conservative). */
 #define RENEWAL_MARGIN_MIN 0.25
-uint32_t renewal_switches(uint32_t d, double rho, double margin);
+uint32_t caucus_renewal_switches(uint32_t d, double rho, double margin);
 
 #endif

@@ -99,24 +99,24 @@ static double search(order_function f, double sign, double x, double pure, doubl
     return sign * best;
 }
 
-double zcdp_epsilon_with_pure(double rho, double epsilon_pure, double delta) {
+double caucus_zcdp_epsilon_with_pure(double rho, double epsilon_pure, double delta) {
     if (!(rho > 0))
         return epsilon_pure > 0 ? epsilon_pure : 0;
     double value = search(epsilon_at, 1, rho, epsilon_pure, delta);
     return value > 0 ? value : 0;
 }
 
-double zcdp_epsilon(double rho, double delta) {
-    return zcdp_epsilon_with_pure(rho, 0, delta);
+double caucus_zcdp_epsilon(double rho, double delta) {
+    return caucus_zcdp_epsilon_with_pure(rho, 0, delta);
 }
 
-double zcdp_rho_with_pure(double epsilon, double epsilon_pure, double delta) {
+double caucus_zcdp_rho_with_pure(double epsilon, double epsilon_pure, double delta) {
     if (!(epsilon > epsilon_pure))
         return 0;
     double value = search(rho_at, -1, epsilon, epsilon_pure, delta);
     return value > 0 ? value : 0;
 }
 
-double zcdp_rho(double epsilon, double delta) {
-    return zcdp_rho_with_pure(epsilon, 0, delta);
+double caucus_zcdp_rho(double epsilon, double delta) {
+    return caucus_zcdp_rho_with_pure(epsilon, 0, delta);
 }

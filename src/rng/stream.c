@@ -27,7 +27,7 @@ static void store_le(uint8_t *to, uint32_t value, unsigned bytes) {
     }
 }
 
-void caucus_stream_open(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                         uint32_t index, uint32_t lane) {
     assert((unsigned)purpose <= UINT16_MAX);
     if (!caucus_rng_ready()) {
@@ -73,7 +73,7 @@ uint64_t caucus_stream_place(const caucus_stream *stream) {
 void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                           uint32_t index, uint32_t lane, uint64_t words) {
     assert(words / BLOCK_WORDS <= UINT32_MAX);
-    caucus_stream_open(ret_stream, key, purpose, phase, index, lane);
+    caucus_stream_init(ret_stream, key, purpose, phase, index, lane);
     ret_stream->block = (uint32_t)(words / BLOCK_WORDS);
     if (words % BLOCK_WORDS != 0) {
         caucus_stream_refill(ret_stream);

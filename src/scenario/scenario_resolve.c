@@ -230,7 +230,7 @@ static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const 
     if (status != CAUCUS_OK)
         return status;
     caucus_error error = {0};
-    status = caucus_plan_make(&run->settings, &r->out.plan[n], &error);
+    status = caucus_plan_new(&run->settings, &r->out.plan[n], &error);
     return status == CAUCUS_OK ? CAUCUS_OK : complain(r, status, &error);
 }
 
@@ -385,7 +385,7 @@ void caucus_prepared_free(caucus_prepared *prepared) {
         for (size_t j = 0; j < i && !shared; j++)
             shared = prepared->adversary[j] == prepared->adversary[i];
         if (!shared)
-            caucus_adversary_free(prepared->adversary[i]);
+            caucus_adversary_close(prepared->adversary[i]);
         caucus_plan_free(prepared->plan[i]);
     }
     free(prepared->run);

@@ -42,7 +42,7 @@ static void take_release(caucus_run_view *run, const caucus_entry *e) {
     run->releases++;
 }
 
-caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) {
+caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) {
     caucus_ledger_view view = {.path = path, .ledger = ledger};
     const size_t count = caucus_ledger_count(ledger);
     caucus_ledger_total(ledger, &view.totals);

@@ -27,7 +27,7 @@ typedef struct caucus_ledger_view {
 } caucus_ledger_view;
 
 /** Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_ledger_view_make(const char *path, const caucus_ledger *ledger,
+caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger,
                                       caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
 void caucus_ledger_view_free(caucus_ledger_view *view);
 

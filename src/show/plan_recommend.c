@@ -68,7 +68,7 @@ static void add(comparison *c, caucus_algorithm algorithm, caucus_trust trust, c
     candidate *made = &c->candidate[c->count++];
     *made = (candidate){.algorithm = algorithm, .trust = trust, .message = message, .alone = alone};
     caucus_settings s = settings_for(&c->settings, made);
-    if (caucus_plan_make(&s, &made->plan, &made->why) != CAUCUS_OK)
+    if (caucus_plan_new(&s, &made->plan, &made->why) != CAUCUS_OK)
         made->plan = NULL;
 }
 

@@ -219,13 +219,13 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
     adversary->best = UINT32_MAX;
     caucus_status status = open_kind(settings, adversary, ret_error);
     if (status != CAUCUS_OK)
-        caucus_adversary_free(adversary);
+        caucus_adversary_close(adversary);
     else
         *ret = adversary;
     return status;
 }
 
-void caucus_adversary_free(caucus_adversary *adversary) {
+void caucus_adversary_close(caucus_adversary *adversary) {
     if (adversary == NULL)
         return;
     caucus_movielens_free(adversary->movielens);

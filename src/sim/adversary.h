@@ -82,12 +82,12 @@ typedef struct caucus_adversary_trial caucus_adversary_trial;
 
 /** Check the settings and load the data, once.
  *  In:      settings   borrowed for the call.
- *  Out:     *ret       release with caucus_adversary_free; written only on success.
+ *  Out:     *ret       release with caucus_adversary_close; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE (lower-bound-realizable: says what is feasible),
  *           CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line and what is expected), CAUCUS_E_MEMORY. */
 caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_adversary_free(caucus_adversary *adversary);
+void caucus_adversary_close(caucus_adversary *adversary);
 
 /** Is the data still there as it was opened? Asked after losses were used.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO (a file became shorter: losses were zeros that nobody put there). */
@@ -114,8 +114,8 @@ bool caucus_adversary_is_wide(const caucus_adversary *adversary);
  *  In:      trial  any number; the same number gives the same trial. adversary must outlive *ret.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY.
  *  Cost:    O(d) time and memory; movielens: O(users). */
-caucus_status caucus_adversary_trial_open(const caucus_adversary *adversary, uint32_t trial,
-                                          caucus_adversary_trial **ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_adversary_trial_new(const caucus_adversary *adversary, uint32_t trial,
+                                         caucus_adversary_trial **ret) CAUCUS_MUST_CHECK;
 void caucus_adversary_trial_free(caucus_adversary_trial *trial);
 
 /** Losses of one client in rounds first .. first+count-1.

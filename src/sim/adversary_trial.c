@@ -86,8 +86,8 @@ static bool draw_constants(caucus_adversary_trial *trial) {
     return true;
 }
 
-caucus_status caucus_adversary_trial_open(const caucus_adversary *adversary, uint32_t trial,
-                                          caucus_adversary_trial **ret) {
+caucus_status caucus_adversary_trial_new(const caucus_adversary *adversary, uint32_t trial,
+                                         caucus_adversary_trial **ret) {
     caucus_adversary_trial *made = calloc(1, sizeof *made);
     if (made == NULL)
         return CAUCUS_E_MEMORY;

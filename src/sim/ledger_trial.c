@@ -22,7 +22,7 @@ caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const cau
                                   const caucus_adversary *adversary, uint64_t seed, const volatile int *stop,
                                   caucus_error *ret_error) {
     recorder r = {.error = ret_error};
-    caucus_releases_open(&r.releases, plan, ledger, run);
+    caucus_releases_init(&r.releases, plan, ledger, run);
     if (r.releases.none)
         return CAUCUS_OK;
     caucus_trial_result result;

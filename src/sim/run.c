@@ -100,7 +100,7 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     caucus_plan *plan = NULL;
     caucus_adversary *own = NULL;
     bool *complete = NULL;
-    caucus_status status = caucus_plan_make(&run->settings, &plan, ret_error);
+    caucus_status status = caucus_plan_new(&run->settings, &plan, ret_error);
     if (status == CAUCUS_OK && !shared)
         status = open_adversary(run, &plan->settings, &own, ret_error);
     if (status != CAUCUS_OK)
@@ -136,7 +136,7 @@ out:
     }
     free(complete);
     caucus_plan_free(plan);
-    caucus_adversary_free(own);
+    caucus_adversary_close(own);
     return status;
 }
 

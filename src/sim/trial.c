@@ -211,7 +211,7 @@ static void talk(trial *t, uint32_t round, uint32_t *expert) {
             t->result->bytes_up += caucus_report_bytes(report);
         }
         caucus_coordinator_merge(t->coordinator, t->partial);
-        if (caucus_coordinator_close(t->coordinator) != CAUCUS_OK)
+        if (caucus_coordinator_decide(t->coordinator) != CAUCUS_OK)
             abort();
         announce(t, round);
         if (decides(t)) {
@@ -264,7 +264,7 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
                                 uint32_t number, const volatile int *stop, caucus_trial_watch watch, void *user,
                                 caucus_trial_result *ret) {
     caucus_adversary_trial *losses = NULL;
-    caucus_status status = caucus_adversary_trial_open(adversary, number, &losses);
+    caucus_status status = caucus_adversary_trial_new(adversary, number, &losses);
     if (status != CAUCUS_OK)
         return status;
     memset(ret, 0, sizeof *ret);

@@ -16,7 +16,7 @@
 
 /** A plan from the bytes of a file; `name` is what errors call it.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (file, line, what is wrong), CAUCUS_E_MISMATCH (integers that its settings do
- * not give), CAUCUS_E_MEMORY, or what caucus_plan_make() and caucus_plan_account() say of it. *ret only on success. */
+ * not give), CAUCUS_E_MEMORY, or what caucus_plan_new() and caucus_plan_account() say of it. *ret only on success. */
 caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -203,7 +203,7 @@ static caucus_plan *make(reader *r, const caucus_settings *settings) {
     caucus_error error = {0};
     if (r->walker.status != CAUCUS_OK)
         return NULL;
-    caucus_status status = settings->grid != 0 ? caucus_plan_make(settings, &plan, &error)
+    caucus_status status = settings->grid != 0 ? caucus_plan_new(settings, &plan, &error)
                                                : caucus_fail(&error, CAUCUS_E_RANGE, "grid", "0 (accepted: 1 or more)");
     if (status != CAUCUS_OK)
         refuse(r, status, 0, "settings: %s: %s", error.field, error.text);

@@ -171,7 +171,7 @@ static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus
         uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
         status = play_series(study, spec, losses, most && most < trials ? most : trials, &figure->series[i], ret_error);
     }
-    caucus_adversary_free(losses);
+    caucus_adversary_close(losses);
     return status;
 }
 
@@ -189,7 +189,7 @@ static caucus_status run_seeds(caucus_study *study, caucus_figure *figure, caucu
                 *at = (caucus_series){.spec = &spec->series[i], .seed = seed};
                 status = play_series(study, spec, losses, trials, at++, ret_error);
             }
-        caucus_adversary_free(losses);
+        caucus_adversary_close(losses);
     }
     return status;
 }

@@ -33,7 +33,7 @@ typedef struct federation {
 static inline void federation_open(federation *f, const caucus_settings *settings, uint64_t seed) {
     memset(f, 0, sizeof *f);
     caucus_error error = {0};
-    caucus_status status = caucus_plan_make(settings, &f->plan, &error);
+    caucus_status status = caucus_plan_new(settings, &f->plan, &error);
     if (status != CAUCUS_OK)
         fail_msg("plan: %s: %s", error.field, error.text);
     f->m = f->plan->settings.clients;
@@ -67,7 +67,7 @@ static inline void federation_talk(federation *f) {
             f->scalars_up += report->count;
         }
         assert_int_equal(caucus_coordinator_waiting(f->coordinator), 0);
-        assert_int_equal(caucus_coordinator_close(f->coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(f->coordinator), CAUCUS_OK);
         f->announcements++;
         for (uint32_t i = 0; i < f->m; i++)
             assert_int_equal(caucus_client_hear(f->client[i], caucus_coordinator_announcement(f->coordinator)),

@@ -51,7 +51,7 @@ static void talk(pair *p) {
             assert_memory_equal(a->value, b->value, a->count * sizeof *a->value);
             assert_int_equal(caucus_coordinator_receive(f->coordinator, a), CAUCUS_OK);
         }
-        assert_int_equal(caucus_coordinator_close(f->coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(f->coordinator), CAUCUS_OK);
         for (uint32_t i = 0; i < CLIENTS; i++) {
             const caucus_announcement *a = caucus_coordinator_announcement(f->coordinator);
             assert_int_equal(caucus_client_hear(f->client[i], a), CAUCUS_OK);
@@ -150,7 +150,7 @@ static void bytes(void **state) {
         s.trees = kind == 3 ? 1 : CAUCUS_TREES_AUTO;
         caucus_plan *plan = NULL;
         caucus_error error = {0};
-        if (caucus_plan_make(&s, &plan, &error) != CAUCUS_OK)
+        if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
             fail_msg("%s: %s", error.field, error.text);
         assert_in_range(caucus_client_bytes_beside(plan), 800, 800 + 448);
         caucus_plan_free(plan);
@@ -162,7 +162,7 @@ static void places_in_a_stream(void **state) {
     caucus_key key;
     caucus_key_from_seed(3, &key);
     caucus_stream whole;
-    caucus_stream_open(&whole, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
+    caucus_stream_init(&whole, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
     for (uint64_t n = 0; n < 300; n++) {
         assert_int_equal(caucus_stream_place(&whole), n);
         caucus_stream part;

@@ -20,11 +20,11 @@ typedef struct opened {
 static opened streams[STREAMS_MAX];
 static size_t streams_count;
 
-void __real_caucus_stream_open(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+void __real_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                                uint32_t index, uint32_t lane);
-void __wrap_caucus_stream_open(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                                uint32_t index, uint32_t lane);
-void __wrap_caucus_stream_open(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                                uint32_t index, uint32_t lane) {
     assert_true(streams_count < STREAMS_MAX);
     opened *o = &streams[streams_count++];
@@ -34,7 +34,7 @@ void __wrap_caucus_stream_open(caucus_stream *ret, const caucus_key *key, caucus
     o->phase = phase;
     o->index = index;
     o->lane = lane;
-    __real_caucus_stream_open(ret, key, purpose, phase, index, lane);
+    __real_caucus_stream_init(ret, key, purpose, phase, index, lane);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -112,7 +112,7 @@ typedef struct figures {
 static caucus_coordinator *elsewhere(federation *f, const caucus_key *run, const uint8_t *state, size_t bytes) {
     caucus_coordinator *c = restored(f->plan, run, state, bytes);
     count_reports(f, c);
-    assert_int_equal(caucus_coordinator_close(c), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
     return c;
 }
 
@@ -143,7 +143,7 @@ static void play_step(federation *f, const caucus_key *run, const caucus_key *st
     uint32_t selections = f->coordinator->selections;
     caucus_coordinator *same = elsewhere(f, run, state, bytes), *other = elsewhere(f, stranger, state, bytes);
     count_reports(f, f->coordinator);
-    assert_int_equal(caucus_coordinator_close(f->coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(f->coordinator), CAUCUS_OK);
     bool ended = f->coordinator->selections > selections;
     compare(f->coordinator, same, other, ended, sum);
     sum->steps++;
@@ -221,9 +221,9 @@ static void test_later_epochs(void **state) {
         caucus_coordinator *same = restored(f.plan, &run, begin, bytes),
                            *other = restored(f.plan, &stranger, begin, bytes);
         for (uint32_t step = 0; step < 6; step++) { /* nobody reports: a deadline without a quorum to speak of */
-            assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
-            assert_int_equal(caucus_coordinator_close(same), CAUCUS_OK);
-            assert_int_equal(caucus_coordinator_close(other), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(same), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(other), CAUCUS_OK);
             assert_int_equal(f.coordinator->now.expert, same->now.expert);
             bool differs = f.coordinator->now.expert != other->now.expert;
             first_differs += step == 0 && differs;
@@ -258,8 +258,8 @@ static void test_no_stream_twice(void **state) {
     caucus_stream stream;
     caucus_key_from_seed(1, &key);
     for (int i = 0; i < 2; i++)
-        caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
-    __wrap_caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 3, 3);
+        caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
+    __wrap_caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 3, 3);
     assert_int_equal(streams_opened_twice(), 1);
 }
 
@@ -289,7 +289,7 @@ static void test_the_end(void **state) {
             for (size_t k = 0; k < sizeof sums / sizeof sums[0]; k++)
                 assert_true(!sums[k] || sodium_is_zero((const unsigned char *)sums[k], d * sizeof *sums[k]));
             assert_int_equal(both[i]->selections, c->selections);
-            assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_E_ORDER);
+            assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_E_ORDER);
         }
         for (uint32_t i = 1; i <= f.m; i++) { /* what clients are told is still there */
             uint32_t cost[2], sums[2];
@@ -324,7 +324,7 @@ static void test_refused(void **state) {
     (void)state;
     caucus_settings s = settings_of(SVT);
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     for (int seeded = 0; seeded < 2; seeded++) {
         caucus_key key[2];
         caucus_key_from_seed(4, &key[1]);

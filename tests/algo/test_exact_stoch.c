@@ -1,7 +1,7 @@
 /* test_exact_stoch.c: the selections of Fed-DP-OPE-Stoch, exactly (docs/PRIVACY.md, "Selections" and "Trees").
  *
  * Every transcript of a phase with 0, 1 or 2 trees, every vertex in which a sample may sit, every pair of values it may
- * have, other samples at their extremes; rates and clamps from caucus_plan_make. Claim: the plan's epsilon. Controls:
+ * have, other samples at their extremes; rates and clamps from caucus_plan_new. Claim: the plan's epsilon. Controls:
  * the paper's noisy-min scale where gradients are not smooth (the accountant must say so, and the search must find it),
  * and samples used in two vertices. */
 #include "algo/exact_stoch.h"

@@ -111,7 +111,7 @@ static uint32_t run_machines(const caucus_plan *plan, const caucus_key *key) {
         }
         assert_non_null(caucus_client_report(client));
         assert_int_equal(caucus_coordinator_receive(coordinator, caucus_client_report(client)), CAUCUS_OK);
-        assert_int_equal(caucus_coordinator_close(coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
         transcript |= caucus_coordinator_announcement(coordinator)->expert << bits++;
         assert_int_equal(caucus_client_hear(client, caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
     }

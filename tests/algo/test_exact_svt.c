@@ -1,7 +1,7 @@
 /* test_exact_svt.c: Fed-SVT as a whole, exactly (docs/PRIVACY.md, "Fed-SVT").
  *
  * For two experts on a grid of two steps: every sequence of block sums, every neighbour, every transcript. The
- * integers come from caucus_plan_make, so calibration, accountant and law are judged together: the largest
+ * integers come from caucus_plan_new, so calibration, accountant and law are judged together: the largest
  * |ln(P/P')| must not exceed the plan's epsilon. Hand-made parameters with few switches show that the sum
  * eps_AT + sum eta_k is nearly reached. The law is tied to the code by running the coordinator itself
  * and comparing frequencies. */
@@ -175,7 +175,7 @@ static uint32_t run_coordinator(const exact_svt *svt, const caucus_plan *plan, i
     while (caucus_coordinator_announcement(c)->ask != CAUCUS_ASK_NOTHING) {
         uint32_t block = caucus_coordinator_announcement(c)->block;
         answer(c, sum, sent);
-        assert_int_equal(caucus_coordinator_close(c), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
         if (caucus_coordinator_selections(c) != before) {
             assert_int_equal(caucus_coordinator_selections(c), ++before);
             symbol[block - 1] = caucus_coordinator_announcement(c)->expert;

@@ -200,7 +200,7 @@ static void play(const char *name, const caucus_settings *settings) {
     static const uint32_t partials[DEALT] = {1, 3, 8, 3};
     caucus_error error = {0};
     caucus_plan *plan = NULL;
-    if (caucus_plan_make(settings, &plan, &error) != CAUCUS_OK)
+    if (caucus_plan_new(settings, &plan, &error) != CAUCUS_OK)
         fail_msg("%s: %s: %s", name, error.field, error.text);
     caucus_key key;
     caucus_key_from_seed(3, &key);
@@ -227,9 +227,9 @@ static void play(const char *name, const caucus_settings *settings) {
             else
                 deal(&d[k], &seed, from);
             assert_same_state(plain, d[k].coordinator);
-            assert_int_equal(caucus_coordinator_close(d[k].coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(d[k].coordinator), CAUCUS_OK);
         }
-        assert_int_equal(caucus_coordinator_close(plain), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(plain), CAUCUS_OK);
         for (uint32_t k = 0; k < DEALT; k++)
             assert_same_state(plain, d[k].coordinator);
     }

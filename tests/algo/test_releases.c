@@ -25,7 +25,7 @@ static caucus_plan *plan_of(caucus_algorithm algorithm, double epsilon, double d
     s.delta = delta;
     caucus_plan *plan = NULL;
     caucus_error error = {0};
-    if (caucus_plan_make(&s, &plan, &error) != CAUCUS_OK)
+    if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
         fail_msg("%s: %s", error.field, error.text);
     return plan;
 }
@@ -47,9 +47,9 @@ static double charge_all(const caucus_plan *plan, bool restarts) {
     caucus_ledger *ledger = NULL;
     uint32_t run = 0;
     assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_open_run(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
     caucus_releases r;
-    caucus_releases_open(&r, plan, ledger, run);
+    caucus_releases_init(&r, plan, ledger, run);
     bool svt = plan->svt.switches > 0, stoch = plan->stoch.phases > 0;
     uint32_t steps = svt ? plan->svt.switches : stoch ? plan->stoch.phases - 1 : plan->hedge.blocks - 1;
     for (uint32_t i = 1; i <= steps; i++) {
@@ -57,7 +57,7 @@ static double charge_all(const caucus_plan *plan, bool restarts) {
         assert_int_equal(caucus_releases_record(&r, &before, &after, NULL), CAUCUS_OK);
         if (restarts) {
             ledger = read_back(ledger);
-            caucus_releases_open(&r, plan, ledger, run);
+            caucus_releases_init(&r, plan, ledger, run);
         }
     }
     caucus_ledger_totals totals;

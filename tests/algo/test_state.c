@@ -82,7 +82,7 @@ static void play(const caucus_settings *s, uint64_t seed) {
                 assert_true(answered);
                 reload_coordinator(&b, &key[0]); /* in the middle of a step too */
             }
-            assert_int_equal(caucus_coordinator_close(b.coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(b.coordinator), CAUCUS_OK);
             reload_coordinator(&b, &key[0]);
             for (uint32_t i = 0; i < b.m; i++)
                 assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)),
@@ -176,7 +176,7 @@ static void test_damage(void **state) {
     assert_int_equal(caucus_client_restore(f.plan, 2, &key, client, own, &l), CAUCUS_E_FORMAT);
     s.experts = 5;
     caucus_plan *other = NULL;
-    assert_int_equal(caucus_plan_make(&s, &other, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &other, NULL), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_restore(other, &key, coordinator, bytes, &c), CAUCUS_E_FORMAT);
     caucus_plan_free(other);
     free(coordinator);

@@ -231,7 +231,7 @@ static void test_lies_saturate(void **state) {
                            .count = 12,
                            .value = value};
         assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
-        assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
         assert_int_equal(a->expert, 5);
     }
     federation_close(&f);
@@ -245,7 +245,7 @@ static void test_votes(void **state) {
     federation f;
     federation_open(&f, &s, 1);
     uint32_t first = caucus_coordinator_announcement(f.coordinator)->expert;
-    assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_announcement(f.coordinator)->expert, first);
     int64_t vote = 7;
     caucus_report r = {.client = 2, .kind = CAUCUS_ASK_VOTE, .first = 3, .block = 3, .count = 1, .value = &vote};
@@ -256,12 +256,12 @@ static void test_votes(void **state) {
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_E_RANGE);
     vote = -1;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_E_RANGE);
-    assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_announcement(f.coordinator)->expert, 7);
     r.block = 4;
     vote = 2; /* expert 7 still has half a vote, expert 2 a whole one */
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
-    assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_announcement(f.coordinator)->expert, 2);
     r.block = 4; /* a closed phase */
     r.client = 3;

@@ -60,7 +60,7 @@ static void test_one_block(void **state) {
     assert_int_equal(caucus_coordinator_announcement(f.coordinator)->ask, CAUCUS_ASK_NOTHING);
     federation_play(&f, hashed_losses);
     assert_int_equal(f.scalars_up, 0);
-    assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_E_ORDER);
+    assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_E_ORDER);
     federation_close(&f);
 }
 
@@ -195,7 +195,7 @@ static void test_late_items(void **state) {
         expected += r->value[0];
         assert_int_equal(caucus_coordinator_receive(f.coordinator, r), CAUCUS_OK);
         assert_int_equal(caucus_coordinator_waiting(f.coordinator), 1);
-        assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
         assert_int_equal(caucus_client_hear(f.client[0], caucus_coordinator_announcement(f.coordinator)), CAUCUS_OK);
     }
     int64_t late = 7;
@@ -246,7 +246,7 @@ static void test_order_of_arrival(void **state) {
                 assert_ptr_equal(r, caucus_client_report(b.client[i]));
                 assert_int_equal(caucus_coordinator_receive(b.coordinator, r), CAUCUS_OK);
             }
-            assert_int_equal(caucus_coordinator_close(b.coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(b.coordinator), CAUCUS_OK);
             for (uint32_t i = 0; i < 4; i++)
                 assert_int_equal(caucus_client_hear(b.client[i], caucus_coordinator_announcement(b.coordinator)),
                                  CAUCUS_OK);

@@ -97,7 +97,7 @@ static void draw_response(const void *self, unsigned world, const caucus_key *ke
     const uint64_t den = 1u << 30;
     uint64_t truth = (uint64_t)((double)den / (1 + exp(-r->epsilon)));
     caucus_stream stream;
-    caucus_stream_open(&stream, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
+    caucus_stream_init(&stream, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
     for (size_t i = 0; i < count; i++) {
         ret[i] = caucus_bernoulli(&stream, truth, den) ? world : 1 - world;
         if (r->jitter)

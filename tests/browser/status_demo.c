@@ -90,7 +90,7 @@ static void step(void) {
         server.status.bytes_in += caucus_report_bytes(report);
         pthread_mutex_unlock(&server.lock);
     }
-    must(caucus_coordinator_close(coordinator), &error);
+    must(caucus_coordinator_decide(coordinator), &error);
     const caucus_announcement *now = caucus_coordinator_announcement(coordinator);
     must(caucus_releases_record(&releases, &before, now, &error), &error);
     for (uint32_t i = 0; i < CLIENTS; i++)
@@ -110,7 +110,7 @@ static void open_federation(void) {
     settings.experts = EXPERTS;
     settings.rounds = ROUNDS;
     settings.epsilon = 10;
-    must(caucus_plan_make(&settings, &plan, &error), &error);
+    must(caucus_plan_new(&settings, &plan, &error), &error);
     caucus_key seed, trial, key;
     caucus_key_from_seed(1, &seed);
     caucus_key_derive(&seed, 0, &trial);
@@ -124,8 +124,8 @@ static void open_federation(void) {
     }
     uint32_t run = 0;
     must(caucus_ledger_new(plan->guarantee.epsilon_choices, 0, &ledger, &error), &error);
-    must(caucus_ledger_open_run(ledger, plan, "demo", true, &run, &error), &error);
-    caucus_releases_open(&releases, plan, ledger, run);
+    must(caucus_ledger_reserve(ledger, plan, "demo", true, &run, &error), &error);
+    caucus_releases_init(&releases, plan, ledger, run);
     server.status = (caucus_server_status){.clients = CLIENTS,
                                            .present = CLIENTS,
                                            .started = true,

@@ -115,8 +115,8 @@ static void threshold_run(digest *state, const caucus_key *key, uint32_t index) 
         caucus_threshold at;
         caucus_stream s;
         bool fired = false;
-        caucus_stream_open(&s, key, CAUCUS_PURPOSE_TEST, (uint16_t)(90 + k), index, 0);
-        caucus_threshold_open(&at, 1, 5, 1000, &kinds[k], &s);
+        caucus_stream_init(&s, key, CAUCUS_PURPOSE_TEST, (uint16_t)(90 + k), index, 0);
+        caucus_threshold_begin(&at, 1, 5, 1000, &kinds[k], &s);
         for (int i = 0; i < 100 && !fired; i++)
             if (caucus_threshold_add(&at, 1, 5, 30) != CAUCUS_OK ||
                 caucus_threshold_check(&at, &kinds[k], &s, &fired) != CAUCUS_OK)
@@ -130,14 +130,14 @@ static void stream_item(digest *state, uint32_t index) {
     caucus_stream s;
     caucus_key_from_seed(20241, &run);
     caucus_key_derive(&run, index, &key);
-    caucus_stream_open(&s, &key, CAUCUS_PURPOSE_TEST, 1, index, 0);
+    caucus_stream_init(&s, &key, CAUCUS_PURPOSE_TEST, 1, index, 0);
     uniform_draws(state, &s);
     for (uint32_t r = 0; r < RATES; r++) {
-        caucus_stream_open(&s, &key, CAUCUS_PURPOSE_TEST, 2, index, r);
+        caucus_stream_init(&s, &key, CAUCUS_PURPOSE_TEST, 2, index, r);
         scalar_draws(state, &s, rates[r]);
-        caucus_stream_open(&s, &key, CAUCUS_PURPOSE_TEST, 3, index, r);
+        caucus_stream_init(&s, &key, CAUCUS_PURPOSE_TEST, 3, index, r);
         vector_draws(state, &s, rates[r]);
-        caucus_stream_open(&s, &key, CAUCUS_PURPOSE_TEST, 4, index, r);
+        caucus_stream_init(&s, &key, CAUCUS_PURPOSE_TEST, 4, index, r);
         selections(state, &s, rates[r]);
     }
     threshold_run(state, &key, index);
@@ -259,7 +259,7 @@ static bool plan_item(digest *state, size_t index) {
     s.clients = in->clients, s.experts = in->experts, s.rounds = in->rounds, s.interval = in->interval;
     s.epsilon = in->epsilon, s.delta = in->delta, s.trees = in->trees;
     s.front_load = in->front_load, s.past_phases = in->past_phases;
-    caucus_status status = caucus_plan_make(&s, &plan, &error);
+    caucus_status status = caucus_plan_new(&s, &plan, &error);
     if (status != CAUCUS_OK) {
         fprintf(stderr, "setting %zu: %s (%s: %s)\n", index, caucus_status_text(status), error.field, error.text);
         return false;

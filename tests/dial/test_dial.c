@@ -129,7 +129,7 @@ static caucus_plan *small_plan(void) {
     settings.experts = 3;
     settings.rounds = 4;
     settings.trust = CAUCUS_TRUST_COORDINATOR;
-    assert_int_equal(caucus_plan_make(&settings, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&settings, &plan, NULL), CAUCUS_OK);
     return plan;
 }
 

@@ -121,7 +121,7 @@ static void test_draws_follow_the_law(void **state) {
             cell[81] -= cell[i];
         }
         caucus_stream stream;
-        caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, bulk, 0, 0);
+        caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, bulk, 0, 0);
         for (uint64_t i = 0; i < n; i++) {
             int64_t z[2];
             (bulk ? caucus_knorm_fill : caucus_knorm)(&stream, rate, z, 2);

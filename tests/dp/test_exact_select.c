@@ -148,7 +148,7 @@ static void test_draws_follow_the_laws(void **state) {
         uint32_t scratch[4];
         caucus_stream stream;
         exact_select_law(selects[s], score, 4, rate, law);
-        caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, (uint16_t)s, 0, 0);
+        caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, (uint16_t)s, 0, 0);
         for (uint64_t i = 0; i < n; i++) {
             uint32_t x = selects[s] == CAUCUS_SELECT_FLIP ? caucus_select_flip(&stream, score, 4, rate, scratch)
                          : selects[s] == CAUCUS_SELECT_EXPONENTIAL ? caucus_select_exponential(&stream, score, 4, rate)

@@ -21,7 +21,7 @@ static caucus_stream test_stream(uint32_t index) {
     caucus_key key;
     caucus_key_from_seed(SEED, &key);
     caucus_stream stream;
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
     return stream;
 }
 

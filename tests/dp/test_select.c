@@ -18,7 +18,7 @@ static caucus_stream open_stream(uint32_t lane) {
     caucus_key key;
     caucus_stream stream;
     caucus_key_from_seed(SEED, &key);
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, lane);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, lane);
     return stream;
 }
 

@@ -18,7 +18,7 @@ static caucus_stream open_stream(uint32_t lane) {
     caucus_key key;
     caucus_stream stream;
     caucus_key_from_seed(SEED, &key);
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 0, lane);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 1, 0, lane);
     return stream;
 }
 
@@ -27,7 +27,7 @@ static void the_test_is_strict(void **state) {
     caucus_stream s = open_stream(0);
     caucus_threshold at = {0};
     bool fired = true;
-    caucus_threshold_open(&at, 1, 4, 10, &quiet, &s);
+    caucus_threshold_begin(&at, 1, 4, 10, &quiet, &s);
     assert_int_equal(caucus_threshold_add(&at, 1, 4, 10), CAUCUS_OK);
     assert_int_equal(caucus_threshold_check(&at, &quiet, &s, &fired), CAUCUS_OK);
     assert_false(fired); /* 10 > 10 is false */
@@ -44,7 +44,7 @@ static void firing_closes_the_epoch(void **state) {
     bool fired = false;
     assert_int_equal(caucus_threshold_check(&at, &quiet, &s, &fired), CAUCUS_E_ORDER); /* none open yet */
     assert_int_equal(caucus_threshold_add(&at, 0, 0, 1), CAUCUS_E_ORDER);
-    caucus_threshold_open(&at, 1, 4, -1, &quiet, &s);
+    caucus_threshold_begin(&at, 1, 4, -1, &quiet, &s);
     assert_int_equal(caucus_threshold_check(&at, &quiet, &s, &fired), CAUCUS_OK);
     assert_true(fired);
     fired = false;
@@ -57,14 +57,14 @@ static void another_expert_or_epoch_is_refused(void **state) {
     (void)state;
     caucus_stream s = open_stream(2);
     caucus_threshold at = {0};
-    caucus_threshold_open(&at, 3, 4, 100, &quiet, &s);
+    caucus_threshold_begin(&at, 3, 4, 100, &quiet, &s);
     assert_int_equal(caucus_threshold_add(&at, 3, 5, 50), CAUCUS_E_ORDER);
     assert_int_equal(caucus_threshold_add(&at, 2, 4, 50), CAUCUS_E_ORDER);
     assert_int_equal(caucus_threshold_add(&at, 4, 4, 50), CAUCUS_E_ORDER);
     assert_true(at.q == 0);
     assert_int_equal(caucus_threshold_add(&at, 3, 4, 50), CAUCUS_OK);
     assert_true(at.q == 50);
-    caucus_threshold_open(&at, 4, 5, 100, &quiet, &s);
+    caucus_threshold_begin(&at, 4, 5, 100, &quiet, &s);
     assert_true(at.q == 0 && at.open && at.checks == 0 && at.theta == 100);
 }
 
@@ -77,7 +77,7 @@ static void noise_is_fresh_where_it_must_be(void **state) {
     int64_t first = -1;
     int changed = 0, fired_some = 0, kept_some = 0;
     for (uint32_t epoch = 0; epoch < 50; epoch++) {
-        caucus_threshold_open(&at, epoch, 0, 1000, &geometric, &s);
+        caucus_threshold_begin(&at, epoch, 0, 1000, &geometric, &s);
         int64_t theta = at.theta;
         assert_true(theta >= 1000);
         changed += theta != first;
@@ -97,7 +97,7 @@ static void q_saturates(void **state) {
     (void)state;
     caucus_stream s = open_stream(5);
     caucus_threshold at = {0};
-    caucus_threshold_open(&at, 0, 0, INT64_MAX, &quiet, &s);
+    caucus_threshold_begin(&at, 0, 0, INT64_MAX, &quiet, &s);
     assert_true(at.theta == (int64_t)1 << 62);
     for (int i = 0; i < 5; i++)
         assert_int_equal(caucus_threshold_add(&at, 0, 0, INT64_MAX), CAUCUS_OK);

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
         (void)close(empty);
     }
-    caucus_revoked_free(list);
+    caucus_revoked_close(list);
     (void)close(fd);
     return 0;
 }

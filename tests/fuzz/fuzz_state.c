@@ -25,7 +25,7 @@ static void go_on_coordinator(caucus_coordinator *c) {
                                                                          : 3;
         r.value = value;
         (void)!caucus_coordinator_receive(c, &r);
-        if (caucus_coordinator_close(c) != CAUCUS_OK)
+        if (caucus_coordinator_decide(c) != CAUCUS_OK)
             return;
     }
 }

@@ -31,7 +31,7 @@ static inline void make_plans(void) {
             s.smoothness = 1;
             s.trees = 2;
         }
-        if (caucus_plan_make(&s, &plans[i], NULL) != CAUCUS_OK)
+        if (caucus_plan_new(&s, &plans[i], NULL) != CAUCUS_OK)
             abort();
     }
 }

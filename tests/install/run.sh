@@ -95,7 +95,7 @@ int main(void) {
     caucus_settings_init(&settings);
     settings.trust = CAUCUS_TRUST_COORDINATOR;
     caucus_key_from_seed(1, &key);
-    if (caucus_plan_make(&settings, &plan, 0) != CAUCUS_OK ||
+    if (caucus_plan_new(&settings, &plan, 0) != CAUCUS_OK ||
         caucus_link_new(plan, hash, 1, &key, 0, 0, 0, 0, &link, 0) != CAUCUS_OK || caucus_link_connected(link, 0) != CAUCUS_OK)
         return 1;
     int result = caucus_link_to_send(link, &size) && size > 32 ? 0 : 1; /* a greeting */

@@ -403,7 +403,7 @@ typedef struct duel {
 
 static void duel_open(duel *d, const caucus_settings *settings) {
     memset(d, 0, sizeof *d);
-    assert_int_equal(caucus_plan_make(settings, &d->plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(settings, &d->plan, NULL), CAUCUS_OK);
     caucus_key key;
     client_key(SEED, 1, &key);
     assert_int_equal(caucus_link_new(d->plan, d->hash, 1, &key, NULL, 0, seat_save, &d->save, &d->link, NULL),

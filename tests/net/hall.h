@@ -178,7 +178,7 @@ static inline void note_item(hall *h, const caucus_report *r, const uint8_t *fra
 }
 
 static inline void hall_decide(hall *h) {
-    assert_int_equal(caucus_coordinator_close(h->coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(h->coordinator), CAUCUS_OK);
     assert_true(h->said_count < 4096);
     h->said[h->said_count++] = *caucus_coordinator_announcement(h->coordinator);
     for (uint32_t i = 0; i < h->m; i++) {

@@ -79,7 +79,7 @@ static inline void hall_stop(hall *h) {
 }
 
 static inline void hall_free(hall *h) {
-    caucus_server_free(h->server);
+    caucus_server_close(h->server);
     h->server = NULL;
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", h->dir);

@@ -37,7 +37,7 @@ static int make_plan(void **state) {
     caucus_settings_init(&settings);
     settings.trust = CAUCUS_TRUST_COORDINATOR;
     settings.epsilon = 10;
-    return caucus_plan_make(&settings, &plan, &error) == CAUCUS_OK ? 0 : -1;
+    return caucus_plan_new(&settings, &plan, &error) == CAUCUS_OK ? 0 : -1;
 }
 
 static int free_plan(void **state) {

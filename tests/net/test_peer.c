@@ -89,7 +89,7 @@ static caucus_plan *make_plan(const setup *from) {
     s.grid = 1000; /* no power of two: the scale is rounded */
     caucus_plan *plan = NULL;
     caucus_error error;
-    if (caucus_plan_make(&s, &plan, &error) != CAUCUS_OK)
+    if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
         fail_msg("%s: %s: %s", from->name, error.field, error.text);
     return plan;
 }
@@ -115,7 +115,7 @@ static void play_simulated(const caucus_plan *plan, const char *path, uint32_t e
     caucus_trial_result result;
     assert_int_equal(caucus_adversary_open(&settings, &losses, NULL), CAUCUS_OK);
     assert_int_equal(caucus_trial_play(plan, losses, SEED, 0, NULL, take_expert, expert, &result), CAUCUS_OK);
-    caucus_adversary_free(losses);
+    caucus_adversary_close(losses);
 }
 
 /* The same federation in one process: expert[i][t]. Returns the number of announcements. */
@@ -146,7 +146,7 @@ static uint32_t play_in_process(const caucus_plan *plan, uint32_t expert[CLIENTS
                 assert_int_equal(caucus_coordinator_receive(coordinator, caucus_client_report(client[i])), CAUCUS_OK);
         }
         if (!over)
-            assert_int_equal(caucus_coordinator_close(coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
     }
     caucus_coordinator_free(coordinator);
     for (uint32_t i = 0; i < CLIENTS; i++)
@@ -224,7 +224,7 @@ static void take_report(listener *l, const connection *c, const caucus_report *r
     if (caucus_coordinator_announcement(l->coordinator)->ask == CAUCUS_ASK_NOTHING ||
         caucus_coordinator_waiting(l->coordinator) > 0)
         return;
-    assert_int_equal(caucus_coordinator_close(l->coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_decide(l->coordinator), CAUCUS_OK);
     remember(l);
     for (int i = 0; i < CONNECTIONS; i++)
         if (l->connection[i].fd >= 0 && l->connection[i].client > 0)

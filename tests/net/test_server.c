@@ -145,7 +145,7 @@ static void test_deadline(void **state) {
     for (size_t k = 0; k < SETUPS; k++) {
         caucus_settings s = settings_of(&setups[k], 4);
         caucus_plan *plan = NULL;
-        assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
         hall h;
         hall_init(&h, plan, SEED);
         h.settings.deadline_ms = 30;
@@ -180,7 +180,7 @@ static void test_quorum_missing(void **state) {
     (void)state;
     caucus_settings s = settings_of(&setups[0], 4);
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
     hall_init(&h, plan, SEED);
     h.settings.deadline_ms = 20;
@@ -215,7 +215,7 @@ static void test_start_waits(void **state) {
     (void)state;
     caucus_settings s = settings_of(&setups[0], 3);
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
     hall_init(&h, plan, SEED);
     h.settings.deadline_ms = 3600000;
@@ -309,7 +309,7 @@ static void stop_one(stopping how) {
     atomic_bool waits = false;
     caucus_settings s = settings_of(&setups[0], 2);
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
     hall_init(&h, plan, SEED);
     h.settings.linger_ms = how == STOP_UNBOUNDED ? 300 : 3600000; /* what must not wait would never end */
@@ -366,7 +366,7 @@ static void test_stop_at_the_end(void **state) {
     two_blocks.rounds = 2 * two_blocks.interval;
     caucus_settings s = settings_of(&two_blocks, 2);
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     atomic_bool waits = false;
     hall h;
     hall_init(&h, plan, SEED);
@@ -428,7 +428,7 @@ static void test_stop_and_go_on(void **state) {
             if (any)
                 assert_true(peers_turn(p, f.m, f.plan, hashed_losses, PATIENCE_MS));
         }
-        caucus_server_free(h.server);
+        caucus_server_close(h.server);
         h.server = NULL;
     }
     peers_equal(p, &f);

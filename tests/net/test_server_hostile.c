@@ -487,7 +487,7 @@ static void test_logged(void **state) {
     s.trust = CAUCUS_TRUST_COORDINATOR;
     s.clients = CLIENTS;
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     for (int crowded = 0; crowded < 2; crowded++) {
         book b = {.lock = PTHREAD_MUTEX_INITIALIZER};
         fixture x = {0};

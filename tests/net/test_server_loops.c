@@ -197,7 +197,7 @@ static void test_deadline(void **state) {
     for (size_t k = 0; k < KINDS; k++) {
         caucus_settings s = settings_of(kinds[k].algorithm, kinds[k].message);
         caucus_plan *plan = NULL;
-        assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
         hall h;
         open_hall(&h, plan);
         h.settings.deadline_ms = 5;

@@ -43,7 +43,7 @@ static void issue(const office *o, const caucus_certificate *issuer, caucus_cert
                   const char *file, bool expired) {
     caucus_certificate c = {0};
     caucus_error error = {0};
-    if (caucus_certificate_make(role, issuer, common, NULL, 30, &c, &error) != CAUCUS_OK)
+    if (caucus_certificate_new(role, issuer, common, NULL, 30, &c, &error) != CAUCUS_OK)
         fail_msg("certificate: %s", error.text);
     if (expired) {
         X509_gmtime_adj(X509_getm_notBefore(c.x509), -172800);
@@ -58,9 +58,9 @@ static void open_office(office *o) {
     memset(o, 0, sizeof *o);
     (void)snprintf(o->dir, sizeof o->dir, "/tmp/caucus-test-XXXXXX");
     assert_non_null(mkdtemp(o->dir));
-    assert_int_equal(caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
+    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
                      CAUCUS_OK);
-    assert_int_equal(caucus_certificate_make(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->other, NULL),
+    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->other, NULL),
                      CAUCUS_OK);
     write_pair(o, "ca", &o->ca);
     write_pair(o, "other-ca", &o->other);

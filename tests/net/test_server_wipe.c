@@ -19,7 +19,7 @@ static caucus_plan *plan_of(caucus_algorithm algorithm) {
     s.rounds = 60;
     s.interval = algorithm == CAUCUS_ALGORITHM_STOCH ? 1 : 2;
     s.epsilon = 30;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     return plan;
 }
 

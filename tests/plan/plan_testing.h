@@ -29,7 +29,7 @@ static inline caucus_settings plan_settings(caucus_algorithm algorithm, caucus_t
 static inline caucus_plan *plan_made(const caucus_settings *s) {
     caucus_plan *plan = NULL;
     caucus_error error;
-    caucus_status status = caucus_plan_make(s, &plan, &error);
+    caucus_status status = caucus_plan_new(s, &plan, &error);
     if (status != CAUCUS_OK)
         fail_msg("%s: %s %s", caucus_status_text(status), error.field, error.text);
     return plan;
@@ -40,7 +40,7 @@ static inline void plan_refused(const caucus_settings *s, caucus_status want, co
     caucus_plan *plan = NULL;
     caucus_error error;
     memset(&error, 0, sizeof error);
-    assert_int_equal(caucus_plan_make(s, &plan, &error), want);
+    assert_int_equal(caucus_plan_new(s, &plan, &error), want);
     assert_null(plan);
     assert_string_equal(error.field, field);
     assert_true(strlen(error.text) > 0);

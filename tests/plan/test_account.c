@@ -118,7 +118,7 @@ static void random_plans(void **state) {
         caucus_settings s = random_settings();
         caucus_plan *plan = NULL;
         caucus_error error;
-        caucus_status status = caucus_plan_make(&s, &plan, &error);
+        caucus_status status = caucus_plan_new(&s, &plan, &error);
         if (status != CAUCUS_OK) {
             refused++;
             assert_null(plan);
@@ -163,10 +163,10 @@ static void monotone(void **state) {
             s.trees = s.algorithm == CAUCUS_ALGORITHM_STOCH ? 0 : CAUCUS_TREES_AUTO;
         caucus_plan *small = NULL, *large = NULL;
         caucus_error error;
-        if (caucus_plan_make(&s, &small, &error) != CAUCUS_OK)
+        if (caucus_plan_new(&s, &small, &error) != CAUCUS_OK)
             continue;
         s.epsilon *= 2;
-        if (caucus_plan_make(&s, &large, &error) == CAUCUS_OK) {
+        if (caucus_plan_new(&s, &large, &error) == CAUCUS_OK) {
             caucus_rational *a[512], *b[512];
             bool va[512], vb[512];
             const size_t na = parameters(small, a, va, 512), nb = parameters(large, b, vb, 512);
@@ -189,7 +189,7 @@ static void tampering(void **state) {
         caucus_settings s = random_settings();
         caucus_plan *plan = NULL;
         caucus_error error;
-        if (caucus_plan_make(&s, &plan, &error) != CAUCUS_OK)
+        if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
             continue;
         caucus_rational *p[512];
         bool variance[512];

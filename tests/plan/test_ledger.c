@@ -33,7 +33,7 @@ static caucus_ledger *ledger_of(double epsilon, double delta) {
 
 static caucus_status open_run(caucus_ledger *ledger, double choices, double messages, double delta, uint32_t *ret) {
     caucus_plan plan = plan_of(choices, messages, delta);
-    return caucus_ledger_open_run(ledger, &plan, "trial", false, ret, NULL);
+    return caucus_ledger_reserve(ledger, &plan, "trial", false, ret, NULL);
 }
 
 static caucus_ledger_totals totals(const caucus_ledger *ledger) {
@@ -69,15 +69,15 @@ static void a_budget_of_nothing(void **state) {
     s.trust = CAUCUS_TRUST_COORDINATOR;
     s.rounds = 1;
     caucus_plan *one = NULL, *more = NULL;
-    assert_int_equal(caucus_plan_make(&s, &one, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &one, NULL), CAUCUS_OK);
     s.rounds = 100;
-    assert_int_equal(caucus_plan_make(&s, &more, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &more, NULL), CAUCUS_OK);
     assert_true(one->guarantee.epsilon_choices == 0);
     caucus_ledger *ledger = ledger_of(0, 0), *back = NULL;
     caucus_error e;
     uint32_t run = 0;
-    assert_int_equal(caucus_ledger_open_run(ledger, more, "spends", false, &run, &e), CAUCUS_E_BUDGET);
-    assert_int_equal(caucus_ledger_open_run(ledger, one, "spends nothing", false, &run, &e), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, more, "spends", false, &run, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_reserve(ledger, one, "spends nothing", false, &run, &e), CAUCUS_OK);
     for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
         char line[CAUCUS_LEDGER_LINE_BYTES];
         assert_int_equal(caucus_ledger_line(ledger, i, line, sizeof line), CAUCUS_OK);
@@ -109,16 +109,16 @@ static void a_name_is_utf8(void **state) {
     caucus_settings_init(&s);
     s.trust = CAUCUS_TRUST_COORDINATOR;
     caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_make(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     caucus_ledger *ledger = ledger_of(INFINITY, 0.5);
     caucus_error e;
     uint32_t run = 0;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(caucus_ledger_open_run(ledger, plan, bad[i], false, &run, &e), CAUCUS_E_RANGE);
+        assert_int_equal(caucus_ledger_reserve(ledger, plan, bad[i], false, &run, &e), CAUCUS_E_RANGE);
         assert_string_equal(e.field, "name");
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        assert_int_equal(caucus_ledger_open_run(ledger, plan, good[i], false, &run, &e), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_reserve(ledger, plan, good[i], false, &run, &e), CAUCUS_OK);
     caucus_ledger_free(ledger);
     caucus_plan_free(plan);
 }
@@ -136,7 +136,7 @@ static void runs_share_the_budget(void **state) {
     assert_true(t.reserved_choices == 1.5 && t.reserved_messages == 2 && t.budget_epsilon == 4);
     caucus_plan big = plan_of(1.0000001, (double)NAN, 0);
     caucus_error e;
-    assert_int_equal(caucus_ledger_open_run(ledger, &big, "big", false, &run, &e), CAUCUS_E_BUDGET);
+    assert_int_equal(caucus_ledger_reserve(ledger, &big, "big", false, &run, &e), CAUCUS_E_BUDGET);
     assert_string_equal(e.field, "epsilon");
     assert_non_null(strstr(e.text, "1 of 4 left"));
     assert_int_equal(open_run(ledger, 0.5, (double)NAN, 6e-7, &run), CAUCUS_E_BUDGET); /* delta */
@@ -244,14 +244,14 @@ static void names_are_checked(void **state) {
     longest[38] = '\0';
     const char *bad[] = {"", " a", "a ", "a\tb", "a\nb", "a\x7f", "a\xc2\x85", NULL};
     for (int i = 0; i < 8; i++) {
-        assert_int_equal(caucus_ledger_open_run(ledger, &plan, bad[i], false, &run, NULL), CAUCUS_E_RANGE);
+        assert_int_equal(caucus_ledger_reserve(ledger, &plan, bad[i], false, &run, NULL), CAUCUS_E_RANGE);
         assert_int_equal(caucus_ledger_count(ledger), 1);
     }
-    assert_int_equal(caucus_ledger_open_run(ledger, &plan, longest, false, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, &plan, longest, false, &run, NULL), CAUCUS_OK);
     longest[38] = 'n';
     longest[39] = '\0';
-    assert_int_equal(caucus_ledger_open_run(ledger, &plan, longest, false, &run, NULL), CAUCUS_E_RANGE);
-    assert_int_equal(caucus_ledger_open_run(ledger, &plan, "K\xc3\xb6ln 2", true, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, &plan, longest, false, &run, NULL), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_ledger_reserve(ledger, &plan, "K\xc3\xb6ln 2", true, &run, NULL), CAUCUS_OK);
     assert_string_equal(caucus_ledger_entry(ledger, 2)->what, "K\xc3\xb6ln 2 coordinator event");
     assert_true(totals(ledger).any_seeded && caucus_ledger_entry(ledger, 2)->seeded);
     assert_int_equal(caucus_ledger_release(ledger, 2, 0, "bad\n", none, none, NULL), CAUCUS_E_RANGE);
@@ -269,7 +269,7 @@ static caucus_ledger *history(line_text *ret) {
     caucus_plan seeded = plan_of(2, 1.5, 1.0 / 3 * 1e-6);
     assert_int_equal(open_run(ledger, 1, (double)NAN, 1e-6, &run), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(ledger, 1, 0, "check", (caucus_rational){1, 7}, none, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_open_run(ledger, &seeded, "dry run", true, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, &seeded, "dry run", true, &run, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(ledger, 2, 3, "vote", none, (caucus_rational){3, 2}, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(ledger, 1, 4000000000u, "selection", (caucus_rational){6, 7}, none, NULL),
                      CAUCUS_OK);

@@ -111,7 +111,7 @@ static void known_knorm_bound(void **state) {
         assert_int_equal(caucus_rational_floor(want[i][0] / 0x1p20, 56, &rate), CAUCUS_OK);
         const caucus_noise noise = {CAUCUS_NOISE_KNORM, rate};
         const noise_term term = {&noise, 1, 10};
-        const double error = bounds_noise_max(log(100), 100, &term, 1, 0) / 0x1p20;
+        const double error = caucus_bounds_noise_max(log(100), 100, &term, 1, 0) / 0x1p20;
         double pseudo = 1;
         for (int p = 2; p <= 15; p++) {
             const double n = ldexp(1, p - 2), length = p == 15 ? 1 : 2 * n;
@@ -127,13 +127,13 @@ static void noise_maximum(void **state) {
     (void)state;
     const caucus_noise gauss = {CAUCUS_NOISE_GAUSSIAN, {9, 1}}, laplace = {CAUCUS_NOISE_LAPLACE, {1, 64}};
     const noise_term one = {&gauss, 2, 5}, two = {&laplace, 1, 1};
-    near(bounds_noise_max(log(100), 100, &one, 1, 0), sqrt(2 * log(100) * 4 * 5 * 9), 1e-3);
-    near(bounds_noise_max(log(100), 100, &one, 1, 20), sqrt(2 * log(100) * 200), 1e-3);
-    const double most = bounds_noise_max(log(100), 100, &two, 1, 0);
+    near(caucus_bounds_noise_max(log(100), 100, &one, 1, 0), sqrt(2 * log(100) * 4 * 5 * 9), 1e-3);
+    near(caucus_bounds_noise_max(log(100), 100, &one, 1, 20), sqrt(2 * log(100) * 200), 1e-3);
+    const double most = caucus_bounds_noise_max(log(100), 100, &two, 1, 0);
     assert_true(most > 64 * log(50) && most < 64 * (log(100) + 3));
     const caucus_noise coarse = {CAUCUS_NOISE_KNORM, {1, 2}};
     const noise_term three = {&coarse, 1, 1};
-    assert_true(isnan(bounds_noise_max(log(100), 100, &three, 1, 0)));
+    assert_true(isnan(caucus_bounds_noise_max(log(100), 100, &three, 1, 0)));
 }
 
 /* Weights n/(n + c), c = 4*variance/grid^2: 1/2 where the losses' own spread equals the noise. */

@@ -16,9 +16,9 @@ static void near(double got, double want, double tolerance) {
 
 static void known_rho(void **state) {
     (void)state;
-    near(zcdp_rho(0.1, 1e-6), 3.2104e-4, 1e-8);
-    near(zcdp_rho(1, 1e-6), 0.024356, 1e-6);
-    near(zcdp_rho(10, 1e-6), 1.5393, 1e-4);
+    near(caucus_zcdp_rho(0.1, 1e-6), 3.2104e-4, 1e-8);
+    near(caucus_zcdp_rho(1, 1e-6), 0.024356, 1e-6);
+    near(caucus_zcdp_rho(10, 1e-6), 1.5393, 1e-4);
 }
 
 /* Three ways to give kappa selections half of epsilon (docs/PRIVACY.md, "Approximate privacy"): even split, advanced
@@ -44,7 +44,7 @@ static void known_eta(void **state) {
         const double kappa = table[i][0], epsilon = table[i][1], unit = epsilon < 5 ? 5e-5 : 5e-4;
         near(epsilon / 2 / kappa, table[i][2], unit);
         near(eta_advanced(kappa, epsilon / 2, 1e-6), table[i][3], unit);
-        near(sqrt(8 * zcdp_rho(epsilon / 2, 1e-6) / kappa), table[i][4], unit);
+        near(sqrt(8 * caucus_zcdp_rho(epsilon / 2, 1e-6) / kappa), table[i][4], unit);
     }
 }
 
@@ -52,11 +52,11 @@ static void inverse(void **state) {
     (void)state;
     for (double epsilon = 0.001; epsilon < 1000; epsilon *= 3)
         for (double delta = 1e-14; delta < 0.1; delta *= 50) {
-            const double rho = zcdp_rho(epsilon, delta);
+            const double rho = caucus_zcdp_rho(epsilon, delta);
             assert_true(rho > 0);
-            assert_true(zcdp_epsilon(rho, delta) <= epsilon * (1 + 1e-11) + 1e-13);
-            near(zcdp_epsilon(rho, delta), epsilon, 1e-7 * epsilon + 1e-9);
-            assert_true(zcdp_epsilon(rho * 1.001, delta) > epsilon);
+            assert_true(caucus_zcdp_epsilon(rho, delta) <= epsilon * (1 + 1e-11) + 1e-13);
+            near(caucus_zcdp_epsilon(rho, delta), epsilon, 1e-7 * epsilon + 1e-9);
+            assert_true(caucus_zcdp_epsilon(rho * 1.001, delta) > epsilon);
         }
 }
 
@@ -66,15 +66,16 @@ static void with_pure(void **state) {
     for (double epsilon = 0.01; epsilon < 200; epsilon *= 4)
         for (double share = 0.05; share < 1; share += 0.2) {
             const double pure = epsilon * share, delta = 1e-6;
-            const double rho = zcdp_rho_with_pure(epsilon, pure, delta);
-            assert_true(rho >= zcdp_rho(epsilon - pure, delta) * (1 - 1e-9));
-            near(zcdp_epsilon_with_pure(rho, pure, delta), epsilon, 1e-7 * epsilon);
-            assert_true(zcdp_epsilon_with_pure(rho, pure, delta) <= pure + zcdp_epsilon(rho, delta) + 1e-9 * epsilon);
-            assert_true(zcdp_epsilon_with_pure(rho, pure * 1.01, delta) >= epsilon * (1 - 1e-12));
+            const double rho = caucus_zcdp_rho_with_pure(epsilon, pure, delta);
+            assert_true(rho >= caucus_zcdp_rho(epsilon - pure, delta) * (1 - 1e-9));
+            near(caucus_zcdp_epsilon_with_pure(rho, pure, delta), epsilon, 1e-7 * epsilon);
+            assert_true(caucus_zcdp_epsilon_with_pure(rho, pure, delta) <=
+                        pure + caucus_zcdp_epsilon(rho, delta) + 1e-9 * epsilon);
+            assert_true(caucus_zcdp_epsilon_with_pure(rho, pure * 1.01, delta) >= epsilon * (1 - 1e-12));
         }
-    near(zcdp_epsilon_with_pure(0, 0.7, 1e-6), 0.7, 0);
-    near(zcdp_epsilon(0, 1e-6), 0, 0);
-    near(zcdp_rho_with_pure(1, 1, 1e-6), 0, 0);
+    near(caucus_zcdp_epsilon_with_pure(0, 0.7, 1e-6), 0.7, 0);
+    near(caucus_zcdp_epsilon(0, 1e-6), 0, 0);
+    near(caucus_zcdp_rho_with_pure(1, 1, 1e-6), 0, 0);
 }
 
 /* The Gaussian mechanism's exact delta at (rho, epsilon) is below the delta asked for: an independent check of the
@@ -82,7 +83,7 @@ static void with_pure(void **state) {
 static void gaussian_is_covered(void **state) {
     (void)state;
     for (double rho = 1e-4; rho < 3; rho *= 4) {
-        const double mu = sqrt(2 * rho), delta = 1e-6, epsilon = zcdp_epsilon(rho, delta);
+        const double mu = sqrt(2 * rho), delta = 1e-6, epsilon = caucus_zcdp_epsilon(rho, delta);
         const double exact = 0.5 * erfc((epsilon / mu - mu / 2) / sqrt(2)) -
                              exp(epsilon) * 0.5 * erfc((epsilon / mu + mu / 2) / sqrt(2));
         assert_true(exact <= delta);

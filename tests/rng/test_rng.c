@@ -39,7 +39,7 @@ static void test_rfc_block(void **state) {
     };
     caucus_key key = counting_key();
     caucus_stream stream;
-    caucus_stream_open(&stream, &key, (caucus_purpose)0, 0x0900, 0x4a000000, 0);
+    caucus_stream_init(&stream, &key, (caucus_purpose)0, 0x0900, 0x4a000000, 0);
     for (int i = 0; i < 8; i++) {
         (void)caucus_stream_next(&stream);
     }
@@ -57,7 +57,7 @@ static void test_rfc_key_stream(void **state) {
     };
     caucus_key key = counting_key();
     caucus_stream stream;
-    caucus_stream_open(&stream, &key, (caucus_purpose)0, 0, 0x4a000000, 0);
+    caucus_stream_init(&stream, &key, (caucus_purpose)0, 0, 0x4a000000, 0);
     for (int i = 0; i < 8; i++) {
         (void)caucus_stream_next(&stream);
     }
@@ -73,7 +73,7 @@ static void test_frozen_derivations(void **state) {
     caucus_key_derive(&key, 7, &sub);
     assert_true(sub.seeded);
     caucus_stream stream;
-    caucus_stream_open(&stream, &sub, CAUCUS_PURPOSE_CHECK, 2, 3, 4);
+    caucus_stream_init(&stream, &sub, CAUCUS_PURPOSE_CHECK, 2, 3, 4);
     static const uint8_t seed_1[8] = {0x50, 0x8b, 0xf9, 0xad, 0xf4, 0x39, 0x3c, 0xed};
     static const uint8_t entity_7[8] = {0xd5, 0x5b, 0x9a, 0x9a, 0x26, 0x17, 0x8d, 0x6d};
     static const uint64_t words[3] = {0x51eb3b6eb33624fa, 0xc90ec40473b292bb, 0xdf87147c3cf0335d};
@@ -96,9 +96,9 @@ static void test_refills_are_seamless(void **state) {
     (void)state;
     caucus_key key = counting_key();
     caucus_stream all, one;
-    caucus_stream_open(&all, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
+    caucus_stream_init(&all, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
     for (uint32_t block = 0; block < 40; block++) {
-        caucus_stream_open(&one, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
+        caucus_stream_init(&one, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
         one.block = block; /* a stream opened in the middle reads one block there */
         for (int i = 0; i < 8; i++) {
             assert_int_equal(caucus_word(&all), caucus_stream_next(&one));
@@ -111,12 +111,12 @@ static void test_addresses_differ(void **state) {
     caucus_key key = counting_key(), other;
     caucus_key_derive(&key, 0, &other);
     caucus_stream streams[6];
-    caucus_stream_open(&streams[0], &key, CAUCUS_PURPOSE_TEST, 1, 1, 1);
-    caucus_stream_open(&streams[1], &key, CAUCUS_PURPOSE_PLAY, 1, 1, 1);
-    caucus_stream_open(&streams[2], &key, CAUCUS_PURPOSE_TEST, 2, 1, 1);
-    caucus_stream_open(&streams[3], &key, CAUCUS_PURPOSE_TEST, 1, 2, 1);
-    caucus_stream_open(&streams[4], &key, CAUCUS_PURPOSE_TEST, 1, 1, 2);
-    caucus_stream_open(&streams[5], &other, CAUCUS_PURPOSE_TEST, 1, 1, 1);
+    caucus_stream_init(&streams[0], &key, CAUCUS_PURPOSE_TEST, 1, 1, 1);
+    caucus_stream_init(&streams[1], &key, CAUCUS_PURPOSE_PLAY, 1, 1, 1);
+    caucus_stream_init(&streams[2], &key, CAUCUS_PURPOSE_TEST, 2, 1, 1);
+    caucus_stream_init(&streams[3], &key, CAUCUS_PURPOSE_TEST, 1, 2, 1);
+    caucus_stream_init(&streams[4], &key, CAUCUS_PURPOSE_TEST, 1, 1, 2);
+    caucus_stream_init(&streams[5], &other, CAUCUS_PURPOSE_TEST, 1, 1, 1);
     uint64_t word[6];
     for (int i = 0; i < 6; i++) {
         word[i] = caucus_stream_next(&streams[i]);
@@ -134,7 +134,7 @@ static void test_fresh_keys_and_wiping(void **state) {
     assert_false(a.seeded || b.seeded);
     assert_memory_not_equal(a.bytes, b.bytes, sizeof a.bytes);
     caucus_stream stream;
-    caucus_stream_open(&stream, &a, CAUCUS_PURPOSE_TEST, 0, 0, 0);
+    caucus_stream_init(&stream, &a, CAUCUS_PURPOSE_TEST, 0, 0, 0);
     (void)caucus_stream_next(&stream);
     caucus_stream_wipe(&stream);
     caucus_key_wipe(&a);
@@ -148,7 +148,7 @@ static void test_end_of_stream(void **state) {
     (void)state;
     caucus_key key = counting_key();
     caucus_stream stream;
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, 0, 0);
     (void)caucus_stream_next(&stream);
     stream.next = stream.filled;
     stream.block = UINT32_MAX - 2;

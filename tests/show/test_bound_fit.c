@@ -25,7 +25,7 @@ static void classes_are_true(void **state) {
         for (uint32_t trial = 0; trial < 20; trial++) {
             caucus_adversary_trial *losses = NULL;
             bool faultless = false, same = true;
-            assert_int_equal(caucus_adversary_trial_open(adversary, trial, &losses), CAUCUS_OK);
+            assert_int_equal(caucus_adversary_trial_new(adversary, trial, &losses), CAUCUS_OK);
             for (uint32_t i = 0; i < CLIENTS; i++) {
                 caucus_adversary_fill(losses, i + 1, 0, ROUNDS, rows[i]);
                 same = same && memcmp(rows[i], rows[0], sizeof rows[0]) == 0;
@@ -42,7 +42,7 @@ static void classes_are_true(void **state) {
             caucus_adversary_trial_free(losses);
         }
         assert_false(is.iid_clients && !is.iid_rounds);
-        caucus_adversary_free(adversary);
+        caucus_adversary_close(adversary);
     }
     assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).faultless);
     assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).iid_rounds);

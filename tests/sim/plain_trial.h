@@ -106,7 +106,7 @@ static inline void plain_talk(plain_trial *p, uint32_t *expert) {
             p->result.bytes_up += CAUCUS_REPORT_HEAD_BYTES + 8 * report->count;
         }
         caucus_announcement before = *caucus_coordinator_announcement(p->coordinator);
-        assert_int_equal(caucus_coordinator_close(p->coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(p->coordinator), CAUCUS_OK);
         plain_announce(p);
         const caucus_announcement *now = caucus_coordinator_announcement(p->coordinator);
         bool request = (before.ask == CAUCUS_ASK_COST && now->ask == CAUCUS_ASK_SUMS) ||
@@ -131,7 +131,7 @@ static inline double plain_regret(const plain_trial *p) {
 static inline caucus_trial_result plain_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                              uint32_t number) {
     caucus_adversary_trial *losses = NULL;
-    assert_int_equal(caucus_adversary_trial_open(adversary, number, &losses), CAUCUS_OK);
+    assert_int_equal(caucus_adversary_trial_new(adversary, number, &losses), CAUCUS_OK);
     plain_trial p = {.plan = plan,
                      .losses = losses,
                      .wide = caucus_adversary_is_wide(adversary),
@@ -183,7 +183,7 @@ static inline void same_results(const char *what, const caucus_trial_result *a, 
 static inline caucus_plan *plan_of(const caucus_settings *settings) {
     caucus_plan *plan = NULL;
     caucus_error error = {"", ""};
-    if (caucus_plan_make(settings, &plan, &error) != CAUCUS_OK)
+    if (caucus_plan_new(settings, &plan, &error) != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
     assert_non_null(plan);
     return plan;

@@ -32,13 +32,13 @@ static game open_game(caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32
     if (caucus_adversary_open(&settings, &g.adversary, &error) != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
     assert_non_null(g.adversary);
-    assert_int_equal(caucus_adversary_trial_open(g.adversary, trial, &g.trial), CAUCUS_OK);
+    assert_int_equal(caucus_adversary_trial_new(g.adversary, trial, &g.trial), CAUCUS_OK);
     return g;
 }
 
 static void close_game(game *g) {
     caucus_adversary_trial_free(g->trial);
-    caucus_adversary_free(g->adversary);
+    caucus_adversary_close(g->adversary);
 }
 
 static float *rows_of(const game *g, uint32_t client) {
@@ -454,7 +454,7 @@ static void test_losses_file(void **state) {
         caucus_adversary *adversary = NULL;
         caucus_adversary_trial *trial = NULL;
         assert_int_equal(caucus_adversary_open(&settings, &adversary, NULL), CAUCUS_OK);
-        assert_int_equal(caucus_adversary_trial_open(adversary, 9, &trial), CAUCUS_OK);
+        assert_int_equal(caucus_adversary_trial_new(adversary, 9, &trial), CAUCUS_OK);
         uint32_t m, d, T;
         caucus_adversary_shape(adversary, &m, &d, &T);
         assert_true(m == 3 && T == 4 && d == 5 && caucus_adversary_is_wide(adversary) == (wide == 1));
@@ -467,7 +467,7 @@ static void test_losses_file(void **state) {
             assert_true(row[k] == (float)value && row64[k] == (wide ? value : (double)(float)value));
         }
         caucus_adversary_trial_free(trial);
-        caucus_adversary_free(adversary);
+        caucus_adversary_close(adversary);
         settings.experts = 6;
         check_refused(settings, CAUCUS_E_MISMATCH, "",
                       "shape (3, 4, 5) — too small for 3 clients, 4 rounds, or not 6 experts");
@@ -505,7 +505,7 @@ static void test_movielens(void **state) {
     assert_string_equal(caucus_adversary_expert_name(adversary, caucus_adversary_best_genre(adversary)), "Drama");
     for (uint32_t number = 0; number < 5; number++) {
         caucus_adversary_trial *trial = NULL;
-        assert_int_equal(caucus_adversary_trial_open(adversary, number, &trial), CAUCUS_OK);
+        assert_int_equal(caucus_adversary_trial_new(adversary, number, &trial), CAUCUS_OK);
         int seen[6] = {0};
         for (uint32_t client = 1; client <= 3; client++) {
             float rows[8];
@@ -519,7 +519,7 @@ static void test_movielens(void **state) {
         assert_true(seen[1] == 2 && seen[2] == 3 && seen[3] == 3 && seen[4] == 2 && seen[5] == 2);
         caucus_adversary_trial_free(trial);
     }
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     settings.rounds = 5;
     check_refused(settings, CAUCUS_E_RANGE, "rounds",
                   "3 clients × 5 rounds need as many users, movielens has 12 (accepted: at most 4 rounds)");
@@ -533,7 +533,7 @@ static void test_movielens(void **state) {
     settings.genre = CAUCUS_GENRE_FROM_DATA;
     assert_int_equal(caucus_adversary_open(&settings, &adversary, NULL), CAUCUS_OK);
     assert_int_equal(caucus_adversary_best_genre(adversary), 0);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     unlink(movies);
     unlink(ratings);
     rmdir(directory);

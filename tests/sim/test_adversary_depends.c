@@ -76,10 +76,10 @@ static void ask(caucus_adversary_kind kind, question q, float ret[CELLS]) {
     caucus_error error = {"", ""};
     if (caucus_adversary_open(&settings, &adversary, &error) != CAUCUS_OK)
         fail_msg("%s: %s", error.field, error.text);
-    assert_int_equal(caucus_adversary_trial_open(adversary, q.trial, &trial), CAUCUS_OK);
+    assert_int_equal(caucus_adversary_trial_new(adversary, q.trial, &trial), CAUCUS_OK);
     caucus_adversary_fill(trial, q.client, 0, ROUNDS, ret);
     caucus_adversary_trial_free(trial);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
 }
 
 static bool same(caucus_adversary_kind kind, question a, question b) {

@@ -112,7 +112,7 @@ static outcome play(const golden *g) {
     caucus_adversary *adversary = adversary_of(&a);
     caucus_trial_result r = {0};
     assert_int_equal(caucus_trial_play(plan, adversary, g->seed, 3, NULL, NULL, NULL, &r), CAUCUS_OK);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     caucus_plan_free(plan);
     return (outcome){r.regret, r.switches, r.scalars_up, r.digest};
 }

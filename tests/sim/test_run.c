@@ -169,7 +169,7 @@ static void test_baselines(void **state) {
                 caucus_trial_result slow = plain_play(result.plan, adversary, SEED, i);
                 same_results("baseline", &result.trial[i], &slow);
             }
-            caucus_adversary_free(adversary);
+            caucus_adversary_close(adversary);
             caucus_run_result_free(&result);
         }
 }
@@ -183,7 +183,7 @@ static void test_shared_and_summaries(void **state) {
         .kind = CAUCUS_ADVERSARY_GAUSSIAN, .seed = SEED, .clients = 3, .experts = 6, .rounds = 100};
     caucus_adversary *adversary = adversary_of(&a);
     assert_int_equal(caucus_run_play(&run, adversary, &shared, NULL), CAUCUS_OK);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     double mean = 0, square = 0, switches = 0, up = 0, middle = 0;
     for (uint32_t i = 0; i < 11; i++) {
         same_results("shared", &own.trial[i], &shared.trial[i]);

@@ -43,7 +43,7 @@ static caucus_trial_result compare(const char *what, const caucus_settings *s, c
         caucus_trial_result slow = plain_play(plan, adversary, SEED, number);
         same_results(what, &fast, &slow);
     }
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     caucus_plan_free(plan);
     return fast;
 }
@@ -196,7 +196,7 @@ static void test_protocols(void **state) {
                   (unsigned long long)up[CAUCUS_PROTOCOL_TWO_STEP], (unsigned long long)up[CAUCUS_PROTOCOL_PAPER],
                   (double)up[CAUCUS_PROTOCOL_PAPER] / (double)up[CAUCUS_PROTOCOL_TWO_STEP]);
     assert_true(up[CAUCUS_PROTOCOL_PAPER] >= 30 * up[CAUCUS_PROTOCOL_TWO_STEP]);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
 }
 
 /* The expert in force after every round. */
@@ -229,7 +229,7 @@ static void test_watch_and_digest(void **state) {
             told.played[told.round] = told.expert;
         assert_true(r.selections >= 1 && r.selections < plan->svt.switches);
         digest[protocol] = r.digest;
-        caucus_adversary_free(adversary);
+        caucus_adversary_close(adversary);
         caucus_plan_free(plan);
     }
     assert_memory_equal(played[0], played[1], sizeof played[0]);
@@ -288,7 +288,7 @@ static void test_convex(void **state) {
             assert_int_equal(caucus_trial_play(plan, adversary, SEED, 1, NULL, NULL, NULL, &fast), CAUCUS_OK);
 
             caucus_adversary_trial *losses = NULL;
-            assert_int_equal(caucus_adversary_trial_open(adversary, 1, &losses), CAUCUS_OK);
+            assert_int_equal(caucus_adversary_trial_new(adversary, 1, &losses), CAUCUS_OK);
             plain_trial p = {.plan = plan, .losses = losses, .m = M, .d = D};
             plain_open(&p, SEED, 1);
             slope_source from[M];
@@ -331,7 +331,7 @@ static void test_convex(void **state) {
             assert_true(fast.clipped == clipped && fast.nan == 0);
             plain_close(&p);
             caucus_adversary_trial_free(losses);
-            caucus_adversary_free(adversary);
+            caucus_adversary_close(adversary);
             caucus_plan_free(plan);
         }
 }
@@ -390,7 +390,7 @@ static void test_not_a_number(void **state) {
                 assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, NULL, NULL, NULL, &r[k]), CAUCUS_OK);
                 caucus_trial_result slow = plain_play(plan, adversary, SEED, 0);
                 same_results("npy", &r[k], &slow);
-                caucus_adversary_free(adversary);
+                caucus_adversary_close(adversary);
             }
             if (plan->settings.clients == M) {
                 assert_true(r[0].nan == nan && r[0].clipped == nan + outside);
@@ -424,7 +424,7 @@ static void test_stop(void **state) {
     assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, NULL, NULL, &r), CAUCUS_OK);
     assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, stop_now, (void *)&stop, &r), CAUCUS_E_ORDER);
     assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, NULL, NULL, &r), CAUCUS_E_ORDER);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     caucus_plan_free(plan);
 }
 

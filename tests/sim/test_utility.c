@@ -155,7 +155,7 @@ static void test_movielens_bound(void **state) {
     caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_MOVIELENS, .seed = SEED, .data = path};
     caucus_adversary *adversary = adversary_of(&a);
     caucus_adversary_trial *losses = NULL;
-    assert_int_equal(caucus_adversary_trial_open(adversary, 0, &losses), CAUCUS_OK);
+    assert_int_equal(caucus_adversary_trial_new(adversary, 0, &losses), CAUCUS_OK);
     uint32_t best = caucus_adversary_best_genre(adversary);
     static float rows[604 * 18];
     double cost = 0;
@@ -165,7 +165,7 @@ static void test_movielens_bound(void **state) {
             cost += (double)rows[t * 18 + best] / 10;
     }
     caucus_adversary_trial_free(losses);
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     assert_true(cost == 0 && caucus_adversary_class_of(CAUCUS_ADVERSARY_MOVIELENS).faultless);
     check_probability("movielens", &run);
 }
@@ -419,7 +419,7 @@ static void test_private_lower_bound(void **state) {
     }
     print_message("%-40s total regret %.2f\n", "leader, not private", total);
     assert_true(total <= 4); /* one round of all clients */
-    caucus_adversary_free(adversary);
+    caucus_adversary_close(adversary);
     caucus_plan_free(plan);
 }
 

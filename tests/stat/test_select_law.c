@@ -28,7 +28,7 @@ static void draw_counts(mechanism which, const int64_t *score, uint32_t d, caucu
     caucus_stream stream;
     uint32_t scratch[D_MAX];
     caucus_key_from_seed(SEED, &key);
-    caucus_stream_open(&stream, &key, CAUCUS_PURPOSE_TEST, 4, (uint32_t)which, lane);
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 4, (uint32_t)which, lane);
     for (uint32_t n = 0; n < d; n++)
         ret[n] = 0;
     for (int i = 0; i < DRAWS; i++) {

@@ -36,7 +36,7 @@ static inline void history_make(void) {
     plan.settings.trust = CAUCUS_TRUST_COORDINATOR;
     plan.guarantee = (caucus_guarantee){.epsilon_choices = 10, .epsilon_messages = (double)NAN};
     assert_int_equal(caucus_ledger_new(20, 0, &ledger, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_open_run(ledger, &plan, "test", false, &run, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, &plan, "test", false, &run, NULL), CAUCUS_OK);
     for (uint32_t k = 0; k < HISTORY; k++)
         assert_int_equal(
             caucus_ledger_release(ledger, run, k, "check", (caucus_rational){1, 100}, (caucus_rational){0, 1}, NULL),

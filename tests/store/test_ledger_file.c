@@ -40,7 +40,7 @@ static caucus_plan *plan_of(caucus_algorithm algorithm, caucus_trust trust, doub
     s.experts = 8;
     s.rounds = 64;
     s.clients = 2;
-    caucus_status status = caucus_plan_make(&s, &plan, &error);
+    caucus_status status = caucus_plan_new(&s, &plan, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(status, CAUCUS_OK);
     return plan;
@@ -55,7 +55,7 @@ static void write_ledger(void) {
     (void)unlink(path);
     assert_int_equal(caucus_ledger_file_open(path, 3, 0, true, &file, &error), CAUCUS_OK);
     assert_int_not_equal(access(path, F_OK), 0); /* nothing is made before it is synced */
-    assert_int_equal(caucus_ledger_open_run(file.ledger, plan, "first", true, &run, &error), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(file.ledger, plan, "first", true, &run, &error), CAUCUS_OK);
     assert_int_equal(caucus_ledger_file_sync(&file, &error), CAUCUS_OK);
     assert_int_equal(caucus_ledger_release(file.ledger, run, 4, "selection", (caucus_rational){1, 3},
                                            (caucus_rational){0, 1}, &error),
@@ -192,7 +192,7 @@ static void trials_fit_their_plan(void **state) {
         uint32_t run = 0;
         assert_int_equal(caucus_adversary_open(&a, &adversary, &error), CAUCUS_OK);
         assert_int_equal(caucus_ledger_new(INFINITY, 0.5, &ledger, &error), CAUCUS_OK);
-        assert_int_equal(caucus_ledger_open_run(ledger, plan, "run", true, &run, &error), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", true, &run, &error), CAUCUS_OK);
         caucus_status status = caucus_ledger_trial(ledger, run, plan, adversary, 1, NULL, &error);
         assert_string_equal(error.text, "");
         assert_int_equal(status, CAUCUS_OK);
@@ -211,7 +211,7 @@ static void trials_fit_their_plan(void **state) {
         if (cases[i].trust == CAUCUS_TRUST_NOBODY)
             assert_true(totals.released_messages > 0);
         caucus_ledger_free(ledger);
-        caucus_adversary_free(adversary);
+        caucus_adversary_close(adversary);
         caucus_plan_free(plan);
     }
 }

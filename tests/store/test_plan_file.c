@@ -46,7 +46,7 @@ static caucus_settings settings_of(caucus_algorithm algorithm, caucus_trust trus
 static caucus_plan *plan_of(const caucus_settings *s) {
     caucus_plan *plan = NULL;
     caucus_error error = {0};
-    if (caucus_plan_make(s, &plan, &error) != CAUCUS_OK)
+    if (caucus_plan_new(s, &plan, &error) != CAUCUS_OK)
         fail_msg("%s %s", error.field, error.text);
     return plan;
 }

@@ -100,7 +100,7 @@ static void play_wiped(caucus_algorithm algorithm, uint64_t seed, const char *di
             for (uint32_t i = 0; i < f.m; i++)
                 assert_int_equal(caucus_coordinator_receive(f.coordinator, caucus_client_report(f.client[i])),
                                  CAUCUS_OK);
-            assert_int_equal(caucus_coordinator_close(f.coordinator), CAUCUS_OK);
+            assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_OK);
             const caucus_announcement *now = caucus_coordinator_announcement(f.coordinator);
             commit_machine(store, f.coordinator);
             expect_held(dir, &all[epochs - 1], true); /* it is there to be found, also after the commit */

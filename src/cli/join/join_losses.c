@@ -50,13 +50,13 @@ caucus_status caucus_losses_from_adversary(caucus_losses_source *s, const caucus
         status = caucus_adversary_open(&own, &s->adversary, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    status = caucus_adversary_trial_open(s->adversary, 0, &s->trial);
+    status = caucus_adversary_trial_new(s->adversary, 0, &s->trial);
     return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
 }
 
 void caucus_losses_close(caucus_losses_source *s) {
     caucus_adversary_trial_free(s->trial);
-    caucus_adversary_free(s->adversary);
+    caucus_adversary_close(s->adversary);
     if (s->has_npy)
         caucus_npy_close(&s->npy);
     free(s->row);

@@ -422,7 +422,7 @@ int caucus_cli_serve(int argc, char **argv) {
         code = read_options(&s) && make_key(&s) ? serve(&s) : CAUCUS_EXIT_USAGE;
     ignore_signals();
     caucus_http_close(s.http);
-    caucus_server_free(s.server);
+    caucus_server_close(s.server);
     caucus_plan_free(s.plan);
     caucus_key_wipe(&s.settings.key);
     return code;

@@ -89,7 +89,7 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
     if (status == CAUCUS_OK)
         status = caucus_trial_play(plan, adversary, seed, 0, stop, watch, &c.list, &ret->simulation);
     if (status == CAUCUS_OK)
-        status = c.list.failed ? CAUCUS_E_MEMORY : caucus_adversary_trial_open(adversary, 0, &losses);
+        status = c.list.failed ? CAUCUS_E_MEMORY : caucus_adversary_trial_new(adversary, 0, &losses);
     c.losses = losses;
     for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
         status =
