@@ -173,7 +173,7 @@ int main(int argc, char **argv) {
     fleet f = {.plan = NULL};
     caucus_key key;
     const caucus_key *seeded = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     int result = read_seed(argc, argv, &key, &seeded);
     if (result != 0)
         return result;

@@ -61,7 +61,7 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
     const caucus_rational rate = plan->stoch.phase[0].select_rate[0];
     const caucus_rational nothing = caucus_rational_make(0, 1);
     caucus_rational spent;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     uint32_t run;
     if (caucus_ledger_reserve(ledger, plan, "spam-filter", key->seeded, &run, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
@@ -87,7 +87,7 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
 /* 5. The budget is spent: the same data cannot be asked again. */
 static int show_ledger(const caucus_plan *plan, caucus_ledger *ledger, bool seeded) {
     caucus_ledger_totals totals;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     uint32_t run;
     caucus_ledger_total(ledger, &totals);
     printf("ledger: released %.3g of %.3g, left %.3g\n", totals.released_choices, totals.budget_epsilon,
@@ -124,7 +124,7 @@ static int choose_key(int argc, char **argv, caucus_key *key) {
 int main(int argc, char **argv) {
     caucus_plan *plan = NULL;
     caucus_ledger *ledger = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_key key;
     int result = choose_key(argc, argv, &key);
     if (result != 0)

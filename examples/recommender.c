@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
         caucus_key_from_seed(seed, &key);
     ratings *r = calloc(1, sizeof *r);
     caucus_plan *plan = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     market m = {.coordinator = NULL};
     if (!r || !read_data(argv[1], r)) {
         free(r);

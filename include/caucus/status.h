@@ -2,7 +2,7 @@
  * layer: num
  *
  * Every function that can fail returns a caucus_status, which must be looked at. Hostile or
- * wrong input gives a status and, where a caucus_error is passed, one line that names the field,
+ * wrong input gives a status and, where a caucus_error is passed, what one line needs: the field,
  * the value and what is accepted. A caller's bug (a NULL where none is allowed) is an assertion;
  * a broken invariant aborts. The library never logs and a message never contains a loss. */
 #ifndef CAUCUS_STATUS_H
@@ -24,7 +24,8 @@
 extern "C" {
 #endif
 
-/* One list gives the enum, the texts and the bindings. */
+/* One list gives the enum, the texts and the bindings. One meaning each: whoever acts on a failure looks at its status,
+ * never at an error's words. */
 #define CAUCUS_STATUS_LIST(X)                                                                                          \
     X(OK, "done")                                                                                                      \
     X(E_RANGE, "a value is outside what is accepted")                                                                  \
@@ -35,9 +36,24 @@ extern "C" {
     X(E_OVERFLOW, "sums could leave 62 bits")                                                                          \
     X(E_MEMORY, "out of memory")                                                                                       \
     X(E_RANDOM, "the system's random source failed")                                                                   \
-    X(E_IO, "a file could not be read or written")                                                                     \
+    X(E_IO, "reading or writing failed")                                                                               \
     X(E_FORMAT, "a file or message is malformed")                                                                      \
-    X(E_MISMATCH, "this belongs to another plan")
+    X(E_MISMATCH, "this belongs to another plan")                                                                      \
+    X(E_INPUT, "a file that was named cannot be read")                                                                 \
+    X(E_EXISTS, "something else is there already")                                                                     \
+    X(E_CONFLICT, "two things that were given do not belong together")                                                 \
+    X(E_CHANGED, "a file changed while it was being read")                                                             \
+    X(E_EXPIRED, "a certificate is outside the time for which it is valid")                                            \
+    X(E_BUSY, "another process uses it")                                                                               \
+    X(E_FULL, "the disk is full")                                                                                      \
+    X(E_SAVE, "the state could not be saved")                                                                          \
+    X(E_NETWORK, "an address cannot be reached or listened on")                                                        \
+    X(E_PROGRAM, "another program is missing or failed")                                                               \
+    X(E_LATER, "refused for now: come again later")                                                                    \
+    X(E_STOPPED, "stopped before the end")                                                                             \
+    X(E_REFUSED, "refused for good")                                                                                   \
+    X(E_ROLLED_BACK, "this is an older copy: later decisions have been made")                                          \
+    X(E_OVER, "the run is over")
 
 typedef enum caucus_status {
 #define CAUCUS_STATUS_ENUM(name, text) CAUCUS_##name,
@@ -46,10 +62,16 @@ typedef enum caucus_status {
         CAUCUS_STATUS_COUNT
 } caucus_status;
 
-/** One line about a failure: "epsilon: 0 (accepted: above 0, at most 1000; or infinite)". */
+/** What is known about a failure, in parts. A program makes one line of them, with its own names for the fields:
+ *  "--epsilon 0: must be above 0", "--listen 127.0.0.1:80: Permission denied — another port, or 0 for any".
+ *  Frozen: it is this large for ever, and what is added later is taken from `reserved`. Begin with `= {0}`. */
 typedef struct caucus_error {
-    char field[32]; /* the setting or argument at fault, as written in files; "" if none */
-    char text[224]; /* what was wrong and what is accepted, without the field's name */
+    char field[32];   /* the setting or argument at fault, as written in files; "" if none */
+    char text[224];   /* what was wrong and what is accepted, without the field's name */
+    char hint[160];   /* what would help; "" if nothing is known. Names of fields stand in single quotes: 'deadline' */
+    int32_t os_error; /* errno of what the system refused, 0 if it did not; its words are not in the text */
+    uint32_t line;    /* of the file or text that was being read, from 1; 0: none, or the text names it */
+    uint32_t reserved[22];
 } caucus_error;
 
 /** The text of a status, never NULL. */
@@ -58,6 +80,12 @@ CAUCUS_API const char *caucus_status_text(caucus_status status);
 /** Fill an error (NULL is allowed and ignored) and return the status, for `return caucus_fail(...)`. */
 CAUCUS_API caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const char *field,
                                      const char *format, ...) CAUCUS_PRINTF(4, 5);
+/** The same for what the system refused: os_error is its errno. CAUCUS_E_IO becomes the more exact CAUCUS_E_FULL or
+ *  CAUCUS_E_MEMORY where the errno says so; the status that is returned is the one to go by. */
+CAUCUS_API caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int os_error, const char *field,
+                                        const char *format, ...) CAUCUS_PRINTF(5, 6);
+/** Add what would help to an error that was filled just now, and return the status. */
+CAUCUS_API caucus_status caucus_fail_hint(caucus_error *ret_error, caucus_status status, const char *hint);
 
 #ifdef __cplusplus
 }

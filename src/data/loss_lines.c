@@ -132,7 +132,7 @@ caucus_losses_state caucus_loss_lines_next(caucus_loss_lines *l, double *ret, ca
     }
     if (!line)
         return l->ended ? CAUCUS_LOSSES_ENDED : CAUCUS_LOSSES_LATER;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_loss_line(line, l->experts, ret, &error) == CAUCUS_OK)
         return CAUCUS_LOSSES_READY;
     return wrong(l, error.text, ret_error);

@@ -180,7 +180,7 @@ static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error 
 }
 
 static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_address_resolve(d->connect, "connect", false, &d->address, &error) != CAUCUS_OK) {
         lose(d, link, error.text);
         return CAUCUS_OK;
@@ -243,7 +243,7 @@ static caucus_status reached(caucus_dial *d, caucus_link *link, caucus_error *re
     }
     if (!d->context)
         return opened(d, link, ret_error);
-    caucus_error tls = {"", ""};
+    caucus_error tls = {0};
     if (caucus_tls_client_open(d->context, d->fd, d->address.host, d->session, &d->ssl, &tls) != CAUCUS_OK) {
         lose(d, link, tls.text);
         return CAUCUS_OK;
@@ -332,7 +332,7 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
             d->session = session;
         }
     }
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status = caucus_link_receive(link, buffer, (size_t)n, &error);
     if (status == CAUCUS_OK) {
         d->fruitful = true;

@@ -2,6 +2,7 @@
  * layer: num */
 #include <caucus/status.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,17 +26,43 @@ static void one_line(char *text) {
             *text = '?';
 }
 
+static void fill(caucus_error *ret, caucus_status status, int os_error, const char *field, const char *format,
+                 va_list args) {
+    if (ret == NULL)
+        return;
+    *ret = (caucus_error){.os_error = os_error};
+    if (vsnprintf(ret->text, sizeof ret->text, format, args) < 0)
+        (void)snprintf(ret->text, sizeof ret->text, "%s", caucus_status_text(status));
+    (void)snprintf(ret->field, sizeof ret->field, "%s", field != NULL ? field : "");
+    one_line(ret->text);
+    one_line(ret->field);
+}
+
 caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const char *field, const char *format, ...) {
-    if (ret_error == NULL)
-        return status;
     va_list args;
     va_start(args, format);
-    int written = vsnprintf(ret_error->text, sizeof ret_error->text, format, args);
+    fill(ret_error, status, 0, field, format, args);
     va_end(args);
-    if (written < 0)
-        (void)snprintf(ret_error->text, sizeof ret_error->text, "%s", caucus_status_text(status));
-    (void)snprintf(ret_error->field, sizeof ret_error->field, "%s", field != NULL ? field : "");
-    one_line(ret_error->text);
-    one_line(ret_error->field);
+    return status;
+}
+
+caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int os_error, const char *field,
+                             const char *format, ...) {
+    if (status == CAUCUS_E_IO && (os_error == ENOSPC || os_error == EDQUOT))
+        status = CAUCUS_E_FULL;
+    if (status == CAUCUS_E_IO && os_error == ENOMEM)
+        status = CAUCUS_E_MEMORY;
+    va_list args;
+    va_start(args, format);
+    fill(ret_error, status, os_error, field, format, args);
+    va_end(args);
+    return status;
+}
+
+caucus_status caucus_fail_hint(caucus_error *ret_error, caucus_status status, const char *hint) {
+    if (ret_error != NULL) {
+        (void)snprintf(ret_error->hint, sizeof ret_error->hint, "%s", hint);
+        one_line(ret_error->hint);
+    }
     return status;
 }

@@ -151,7 +151,7 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
         }
         figure->data = a.data;
     }
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status = caucus_adversary_open(&a, ret, &error);
     if (a.data && (strcmp(error.field, "rounds") == 0 || strcmp(error.field, "experts") == 0))
         return caucus_fail(ret_error, status, "",

@@ -53,7 +53,7 @@ static int remove_directory(void **state) {
 
 static caucus_movielens *read_good(void) {
     caucus_movielens *data = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status = caucus_movielens_read(directory, &data, &error);
     if (status != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
@@ -107,7 +107,7 @@ static void test_small_100k(void **state) {
 
 static void check_refused(caucus_status status, const char *ending) {
     caucus_movielens *data = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     assert_int_equal(caucus_movielens_read(directory, &data, &error), status);
     assert_null(data);
     size_t length = strlen(error.text), tail = strlen(ending);

@@ -69,7 +69,7 @@ static void test_spellings(void **state) {
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         uint8_t bytes[512];
         caucus_npy npy;
-        caucus_error error = {"", ""};
+        caucus_error error = {0};
         size_t size = make(bytes, 1, good[i], 8);
         assert_int_equal(caucus_npy_parse("x.npy", bytes, size, &npy, &error), CAUCUS_OK);
     }
@@ -207,7 +207,7 @@ static void test_cut_file(void **state) {
         assert_int_equal(truncate(path[0], left), 0);
         caucus_npy_fill(&npy[0], 0, 0, 1, row);
         assert_true(row[VALUES - 1] == 0.0f && (turn == 0 || row[0] > 0.18f));
-        caucus_error error = {"", ""};
+        caucus_error error = {0};
         assert_int_equal(caucus_npy_whole(&npy[0], "losses.npy", &error), CAUCUS_E_IO);
         assert_string_equal(error.text, "losses.npy: it became shorter while it was being read");
         assert_int_equal(truncate(path[0], (off_t)(size + sizeof body)), 0); /* too late */

@@ -252,7 +252,7 @@ static bool plan_item(digest *state, size_t index) {
     const setting *in = &settings[index];
     caucus_settings s;
     caucus_plan *plan = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_settings_init(&s);
     s.algorithm = in->algorithm, s.trust = in->trust, s.calibration = in->calibration;
     s.select = in->select, s.message = in->message, s.losses = in->losses;

@@ -143,7 +143,7 @@ static caucus_link *small_link(const caucus_plan *plan, const uint8_t hash[32]) 
 
 static void step(caucus_dial *dial, caucus_link *link) {
     bool awake;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_dial_step(dial, link, -1, 20, &awake, &error) != CAUCUS_OK)
         fail_msg("%s %s", error.field, error.text);
 }
@@ -214,7 +214,7 @@ static void test_resumption(void **state) {
     for (size_t i = 0; i < 6; i++)
         snprintf(path[i], sizeof path[i], i < 5 ? "%s/certs/%s" : "%s/%s", dir, name[i]);
     caucus_certify_settings certify = {.dir = path[5], .clients = 1, .days = 1};
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     SSL_CTX *context = NULL;
     if (caucus_certify(&certify, &error) != CAUCUS_OK ||
         caucus_tls_server_new(path[0], path[1], path[2], &context, &error) != CAUCUS_OK)

@@ -236,7 +236,7 @@ static inline double exact_chi2(const uint64_t *count, const long double *law, s
 /* A plan or a failed test that says why. */
 static inline caucus_plan *exact_plan(const caucus_settings *settings) {
     caucus_plan *plan = NULL;
-    caucus_error error = {{0}, {0}};
+    caucus_error error = {0};
     caucus_status status = caucus_plan_new(settings, &plan, &error);
     if (status != CAUCUS_OK) {
         fail_msg("no plan: %s: %s (%s)", error.field, error.text, caucus_status_text(status));

@@ -328,7 +328,7 @@ static void test_disk_full(void **state) {
     assert_int_equal(h->seen_count, 0);
     assert_int_equal(caucus_link_round(h->seat[0].link), 1);
     h->seat[0].disk_full = false;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     assert_int_equal(caucus_link_receive(h->seat[0].link, NULL, 0, &error), CAUCUS_OK);
     settle(h, NOBODY);
     assert_true(hall_done(h));
@@ -354,7 +354,7 @@ static void test_leave(void **state) {
     (void)hall_down(h, 0, SIZE_MAX);
     for (int i = 0; i < 7; i++)
         assert_true(hall_play(h, 0));
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     assert_int_equal(caucus_link_leave(h->seat[0].link, "stopped", &error), CAUCUS_OK);
     h->seat[0].hello_bytes = SIZE_MAX; /* what follows is no item */
     assert_true(hall_up(h, 0, SIZE_MAX) > 0);

@@ -78,7 +78,7 @@ static inline bool seat_save(void *user, const uint8_t *bytes, size_t size) {
 static inline void hall_start(hall *h, uint32_t i, uint64_t key_seed) {
     seat *s = &h->seat[i];
     caucus_key key;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     client_key(key_seed, i + 1, &key);
     caucus_link_free(s->link);
     s->link = NULL;
@@ -270,7 +270,7 @@ static inline size_t hall_down(hall *h, uint32_t i, size_t most) {
     size_t n = s->down.size < most ? s->down.size : most;
     if (n == 0)
         return 0;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status = caucus_link_receive(s->link, s->down.bytes, n, &error);
     if (status != CAUCUS_OK)
         fail_msg("receive: %s %s", error.field, error.text);
@@ -290,7 +290,7 @@ static inline bool hall_play(hall *h, uint32_t i) {
     uint32_t round = caucus_link_round(s->link);
     s->expert[round] = caucus_link_expert(s->link);
     hashed_losses(i + 1, round + 1, h->d, row);
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status = caucus_link_observe(s->link, row, &error);
     if (status != CAUCUS_OK && !(status == CAUCUS_E_IO && s->disk_full))
         fail_msg("observe: %s %s", error.field, error.text);

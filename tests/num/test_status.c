@@ -8,6 +8,7 @@
 
 #include <caucus/status.h>
 
+#include <errno.h>
 #include <string.h>
 
 static void every_status_has_its_own_text(void **state) {
@@ -47,11 +48,47 @@ static void long_and_hostile_text_stays_one_line(void **state) {
     assert_string_equal(e.text, "?[2J??? ok");
 }
 
+static void what_the_system_said_travels_along(void **state) {
+    (void)state;
+    caucus_error e;
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_IO, EACCES, "listen", "port %d", 80), CAUCUS_E_IO);
+    assert_int_equal(e.os_error, EACCES);
+    assert_string_equal(e.text, "port 80");
+    assert_string_equal(e.hint, "");
+    assert_int_equal(caucus_fail_hint(&e, CAUCUS_E_IO, "another\nport"), CAUCUS_E_IO);
+    assert_string_equal(e.hint, "another?port");
+    assert_string_equal(e.text, "port 80");
+    assert_int_equal(e.os_error, EACCES);
+    /* The next error begins anew. */
+    assert_int_equal(caucus_fail(&e, CAUCUS_E_RANGE, "x", "y"), CAUCUS_E_RANGE);
+    assert_int_equal(e.os_error, 0);
+    assert_string_equal(e.hint, "");
+    /* A full disk is a kind of its own, but a state that is not saved stays that. */
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_IO, ENOSPC, "", "a"), CAUCUS_E_FULL);
+    assert_int_equal(caucus_fail_os(NULL, CAUCUS_E_IO, EDQUOT, "", "a"), CAUCUS_E_FULL);
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_IO, ENOMEM, "", "a"), CAUCUS_E_MEMORY);
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_SAVE, ENOSPC, "", "a"), CAUCUS_E_SAVE);
+    assert_int_equal(e.os_error, ENOSPC);
+    assert_int_equal(caucus_fail_hint(NULL, CAUCUS_E_BUSY, "wait"), CAUCUS_E_BUSY);
+}
+
+/* What programs outside were compiled with. */
+static void an_error_is_frozen(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(caucus_error), 512);
+    assert_int_equal(offsetof(caucus_error, text), 32);
+    assert_int_equal(offsetof(caucus_error, hint), 256);
+    assert_int_equal(offsetof(caucus_error, os_error), 416);
+    assert_int_equal(offsetof(caucus_error, line), 420);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_its_own_text),
         cmocka_unit_test(fail_fills_and_returns),
         cmocka_unit_test(long_and_hostile_text_stays_one_line),
+        cmocka_unit_test(what_the_system_said_travels_along),
+        cmocka_unit_test(an_error_is_frozen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,7 +327,7 @@ static void every_altered_byte_is_noticed(void **state) {
             for (int flip = 1; flip < 256; flip <<= 1) {
                 memcpy(bad, lines[i], sizeof bad);
                 bad[at] = (char)(bad[at] ^ flip);
-                caucus_error e = {"", ""};
+                caucus_error e = {0};
                 assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
                 char number[32];
                 snprintf(number, sizeof number, "line %zu", i + 1);

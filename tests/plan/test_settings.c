@@ -24,7 +24,7 @@ static caucus_settings base(caucus_algorithm algorithm, caucus_trust trust) {
 }
 
 static void accept_it(caucus_settings s) {
-    caucus_error e = {"", ""};
+    caucus_error e = {0};
     caucus_status status = caucus_settings_check(&s, &e);
     if (status != CAUCUS_OK)
         print_message("refused: %s: %s\n", e.field, e.text);
@@ -33,7 +33,7 @@ static void accept_it(caucus_settings s) {
 
 static void refuse_it(caucus_settings s, caucus_status expected, const char *field, const char *says) {
     caucus_settings before = s;
-    caucus_error e = {"", ""};
+    caucus_error e = {0};
     assert_int_equal(caucus_settings_check(&s, &e), expected);
     assert_string_equal(e.field, field);
     if (strstr(e.text, says) == NULL)
@@ -67,7 +67,7 @@ static void words_round_trip(void **state) {
         assert_int_equal(caucus_##type##_parse(word, &value, NULL), CAUCUS_OK);                                        \
         assert_int_equal(value, i);                                                                                    \
         assert_true(strlen(caucus_##type##_help((caucus_##type)i)) > 10);                                              \
-        caucus_error e = {"", ""};                                                                                     \
+        caucus_error e = {0};                                                                                          \
         assert_int_equal(caucus_##type##_parse("no such word", &value, &e), CAUCUS_E_RANGE);                           \
         assert_string_equal(e.field, #type);                                                                           \
         assert_non_null(strstr(e.text, word));                                                                         \

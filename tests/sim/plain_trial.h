@@ -182,7 +182,7 @@ static inline void same_results(const char *what, const caucus_trial_result *a, 
 
 static inline caucus_plan *plan_of(const caucus_settings *settings) {
     caucus_plan *plan = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_plan_new(settings, &plan, &error) != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
     assert_non_null(plan);
@@ -191,7 +191,7 @@ static inline caucus_plan *plan_of(const caucus_settings *settings) {
 
 static inline caucus_adversary *adversary_of(const caucus_adversary_settings *settings) {
     caucus_adversary *adversary = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_adversary_open(settings, &adversary, &error) != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
     assert_non_null(adversary);

@@ -28,7 +28,7 @@ static game open_game(caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32
     caucus_adversary_settings settings = {
         .kind = kind, .seed = SEED, .clients = m, .experts = d, .rounds = T, .epsilon = 0.1};
     settings.convex = kind == CAUCUS_ADVERSARY_CROSS_ENTROPY;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_adversary_open(&settings, &g.adversary, &error) != CAUCUS_OK)
         print_error("%s: %s\n", error.field, error.text);
     assert_non_null(g.adversary);
@@ -386,7 +386,7 @@ static void test_threads(void **state) {
 static void check_refused(caucus_adversary_settings settings, caucus_status status, const char *field,
                           const char *text) {
     caucus_adversary *adversary = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     assert_int_equal(caucus_adversary_open(&settings, &adversary, &error), status);
     assert_null(adversary);
     assert_string_equal(error.field, field);

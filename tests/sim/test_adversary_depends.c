@@ -73,7 +73,7 @@ static void ask(caucus_adversary_kind kind, question q, float ret[CELLS]) {
                                           .losses = npy};
     caucus_adversary *adversary = NULL;
     caucus_adversary_trial *trial = NULL;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_adversary_open(&settings, &adversary, &error) != CAUCUS_OK)
         fail_msg("%s: %s", error.field, error.text);
     assert_int_equal(caucus_adversary_trial_new(adversary, q.trial, &trial), CAUCUS_OK);

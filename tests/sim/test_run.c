@@ -22,7 +22,7 @@ static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind,
 
 static caucus_run_result play(const caucus_run *run) {
     caucus_run_result result;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_run_play(run, NULL, &result, &error) != CAUCUS_OK) {
         print_error("%s: %s\n", error.field, error.text);
         fail();
@@ -209,7 +209,7 @@ static void test_shared_and_summaries(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     caucus_run_result result;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE, 4, 9, 50, 4);
     assert_int_equal(caucus_run_play(&run, NULL, &result, &error), CAUCUS_E_INFEASIBLE); /* epsilon 8 */
     assert_string_equal(error.field, "epsilon");

@@ -35,7 +35,7 @@ static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind,
 
 static caucus_run_result play(const caucus_run *run) {
     caucus_run_result result;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_run_play(run, NULL, &result, &error) != CAUCUS_OK) {
         print_error("%s: %s\n", error.field, error.text);
         fail();

@@ -120,7 +120,7 @@ static void assert_same_frame(const caucus_frame *a, const caucus_frame *b) {
  * `scratch`. */
 static caucus_status take_exact(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch, size_t *ret_used,
                                 caucus_frame *ret) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     uint8_t *exact = malloc(size ? size : 1);
     assert_non_null(exact);
     memcpy(exact, bytes, size);

@@ -216,7 +216,7 @@ static int check_options(joining *j) {
 }
 
 static int read_plan(joining *j) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     char hex[CAUCUS_PLAN_HEX_BYTES];
     caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
     if (status != CAUCUS_OK)
@@ -239,7 +239,7 @@ static void notice(void *user, const char *line) {
 }
 
 static int open_dial(joining *j) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     bool plain = j->text[INSECURE] != NULL;
     caucus_dial_settings settings = {.connect = j->text[CONNECT],
                                      .cert = plain ? NULL : j->text[CERT],
@@ -272,7 +272,7 @@ static int open_key(joining *j) {
 }
 
 static int open_link(joining *j) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     uint8_t *state = NULL;
     size_t bytes = 0;
     caucus_status status = CAUCUS_OK;
@@ -304,7 +304,7 @@ static int open_link(joining *j) {
 }
 
 static int open_losses(joining *j) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     caucus_status status;
     if (j->text[NPY]) {
         status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[NPY], &error);
@@ -341,7 +341,7 @@ static void pause_ms(double ms) {
  * waited for. */
 static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     uint32_t round = caucus_link_round(j->link);
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (j->printed <= round) {
         printf("%u\n", caucus_link_expert(j->link));
         j->printed = round + 1;
@@ -416,7 +416,7 @@ static int play(joining *j) {
             if (code != 0)
                 return code;
         }
-        caucus_error error = {"", ""};
+        caucus_error error = {0};
         caucus_status status = caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1,
                                                 played ? 0 : STEP_MS, &awake, &error);
         if (status == CAUCUS_E_IO)
@@ -456,7 +456,7 @@ static void say_end(const joining *j) {
 
 /* Save as it is, say goodbye. */
 static int leave(joining *j, int code) {
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     const char *words = caucus_link_done(j->link) ? "done" : stop ? "stopped" : "failed";
     caucus_status status = caucus_link_leave(j->link, words, &error);
     caucus_dial_close(j->dial, j->link, 2000);

@@ -26,7 +26,7 @@ void caucus_up_file(const caucus_up *u, caucus_up_path ret, const char *format, 
 /* The directory, certificates and the plan. */
 int caucus_up_make_files(caucus_up *u) {
     char path[sizeof(caucus_up_path)], hash[CAUCUS_PLAN_HEX_BYTES];
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     const char *temporary = getenv("TMPDIR");
     if (u->keep && strlen(u->keep) < CAUCUS_UP_PATH_BYTES && mkdir(u->keep, 0700) == 0)
         (void)snprintf(u->dir, sizeof u->dir, "%s", u->keep);

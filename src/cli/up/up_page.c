@@ -26,7 +26,7 @@ static bool at_terminal(void) {
 /* A demonstration shows its page on this machine: it has no token to keep others away. */
 static int check_place(const char *http) {
     caucus_address place;
-    caucus_error error = {"", ""};
+    caucus_error error = {0};
     if (caucus_address_resolve(http, "http", true, &place, &error) != CAUCUS_OK)
         return caucus_up_say("--http %s", error.text);
     if (!place.loopback)
