@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/borrowed_rows.h"
 #include "algo/client.h"
-#include "algo/lend.h"
 #include "algo/schedule.h"
 
 /* Unit client-block keeps the block's sums apart until their mean is known; one round is its own mean. */
@@ -32,7 +32,7 @@ static int64_t rounded_mean(int64_t sum, int64_t n) {
 }
 
 /* The block is over: its rounded mean takes the place of its sum. */
-static void close_mean(caucus_client *c, int64_t rounds) {
+static void finish_block_mean(caucus_client *c, int64_t rounds) {
     for (uint32_t y = 0; y < c->plan->settings.experts; y++)
         c->sums[y] += rounded_mean(c->block_sums[y], rounds);
     c->block_cost = rounded_mean(c->block_cost, rounds);
@@ -61,22 +61,22 @@ void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
     }
     played(c, cost, rounds);
     if (wanted && c->block_sums && caucus_client_rounds_left(c) == 0)
-        close_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
+        finish_block_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
 }
 
-/* Rows that do not follow those lent before. Rare: kept out of the way of the common case. */
-__attribute__((noinline, cold)) static void lend_anew(caucus_client *c, const float *rows) {
-    caucus_client_settle(c);
-    c->lent = rows;
+/* Rows that do not follow those borrowed before. Rare: kept out of the way of the common case. */
+__attribute__((noinline, cold)) static void borrow_other_rows(caucus_client *c, const float *rows) {
+    caucus_client_return_rows(c);
+    c->borrowed = rows;
 }
 
-bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds) {
+bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint32_t rounds) {
     size_t d = c->plan->settings.experts;
     if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
         return false;
-    if (c->lent_rounds == 0 || c->lent + c->lent_rounds * d != rows)
-        lend_anew(c, rows);
-    c->lent_rounds += rounds;
+    if (c->borrowed_rounds == 0 || c->borrowed + c->borrowed_rounds * d != rows)
+        borrow_other_rows(c, rows);
+    c->borrowed_rounds += rounds;
     const float *cell = rows + c->expert;
     int64_t cost = 0;
     for (uint32_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
@@ -86,18 +86,18 @@ bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t roun
     return true;
 }
 
-bool caucus_client_tally(caucus_client *c, int64_t *total) {
+bool caucus_client_add_total(caucus_client *c, int64_t *total) {
     bool ok = c->sums && !c->block_sums;
     c->total = ok ? total : NULL;
     return ok;
 }
 
-void caucus_client_settle(caucus_client *c) {
-    if (c->lent_rounds > 0)
-        caucus_grid_add_rows_f32(&c->grid, c->sums, c->total, c->lent, c->plan->settings.experts, c->lent_rounds,
-                                 &c->clips);
-    c->lent = NULL;
-    c->lent_rounds = 0;
+void caucus_client_return_rows(caucus_client *c) {
+    if (c->borrowed_rounds > 0)
+        caucus_grid_add_rows_f32(&c->grid, c->sums, c->total, c->borrowed, c->plan->settings.experts,
+                                 c->borrowed_rounds, &c->clips);
+    c->borrowed = NULL;
+    c->borrowed_rounds = 0;
 }
 
 void caucus_block_client_make(caucus_client *c) {
@@ -106,7 +106,7 @@ void caucus_block_client_make(caucus_client *c) {
         c->scalar = c->block_cost;
         return;
     }
-    caucus_client_settle(c);
+    caucus_client_return_rows(c);
     c->report.first = c->sums_first;
     c->report.count = c->plan->settings.experts;
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */

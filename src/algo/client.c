@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/lend.h"
+#include "algo/borrowed_rows.h"
 #include "algo/schedule.h"
 #include "algo/wipe.h"
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
-    return caucus_client_new_beside(plan, index, key, NULL, ret);
+    return caucus_client_new_shared(plan, index, key, NULL, ret);
 }
 
-caucus_status caucus_client_new_beside(const caucus_plan *plan, uint32_t index, const caucus_key *key,
+caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                        const caucus_client *first, caucus_client **ret) {
     assert(plan && key && ret && (!first || (first->plan == plan && !first->started)));
     if (index < 1 || index > plan->settings.clients)
@@ -40,7 +40,7 @@ caucus_status caucus_client_new_beside(const caucus_plan *plan, uint32_t index, 
     return CAUCUS_OK;
 }
 
-size_t caucus_client_bytes_beside(const caucus_plan *plan) {
+size_t caucus_client_shared_bytes(const caucus_plan *plan) {
     const size_t block = 16; /* what malloc adds to each */
     size_t rows = caucus_plan_is_stoch(plan) ? caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan)
                                              : caucus_block_rows(plan);
@@ -98,7 +98,7 @@ int64_t caucus_client_cost(const caucus_client *c) {
 }
 
 void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_nan) {
-    assert(c->lent_rounds == 0);
+    assert(c->borrowed_rounds == 0);
     *ret_low = c->clips.low;
     *ret_high = c->clips.high;
     *ret_nan = c->clips.nan;
@@ -221,10 +221,10 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
 }
 
-caucus_status caucus_client_lend_f32(caucus_client *c, const float *loss, uint32_t rounds) {
+caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint32_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
-    if (!c->stoch && caucus_block_client_lend(c, loss, rounds))
+    if (!c->stoch && caucus_block_client_borrow(c, loss, rounds))
         return CAUCUS_OK;
     return caucus_client_observe_f32(c, loss, rounds);
 }

@@ -2,7 +2,7 @@
  *
  * A simulation holds a million of these, so each holds only what its plan needs and what is its own: one vector of d
  * sums where no trees are walked, and reports point at it rather than at a copy. What was announced to all and the
- * working space of reports are in one place, which such clients share (lend.h).
+ * working space of reports are in one place, which such clients share (borrowed_rows.h).
  *
  * client.c holds what is common: rounds, announcements, when a report is due. A family of algorithms
  * (blocks: svt, hedge, leader; phases: stoch) fills in three functions. */
@@ -43,12 +43,12 @@ typedef struct caucus_common {
 struct caucus_client {
     const caucus_plan *plan;
     caucus_key key;
-    bool stoch;   /* phases, else blocks */
-    bool started; /* heard the first announcement */
-    bool made;    /* the report now due has been made: its bytes are frozen */
-    bool walks;   /* phases: the plan has trees or convex losses */
-    bool mixed;   /* phases: more than one expert in the mixture: draw one per round */
-    bool beside;  /* `common` is another client's, who hears every announcement first */
+    bool stoch;         /* phases, else blocks */
+    bool started;       /* heard the first announcement */
+    bool made;          /* the report now due has been made: its bytes are frozen */
+    bool walks;         /* phases: the plan has trees or convex losses */
+    bool mixed;         /* phases: more than one expert in the mixture: draw one per round */
+    bool shares_common; /* `common` is another client's, who hears every announcement first */
     caucus_grid grid;
     caucus_clips clips;
     uint32_t index;
@@ -66,9 +66,9 @@ struct caucus_client {
                             a block is one round, which is its own mean */
     uint32_t sums_first; /* first block in sums */
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
-    const float *lent;   /* [lent_rounds][d]: rows not yet added to sums (lend.h) */
-    uint32_t lent_rounds;
-    int64_t *total; /* [d]: where losses that were lent are added too, or NULL (lend.h) */
+    const float *borrowed; /* [borrowed_rounds][d]: rows not yet added to sums (borrowed_rows.h) */
+    uint32_t borrowed_rounds;
+    int64_t *total; /* [d]: where borrowed losses are added too, or NULL (borrowed_rows.h) */
 
     /* Phases. */
     caucus_common *common; /* NULL where nothing of it is needed */
@@ -94,7 +94,7 @@ void caucus_client_set_ready(caucus_client *c);
 size_t caucus_block_rows(const caucus_plan *plan); /* vectors it keeps */
 caucus_status caucus_block_client_new(caucus_client *c);
 void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
-bool caucus_block_client_lend(caucus_client *c, const float *rows, uint32_t rounds); /* false: observe them now */
+bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint32_t rounds); /* false: observe them now */
 void caucus_block_client_make(caucus_client *c);
 void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
 

@@ -107,7 +107,7 @@ size_t caucus_client_state_bytes(const caucus_client *c) {
 }
 
 void caucus_client_save(const caucus_client *c, uint8_t *ret) {
-    assert(c->lent_rounds == 0);
+    assert(c->borrowed_rounds == 0);
     caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
     caucus_client copy = *c; /* the report keeps pointing at the original's buffers, or at the copy's scalar */
     if (c->report.value == &c->scalar)

@@ -91,7 +91,7 @@ size_t caucus_coordinator_stack_rows(const caucus_coordinator *c);
 /* Messages that are private by themselves (phase_messages.c). */
 caucus_status caucus_phase_messages_new(caucus_coordinator *c);
 void caucus_phase_count_votes(caucus_coordinator *c);      /* close a VOTE step: the winner, or a shortlist */
-void caucus_phase_settle_shortlist(caucus_coordinator *c); /* close a SHORTLIST step */
+void caucus_phase_decide_shortlist(caucus_coordinator *c); /* close a SHORTLIST step */
 uint32_t caucus_phase_noisy_winner(caucus_coordinator *c); /* close a LEAF step under trust nobody */
 
 #endif

@@ -21,7 +21,7 @@ caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *fir
     size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
     c->walks = caucus_plan_trees(plan) > 0 || plan->settings.losses != CAUCUS_LOSSES_LINEAR;
-    c->beside = first != NULL;
+    c->shares_common = first != NULL;
     if (first)
         c->common = first->common;
     else if (caucus_common_new(plan, &c->common) != CAUCUS_OK)
@@ -37,7 +37,7 @@ void caucus_phase_client_free(caucus_client *c) {
     size_t row = c->plan->settings.experts * sizeof(int64_t);
     caucus_wipe_free(c->root, caucus_phase_root_rows(c->plan) * row);
     caucus_wipe_free(c->stack, caucus_phase_stack_rows(c->plan) * row);
-    if (!c->beside)
+    if (!c->shares_common)
         caucus_common_free(c->plan, c->common);
 }
 
@@ -231,7 +231,7 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
     bool chosen = c->heard.ask != CAUCUS_ASK_SHORTLIST; /* a shortlist is not a choice */
     if (!chosen)
         return;
-    if (c->walks && !c->beside) {
+    if (c->walks && !c->shares_common) {
         if (before->step == 0)
             caucus_weights_reset(&c->common->weights);
         caucus_weights_push(&c->common->weights, c->heard.expert);

@@ -145,7 +145,7 @@ void caucus_phase_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_VOTE) {
         caucus_phase_count_votes(c);
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
-        caucus_phase_settle_shortlist(c);
+        caucus_phase_decide_shortlist(c);
     } else {
         c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c) : choose(c);
         caucus_coordinator_selected(c);

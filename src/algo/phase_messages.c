@@ -111,7 +111,7 @@ static caucus_i128 mean_of(const caucus_coordinator *c, uint32_t y) {
     return c->mean_num[y] * ((caucus_i128)1 << 16) / c->mean_den[y];
 }
 
-void caucus_phase_settle_shortlist(caucus_coordinator *c) {
+void caucus_phase_decide_shortlist(caucus_coordinator *c) {
     caucus_announcement *a = &c->now;
     uint32_t best = a->list[0];
     if (c->answered > 0) {

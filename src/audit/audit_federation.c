@@ -19,9 +19,10 @@ typedef struct federation {
     const caucus_audit_federation *setting;
     caucus_plan *plan;
     uint32_t m, d, rounds;
-    uint32_t star, slots; /* first round (from 0) and number of rounds of the block or phase that holds the star */
-    uint32_t records;     /* what can be replaced there: losses, or with unit client-block clients */
-    double *loss[2];      /* [m][rounds][d], by world */
+    uint32_t replaced,
+        window;       /* first round (from 0) and number of rounds of the block or phase that holds the replaced loss */
+    uint32_t records; /* what can be replaced there: losses, or with unit client-block clients */
+    double *loss[2];  /* [m][rounds][d], by world */
     int64_t sum[2][EXPERTS_MAX]; /* what client 1 has to say about that phase, before noise */
     double vote[2][EXPERTS_MAX]; /* ln P of its vote */
 } federation;
@@ -65,7 +66,7 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->smoothness = a->smoothness;
     ret->front_load = a->front_load;
     ret->past_phases = a->past_phases;
-    ret->grid = a->twin == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
+    ret->grid = a->fault == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
 }
 
 static caucus_rational doubled(caucus_rational r) {
@@ -97,18 +98,18 @@ static void halve_noise(caucus_plan *plan) {
     }
 }
 
-static void break_plan(caucus_plan *plan, caucus_audit_twin twin) {
-    if (twin == CAUCUS_AUDIT_HALF_NOISE)
+static void break_plan(caucus_plan *plan, caucus_audit_fault fault) {
+    if (fault == CAUCUS_AUDIT_HALF_NOISE)
         halve_noise(plan);
-    if (twin == CAUCUS_AUDIT_RANGE_5) {
+    if (fault == CAUCUS_AUDIT_RANGE_5) {
         plan->settings.hi = plan->settings.lo + 5 * (plan->settings.hi - plan->settings.lo);
         plan->grid *= 5;
         plan->stoch.gradient_hi *= 5;
     }
 }
 
-/* A loss of the star's block or phase: that of record k, the star itself being record 0. */
-static void slot_loss(const federation *f, unsigned world, uint32_t k, double *loss) {
+/* A loss of the block or phase that holds the replaced loss: that of record k; record 0 is the replaced one. */
+static void window_loss(const federation *f, unsigned world, uint32_t k, double *loss) {
     const caucus_audit_federation *a = f->setting;
     double most = f->plan->settings.hi, others = (double)f->records - 1;
     for (uint32_t y = 0; y < f->d; y++) {
@@ -117,7 +118,7 @@ static void slot_loss(const federation *f, unsigned world, uint32_t k, double *l
         } else if (a->losses == CAUCUS_AUDIT_GAP) {
             bool against = k == 0 ? world == 1 : k <= a->gap;
             loss[y] = (k == 0 || k <= a->gap) && against == (y == 0) ? most : 0;
-        } else { /* EDGE: the star adds 1 to the first expert's cost, or to the others' */
+        } else { /* EDGE: the replaced loss adds 1 to the first expert's cost, or to the others' */
             double edge = (double)f->plan->svt.threshold[0] * most / (double)f->plan->grid;
             double share = fmax(0, y == 0 ? edge - most : edge + a->gap) / others;
             loss[y] = k == 0 ? ((world == 1) == (y == 0) ? most : 0) : fmin(most, share);
@@ -139,8 +140,8 @@ static void fill_losses(federation *f, unsigned world) {
     for (uint32_t i = 0; i < f->m; i++) {
         for (uint32_t t = 0; t < f->rounds; t++) {
             double *loss = f->loss[world] + ((size_t)i * f->rounds + t) * f->d;
-            if (t >= f->star && t < f->star + f->slots)
-                slot_loss(f, world, blocks ? i : i * f->slots + (t - f->star), loss);
+            if (t >= f->replaced && t < f->replaced + f->window)
+                window_loss(f, world, blocks ? i : i * f->window + (t - f->replaced), loss);
             else
                 for (uint32_t y = 0; y < f->d; y++)
                     loss[y] = later_loss(f, t);
@@ -160,7 +161,7 @@ static void gradient(void *user, uint32_t round, const double *x, double *ret) {
     ret[1] = -sign * size;
 }
 
-/* Sums and votes of client 1 in the star's phase. */
+/* Sums and votes of client 1 in the phase of the replaced loss. */
 static void expect_messages(federation *f) {
     const caucus_stoch_phase *phase = learner(f);
     for (unsigned w = 0; w < 2; w++) {
@@ -168,7 +169,7 @@ static void expect_messages(federation *f) {
         for (uint32_t y = 0; y < f->d; y++) {
             double sum = 0;
             for (uint32_t t = 0; t < phase->batch; t++)
-                sum += f->loss[w][(size_t)(f->star + t) * f->d + y];
+                sum += f->loss[w][(size_t)(f->replaced + t) * f->d + y];
             f->sum[w][y] = llrint(sum / f->plan->settings.hi * (double)f->plan->grid);
         }
         if (phase->vote_rate.num == 0)
@@ -216,10 +217,10 @@ static caucus_status open_federation(const void *setting, void **ret_self, caucu
         close_federation(f);
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
     }
-    break_plan(f->plan, f->setting->twin);
-    f->slots = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
-    f->star = is_stoch(f) ? f->slots - 1 : 0;
-    f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->slots);
+    break_plan(f->plan, f->setting->fault);
+    f->window = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
+    f->replaced = is_stoch(f) ? f->window - 1 : 0;
+    f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->window);
     for (unsigned w = 0; w < 2; w++) {
         f->loss[w] = calloc((size_t)f->m * f->rounds * f->d, sizeof *f->loss[w]);
         if (f->loss[w] == NULL) {

@@ -31,24 +31,24 @@ typedef struct caucus_audit_threshold {
 extern const caucus_audit_family caucus_audit_threshold_family;
 
 /* How a broken twin is made from a plan. */
-typedef enum caucus_audit_twin {
-    CAUCUS_AUDIT_SOUND = 0,
+typedef enum caucus_audit_fault {
+    CAUCUS_AUDIT_NO_FAULT = 0,
     CAUCUS_AUDIT_HALF_NOISE, /* every rate doubled, every standard deviation halved */
     CAUCUS_AUDIT_RANGE_5     /* losses in [0, 5] on a grid of the same step: nobody rescaled them */
-} caucus_audit_twin;
+} caucus_audit_fault;
 
-/* Neighbouring losses. All losses are 0 but those said; `star` is the replaced loss, of client 1. */
+/* Neighbouring losses. All losses are 0 but those said; the replaced loss is, of client 1. */
 typedef enum caucus_audit_losses {
-    CAUCUS_AUDIT_ONES,      /* star: 0 or 1 for every expert */
-    CAUCUS_AUDIT_GAP,       /* star: against or for expert 0, where `gap` other losses speak against it */
+    CAUCUS_AUDIT_ONES,      /* replaced: 0 or 1 for every expert */
+    CAUCUS_AUDIT_GAP,       /* replaced: against or for expert 0, where `gap` other losses speak against it */
     CAUCUS_AUDIT_EDGE,      /* svt: the first expert's cost is just at the threshold, or one loss below it */
-    CAUCUS_AUDIT_TREE_ROOT, /* convex: star is a root's sample; the other root sample speaks against expert 0 */
-    CAUCUS_AUDIT_TREE_RIGHT /* convex: star is a right vertex's sample, the other clients' speak against expert 0 */
+    CAUCUS_AUDIT_TREE_ROOT, /* convex: the replaced loss is a root's sample; the other root sample speaks against expert 0 */
+    CAUCUS_AUDIT_TREE_RIGHT /* convex: the replaced loss is a right vertex's sample, the other clients' speak against expert 0 */
 } caucus_audit_losses;
 
 /* A whole run: the real coordinator and clients on a plan of caucus_plan_new (audit_federation.c). Statistic:
  * everything announced (expert 0 or another, and whether a check fired), as a number; or, for messages, the
- * log-likelihood ratio of what client 1 sends about the phase that holds the star. */
+ * log-likelihood ratio of what client 1 sends about the phase that holds the replaced loss. */
 typedef struct caucus_audit_federation {
     caucus_algorithm algorithm;
     caucus_trust trust;
@@ -62,10 +62,10 @@ typedef struct caucus_audit_federation {
     int trees;  /* with convex losses */
     double smoothness;
     bool convex, front_load, past_phases;
-    caucus_audit_twin twin;
+    caucus_audit_fault fault;
     caucus_audit_losses losses;
     double gap;     /* GAP: losses; EDGE: how much more the other expert has cost */
-    uint32_t phase; /* stoch: the phase that learns from the star; 0: the last */
+    uint32_t phase; /* stoch: the phase that learns from the replaced loss; 0: the last */
     bool messages;
 } caucus_audit_federation;
 extern const caucus_audit_family caucus_audit_federation_family;

@@ -71,12 +71,13 @@ static const caucus_audit_federation paper_local_16 = PAPER_LOCAL(16), paper_loc
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_NOBODY, .message = CAUCUS_MESSAGE_##kind,           \
         .clients = 1, .experts = d, .rounds = 2, .epsilon = 1, .delta = del, .losses = CAUCUS_AUDIT_ONES,              \
-        .messages = true, .twin = CAUCUS_AUDIT_##broken                                                                \
+        .messages = true, .fault = CAUCUS_AUDIT_##broken                                                               \
     }
-static const caucus_audit_federation knorm = NOISY(KNORM, 16, 0, SOUND), knorm_half = NOISY(KNORM, 16, 0, HALF_NOISE),
-                                     laplace = NOISY(LAPLACE_D, 4, 0, SOUND),
+static const caucus_audit_federation knorm = NOISY(KNORM, 16, 0, NO_FAULT),
+                                     knorm_half = NOISY(KNORM, 16, 0, HALF_NOISE),
+                                     laplace = NOISY(LAPLACE_D, 4, 0, NO_FAULT),
                                      laplace_half = NOISY(LAPLACE_D, 4, 0, HALF_NOISE),
-                                     gauss = NOISY(GAUSS, 4, 1e-3, SOUND),
+                                     gauss = NOISY(GAUSS, 4, 1e-3, NO_FAULT),
                                      gauss_half = NOISY(GAUSS, 4, 1e-3, HALF_NOISE);
 
 /* Votes: T = 4, two losses in phase 3's sums; one speaks against expert 0, the other for it or against it. */
@@ -84,10 +85,11 @@ static const caucus_audit_federation knorm = NOISY(KNORM, 16, 0, SOUND), knorm_h
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_NOBODY, .message = CAUCUS_MESSAGE_##kind,           \
         .clients = 1, .experts = 2, .rounds = 4, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 1, .messages = true, \
-        .twin = CAUCUS_AUDIT_##broken                                                                                  \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
     }
-static const caucus_audit_federation vote = VOTE(VOTE, SOUND), vote_half = VOTE(VOTE, HALF_NOISE),
-                                     shortlist = VOTE(SHORTLIST, SOUND), shortlist_half = VOTE(SHORTLIST, HALF_NOISE);
+static const caucus_audit_federation vote = VOTE(VOTE, NO_FAULT), vote_half = VOTE(VOTE, HALF_NOISE),
+                                     shortlist = VOTE(SHORTLIST, NO_FAULT),
+                                     shortlist_half = VOTE(SHORTLIST, HALF_NOISE);
 
 /* ---- Choices --------------------------------------------------------------------------------------------------------
  */
@@ -96,16 +98,16 @@ static const caucus_audit_federation vote = VOTE(VOTE, SOUND), vote_half = VOTE(
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_##name, .trust = CAUCUS_TRUST_COORDINATOR, .select = CAUCUS_SELECT_##kind,       \
         .clients = 1, .experts = 2, .rounds = T, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = base,                \
-        .twin = CAUCUS_AUDIT_##broken                                                                                  \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
     }
-static const caucus_audit_federation stoch_flip = STOCH(FLIP, STOCH, 4, 1, SOUND),
+static const caucus_audit_federation stoch_flip = STOCH(FLIP, STOCH, 4, 1, NO_FAULT),
                                      stoch_flip_half = STOCH(FLIP, STOCH, 4, 1, HALF_NOISE),
                                      stoch_flip_range = STOCH(FLIP, STOCH, 4, 1, RANGE_5),
-                                     stoch_exponential = STOCH(EXPONENTIAL, STOCH, 16, 5, SOUND),
+                                     stoch_exponential = STOCH(EXPONENTIAL, STOCH, 16, 5, NO_FAULT),
                                      stoch_exponential_half = STOCH(EXPONENTIAL, STOCH, 16, 5, HALF_NOISE),
-                                     stoch_noisy_min = STOCH(NOISY_MIN, STOCH, 16, 7, SOUND),
+                                     stoch_noisy_min = STOCH(NOISY_MIN, STOCH, 16, 7, NO_FAULT),
                                      stoch_noisy_min_half = STOCH(NOISY_MIN, STOCH, 16, 3, HALF_NOISE),
-                                     limited_updates = STOCH(AUTO, LIMITED_UPDATES, 4, 1, SOUND);
+                                     limited_updates = STOCH(AUTO, LIMITED_UPDATES, 4, 1, NO_FAULT);
 static const caucus_audit_federation
     /* Everything of one client in a phase is one record. */
     stoch_block = {.algorithm = CAUCUS_ALGORITHM_STOCH,
@@ -138,7 +140,7 @@ static const caucus_audit_federation
                  .losses = CAUCUS_AUDIT_GAP,
                  .gap = 1,
                  .phase = 4,
-                 .twin = CAUCUS_AUDIT_HALF_NOISE};
+                 .fault = CAUCUS_AUDIT_HALF_NOISE};
 
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
@@ -147,14 +149,14 @@ static const caucus_audit_federation
         .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_COORDINATOR,                                        \
         .calibration = CAUCUS_CALIBRATION_##how, .select = CAUCUS_SELECT_##kind, .clients = m, .experts = 2,           \
         .rounds = 8, .epsilon = 1, .convex = true, .trees = 1, .smoothness = beta,                                     \
-        .losses = CAUCUS_AUDIT_TREE_##which, .twin = CAUCUS_AUDIT_##broken                                             \
+        .losses = CAUCUS_AUDIT_TREE_##which, .fault = CAUCUS_AUDIT_##broken                                            \
     }
-static const caucus_audit_federation tree_root = TREE(1, FLIP, TIGHT, 0.1, ROOT, SOUND),
+static const caucus_audit_federation tree_root = TREE(1, FLIP, TIGHT, 0.1, ROOT, NO_FAULT),
                                      tree_root_half = TREE(1, FLIP, TIGHT, 0.1, ROOT, HALF_NOISE),
-                                     tree_right = TREE(2, FLIP, TIGHT, 1, RIGHT, SOUND),
+                                     tree_right = TREE(2, FLIP, TIGHT, 1, RIGHT, NO_FAULT),
                                      tree_right_half = TREE(2, FLIP, TIGHT, 1, RIGHT, HALF_NOISE),
-                                     tree_paper = TREE(6, NOISY_MIN, PAPER, 1, RIGHT, SOUND),
-                                     tree_fixed = TREE(6, NOISY_MIN, TIGHT, 1, RIGHT, SOUND);
+                                     tree_paper = TREE(6, NOISY_MIN, PAPER, 1, RIGHT, NO_FAULT),
+                                     tree_fixed = TREE(6, NOISY_MIN, TIGHT, 1, RIGHT, NO_FAULT);
 
 /* Two blocks, so one check and kappa = 1 (three and 2 for front-load): the replaced loss brings the first expert's cost
  * to the threshold and speaks against it in the selection. */
@@ -162,14 +164,14 @@ static const caucus_audit_federation tree_root = TREE(1, FLIP, TIGHT, 0.1, ROOT,
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_##name, .trust = CAUCUS_TRUST_COORDINATOR, .clients = m, .experts = 2,           \
         .rounds = (blocks) * (N), .interval = N, .epsilon = eps, .delta = del, .losses = CAUCUS_AUDIT_EDGE,            \
-        .gap = more, .twin = CAUCUS_AUDIT_##broken                                                                     \
+        .gap = more, .fault = CAUCUS_AUDIT_##broken                                                                    \
     }
-static const caucus_audit_federation svt = SVT(SVT, 2, 2, 6, 2, 0, 2, SOUND),
+static const caucus_audit_federation svt = SVT(SVT, 2, 2, 6, 2, 0, 2, NO_FAULT),
                                      svt_half = SVT(SVT, 2, 2, 6, 2, 0, 1, HALF_NOISE),
                                      svt_range = SVT(SVT, 2, 2, 6, 2, 0, 1, RANGE_5),
-                                     svt_delta = SVT(SVT, 2, 2, 10, 1, 0.05, 2, SOUND),
+                                     svt_delta = SVT(SVT, 2, 2, 10, 1, 0.05, 2, NO_FAULT),
                                      svt_delta_half = SVT(SVT, 2, 2, 10, 1, 0.05, 1, HALF_NOISE),
-                                     sparse_vector = SVT(SPARSE_VECTOR, 1, 2, 12, 2, 0, 2, SOUND);
+                                     sparse_vector = SVT(SPARSE_VECTOR, 1, 2, 12, 2, 0, 2, NO_FAULT);
 static const caucus_audit_federation svt_front = {.algorithm = CAUCUS_ALGORITHM_SVT,
                                                   .trust = CAUCUS_TRUST_COORDINATOR,
                                                   .front_load = true,
@@ -192,7 +194,7 @@ static const caucus_audit_federation svt_front = {.algorithm = CAUCUS_ALGORITHM_
                                                        .rho = 0.05,
                                                        .losses = CAUCUS_AUDIT_EDGE,
                                                        .gap = 0,
-                                                       .twin = CAUCUS_AUDIT_HALF_NOISE},
+                                                       .fault = CAUCUS_AUDIT_HALF_NOISE},
                                      svt_block = {.algorithm = CAUCUS_ALGORITHM_SVT,
                                                   .trust = CAUCUS_TRUST_COORDINATOR,
                                                   .unit = CAUCUS_UNIT_CLIENT_BLOCK,
@@ -213,7 +215,7 @@ static const caucus_audit_federation svt_front = {.algorithm = CAUCUS_ALGORITHM_
                                                        .epsilon = 2,
                                                        .losses = CAUCUS_AUDIT_EDGE,
                                                        .gap = 1,
-                                                       .twin = CAUCUS_AUDIT_HALF_NOISE},
+                                                       .fault = CAUCUS_AUDIT_HALF_NOISE},
                                      svt_paper = {.algorithm = CAUCUS_ALGORITHM_SVT,
                                                   .trust = CAUCUS_TRUST_COORDINATOR,
                                                   .calibration = CAUCUS_CALIBRATION_PAPER,
@@ -229,16 +231,16 @@ static const caucus_audit_federation svt_front = {.algorithm = CAUCUS_ALGORITHM_
 #define HEDGE(broken)                                                                                                  \
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_HEDGE, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 1, .experts = 8,            \
-        .rounds = 6, .interval = 3, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 0, .twin = CAUCUS_AUDIT_##broken  \
+        .rounds = 6, .interval = 3, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 0, .fault = CAUCUS_AUDIT_##broken \
     }
 #define HEDGE_DELTA(broken)                                                                                            \
     {                                                                                                                  \
         .algorithm = CAUCUS_ALGORITHM_HEDGE, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 1, .experts = 2,            \
         .rounds = 6, .interval = 1, .epsilon = 1, .delta = 0.01, .losses = CAUCUS_AUDIT_GAP, .gap = 0,                 \
-        .twin = CAUCUS_AUDIT_##broken                                                                                  \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
     }
-static const caucus_audit_federation hedge = HEDGE(SOUND), hedge_half = HEDGE(HALF_NOISE),
-                                     hedge_delta = HEDGE_DELTA(SOUND), hedge_delta_half = HEDGE_DELTA(HALF_NOISE);
+static const caucus_audit_federation hedge = HEDGE(NO_FAULT), hedge_half = HEDGE(HALF_NOISE),
+                                     hedge_delta = HEDGE_DELTA(NO_FAULT), hedge_delta_half = HEDGE_DELTA(HALF_NOISE);
 
 /* ---- The table ------------------------------------------------------------------------------------------------------
  */
@@ -248,97 +250,108 @@ static const caucus_audit_federation hedge = HEDGE(SOUND), hedge_half = HEDGE(HA
 #define HOLDS true
 #define FAILS false
 /* name, what for, claimed epsilon, delta, expectation, runs per world (quick, full), setting */
-#define CHOICE(name, text, eps, del, expect, quick, full, setting)                                                     \
+#define SELECTION_AUDIT(name, text, eps, del, expect, quick, full, setting)                                            \
     { name, text, eps, del, quick, full, 2, expect, &caucus_audit_select_family, &setting }
-#define CHECKS(name, text, eps, expect, quick, full, setting)                                                          \
+#define CHECKS_AUDIT(name, text, eps, expect, quick, full, setting)                                                    \
     { name, text, eps, 0, quick, full, 1 << CAUCUS_AUDIT_CHECKS, expect, &caucus_audit_threshold_family, &setting }
-#define SENT(name, text, eps, del, expect, quick, full, setting)                                                       \
+#define MESSAGES_AUDIT(name, text, eps, del, expect, quick, full, setting)                                             \
     { name, text, eps, del, quick, full, 0, expect, &caucus_audit_federation_family, &setting }
-#define SAID(name, text, eps, del, expect, quick, full, setting)                                                       \
+#define CHOICES_AUDIT(name, text, eps, del, expect, quick, full, setting)                                              \
     { name, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(6), expect, &caucus_audit_federation_family, &setting }
 
 static const caucus_audit table[] = {
-    SENT("paper-local-16", "the paper's local noise: messages, 16 experts", 1, 0, FAILS, 300 * K, 4 * M,
-         paper_local_16),
-    SENT("paper-local-64", "the paper's local noise: messages, 64 experts", 1, 0, FAILS, 400 * K, 4 * M,
-         paper_local_64),
-    CHOICE("paper-noisy-min", "the paper's noisy-min scale at a right vertex", 1, 0, FAILS, 2 * M, 40 * M,
-           noisy_min_paper),
-    SAID("paper-trees", "the paper's trees: choices, right vertex", 1, 0, FAILS, 0, 4 * M, tree_paper),
+    MESSAGES_AUDIT("paper-local-16", "the paper's local noise: messages, 16 experts", 1, 0, FAILS, 300 * K, 4 * M,
+                   paper_local_16),
+    MESSAGES_AUDIT("paper-local-64", "the paper's local noise: messages, 64 experts", 1, 0, FAILS, 400 * K, 4 * M,
+                   paper_local_64),
+    SELECTION_AUDIT("paper-noisy-min", "the paper's noisy-min scale at a right vertex", 1, 0, FAILS, 2 * M, 40 * M,
+                    noisy_min_paper),
+    CHOICES_AUDIT("paper-trees", "the paper's trees: choices, right vertex", 1, 0, FAILS, 0, 4 * M, tree_paper),
 
-    CHOICE("flip", "permute-and-flip, 2 experts", 1, 0, HOLDS, 400 * K, 10 * M, flip),
-    CHOICE("flip-100", "permute-and-flip, 100 experts", 1, 0, HOLDS, 200 * K, 4 * M, flip_100),
-    CHOICE("flip-half-noise", "broken: permute-and-flip with half the noise", 1, 0, FAILS, 200 * K, 2 * M, flip_half),
-    CHOICE("flip-range-5", "broken: losses in [0, 5], not rescaled", 1, 0, FAILS, 200 * K, 2 * M, flip_range),
-    CHOICE("exponential", "exponential mechanism, 2 experts", 1, 0, HOLDS, 1 * M, 20 * M, exponential),
-    CHOICE("exponential-100", "exponential mechanism, 100 experts", 1, 0, HOLDS, 200 * K, 4 * M, exponential_100),
-    CHOICE("exponential-half-noise", "broken: exponential mechanism with half the noise", 1, 0, FAILS, 200 * K, 2 * M,
-           exponential_half),
-    CHOICE("noisy-min", "noisy-min at the right scale", 1, 0, HOLDS, 1 * M, 40 * M, noisy_min),
+    SELECTION_AUDIT("flip", "permute-and-flip, 2 experts", 1, 0, HOLDS, 400 * K, 10 * M, flip),
+    SELECTION_AUDIT("flip-100", "permute-and-flip, 100 experts", 1, 0, HOLDS, 200 * K, 4 * M, flip_100),
+    SELECTION_AUDIT("flip-half-noise", "broken: permute-and-flip with half the noise", 1, 0, FAILS, 200 * K, 2 * M,
+                    flip_half),
+    SELECTION_AUDIT("flip-range-5", "broken: losses in [0, 5], not rescaled", 1, 0, FAILS, 200 * K, 2 * M, flip_range),
+    SELECTION_AUDIT("exponential", "exponential mechanism, 2 experts", 1, 0, HOLDS, 1 * M, 20 * M, exponential),
+    SELECTION_AUDIT("exponential-100", "exponential mechanism, 100 experts", 1, 0, HOLDS, 200 * K, 4 * M,
+                    exponential_100),
+    SELECTION_AUDIT("exponential-half-noise", "broken: exponential mechanism with half the noise", 1, 0, FAILS, 200 * K,
+                    2 * M, exponential_half),
+    SELECTION_AUDIT("noisy-min", "noisy-min at the right scale", 1, 0, HOLDS, 1 * M, 40 * M, noisy_min),
 
-    CHECKS("check-fires", "above-threshold: the last check fires", 1, HOLDS, 400 * K, 10 * M, fires),
-    CHECKS("check-fires-half-noise", "broken: above-threshold with half the noise", 1, FAILS, 200 * K, 2 * M,
-           fires_half),
-    CHECKS("check-silent", "above-threshold: eight checks keep", 1, HOLDS, 400 * K, 10 * M, silent),
-    CHECKS("check-silent-half-noise", "broken: above-threshold with half the noise", 1, FAILS, 200 * K, 2 * M,
-           silent_half),
-    CHECKS("check-range-5", "broken: costs in [0, 5], not rescaled", 1, FAILS, 200 * K, 2 * M, fires_range),
-    CHECKS("epochs-refresh", "two epochs, a fresh threshold for each", 1, HOLDS, 400 * K, 10 * M, refresh),
-    CHECKS("epochs-no-refresh", "broken: the noisy threshold is kept", 1, FAILS, 200 * K, 4 * M, refresh_not),
-    CHECKS("epochs-restart", "two epochs, the cost restarts", 1, HOLDS, 400 * K, 10 * M, restart),
-    CHECKS("epochs-no-restart", "broken: the cost does not restart", 1, FAILS, 200 * K, 4 * M, restart_not),
+    CHECKS_AUDIT("check-fires", "above-threshold: the last check fires", 1, HOLDS, 400 * K, 10 * M, fires),
+    CHECKS_AUDIT("check-fires-half-noise", "broken: above-threshold with half the noise", 1, FAILS, 200 * K, 2 * M,
+                 fires_half),
+    CHECKS_AUDIT("check-silent", "above-threshold: eight checks keep", 1, HOLDS, 400 * K, 10 * M, silent),
+    CHECKS_AUDIT("check-silent-half-noise", "broken: above-threshold with half the noise", 1, FAILS, 200 * K, 2 * M,
+                 silent_half),
+    CHECKS_AUDIT("check-range-5", "broken: costs in [0, 5], not rescaled", 1, FAILS, 200 * K, 2 * M, fires_range),
+    CHECKS_AUDIT("epochs-refresh", "two epochs, a fresh threshold for each", 1, HOLDS, 400 * K, 10 * M, refresh),
+    CHECKS_AUDIT("epochs-no-refresh", "broken: the noisy threshold is kept", 1, FAILS, 200 * K, 4 * M, refresh_not),
+    CHECKS_AUDIT("epochs-restart", "two epochs, the cost restarts", 1, HOLDS, 400 * K, 10 * M, restart),
+    CHECKS_AUDIT("epochs-no-restart", "broken: the cost does not restart", 1, FAILS, 200 * K, 4 * M, restart_not),
 
-    SENT("vote", "stoch, trust nobody: a private vote", 1, 0, HOLDS, 200 * K, 4 * M, vote),
-    SENT("vote-half-noise", "broken: a vote with half the noise", 1, 0, FAILS, 100 * K, 1 * M, vote_half),
-    SENT("shortlist", "stoch, trust nobody: vote and shortlist answer", 1, 0, HOLDS, 200 * K, 4 * M, shortlist),
-    SENT("shortlist-half-noise", "broken: vote and shortlist with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
-         shortlist_half),
-    SENT("knorm", "stoch, trust nobody: K-norm noise, 16 experts", 1, 0, HOLDS, 200 * K, 4 * M, knorm),
-    SENT("knorm-half-noise", "broken: K-norm noise halved", 1, 0, FAILS, 100 * K, 1 * M, knorm_half),
-    SENT("laplace-d", "stoch, trust nobody: Laplace noise, 4 experts", 1, 0, HOLDS, 200 * K, 4 * M, laplace),
-    SENT("laplace-d-half-noise", "broken: Laplace noise halved", 1, 0, FAILS, 100 * K, 1 * M, laplace_half),
-    SENT("gauss", "stoch, trust nobody: Gaussian noise, 4 experts", 1, 1e-3, HOLDS, 200 * K, 4 * M, gauss),
-    SENT("gauss-half-noise", "broken: Gaussian noise halved", 1, 1e-3, FAILS, 200 * K, 1 * M, gauss_half),
+    MESSAGES_AUDIT("vote", "stoch, trust nobody: a private vote", 1, 0, HOLDS, 200 * K, 4 * M, vote),
+    MESSAGES_AUDIT("vote-half-noise", "broken: a vote with half the noise", 1, 0, FAILS, 100 * K, 1 * M, vote_half),
+    MESSAGES_AUDIT("shortlist", "stoch, trust nobody: vote and shortlist answer", 1, 0, HOLDS, 200 * K, 4 * M,
+                   shortlist),
+    MESSAGES_AUDIT("shortlist-half-noise", "broken: vote and shortlist with half the noise", 1, 0, FAILS, 100 * K,
+                   1 * M, shortlist_half),
+    MESSAGES_AUDIT("knorm", "stoch, trust nobody: K-norm noise, 16 experts", 1, 0, HOLDS, 200 * K, 4 * M, knorm),
+    MESSAGES_AUDIT("knorm-half-noise", "broken: K-norm noise halved", 1, 0, FAILS, 100 * K, 1 * M, knorm_half),
+    MESSAGES_AUDIT("laplace-d", "stoch, trust nobody: Laplace noise, 4 experts", 1, 0, HOLDS, 200 * K, 4 * M, laplace),
+    MESSAGES_AUDIT("laplace-d-half-noise", "broken: Laplace noise halved", 1, 0, FAILS, 100 * K, 1 * M, laplace_half),
+    MESSAGES_AUDIT("gauss", "stoch, trust nobody: Gaussian noise, 4 experts", 1, 1e-3, HOLDS, 200 * K, 4 * M, gauss),
+    MESSAGES_AUDIT("gauss-half-noise", "broken: Gaussian noise halved", 1, 1e-3, FAILS, 200 * K, 1 * M, gauss_half),
 
-    SAID("stoch-flip", "stoch, permute-and-flip: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_flip),
-    SAID("stoch-flip-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M, stoch_flip_half),
-    SAID("stoch-range-5", "broken: stoch, losses in [0, 5], not rescaled", 1, 0, FAILS, 100 * K, 1 * M,
-         stoch_flip_range),
-    SAID("stoch-exponential", "stoch, exponential mechanism: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_exponential),
-    SAID("stoch-exponential-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
-         stoch_exponential_half),
-    SAID("stoch-noisy-min", "stoch, noisy-min: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_noisy_min),
-    SAID("stoch-noisy-min-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
-         stoch_noisy_min_half),
-    SAID("limited-updates", "limited-updates: choices", 1, 0, HOLDS, 200 * K, 4 * M, limited_updates),
-    SAID("stoch-client-block", "stoch, unit client-block: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_block),
-    SAID("past-phases", "stoch with past phases: three choices", 4, 0, HOLDS, 100 * K, 2 * M, past),
-    SAID("past-phases-half-noise", "broken: past phases with half the noise", 4, 0, FAILS, 100 * K, 1 * M, past_half),
-    SAID("trees-root", "stoch, trees: choices, a root's sample", 1, 0, HOLDS, 100 * K, 2 * M, tree_root),
-    SAID("trees-root-half-noise", "broken: trees with half the noise", 1, 0, FAILS, 100 * K, 1 * M, tree_root_half),
-    SAID("trees-right", "stoch, trees: choices, a right vertex's sample", 1, 0, HOLDS, 100 * K, 2 * M, tree_right),
-    SAID("trees-right-half-noise", "broken: trees with half the noise", 1, 0, FAILS, 100 * K, 1 * M, tree_right_half),
-    SAID("trees-noisy-min", "stoch, trees with noisy-min at the right scale", 1, 0, HOLDS, 0, 2 * M, tree_fixed),
+    CHOICES_AUDIT("stoch-flip", "stoch, permute-and-flip: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_flip),
+    CHOICES_AUDIT("stoch-flip-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  stoch_flip_half),
+    CHOICES_AUDIT("stoch-range-5", "broken: stoch, losses in [0, 5], not rescaled", 1, 0, FAILS, 100 * K, 1 * M,
+                  stoch_flip_range),
+    CHOICES_AUDIT("stoch-exponential", "stoch, exponential mechanism: choices", 1, 0, HOLDS, 200 * K, 4 * M,
+                  stoch_exponential),
+    CHOICES_AUDIT("stoch-exponential-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  stoch_exponential_half),
+    CHOICES_AUDIT("stoch-noisy-min", "stoch, noisy-min: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_noisy_min),
+    CHOICES_AUDIT("stoch-noisy-min-half-noise", "broken: stoch with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  stoch_noisy_min_half),
+    CHOICES_AUDIT("limited-updates", "limited-updates: choices", 1, 0, HOLDS, 200 * K, 4 * M, limited_updates),
+    CHOICES_AUDIT("stoch-client-block", "stoch, unit client-block: choices", 1, 0, HOLDS, 200 * K, 4 * M, stoch_block),
+    CHOICES_AUDIT("past-phases", "stoch with past phases: three choices", 4, 0, HOLDS, 100 * K, 2 * M, past),
+    CHOICES_AUDIT("past-phases-half-noise", "broken: past phases with half the noise", 4, 0, FAILS, 100 * K, 1 * M,
+                  past_half),
+    CHOICES_AUDIT("trees-root", "stoch, trees: choices, a root's sample", 1, 0, HOLDS, 100 * K, 2 * M, tree_root),
+    CHOICES_AUDIT("trees-root-half-noise", "broken: trees with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  tree_root_half),
+    CHOICES_AUDIT("trees-right", "stoch, trees: choices, a right vertex's sample", 1, 0, HOLDS, 100 * K, 2 * M,
+                  tree_right),
+    CHOICES_AUDIT("trees-right-half-noise", "broken: trees with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  tree_right_half),
+    CHOICES_AUDIT("trees-noisy-min", "stoch, trees with noisy-min at the right scale", 1, 0, HOLDS, 0, 2 * M,
+                  tree_fixed),
 
-    SAID("svt", "Fed-SVT: choices", 2, 0, HOLDS, 400 * K, 4 * M, svt),
-    SAID("svt-half-noise", "broken: Fed-SVT with half the noise", 2, 0, FAILS, 200 * K, 2 * M, svt_half),
-    SAID("svt-range-5", "broken: Fed-SVT, losses in [0, 5], not rescaled", 2, 0, FAILS, 200 * K, 2 * M, svt_range),
-    SAID("svt-front-load", "Fed-SVT, front-load: choices", 2, 0, HOLDS, 200 * K, 4 * M, svt_front),
-    SAID("svt-front-load-half-noise", "broken: front-load with half the noise", 2, 0, FAILS, 100 * K, 2 * M,
-         svt_front_half),
-    SAID("svt-client-block", "Fed-SVT, unit client-block: choices", 2, 0, HOLDS, 100 * K, 2 * M, svt_block),
-    SAID("svt-client-block-half-noise", "broken: client-block with half the noise", 2, 0, FAILS, 100 * K, 1 * M,
-         svt_block_half),
-    SAID("svt-delta", "Fed-SVT, delta 0.05: choices", 1, 0.05, HOLDS, 200 * K, 4 * M, svt_delta),
-    SAID("svt-delta-half-noise", "broken: Fed-SVT, delta 0.05, with half the noise", 1, 0.05, FAILS, 100 * K, 2 * M,
-         svt_delta_half),
-    SAID("svt-paper", "Fed-SVT at the paper's constants: choices", 10, 0, HOLDS, 100 * K, 2 * M, svt_paper),
-    SAID("sparse-vector", "sparse-vector: choices", 2, 0, HOLDS, 200 * K, 4 * M, sparse_vector),
-    SAID("hedge", "Fed-Hedge: choices", 1, 0, HOLDS, 200 * K, 4 * M, hedge),
-    SAID("hedge-half-noise", "broken: Fed-Hedge with half the noise", 1, 0, FAILS, 200 * K, 2 * M, hedge_half),
-    SAID("hedge-delta", "Fed-Hedge, delta 0.01: choices", 1, 0.01, HOLDS, 200 * K, 4 * M, hedge_delta),
-    SAID("hedge-delta-half-noise", "broken: Fed-Hedge with half the noise", 1, 0.01, FAILS, 200 * K, 2 * M,
-         hedge_delta_half),
+    CHOICES_AUDIT("svt", "Fed-SVT: choices", 2, 0, HOLDS, 400 * K, 4 * M, svt),
+    CHOICES_AUDIT("svt-half-noise", "broken: Fed-SVT with half the noise", 2, 0, FAILS, 200 * K, 2 * M, svt_half),
+    CHOICES_AUDIT("svt-range-5", "broken: Fed-SVT, losses in [0, 5], not rescaled", 2, 0, FAILS, 200 * K, 2 * M,
+                  svt_range),
+    CHOICES_AUDIT("svt-front-load", "Fed-SVT, front-load: choices", 2, 0, HOLDS, 200 * K, 4 * M, svt_front),
+    CHOICES_AUDIT("svt-front-load-half-noise", "broken: front-load with half the noise", 2, 0, FAILS, 100 * K, 2 * M,
+                  svt_front_half),
+    CHOICES_AUDIT("svt-client-block", "Fed-SVT, unit client-block: choices", 2, 0, HOLDS, 100 * K, 2 * M, svt_block),
+    CHOICES_AUDIT("svt-client-block-half-noise", "broken: client-block with half the noise", 2, 0, FAILS, 100 * K,
+                  1 * M, svt_block_half),
+    CHOICES_AUDIT("svt-delta", "Fed-SVT, delta 0.05: choices", 1, 0.05, HOLDS, 200 * K, 4 * M, svt_delta),
+    CHOICES_AUDIT("svt-delta-half-noise", "broken: Fed-SVT, delta 0.05, with half the noise", 1, 0.05, FAILS, 100 * K,
+                  2 * M, svt_delta_half),
+    CHOICES_AUDIT("svt-paper", "Fed-SVT at the paper's constants: choices", 10, 0, HOLDS, 100 * K, 2 * M, svt_paper),
+    CHOICES_AUDIT("sparse-vector", "sparse-vector: choices", 2, 0, HOLDS, 200 * K, 4 * M, sparse_vector),
+    CHOICES_AUDIT("hedge", "Fed-Hedge: choices", 1, 0, HOLDS, 200 * K, 4 * M, hedge),
+    CHOICES_AUDIT("hedge-half-noise", "broken: Fed-Hedge with half the noise", 1, 0, FAILS, 200 * K, 2 * M, hedge_half),
+    CHOICES_AUDIT("hedge-delta", "Fed-Hedge, delta 0.01: choices", 1, 0.01, HOLDS, 200 * K, 4 * M, hedge_delta),
+    CHOICES_AUDIT("hedge-delta-half-noise", "broken: Fed-Hedge with half the noise", 1, 0.01, FAILS, 200 * K, 2 * M,
+                  hedge_delta_half),
 };
 
 const caucus_audit *caucus_audit_table(size_t *ret_count) {

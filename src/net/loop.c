@@ -101,7 +101,7 @@ static void reap(caucus_loop *loop) {
         loop->connection[i] = loop->connection[--loop->connections];
         SSL_free(c->ssl);
         close(c->fd); /* takes it out of epoll, too */
-        free(c->part);
+        free(c->pending);
         free(c->out);
         free(c);
         atomic_fetch_sub(&loop->server->connections, 1);
@@ -260,7 +260,7 @@ static void look_for_revoked(caucus_loop *loop) {
         if (!caucus_revoked_lists(s->revoked, c->client, serial))
             continue;
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
-        if (atomic_exchange(&s->owed[c->client - 1], 0) == 1) /* the end is not held up for it */
+        if (atomic_exchange(&s->expected[c->client - 1], 0) == 1) /* the end is not held up for it */
             atomic_fetch_sub(&s->owing, 1);
     }
 }

@@ -2,7 +2,7 @@
  * layer: net
  *
  * A connection costs what its socket and TLS cost and a hundred bytes: frames are read into the loop's arena and parsed
- * where they lie; only a frame that has come in part gets a buffer, which grows with what has come. What is to be sent
+ * where they lie; only a frame whose rest is still to come gets a buffer, which grows with what has come. What is to be sent
  * is a cursor into the history, so a slow reader costs nothing; only bytes that the socket would not take are kept, at
  * most one chunk of them. */
 #ifndef CAUCUS_NET_LOOP_H
@@ -34,19 +34,19 @@ typedef struct caucus_connection {
     uint64_t expires_ns;
     uint64_t session; /* 0 until HELLO */
     int fd;
-    uint32_t at;     /* place in loop->connection */
-    uint32_t client; /* 1..m; 0 until HELLO */
-    uint32_t next;   /* serial of the next announcement to send */
-    uint8_t *part;   /* a frame that has come in part */
-    uint32_t part_used, part_room, part_need;
+    uint32_t at;      /* place in loop->connection */
+    uint32_t client;  /* 1..m; 0 until HELLO */
+    uint32_t next;    /* serial of the next announcement to send */
+    uint8_t *pending; /* a frame that has come in part */
+    uint32_t pending_used, pending_room, pending_need;
     uint8_t *out; /* bytes that the socket did not take */
     uint32_t out_used, out_sent;
-    uint8_t wait;    /* caucus_wait */
-    uint8_t skew;    /* read this far past a boundary of 8 bytes: then a report's values begin at one */
-    bool shaken;     /* TLS handshake done (plain: from the start) */
-    bool want_write; /* EPOLLOUT is asked for */
-    bool leaving;    /* send what is in `out`, then close */
-    bool drained;    /* all is sent and our side is shut: waiting for theirs */
+    uint8_t wait;        /* caucus_wait */
+    uint8_t align_shift; /* read this far past a boundary of 8 bytes: then a report's values begin at one */
+    bool shaken;         /* TLS handshake done (plain: from the start) */
+    bool want_write;     /* EPOLLOUT is asked for */
+    bool leaving;        /* send what is in `out`, then close */
+    bool drained;        /* all is sent and our side is shut: waiting for theirs */
     bool dead, again;
 } caucus_connection;
 

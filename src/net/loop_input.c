@@ -67,7 +67,7 @@ static void take_place(caucus_connection *c, uint32_t client) {
     c->session = caucus_step_take_place(c->loop, client, &before);
     if (before != 0)
         caucus_server_wake(s);
-    if (atomic_exchange(&s->owed[client - 1], 1) == 0)
+    if (atomic_exchange(&s->expected[client - 1], 1) == 0)
         atomic_fetch_add(&s->owing, 1);
     atomic_fetch_add(&s->joined, 1);
 }
@@ -132,7 +132,7 @@ void caucus_input_flush(caucus_loop *loop) {
 static void goodbye(caucus_connection *c) {
     caucus_server *s = c->loop->server;
     caucus_input_flush(c->loop); /* what it said before */
-    if (atomic_exchange(&s->owed[c->client - 1], 0) == 1)
+    if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->owing, 1);
     caucus_connection_end(c);
 }
@@ -169,7 +169,7 @@ static uint32_t frame_bytes(const uint8_t *head) {
  * this): read the next one so that its values lie on a boundary, and they are added up from there without a copy. */
 static void align_next(caucus_connection *c, const caucus_frame *frame, size_t used) {
     if (frame->kind == CAUCUS_FRAME_REPORT && used >= 8 * (size_t)frame->report.count)
-        c->skew = (uint8_t)(-(used - 8 * (size_t)frame->report.count) % 8);
+        c->align_shift = (uint8_t)(-(used - 8 * (size_t)frame->report.count) % 8);
 }
 
 /* Is the frame that begins here longer than it may be? Then it is refused unread. */
@@ -217,64 +217,64 @@ static size_t take_frames(caucus_connection *c, const uint8_t *bytes, size_t siz
 /* ---- a frame that comes in parts ---- */
 
 /* Room for at least one byte more. It grows with what has come, not with what was promised. */
-static bool grow_part(caucus_connection *c) {
-    if (c->part_used < c->part_room)
+static bool pending_grow(caucus_connection *c) {
+    if (c->pending_used < c->pending_room)
         return true;
-    uint32_t room = c->part_room < 512 ? 512 : c->part_room * 2;
-    if (room > c->part_need)
-        room = c->part_need;
-    uint8_t *grown = realloc(c->part, room);
+    uint32_t room = c->pending_room < 512 ? 512 : c->pending_room * 2;
+    if (room > c->pending_need)
+        room = c->pending_need;
+    uint8_t *grown = realloc(c->pending, room);
     if (!grown) {
         caucus_connection_end(c);
         return false;
     }
-    c->part = grown;
-    c->part_room = room;
+    c->pending = grown;
+    c->pending_room = room;
     return true;
 }
 
-/* Begin a part with what is left of a read. */
-static void keep_part(caucus_connection *c, const uint8_t *bytes, size_t size) {
-    c->part_used = (uint32_t)size;
-    c->part_need = size >= CAUCUS_WIRE_HEAD_BYTES ? frame_bytes(bytes) : CAUCUS_WIRE_HEAD_BYTES;
-    c->part_room = c->part_need < 512 ? c->part_need : size > 512 ? (uint32_t)size : 512;
-    c->part = malloc(c->part_room);
-    if (!c->part) {
-        c->part_used = c->part_room = 0;
+/* Keep what is left of a read: the beginning of a frame whose rest is still to come. */
+static void pending_keep(caucus_connection *c, const uint8_t *bytes, size_t size) {
+    c->pending_used = (uint32_t)size;
+    c->pending_need = size >= CAUCUS_WIRE_HEAD_BYTES ? frame_bytes(bytes) : CAUCUS_WIRE_HEAD_BYTES;
+    c->pending_room = c->pending_need < 512 ? c->pending_need : size > 512 ? (uint32_t)size : 512;
+    c->pending = malloc(c->pending_room);
+    if (!c->pending) {
+        c->pending_used = c->pending_room = 0;
         caucus_connection_end(c);
         return;
     }
-    memcpy(c->part, bytes, size);
+    memcpy(c->pending, bytes, size);
     if (c->client != 0) /* from its first byte to its last: a byte now and then buys no more time */
         caucus_wait_for(c, CAUCUS_WAIT_FRAME);
 }
 
-static void drop_part(caucus_connection *c) {
-    free(c->part);
-    c->part = NULL;
-    c->part_used = c->part_room = c->part_need = 0;
+static void pending_drop(caucus_connection *c) {
+    free(c->pending);
+    c->pending = NULL;
+    c->pending_used = c->pending_room = c->pending_need = 0;
     if (c->client != 0 && c->wait == CAUCUS_WAIT_FRAME)
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
 }
 
 /* Read on where a frame has broken off. Returns as caucus_io_read. */
-static ptrdiff_t read_part(caucus_connection *c) {
-    if (!grow_part(c))
+static ptrdiff_t read_pending(caucus_connection *c) {
+    if (!pending_grow(c))
         return CAUCUS_IO_END;
-    ptrdiff_t n = caucus_io_read(c, c->part + c->part_used, c->part_room - c->part_used);
+    ptrdiff_t n = caucus_io_read(c, c->pending + c->pending_used, c->pending_room - c->pending_used);
     if (n <= 0)
         return n;
-    c->part_used += (uint32_t)n;
-    if (c->part_used < c->part_need)
+    c->pending_used += (uint32_t)n;
+    if (c->pending_used < c->pending_need)
         return n;
-    if (too_long(c, c->part, c->part_used))
+    if (too_long(c, c->pending, c->pending_used))
         return n;
-    c->part_need = frame_bytes(c->part);
-    if (c->part_used < c->part_need)
+    c->pending_need = frame_bytes(c->pending);
+    if (c->pending_used < c->pending_need)
         return n;
-    take_frames(c, c->part, c->part_used);
-    caucus_input_flush(c->loop); /* the report's values lie in the part */
-    drop_part(c);
+    take_frames(c, c->pending, c->pending_used);
+    caucus_input_flush(c->loop); /* the report's values lie in `pending` */
+    pending_drop(c);
     return n;
 }
 
@@ -285,14 +285,14 @@ static ptrdiff_t read_stretch(caucus_connection *c) {
         caucus_input_flush(loop);
     if (c->dead || c->leaving)
         return 0;
-    uint8_t *to = loop->arena + loop->arena_used + c->skew;
+    uint8_t *to = loop->arena + loop->arena_used + c->align_shift;
     ptrdiff_t n = caucus_io_read(c, to, CAUCUS_READ_BYTES);
     if (n <= 0)
         return n;
-    loop->arena_used += (c->skew + (size_t)n + 7) / 8 * 8;
+    loop->arena_used += (c->align_shift + (size_t)n + 7) / 8 * 8;
     size_t taken = take_frames(c, to, (size_t)n);
     if (!c->dead && !c->leaving && taken < (size_t)n)
-        keep_part(c, to + taken, (size_t)n - taken);
+        pending_keep(c, to + taken, (size_t)n - taken);
     return n;
 }
 
@@ -312,8 +312,8 @@ void caucus_input_read(caucus_connection *c) {
             }
             return;
         }
-        bool partial = c->part != NULL;
-        ptrdiff_t n = c->leaving ? read_away(c) : partial ? read_part(c) : read_stretch(c);
+        bool partial = c->pending != NULL;
+        ptrdiff_t n = c->leaving ? read_away(c) : partial ? read_pending(c) : read_stretch(c);
         if (n == CAUCUS_IO_END)
             caucus_connection_end(c);
         if (n < 0 || c->dead)

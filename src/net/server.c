@@ -190,10 +190,10 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->cost_next = calloc(s->clients, sizeof *s->cost_next);
     s->sums_next = calloc(s->clients, sizeof *s->sums_next);
     s->session = calloc(s->clients, sizeof *s->session);
-    s->owed = calloc(s->clients, sizeof *s->owed);
+    s->expected = calloc(s->clients, sizeof *s->expected);
     for (uint32_t i = 0; i < CAUCUS_LOOPS_MAX; i++)
         s->listener[i] = -1;
-    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->owed
+    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->expected
                                ? open_parts(s, ret_error)
                                : no_memory(ret_error);
     if (status != CAUCUS_OK) {
@@ -221,7 +221,7 @@ void caucus_server_close(caucus_server *s) {
     free(s->cost_next);
     free(s->sums_next);
     free(s->session);
-    free(s->owed);
+    free(s->expected);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->log_lock);
     caucus_key_wipe(&s->set.key);

@@ -99,7 +99,7 @@ struct caucus_server {
     _Atomic uint32_t *cost_next; /* [m], durably counted */
     _Atomic uint32_t *sums_next;
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
-    _Atomic uint8_t *owed;     /* [m]: has joined (or may have, before a restart) and not said goodbye */
+    _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint32_t present, owing, joined, connections;
     _Atomic uint64_t reports, refused, scalars_up;
     _Atomic uint64_t refusal_logged_ns;

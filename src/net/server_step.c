@@ -168,7 +168,7 @@ static void decide(caucus_server *s) {
                       s->clients, now->expert);
 }
 
-static void close_step(caucus_server *s) {
+static void decide_step(caucus_server *s) {
     caucus_step_hold_loops(s);
     decide(s);
     caucus_step_release_loops(s);
@@ -227,8 +227,10 @@ static void start(caucus_server *s, uint32_t present) {
     caucus_server_wake(s);
 }
 
-/* Start, close or end whatever is due. Under `lock`. */
-static void settle(caucus_server *s) {
+/* Do what has become due: begin the run once enough clients are here, decide the step once enough have answered, end the
+ * run after its last step. Called with s->lock held, after anything that may have made one of them due (a report, a
+ * departure, the clock). Loops until nothing is due, because answers for the next step may have come already. */
+static void step_progress(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
     uint32_t present = atomic_load(&s->present);
@@ -242,7 +244,7 @@ static void settle(caucus_server *s) {
         atomic_store(&s->enough, enough); /* then look: a loop adds first and looks at `enough` then */
         if (atomic_load(&s->answered) < enough)
             break;
-        close_step(s);
+        decide_step(s);
         bool over = caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING;
         if (s->last_ns && s->failure == CAUCUS_OK && !over) { /* over: the run ends as it would have */
             stop_now(s);
@@ -278,7 +280,7 @@ void caucus_step_count(caucus_loop *loop) {
     atomic_fetch_add_explicit(&s->reports, counted, memory_order_relaxed);
     if (enough) {
         pthread_mutex_lock(&s->lock);
-        settle(s);
+        step_progress(s);
         pthread_mutex_unlock(&s->lock);
     }
 }
@@ -302,7 +304,7 @@ uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *re
 
 void caucus_step_look(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
-    settle(s);
+    step_progress(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -333,7 +335,7 @@ void caucus_step_clock(caucus_server *s) {
         stop_now(s);
     } else {
         s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers closes the step first */
-        settle(s);
+        step_progress(s);
         if (s->last_ns && !atomic_load(&s->stopping))
             stop_now(s);
     }
@@ -406,7 +408,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     atomic_store(&s->started, s->begun);
     for (uint32_t i = 0; i < s->clients;
          i++) /* any of them may have joined before this process, and come back for the end */
-        atomic_store(&s->owed[i], 1);
+        atomic_store(&s->expected[i], 1);
     atomic_store(&s->owing, s->clients);
     caucus_server_log(s, 1, "going on at step %u", serial);
     return CAUCUS_OK;
@@ -430,7 +432,7 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);
-    settle(s);
+    step_progress(s);
     return CAUCUS_OK;
 }
 

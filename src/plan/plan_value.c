@@ -208,7 +208,7 @@ static bool near_whole(double a, double b) {
     return near(a, b) || fabs(a - b) <= 1;
 }
 
-bool caucus_value_close(const caucus_value *a, const caucus_value *b) {
+bool caucus_value_is_near(const caucus_value *a, const caucus_value *b) {
     switch (a->kind) {
     case CAUCUS_VALUE_SIGNED:
     case CAUCUS_VALUE_TREES:

@@ -56,6 +56,6 @@ void caucus_value_text(const caucus_value *value, char *ret);
 /** Parse a text into what the value points to; false (and nothing changed) unless it is the value's own text. */
 bool caucus_value_parse(const caucus_value *value, const char *text);
 /** Whether two values of one kind differ only by what rounding in a calibration explains (2^-30, relatively). */
-bool caucus_value_close(const caucus_value *a, const caucus_value *b);
+bool caucus_value_is_near(const caucus_value *a, const caucus_value *b);
 
 #endif

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "algo/lend.h"
+#include "algo/borrowed_rows.h"
 
 typedef struct pool {
     const caucus_run *run;
@@ -49,7 +49,7 @@ static void *work(void *argument) {
 }
 
 uint32_t caucus_run_trials_that_fit(const caucus_plan *plan) {
-    uint64_t one = plan->settings.clients * (caucus_client_bytes_beside(plan) + sizeof(caucus_client *));
+    uint64_t one = plan->settings.clients * (caucus_client_shared_bytes(plan) + sizeof(caucus_client *));
     uint64_t fit = CAUCUS_RUN_BYTES / one;
     return fit == 0 ? 1 : fit > UINT32_MAX ? UINT32_MAX : (uint32_t)fit;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/lend.h"
+#include "algo/borrowed_rows.h"
 #include "num/grid.h"
 #include "num/vector.h"
 #include "sim/convex_trial.h"
@@ -30,7 +30,8 @@ typedef struct trial {
     uint32_t ahead;                  /* rounds that fit */
     uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
     int64_t *totals;                 /* [d]: every loss of every client, grid units */
-    bool tallied; /* the clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice */
+    bool
+        clients_add_totals; /* the clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice */
     caucus_grid grid;
     caucus_clips clips; /* of the losses added up here; the clients know those of theirs */
     caucus_trial_result *result;
@@ -43,7 +44,7 @@ uint32_t caucus_curve_round(uint32_t rounds, uint32_t k) {
 }
 
 static void close_trial(trial *t) {
-    for (uint32_t i = t->m; t->client && i > 0; i--) /* they stand beside the first: it goes last */
+    for (uint32_t i = t->m; t->client && i > 0; i--) /* they share what the first one keeps: it is freed last */
         caucus_client_free(t->client[i - 1]);
     free(t->client);
     caucus_partial_free(t->partial);
@@ -65,11 +66,11 @@ static caucus_status open_clients(trial *t, const caucus_key *run) {
         status = CAUCUS_E_MEMORY;
     for (uint32_t i = 0; status == CAUCUS_OK && i < t->m; i++) {
         caucus_key_derive(run, i + 1, &key);
-        status = caucus_client_new_beside(t->plan, i + 1, &key, t->client[0], &t->client[i]);
+        status = caucus_client_new_shared(t->plan, i + 1, &key, t->client[0], &t->client[i]);
         if (status == CAUCUS_OK && t->convex)
             caucus_convex_attach(t->convex, t->client[i], i + 1);
         else if (status == CAUCUS_OK && !t->wide)
-            t->tallied = caucus_client_tally(t->client[i], t->totals);
+            t->clients_add_totals = caucus_client_add_total(t->client[i], t->totals);
     }
     caucus_key_wipe(&key);
     return status;
@@ -97,7 +98,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
 }
 
 /* Add `count` rows at place `at` of the buffer to the totals. */
-static void tally_rows(trial *t, size_t at, uint32_t count) {
+static void add_rows_to_totals(trial *t, size_t at, uint32_t count) {
     if (t->wide)
         caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->clips);
     else
@@ -112,14 +113,14 @@ static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size
         caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
 }
 
-/* Client i observes rows at place `at`. They are lent: it settles before they go. */
+/* Client i observes rows at place `at`. The client borrows them until caucus_client_return_rows(). */
 static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
     caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
-                                   : caucus_client_lend_f32(t->client[i], t->rows + at, rounds);
+                                   : caucus_client_borrow_f32(t->client[i], t->rows + at, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */
-    if (!t->tallied)
-        tally_rows(t, at, rounds);
+    if (!t->clients_add_totals)
+        add_rows_to_totals(t, at, rounds);
 }
 
 /* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
@@ -131,7 +132,7 @@ static void play_rounds(trial *t, uint32_t first, uint32_t count) {
                 uint32_t step = count - done < t->ahead ? count - done : t->ahead;
                 make_rows(t, i, first + done, step, 0);
                 observe(t, i, 0, step);
-                caucus_client_settle(t->client[i]);
+                caucus_client_return_rows(t->client[i]);
                 done += step;
             }
         return;
@@ -140,14 +141,14 @@ static void play_rounds(trial *t, uint32_t first, uint32_t count) {
         observe(t, i, ((size_t)i * t->made_count + (first - t->made_first)) * t->d, count);
 }
 
-static void settle(trial *t) {
+static void return_all_rows(trial *t) {
     for (uint32_t i = 0; t->all && i < t->m; i++)
-        caucus_client_settle(t->client[i]);
+        caucus_client_return_rows(t->client[i]);
 }
 
 /* Make the next rounds of all clients. */
 static void make_ahead(trial *t, uint32_t first) {
-    settle(t);
+    return_all_rows(t);
     t->made_first = first;
     t->made_count = t->rounds - first < t->ahead ? t->rounds - first : t->ahead;
     for (uint32_t i = 0; i < t->m; i++)
@@ -157,7 +158,7 @@ static void make_ahead(trial *t, uint32_t first) {
 static double regret_so_far(trial *t) {
     if (t->convex)
         return caucus_convex_regret(t->convex);
-    settle(t);
+    return_all_rows(t);
     int64_t cost = 0;
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
@@ -168,7 +169,7 @@ static double regret_so_far(trial *t) {
 
 /* Count what the clients have moved so far: once, when they stop adding up. */
 static void take_clips(trial *t) {
-    settle(t);
+    return_all_rows(t);
     for (uint32_t i = 0; i < t->m; i++) {
         uint64_t low, high, nan;
         caucus_client_clips(t->client[i], &low, &high, &nan);
@@ -185,9 +186,10 @@ static void announce(trial *t, uint32_t round) {
     r->bytes_down += caucus_announcement_bytes(a) * t->m;
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
-            abort();                                  /* simulated messages arrive in order */
-    if (t->tallied && a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from now on it is done here */
-        t->tallied = false;
+            abort(); /* simulated messages arrive in order */
+    if (t->clients_add_totals &&
+        a->ask == CAUCUS_ASK_NOTHING) { /* the clients stop adding up: from now on it is done here */
+        t->clients_add_totals = false;
         take_clips(t);
     }
     if (t->watch)
@@ -284,7 +286,7 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
         status = play(&t, stop);
     if (status == CAUCUS_OK) {
         ret->selections = caucus_coordinator_selections(t.coordinator);
-        if (t.tallied || t.convex)
+        if (t.clients_add_totals || t.convex)
             take_clips(&t);
         ret->clipped = t.clips.low + t.clips.high + t.clips.nan;
         ret->nan = t.clips.nan;

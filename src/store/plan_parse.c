@@ -164,7 +164,7 @@ static void judge(reader *r, const char *key, size_t line, const char *text, con
     } else if (r->mode == TAKE) {
         (void)caucus_value_parse(value, text);
     } else if (strcmp(mine, text) != 0 &&
-               !((value->tuned || r->mode == COMPARE) && caucus_value_close(value, &theirs))) {
+               !((value->tuned || r->mode == COMPARE) && caucus_value_is_near(value, &theirs))) {
         refuse(r, CAUCUS_E_MISMATCH, line, "%s: %.40s, but these settings give %s — the file was edited", key, text,
                mine);
     } else if (r->mode == AGREE) {

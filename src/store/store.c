@@ -165,7 +165,7 @@ static caucus_status check_used(caucus_store *store, caucus_error *ret_error) {
 }
 
 /* The same once it is read: what the log held may be missing. A crash may have come before the mark was made. */
-static caucus_status settle_used(caucus_store *store, caucus_error *ret_error) {
+static caucus_status check_used_once_read(caucus_store *store, caucus_error *ret_error) {
     if (store->used && store->next_serial == 0)
         return refuse_lost(store, ret_error);
     if (store->used || store->next_serial == 0)
@@ -197,7 +197,7 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
     if (status == CAUCUS_OK)
         status = find_end(store, ret_error);
     if (status == CAUCUS_OK)
-        status = settle_used(store, ret_error);
+        status = check_used_once_read(store, ret_error);
     if (status == CAUCUS_OK)
         status = prepare(store, ret_error);
     if (status == CAUCUS_OK && !fresh) /* a crash may have come before it was done; if it cannot be done now, later */

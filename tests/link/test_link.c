@@ -58,7 +58,7 @@ static void check_counted(const hall *h) {
 }
 
 /* Move everything on until nothing moves: client `skip` stays as it is. */
-static void settle(hall *h, uint32_t skip) {
+static void deliver_all(hall *h, uint32_t skip) {
     bool moved;
     do {
         moved = false;
@@ -87,7 +87,7 @@ static void test_undisturbed(void **state) {
         hall *h = malloc(sizeof *h);
         assert_non_null(h);
         hall_open(h, f.plan, SEED + p);
-        settle(h, NOBODY);
+        deliver_all(h, NOBODY);
         assert_true(hall_done(h));
         check_experts(h, &f);
         check_counted(h);
@@ -119,13 +119,13 @@ static void test_awaits(void **state) {
         hall_open(h, f.plan, SEED + p);
         for (uint32_t i = 0; i < h->m; i++)
             assert_false(caucus_link_awaits(h->seat[i].link));
-        settle(h, 0); /* the others have reported; the step stays open for client 1 */
+        deliver_all(h, 0); /* the others have reported; the step stays open for client 1 */
         assert_false(caucus_link_awaits(h->seat[0].link));
         for (uint32_t i = 1; i < h->m; i++) {
             assert_false(caucus_link_ready(h->seat[i].link));
             assert_true(caucus_link_awaits(h->seat[i].link));
         }
-        settle(h, NOBODY);
+        deliver_all(h, NOBODY);
         assert_true(hall_done(h));
         for (uint32_t i = 0; i < h->m; i++)
             assert_false(caucus_link_awaits(h->seat[i].link));
@@ -144,7 +144,7 @@ static bool run_with_cut(const federation *f, uint64_t seed, size_t up, size_t d
     seat *s = &h->seat[0];
     bool cut = false;
     while (!hall_done(h)) {
-        settle(h, 0);
+        deliver_all(h, 0);
         if (!s->connected)
             hall_connect(h, 0);
         bool moved = hall_up(h, 0, cut ? SIZE_MAX : up - s->moved_up) > 0;
@@ -199,7 +199,7 @@ static bool run_with_restart(const federation *f, uint64_t seed, uint32_t n, boo
     bool restarted = false;
     while (!hall_done(h)) {
         bool moved = false;
-        settle(h, 0);
+        deliver_all(h, 0);
         if (!s->connected)
             hall_connect(h, 0);
         for (int what = 0; what < 3; what++) {
@@ -324,13 +324,13 @@ static void test_disk_full(void **state) {
     assert_non_null(h);
     hall_open(h, f.plan, SEED);
     h->seat[0].disk_full = true;
-    settle(h, NOBODY);
+    deliver_all(h, NOBODY);
     assert_int_equal(h->seen_count, 0);
     assert_int_equal(caucus_link_round(h->seat[0].link), 1);
     h->seat[0].disk_full = false;
     caucus_error error = {0};
     assert_int_equal(caucus_link_receive(h->seat[0].link, NULL, 0, &error), CAUCUS_OK);
-    settle(h, NOBODY);
+    deliver_all(h, NOBODY);
     assert_true(hall_done(h));
     check_experts(h, &f);
     hall_close(h);
@@ -360,7 +360,7 @@ static void test_leave(void **state) {
     assert_true(hall_up(h, 0, SIZE_MAX) > 0);
     hall_start(h, 0, SEED);
     assert_int_equal(caucus_link_round(h->seat[0].link), 7);
-    settle(h, NOBODY);
+    deliver_all(h, NOBODY);
     assert_true(hall_done(h));
     check_experts(h, &f);
     check_counted(h);
@@ -380,7 +380,7 @@ static void test_alone_at_the_end(void **state) {
     hall *h = malloc(sizeof *h);
     assert_non_null(h);
     hall_open(h, f.plan, SEED);
-    settle(h, NOBODY);
+    deliver_all(h, NOBODY);
     assert_true(hall_done(h));
     hall_start(h, 0, SEED + 1); /* killed in the last block, and the coordinator has gone */
     assert_int_equal(caucus_link_round(h->seat[0].link), 30);

@@ -1,9 +1,9 @@
-/* test_lend.c: a client that was lent its losses is the client that was handed them (src/algo/lend.h). */
+/* test_borrowed_rows.c: a client that borrows its losses is the client that was handed them (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"
 
 #include <math.h>
 
-#include "algo/lend.h"
+#include "algo/borrowed_rows.h"
 #include "num/grid.h"
 
 #define ROUNDS 200
@@ -39,23 +39,23 @@ static void assert_same_state(const caucus_client *a, const caucus_client *b) {
     free(right);
 }
 
-/* Play `lent` with rows lent in pieces, some settled, some not next to one another, some handed over in between. */
+/* Play `borrowing` with rows borrowed in pieces, some returned, some not next to one another, some handed over in between. */
 static void play(const caucus_settings *s, uint64_t seed) {
-    federation handed, lent;
+    federation handed, borrowing;
     federation_open(&handed, s, seed);
-    federation_open(&lent, s, seed);
+    federation_open(&borrowing, s, seed);
     float *rows[CLIENTS], *copy[CLIENTS];
     for (uint32_t i = 0; i < CLIENTS; i++) {
         rows[i] = losses(i + 1);
         copy[i] = losses(i + 1);
     }
     int64_t total[EXPERTS] = {0}, sums[EXPERTS] = {0};
-    caucus_grid grid = {.lo = 0, .hi = 1, .steps = lent.plan->grid};
+    caucus_grid grid = {.lo = 0, .hi = 1, .steps = borrowing.plan->grid};
     caucus_clips clips = {0};
-    bool tallied = false;
+    bool adds_total = false;
     for (uint32_t i = 0; i < CLIENTS; i++)
-        tallied = caucus_client_tally(lent.client[i], total);
-    assert_int_equal(tallied, s->algorithm != CAUCUS_ALGORITHM_STOCH && s->unit == CAUCUS_UNIT_EVENT);
+        adds_total = caucus_client_add_total(borrowing.client[i], total);
+    assert_int_equal(adds_total, s->algorithm != CAUCUS_ALGORITHM_STOCH && s->unit == CAUCUS_UNIT_EVENT);
     uint64_t dice = seed * 0x9e3779b97f4a7c15u + 1;
     for (uint32_t round = 0; round < ROUNDS;) {
         dice = dice * 6364136223846793005u + 1442695040888963407u;
@@ -63,40 +63,40 @@ static void play(const caucus_settings *s, uint64_t seed) {
         count = count < most ? count : most;
         assert_true(count > 0);
         for (uint32_t i = 0; i < CLIENTS; i++) {
-            caucus_client *c = lent.client[i];
-            assert_int_equal(caucus_client_lend_f32(c, rows[i], caucus_client_rounds_left(c) + 1), CAUCUS_E_ORDER);
+            caucus_client *c = borrowing.client[i];
+            assert_int_equal(caucus_client_borrow_f32(c, rows[i], caucus_client_rounds_left(c) + 1), CAUCUS_E_ORDER);
             assert_int_equal(caucus_client_observe_f32(handed.client[i], rows[i] + round * EXPERTS, count), CAUCUS_OK);
             const float *from = ((dice >> 40 & 3) ? rows : copy)[i] + round * EXPERTS;
-            bool asked = caucus_coordinator_announcement(lent.coordinator)->ask != CAUCUS_ASK_NOTHING;
+            bool asked = caucus_coordinator_announcement(borrowing.coordinator)->ask != CAUCUS_ASK_NOTHING;
             if (dice >> 50 & 3) {
-                assert_int_equal(caucus_client_lend_f32(c, from, count), CAUCUS_OK);
+                assert_int_equal(caucus_client_borrow_f32(c, from, count), CAUCUS_OK);
                 for (uint32_t r = 0; asked && r < count; r++)
                     caucus_grid_add_f32_ref(&grid, sums, from + r * EXPERTS, EXPERTS, &clips);
             } else
                 assert_int_equal(caucus_client_observe_f32(c, from, count), CAUCUS_OK);
             assert_int_equal(caucus_client_cost(c), caucus_client_cost(handed.client[i]));
             if ((dice >> 30 & 7) == 0) {
-                caucus_client_settle(c);
+                caucus_client_return_rows(c);
                 assert_same_state(handed.client[i], c);
             }
         }
         round += count;
         federation_talk(&handed);
-        federation_talk(&lent);
+        federation_talk(&borrowing);
     }
     for (uint32_t i = 0; i < CLIENTS; i++) {
-        caucus_client_settle(lent.client[i]);
-        assert_same_state(handed.client[i], lent.client[i]);
+        caucus_client_return_rows(borrowing.client[i]);
+        assert_same_state(handed.client[i], borrowing.client[i]);
         uint64_t low, high, nan;
-        caucus_client_clips(lent.client[i], &low, &high, &nan);
+        caucus_client_clips(borrowing.client[i], &low, &high, &nan);
         assert_true(low + high + nan > 0);
         free(rows[i]);
         free(copy[i]);
     }
-    if (tallied)
+    if (adds_total)
         assert_memory_equal(total, sums, sizeof total);
     federation_close(&handed);
-    federation_close(&lent);
+    federation_close(&borrowing);
 }
 
 static void all(caucus_algorithm algorithm, uint32_t interval, caucus_unit unit, caucus_protocol protocol) {

@@ -1,8 +1,8 @@
-/* test_beside.c: clients that share what all of them know are the clients that keep it each (src/algo/lend.h). */
+/* test_shared_clients.c: clients that share what all of them know are the clients that keep it each (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"
 
+#include "algo/borrowed_rows.h"
 #include "algo/client.h"
-#include "algo/lend.h"
 #include "rng/words.h"
 
 #define CLIENTS 4
@@ -11,7 +11,7 @@
 
 typedef struct pair {
     federation alone;
-    caucus_client *beside[CLIENTS];
+    caucus_client *shared[CLIENTS];
     uint32_t mixed; /* draws from a mixture seen */
 } pair;
 
@@ -30,20 +30,20 @@ static void open_pair(pair *p, const caucus_settings *s, const uint32_t *name) {
     const caucus_announcement *first = caucus_coordinator_announcement(p->alone.coordinator);
     for (uint32_t i = 0; i < CLIENTS; i++) {
         caucus_key_derive(&run, i + 1, &key);
-        assert_int_equal(caucus_client_new_beside(p->alone.plan, i + 1, &key, i ? p->beside[0] : NULL, &p->beside[i]),
+        assert_int_equal(caucus_client_new_shared(p->alone.plan, i + 1, &key, i ? p->shared[0] : NULL, &p->shared[i]),
                          CAUCUS_OK);
-        caucus_client_set_gradient(p->beside[i], gradient, (void *)(uintptr_t)&name[i]);
+        caucus_client_set_gradient(p->shared[i], gradient, (void *)(uintptr_t)&name[i]);
         caucus_client_set_gradient(p->alone.client[i], gradient, (void *)(uintptr_t)&name[i]);
     }
     for (uint32_t i = 0; i < CLIENTS; i++)
-        assert_int_equal(caucus_client_hear(p->beside[i], first), CAUCUS_OK);
+        assert_int_equal(caucus_client_hear(p->shared[i], first), CAUCUS_OK);
 }
 
 static void talk(pair *p) {
     federation *f = &p->alone;
     while (caucus_client_report(f->client[0])) {
         for (uint32_t i = 0; i < CLIENTS; i++) {
-            const caucus_report *a = caucus_client_report(f->client[i]), *b = caucus_client_report(p->beside[i]);
+            const caucus_report *a = caucus_client_report(f->client[i]), *b = caucus_client_report(p->shared[i]);
             assert_true(a && b);
             assert_int_equal(a->client, b->client);
             assert_int_equal(a->step, b->step);
@@ -55,7 +55,7 @@ static void talk(pair *p) {
         for (uint32_t i = 0; i < CLIENTS; i++) {
             const caucus_announcement *a = caucus_coordinator_announcement(f->coordinator);
             assert_int_equal(caucus_client_hear(f->client[i], a), CAUCUS_OK);
-            assert_int_equal(caucus_client_hear(p->beside[i], a), CAUCUS_OK);
+            assert_int_equal(caucus_client_hear(p->shared[i], a), CAUCUS_OK);
         }
     }
 }
@@ -66,26 +66,26 @@ static void play(const caucus_settings *s, bool mixes) {
     open_pair(&p, s, name);
     double row[3 * EXPERTS], here[EXPERTS], there[EXPERTS];
     for (uint32_t round = 0; round < ROUNDS;) {
-        uint32_t left = caucus_client_rounds_left(p.beside[0]), count = left < 3 ? left : 3;
+        uint32_t left = caucus_client_rounds_left(p.shared[0]), count = left < 3 ? left : 3;
         for (uint32_t i = 0; i < CLIENTS; i++) {
             for (uint32_t r = 0; r < count; r++)
                 hashed_losses(i + 1, round + r + 1, EXPERTS, row + r * EXPERTS);
-            assert_int_equal(caucus_client_expert(p.beside[i]), caucus_client_expert(p.alone.client[i]));
+            assert_int_equal(caucus_client_expert(p.shared[i]), caucus_client_expert(p.alone.client[i]));
             for (uint32_t r = 0; r < count; r++) /* in other pieces: draws do not depend on them */
                 assert_int_equal(caucus_client_observe(p.alone.client[i], row + r * EXPERTS, 1), CAUCUS_OK);
-            assert_int_equal(caucus_client_observe(p.beside[i], row, count), CAUCUS_OK);
-            assert_int_equal(caucus_client_cost(p.beside[i]), caucus_client_cost(p.alone.client[i]));
-            caucus_client_mixture(p.beside[i], here);
+            assert_int_equal(caucus_client_observe(p.shared[i], row, count), CAUCUS_OK);
+            assert_int_equal(caucus_client_cost(p.shared[i]), caucus_client_cost(p.alone.client[i]));
+            caucus_client_mixture(p.shared[i], here);
             caucus_client_mixture(p.alone.client[i], there);
             assert_memory_equal(here, there, sizeof here);
-            p.mixed += p.beside[i]->mixed;
+            p.mixed += p.shared[i]->mixed;
         }
         round += count;
         talk(&p);
     }
     assert_int_equal(p.mixed > 0, mixes);
     for (uint32_t i = CLIENTS; i > 0; i--)
-        caucus_client_free(p.beside[i - 1]);
+        caucus_client_free(p.shared[i - 1]);
     federation_close(&p.alone);
 }
 
@@ -152,7 +152,7 @@ static void bytes(void **state) {
         caucus_error error = {0};
         if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
             fail_msg("%s: %s", error.field, error.text);
-        assert_in_range(caucus_client_bytes_beside(plan), 800, 800 + 448);
+        assert_in_range(caucus_client_shared_bytes(plan), 800, 800 + 448);
         caucus_plan_free(plan);
     }
 }
