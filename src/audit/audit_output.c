@@ -122,7 +122,7 @@ caucus_status caucus_audit_write(const char *directory, const caucus_audit_resul
     bool made = false;
     caucus_status status = caucus_out_dir_make(directory, &made, ret_error);
     for (size_t i = 0; status == CAUCUS_OK && i < sizeof files / sizeof files[0]; i++) {
-        caucus_out_file file;
+        caucus_atomic_file file;
         status = caucus_out_file_begin(&file, directory, files[i].name, ret_error);
         if (status != CAUCUS_OK)
             break;

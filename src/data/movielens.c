@@ -5,6 +5,7 @@
  * that exist, in order of their numbers, so the result does not depend on the order of lines. */
 #include "data/movielens.h"
 #include "data/movielens_read.h"
+#include "store/atomic_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

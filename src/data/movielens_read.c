@@ -6,6 +6,7 @@
  */
 #include "data/movielens_read.h"
 
+#include "store/atomic_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * string keys and values that are a string, True, False or a tuple of whole numbers. */
 #include "data/npy.h"
 
+#include "store/atomic_file.h"
 #include <stdio.h>
 #include <string.h>
 

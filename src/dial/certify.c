@@ -1,32 +1,27 @@
 /* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its place.
  */
-#define _GNU_SOURCE /* renameat2, syncfs */
 #include "dial/certify.h"
 
 #include "dial/certificate.h"
+#include "store/atomic_file.h"
+#include "store/atomic_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/pem.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *tail(const char *path) {
-    const size_t length = strlen(path), most = 80;
-    return length > most ? path + (length - most) : path;
-}
-
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", tail(path), strerror(errno),
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_path_tail(path), strerror(errno),
                        fix[0] != '\0' ? " — " : "", fix);
 }
 
 /* A name we give to files: what an earlier call left may be replaced, anything else is somebody's. */
-static bool is_ours(const char *name) {
+static bool is_ours(const char *folder, const char *name) {
+    (void)folder;
     unsigned index = 0;
     char canonical[2][32];
     if (strcmp(name, "ca.pem") == 0 || strcmp(name, "coordinator.pem") == 0 || strcmp(name, "coordinator.key") == 0)
@@ -38,41 +33,16 @@ static bool is_ours(const char *name) {
     return strcmp(name, canonical[0]) == 0 || strcmp(name, canonical[1]) == 0;
 }
 
-static bool is_dot(const char *name) {
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-/* What is there already: nothing (also: an empty directory), an earlier set, or something to be refused. */
-static caucus_status look(const char *dir, bool *ret_replace, caucus_error *ret_error) {
-    *ret_replace = false;
-    DIR *open_dir = opendir(dir);
-    if (open_dir == NULL)
-        return errno == ENOENT ? CAUCUS_OK : fail_io(dir, "name a new directory", ret_error);
-    caucus_status status = CAUCUS_OK;
-    const struct dirent *entry;
-    while (status == CAUCUS_OK && (entry = readdir(open_dir)) != NULL) {
-        if (is_dot(entry->d_name))
-            continue;
-        *ret_replace = true;
-        if (!is_ours(entry->d_name))
-            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "", "%s holds other files ('%.60s') — name a new directory",
-                                 tail(dir), entry->d_name);
-    }
-    closedir(open_dir);
-    return status;
-}
-
-/* Only our own files and the directory itself; whatever else there might be stays, and the directory with it. */
-static void remove_dir(const char *dir) {
-    DIR *open_dir = opendir(dir);
-    if (open_dir == NULL)
-        return;
-    const struct dirent *entry;
-    while ((entry = readdir(open_dir)) != NULL)
-        if (is_ours(entry->d_name))
-            (void)unlinkat(dirfd(open_dir), entry->d_name, 0);
-    closedir(open_dir);
-    (void)rmdir(dir);
+/* Nothing, an empty directory and an earlier set may be replaced; anything else is refused. */
+static caucus_status look(const char *dir, caucus_error *ret_error) {
+    char foreign[256];
+    bool any = false;
+    if (!caucus_folder_look(dir, is_ours, foreign, &any))
+        return fail_io(dir, "name a new directory", ret_error);
+    if (foreign[0] != '\0')
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "", "%s holds other files ('%.60s') — name a new directory",
+                           caucus_path_tail(dir), foreign);
+    return CAUCUS_OK;
 }
 
 static FILE *create(int at, const char *name, mode_t mode) {
@@ -132,43 +102,22 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
             status = caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped; nothing was made");
     }
     caucus_certificate_free(&ca); /* wipes the key: nothing more can be signed */
-    if (status == CAUCUS_OK && syncfs(at) != 0)
-        status = fail_io(s->dir, "", ret_error);
     return status;
 }
 
-/* The draft takes the place of `dir` in one step; an earlier set is what is then found under the draft's name, and is
- * removed. */
-static caucus_status put_in_place(const char *draft, const char *dir, bool replace, caucus_error *ret_error) {
-    if (!replace)
-        return rename(draft, dir) == 0 ? CAUCUS_OK : fail_io(dir, "", ret_error);
-    if (renameat2(AT_FDCWD, draft, AT_FDCWD, dir, RENAME_EXCHANGE) != 0)
-        return fail_io(dir, "remove the earlier certificates first", ret_error);
-    remove_dir(draft);
-    return CAUCUS_OK;
-}
-
-static caucus_status make_beside(const char *dir, bool replace, const caucus_certify_settings *s,
-                                 caucus_error *ret_error) {
-    size_t room = strlen(dir) + 16;
-    char *draft = malloc(room);
-    if (draft == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    (void)snprintf(draft, room, "%s.XXXXXX", dir);
-    caucus_status status = CAUCUS_OK;
-    if (mkdtemp(draft) == NULL) {
-        status = fail_io(dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
-    } else {
-        int at = open(draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        status = at >= 0 && fchmod(at, 0700) == 0 ? fill(at, s, ret_error) : fail_io(draft, "", ret_error);
-        if (at >= 0)
-            close(at);
-        if (status == CAUCUS_OK)
-            status = put_in_place(draft, dir, replace, ret_error);
-        if (status != CAUCUS_OK)
-            remove_dir(draft);
-    }
-    free(draft);
+static caucus_status make_beside(const caucus_certify_settings *s, caucus_error *ret_error) {
+    caucus_atomic_folder folder;
+    if (!caucus_atomic_folder_begin(&folder, s->dir, 0700))
+        return fail_io(s->dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
+    int at = open(folder.draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    caucus_status status =
+        at >= 0 && fchmod(at, 0700) == 0 ? fill(at, s, ret_error) : fail_io(folder.draft, "", ret_error);
+    if (at >= 0)
+        close(at);
+    if (status == CAUCUS_OK && !caucus_atomic_folder_end(&folder, is_ours))
+        status = fail_io(s->dir, "", ret_error);
+    if (status != CAUCUS_OK)
+        caucus_atomic_folder_drop(&folder);
     return status;
 }
 
@@ -183,15 +132,6 @@ caucus_status caucus_certify(const caucus_certify_settings *s, caucus_error *ret
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "host",
                            "'%.80s': must be a host name (letters, digits, hyphens, dots) or a numeric address",
                            s->host);
-    char *dir = strdup(s->dir);
-    if (dir == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    for (size_t length = strlen(dir); length > 1 && dir[length - 1] == '/';)
-        dir[--length] = '\0';
-    bool replace = false;
-    caucus_status status = look(dir, &replace, ret_error);
-    if (status == CAUCUS_OK)
-        status = make_beside(dir, replace, s, ret_error);
-    free(dir);
-    return status;
+    caucus_status status = look(s->dir, ret_error);
+    return status == CAUCUS_OK ? make_beside(s, ret_error) : status;
 }

@@ -10,7 +10,6 @@
 #include "show/out_dir.h"
 
 #include "show/out_file.h"
-#include "store/mapped_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,7 +91,7 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
 
 caucus_status caucus_unfinished_save(const char *directory, const caucus_run *runs, size_t count,
                                      const caucus_outcome *outcome, caucus_error *ret_error) {
-    caucus_out_file file = {.out = NULL};
+    caucus_atomic_file file;
     caucus_status status = caucus_out_file_begin(&file, directory, NAME, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -7,6 +7,7 @@
 #include "sim/adversary.h"
 #include "sim/adversary_impl.h"
 #include "sim/convex.h"
+#include "store/atomic_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* ledger_file.c: ledgers on disk. See ledger_file.h. */
 #include "store/ledger_file.h"
 
-#include "store/durable.h"
-#include "store/mapped_file.h"
+#include "store/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
  * no lock; it puts pages of zeros where the file is no more, and notes it. */
 #include "store/mapped_file.h"
 
+#include "store/atomic_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -81,16 +82,6 @@ static caucus_mapping *enter(void *map, size_t size, int fd) {
     }
     pthread_mutex_unlock(&opening);
     return m;
-}
-
-const char *caucus_path_tail(const char *path) {
-    const size_t most = 80;
-    size_t length = strlen(path);
-    if (length <= most)
-        return path;
-    const char *tail = path + (length - most);
-    const char *slash = strchr(tail, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : tail;
 }
 
 static caucus_status map_file(int fd, size_t size, caucus_mapped *ret) {

@@ -27,7 +27,4 @@ void caucus_mapped_close(caucus_mapped *file);
 /** Has the file become shorter since it was opened? Then bytes read so far may be zeros that it never held. */
 bool caucus_mapped_cut(const caucus_mapped *file);
 
-/** The path, or its end if it would fill an error's line. */
-const char *caucus_path_tail(const char *path);
-
 #endif

@@ -78,7 +78,7 @@ static caucus_status refuse_plan(const caucus_store *store, const uint8_t *has, 
     return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
                        "%s belongs to plan %s… and you gave plan %s… — "
                        "a run cannot change its plan; use a new --state",
-                       caucus_store_tail(store->dir), old, other);
+                       caucus_path_tail(store->dir), old, other);
 }
 
 static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32], bool seeded,
@@ -93,7 +93,7 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
         status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
-                             caucus_store_tail(store->path));
+                             caucus_path_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
     else if ((sqlite3_column_int(row, 1) != 0) != seeded)
@@ -101,7 +101,7 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
             caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
                         seeded ? "%s holds a private run and you gave --seed — leave it out, or use a new --state"
                                : "%s holds a seeded run, which is not private — give its --seed, or use a new --state",
-                        caucus_store_tail(store->dir));
+                        caucus_path_tail(store->dir));
     store->begun = code == SQLITE_ROW && sqlite3_column_int(row, 2) != 0;
     sqlite3_finalize(row);
     return status;
@@ -126,7 +126,7 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
     if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                            "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
-                           caucus_store_tail(store->path));
+                           caucus_path_tail(store->path));
     store->next_serial = (uint32_t)count;
     store->next_line = lines + 1;
     return CAUCUS_OK;
@@ -152,7 +152,7 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
 
 static caucus_status refuse_lost(const caucus_store *store, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
-                       caucus_store_tail(store->path));
+                       caucus_path_tail(store->path));
 }
 
 /* A directory that has held a state and has none now is refused, and left as it is. */

@@ -129,7 +129,7 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
         else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
                          ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                                       "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_store_tail(s->path))
+                                       "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_path_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
         status = caucus_store_fail(s->db, s->path, "reading", ret_error);
@@ -183,7 +183,7 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
             else
                 status =
                     caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
-                                caucus_store_tail(s->path), serial);
+                                caucus_path_tail(s->path), serial);
         }
     }
     if (status == CAUCUS_OK && code != SQLITE_DONE)

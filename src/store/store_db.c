@@ -7,7 +7,7 @@
 caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing, caucus_error *ret_error) {
     int code = db != NULL ? sqlite3_errcode(db) : SQLITE_NOMEM;
     const char *space = doing[0] != '\0' ? ": " : "";
-    path = caucus_store_tail(path);
+    path = caucus_path_tail(path);
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
@@ -54,7 +54,7 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
         status = caucus_store_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
         status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
-                             caucus_store_tail(path), text);
+                             caucus_path_tail(path), text);
     sqlite3_finalize(statement);
     return status;
 }
@@ -71,7 +71,7 @@ caucus_status caucus_store_identify(sqlite3 *db, const char *path, bool *ret_fre
     *ret_fresh = application == 0 && version == 0 && tables == 0;
     if (*ret_fresh)
         return CAUCUS_OK;
-    path = caucus_store_tail(path);
+    path = caucus_path_tail(path);
     if (application != CAUCUS_STORE_APPLICATION)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: some other program's database — use a new directory",
                            path);

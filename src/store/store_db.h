@@ -11,6 +11,7 @@
 #ifndef CAUCUS_STORE_STORE_DB_H
 #define CAUCUS_STORE_STORE_DB_H
 
+#include "store/atomic_file.h"
 #include "store/store.h"
 
 #include <sqlite3.h>
@@ -43,9 +44,6 @@ struct caucus_store {
 
 /* The name of a VFS whose logs are overwritten before they are cut; NULL (SQLite's own) if there is none. */
 const char *caucus_store_vfs(void);
-
-/* The path, or its end if it would fill the line. */
-const char *caucus_store_tail(const char *path);
 
 /* What SQLite said about `path`, as a status: damaged, out of memory, or a file that cannot be read or written. */
 caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing, caucus_error *ret_error);

@@ -7,18 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-const char *caucus_store_tail(const char *path) {
-    const size_t length = strlen(path), most = 80;
-    return length > most ? path + (length - most) : path;
-}
 
 char *caucus_store_join(const char *dir, const char *name) {
     size_t room = strlen(dir) + strlen(name) + 2;
@@ -29,7 +23,7 @@ char *caucus_store_join(const char *dir, const char *name) {
 }
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_store_tail(path), strerror(errno),
+    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_path_tail(path), strerror(errno),
                        fix[0] != '\0' ? " — " : "", fix);
 }
 
@@ -37,27 +31,11 @@ static caucus_status no_memory(caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
 }
 
-/* A new entry survives a crash only once its directory has been synced. */
-static bool sync_directory(const char *dir) {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return good;
-}
-
-static bool sync_parent(const char *path) {
-    char *copy = strdup(path);
-    bool good = copy != NULL && sync_directory(dirname(copy));
-    free(copy);
-    return good;
-}
-
 /* An existing directory keeps its mode: it may hold other things, and our files in it are 0600 anyway. */
 static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
     struct stat info;
     if (mkdir(dir, 0700) == 0) {
-        if (chmod(dir, 0700) != 0 || !sync_parent(dir))
+        if (chmod(dir, 0700) != 0 || !caucus_sync_parent(dir))
             return fail_io(dir, "", ret_error);
         return CAUCUS_OK;
     }
@@ -67,7 +45,7 @@ static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
         return fail_io(dir, "", ret_error);
     if (!S_ISDIR(info.st_mode))
         return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a directory — name a new one for the state",
-                           caucus_store_tail(dir));
+                           caucus_path_tail(dir));
     return CAUCUS_OK;
 }
 
@@ -91,7 +69,7 @@ caucus_status caucus_store_touch(const char *path, caucus_error *ret_error) {
     if (fd < 0)
         return fail_io(path, "the coordinator must be able to write here", ret_error);
     close(fd);
-    return sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
+    return caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
 }
 
 caucus_status caucus_store_is_used(const char *dir, bool *ret, caucus_error *ret_error) {
@@ -117,7 +95,7 @@ caucus_status caucus_store_mark_used(const char *dir, const uint8_t plan_hash[32
     if (fd >= 0 && close(fd) != 0)
         good = false;
     caucus_status status =
-        good && sync_parent(path) ? CAUCUS_OK : fail_io(path, "make room and start again", ret_error);
+        good && caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "make room and start again", ret_error);
     free(path);
     return status;
 }
@@ -129,10 +107,10 @@ static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_er
     if (pid > 0)
         return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
                            "%s is in use by process %ld — stop that coordinator first, or use another directory",
-                           caucus_store_tail(dir), pid);
+                           caucus_path_tail(dir), pid);
     return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
                        "%s is in use by another process — stop that coordinator first, or use another directory",
-                       caucus_store_tail(dir));
+                       caucus_path_tail(dir));
 }
 
 static caucus_status take_lock(const char *dir, const char *path, int *ret_lock, caucus_error *ret_error) {

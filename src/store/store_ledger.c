@@ -12,12 +12,12 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
     int64_t number = sqlite3_column_int64(row, 0);
     if (text == NULL || number != expected || strlen(text) != (size_t)sqlite3_column_bytes(row, 1))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged",
-                           caucus_store_tail(path), (long long)expected);
+                           caucus_path_tail(path), (long long)expected);
     caucus_error why = {0};
     caucus_status status = caucus_ledger_append_line(ledger, text, (size_t)number, &why);
     if (status == CAUCUS_OK || status == CAUCUS_E_MEMORY)
         return status;
-    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: ledger: %s", caucus_store_tail(path), why.text);
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: ledger: %s", caucus_path_tail(path), why.text);
 }
 
 caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
@@ -68,7 +68,7 @@ caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, cau
     if (stat(path, &info) != 0)
         status = caucus_fail(ret_error, CAUCUS_E_IO, "",
                              "%s: %s — name the directory that was given to caucus serve as --state",
-                             caucus_store_tail(path), strerror(errno));
+                             caucus_path_tail(path), strerror(errno));
     else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = caucus_store_fail(db, path, "opening", ret_error);
     else

@@ -13,6 +13,7 @@
 
 #include "data/movielens.h"
 #include "data/movielens_read.h"
+#include "store/atomic_file.h"
 #include "study/parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT

@@ -3,6 +3,7 @@
 #ifndef CAUCUS_STUDY_PARTS_H
 #define CAUCUS_STUDY_PARTS_H
 
+#include "store/atomic_folder.h"
 #include "study/study.h"
 
 /* What a sweep measures and varies. */
@@ -113,19 +114,14 @@ void caucus_study_command(const caucus_study *study, caucus_section section, cau
 caucus_summary caucus_study_traffic(const caucus_run_result *run, size_t field_offset, double by);
 const char *caucus_sweep_variable_text(caucus_sweep_variable variable);
 
-/* A folder under construction: written beside its final place. */
-typedef struct caucus_folder {
-    char final[3072];
-    char building[3200];
-} caucus_folder;
+/** The folder of a report, written beside its final place (store/atomic_folder.h). */
 caucus_status caucus_folder_check(const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_folder_begin(const char *path, caucus_folder *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_folder_add(const caucus_folder *folder, const char *name, const caucus_text *text,
+caucus_status caucus_folder_begin(const char *path, caucus_atomic_folder *ret,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_folder_add(const caucus_atomic_folder *folder, const char *name, const caucus_text *text,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Put it in place, replacing what was there. After a failure, or instead: caucus_folder_drop removes what was built.
- */
-caucus_status caucus_folder_finish(const caucus_folder *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_folder_drop(const caucus_folder *folder);
+/** Put it in place, replacing what was there. After a failure, or instead: caucus_atomic_folder_drop. */
+caucus_status caucus_folder_finish(const caucus_atomic_folder *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* docs/PAPER.md, embedded by cmake/embed.cmake. */
 extern const char caucus_paper_md[];

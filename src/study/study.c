@@ -62,7 +62,7 @@ static caucus_status draw_all(const caucus_study *study, caucus_pictures *pictur
 }
 
 /* Make one file's text, write it, forget it. */
-static caucus_status add_file(const caucus_folder *folder, const char *stem, const char *ending,
+static caucus_status add_file(const caucus_atomic_folder *folder, const char *stem, const char *ending,
                               void (*make)(const caucus_figure *, caucus_text *), const caucus_figure *figure,
                               caucus_error *ret_error) {
     caucus_text text = {0};
@@ -74,14 +74,14 @@ static caucus_status add_file(const caucus_folder *folder, const char *stem, con
     return status;
 }
 
-static caucus_status add_svg(const caucus_folder *folder, const char *stem, const caucus_text *svg,
+static caucus_status add_svg(const caucus_atomic_folder *folder, const char *stem, const caucus_text *svg,
                              caucus_error *ret_error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s.svg", stem);
     return caucus_folder_add(folder, name, svg, ret_error);
 }
 
-static caucus_status add_figure(const caucus_folder *folder, const caucus_figure *figure, const caucus_text *svg,
+static caucus_status add_figure(const caucus_atomic_folder *folder, const caucus_figure *figure, const caucus_text *svg,
                                 caucus_error *ret_error) {
     const char *stem = figure->spec->file;
     caucus_status status = add_file(folder, stem, ".csv", caucus_study_csv_curves, figure, ret_error);
@@ -92,8 +92,8 @@ static caucus_status add_figure(const caucus_folder *folder, const caucus_figure
     return status == CAUCUS_OK ? add_svg(folder, stem, svg, ret_error) : status;
 }
 
-static caucus_status add_all(const caucus_study *study, const caucus_folder *folder, const caucus_pictures *pictures,
-                             caucus_error *ret_error) {
+static caucus_status add_all(const caucus_study *study, const caucus_atomic_folder *folder,
+                             const caucus_pictures *pictures, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     for (unsigned s = 0; status == CAUCUS_OK && s < CAUCUS_SECTION_SCALING; s++)
         if (study->figure[s].spec && !study->figure[s].missing[0])
@@ -116,7 +116,7 @@ static caucus_status add_all(const caucus_study *study, const caucus_folder *fol
 
 caucus_status caucus_study_write(const caucus_study *study, const char *folder_path, caucus_error *ret_error) {
     caucus_pictures pictures = {0};
-    caucus_folder folder;
+    caucus_atomic_folder folder;
     caucus_status status = draw_all(study, &pictures, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_folder_begin(folder_path, &folder, ret_error);
@@ -125,7 +125,7 @@ caucus_status caucus_study_write(const caucus_study *study, const char *folder_p
         if (status == CAUCUS_OK)
             status = caucus_folder_finish(&folder, ret_error);
         if (status != CAUCUS_OK)
-            caucus_folder_drop(&folder);
+            caucus_atomic_folder_drop(&folder);
     }
     for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++) {
         caucus_text_free(&pictures.figure[s]);

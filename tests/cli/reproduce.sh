@@ -30,7 +30,7 @@ refuses() {
     fi
 }
 absent() { ! grep -qE "$@"; }
-nothing_else() { [ -z "$(find . -maxdepth 2 -name '*.new-*')" ]; }
+nothing_else() { [ -z "$(find . -maxdepth 2 -name '*.draft*')" ]; }
 
 check "help" runs 0 "$CAUCUS" reproduce --help
 check "help names the sections" grep -q '4  scaling' stdout

@@ -273,7 +273,7 @@ static void test_journal(void **state) {
     assert_int_equal(about.st_mode & 0777, 0600);
     /* What cannot be written leaves the last state as it was. */
     char blocked[80], inside[96];
-    snprintf(blocked, sizeof blocked, "%s.new", path);
+    snprintf(blocked, sizeof blocked, "%s.draft", path);
     snprintf(inside, sizeof inside, "%s/in-the-way", blocked);
     assert_int_equal(mkdir(blocked, 0700), 0);
     assert_int_equal(mkdir(inside, 0700), 0);

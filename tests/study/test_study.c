@@ -243,7 +243,7 @@ static void test_sections(void **state) {
 }
 
 static void write_report(const char *path, const char *extra) {
-    caucus_folder folder;
+    caucus_atomic_folder folder;
     caucus_error error;
     caucus_text page = {0}, more = {0};
     caucus_text_add(&page, "<!doctype html><meta name=\"generator\" content=\"caucus reproduce\">");
@@ -252,7 +252,7 @@ static void write_report(const char *path, const char *extra) {
     assert_int_equal(caucus_folder_add(&folder, "index.html", &page, &error), CAUCUS_OK);
     assert_int_equal(caucus_folder_add(&folder, extra, &more, &error), CAUCUS_OK);
     assert_int_equal(caucus_folder_finish(&folder, &error), CAUCUS_OK);
-    assert_int_not_equal(access(folder.building, F_OK), 0);
+    assert_int_not_equal(access(folder.draft, F_OK), 0);
     caucus_text_free(&page);
     caucus_text_free(&more);
 }
@@ -270,7 +270,7 @@ static void test_folder(void **state) {
     assert_int_equal(access(file, F_OK), 0);
 
     /* A stranger's file appears while a report is being built: it stays, and so does what was there. */
-    caucus_folder folder;
+    caucus_atomic_folder folder;
     caucus_error error = {0};
     assert_int_equal(caucus_folder_begin(path, &folder, &error), CAUCUS_OK);
     (void)snprintf(file, sizeof file, "%s/notes.txt", path);
@@ -279,9 +279,9 @@ static void test_folder(void **state) {
     assert_int_equal(fclose(notes), 0);
     assert_int_equal(caucus_folder_finish(&folder, &error), CAUCUS_E_IO);
     assert_non_null(strstr(error.text, "notes.txt"));
-    caucus_folder_drop(&folder);
+    caucus_atomic_folder_drop(&folder);
     assert_int_equal(access(file, F_OK), 0);
-    assert_int_not_equal(access(folder.building, F_OK), 0);
+    assert_int_not_equal(access(folder.draft, F_OK), 0);
     assert_int_equal(caucus_folder_check(path, &error), CAUCUS_E_IO);
     assert_int_equal(caucus_folder_check("", &error), CAUCUS_E_RANGE);
 

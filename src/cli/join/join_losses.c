@@ -1,6 +1,7 @@
 /* join_losses.c: see join_losses.h. */
 #include "cli/join/join_losses.h"
 
+#include "store/atomic_file.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,11 +2,10 @@
 #include "cli/options.h"
 #include "cli/up/up.h"
 #include "dial/certify.h"
+#include "store/atomic_folder.h"
 #include "store/plan_file.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,24 +52,9 @@ int caucus_up_make_files(caucus_up *u) {
     return status == CAUCUS_OK ? 0 : CAUCUS_EXIT_FAILED;
 }
 
-/* Everything below a directory that we made, links not followed. */
-static void remove_tree(int parent, const char *name) {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            unlinkat(dirfd(dir), entry->d_name, 0) != 0)
-            remove_tree(dirfd(dir), entry->d_name);
-    if (dir)
-        (void)closedir(dir);
-    else if (fd >= 0)
-        (void)close(fd);
-    (void)unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 void caucus_up_remove_files(const caucus_up *u) {
     if (u->dir[0] && u->keep)
         fprintf(stderr, "caucus up: kept in %s\n", u->dir);
     else if (u->dir[0])
-        remove_tree(AT_FDCWD, u->dir);
+        caucus_folder_remove(u->dir);
 }
