@@ -83,6 +83,8 @@ static void wait_for_lock(int fd) {
 /* Remove a draft once nobody writes it any more. */
 static bool remove_left(const char *draft) {
     int fd = open(draft, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return true; /* its writer is done, and what has the name next is another's */
     if (fd >= 0)
         wait_for_lock(fd);
     bool still = fd < 0 || caucus_file_is_named(fd, draft);
