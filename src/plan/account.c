@@ -1,16 +1,15 @@
 /* account.c: the accountant. From the integers that mechanisms will really use, what is guaranteed.
  *
- * Fed-SVT: one record changes q of one epoch and all later scores, each by at most G. An epoch is
- * max(G*rate_T, G*rate_Q)-DP (lemma AT), epochs compose in parallel, selection k costs 2*G*rate_k:
- *     pure: G*max(rate_T, rate_Q) + sum_k 2*G*rate_k;    zCDP of the selections: sum_k (2*G*rate_k)^2/8.
- * Fed-Hedge: one record enters at most blocks-1 draws, each of range 2*G*rate.
+ * Which sums a family's mechanisms add up to is in its own file (family_svt.c, account_stoch.c, family_hedge.c); here is
+ * what all of them share: how pure and zCDP parts become one epsilon, the judgement, and the sentence for people.
  * Everything is rounded up, operation by operation. docs/PRIVACY.md, "The accountant". */
 #include "plan/account.h"
 
 #include "plan/calibrate.h"
+#include "plan/family.h"
 #include "plan/zcdp.h"
 
-#include <string.h>
+#include <stdio.h>
 
 double caucus_account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee) {
     const double pure = account_double(loss->pure);
@@ -23,57 +22,6 @@ double caucus_account_epsilon(const caucus_settings *s, const account_loss *loss
     guarantee->delta = s->delta;
     guarantee->rho_zcdp = fmax(guarantee->rho_zcdp, account_double(loss->rho));
     return mixed;
-}
-
-static bool threshold_noise(const caucus_noise *noise) {
-    return (noise->kind == CAUCUS_NOISE_GEOMETRIC || noise->kind == CAUCUS_NOISE_LAPLACE) &&
-           account_usable(noise->parameter);
-}
-
-caucus_status caucus_account_svt(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
-    const caucus_settings *s = &plan->settings;
-    const caucus_svt_plan *svt = &plan->svt;
-    if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u checks, the settings %u",
-                           svt->checks, (s->rounds - 1) / s->interval);
-    if (svt->switches == 0)
-        return CAUCUS_OK; /* nothing is ever announced but the first expert */
-    if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
-        !svt->threshold)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "threshold", "noise of another kind than a check may use");
-    const long double at = fmaxl(account_cost(1, plan->grid, svt->threshold_noise.parameter),
-                                 account_cost(1, plan->grid, svt->check_noise.parameter));
-    account_loss loss = {.pure = at, .pure_part = at};
-    for (uint32_t k = 0; k < svt->switches; k++) {
-        if (!account_usable(svt->select_rate[k]))
-            return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "select_rate", "rate %u is no rate", k);
-        const long double eta = account_cost(2, plan->grid, svt->select_rate[k]);
-        loss.pure = account_up(loss.pure + eta);
-        loss.rho = account_up(loss.rho + account_up(eta * eta) / 8);
-    }
-    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
-    return CAUCUS_OK;
-}
-
-caucus_status caucus_account_hedge(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
-    const caucus_settings *s = &plan->settings;
-    const caucus_hedge_plan *hedge = &plan->hedge;
-    if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u blocks", hedge->blocks);
-    const uint32_t draws = hedge->blocks - 1;
-    if (draws == 0)
-        return CAUCUS_OK;
-    if (s->algorithm == CAUCUS_ALGORITHM_LEADER || isinf(s->epsilon)) {
-        ret->epsilon_choices = INFINITY;
-        return CAUCUS_OK;
-    }
-    if (!account_usable(hedge->rate) || s->unit != CAUCUS_UNIT_EVENT)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "rate", "no usable rate for this unit");
-    const long double one = account_cost(2, plan->grid, hedge->rate);
-    account_loss loss = {.pure = account_up(one * draws),
-                         .rho = account_up(account_up(account_up(one * one) * draws) / 8)};
-    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
-    return CAUCUS_OK;
 }
 
 /* Above what was asked? Reproductions of the paper are reported, not refused. */
@@ -92,6 +40,49 @@ static caucus_status judge(const caucus_plan *plan, const caucus_guarantee *g, c
     return CAUCUS_OK;
 }
 
+static const char *unit_of(const caucus_settings *s) {
+    if (s->unit == CAUCUS_UNIT_EVENT)
+        return "loss";
+    return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "phase of a client" : "block of a client";
+}
+
+/* One plain sentence about a guarantee: whom it protects from what. */
+static void add_note(const caucus_plan *plan, caucus_guarantee *g) {
+    const caucus_settings *s = &plan->settings;
+    const char *unit = unit_of(s);
+    char privacy[40], messages[40];
+    if (g->delta > 0) {
+        (void)snprintf(privacy, sizeof privacy, "(%.4g, %.3g)-private", g->epsilon_choices, g->delta);
+        (void)snprintf(messages, sizeof messages, "(%.4g, %.3g)-private", g->epsilon_messages, g->delta);
+    } else {
+        (void)snprintf(privacy, sizeof privacy, "%.4g-private (pure)", g->epsilon_choices);
+        (void)snprintf(messages, sizeof messages, "%.4g-private", g->epsilon_messages);
+    }
+    if (isinf(g->epsilon_choices))
+        (void)snprintf(g->note, sizeof g->note, "No privacy: what is announced may reveal any loss.");
+    else if (g->epsilon_choices <= 0)
+        (void)snprintf(g->note, sizeof g->note,
+                       "Nothing that depends on a loss is ever announced: no privacy is spent.");
+    else if (s->trust == CAUCUS_TRUST_PAPER_LOCAL)
+        (void)snprintf(g->note, sizeof g->note,
+                       "Reproduction only: everything announced is %s per %s, but a client's messages "
+                       "are only %s: do not send them to a coordinator you do not trust.",
+                       privacy, unit, messages);
+    else if (s->trust == CAUCUS_TRUST_NOBODY)
+        (void)snprintf(g->note, sizeof g->note,
+                       "Everything a client sends is %s per %s, so the coordinator and everybody else "
+                       "learn no more than that.",
+                       privacy, unit);
+    else if (g->epsilon_choices > s->epsilon)
+        (void)snprintf(g->note, sizeof g->note,
+                       "The paper's constants do not give what was asked: everything announced is %s per "
+                       "%s, not %.4g; the coordinator sees each client's sums.",
+                       privacy, unit, s->epsilon);
+    else
+        (void)snprintf(g->note, sizeof g->note,
+                       "Everything announced is %s per %s; the coordinator sees each client's sums.", privacy, unit);
+}
+
 caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     caucus_settings checked = plan->settings;
     caucus_status status = caucus_settings_check(&checked, ret_error);
@@ -104,24 +95,12 @@ caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret
     if (status != CAUCUS_OK)
         return status;
     caucus_guarantee g = {.epsilon_messages = NAN};
-    switch (plan->settings.algorithm) {
-    case CAUCUS_ALGORITHM_SVT:
-    case CAUCUS_ALGORITHM_SPARSE_VECTOR:
-        status = caucus_account_svt(plan, &g, ret_error);
-        break;
-    case CAUCUS_ALGORITHM_STOCH:
-    case CAUCUS_ALGORITHM_LIMITED_UPDATES:
-        status = caucus_account_stoch(plan, &g, ret_error);
-        break;
-    default:
-        status = caucus_account_hedge(plan, &g, ret_error);
-        break;
-    }
+    status = caucus_plan_ops_of(plan)->account(plan, &g, ret_error);
     if (status == CAUCUS_OK)
         status = judge(plan, &g, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    caucus_plan_note(plan, &g);
+    add_note(plan, &g);
     *ret = g;
     return CAUCUS_OK;
 }

@@ -40,11 +40,7 @@ typedef struct account_loss {
 /* The epsilon of a loss: pure if that is within what was asked, or if there is no delta, or if it is smaller. */
 double caucus_account_epsilon(const caucus_settings *s, const account_loss *loss, caucus_guarantee *guarantee);
 
-caucus_status caucus_account_svt(const caucus_plan *plan, caucus_guarantee *ret,
-                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *ret,
-                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_account_hedge(const caucus_plan *plan, caucus_guarantee *ret,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

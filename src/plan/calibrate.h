@@ -8,6 +8,8 @@
 
 #include <caucus/plan.h>
 
+#include "num/int128.h"
+
 /* Calibrators aim this much below what was asked, so that the accountant, which rounds every step up,
  * never refuses a plan for its own rounding. */
 #define CALIBRATE_SLACK 0x1p-40
@@ -41,10 +43,9 @@ typedef struct svt_real {
 /* checks >= 1. The tight calibration: the plan with the smallest bound, pure or (delta > 0) by zCDP. */
 void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret);
 
-/* Fill plan->svt, plan->stoch, plan->hedge. plan->settings and plan->grid are set. */
+/* Fill plan->svt, plan->stoch (family.h). */
 caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_calibrate_hedge(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. */
 caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
@@ -57,9 +58,7 @@ uint32_t caucus_calibrate_batch(uint32_t phase_number, uint32_t trees);
 int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);
 
 /* Fill the bound of a calibrated plan (docs/PRIVACY.md, "Bounds"). */
-void caucus_bounds_svt(caucus_plan *plan);
 void caucus_bounds_stoch(caucus_plan *plan);
-void caucus_bounds_hedge(caucus_plan *plan);
 
 /* B_p: excess loss per round of a phase in expectation, loss units; NAN if none is proved. */
 double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase);
@@ -69,8 +68,9 @@ double caucus_bounds_stoch_total(const caucus_plan *plan);
 
 /* Sums that a wrap could reach (docs/PRIVACY.md, "The grid"): CAUCUS_OK or CAUCUS_E_OVERFLOW. */
 caucus_status caucus_plan_limits(const caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-
-/* One plain sentence for people about a guarantee. */
-void caucus_plan_note(const caucus_plan *plan, caucus_guarantee *guarantee);
+/* For the limits of a family: whether a sum stays within 62 bits, and the refusal that names what does not. */
+bool caucus_plan_limits_fit(caucus_u128 value);
+caucus_status caucus_plan_limits_refuse(const caucus_plan *plan, const char *what,
+                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

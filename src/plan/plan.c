@@ -1,5 +1,6 @@
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
 #include "plan/calibrate.h"
+#include "plan/family.h"
 
 #include <stdlib.h>
 
@@ -9,9 +10,9 @@
 void caucus_plan_free(caucus_plan *plan) {
     if (!plan)
         return;
-    free(plan->svt.threshold);
-    free(plan->svt.select_rate);
-    free(plan->stoch.phase);
+    const caucus_plan_ops *ops = caucus_plan_ops_of(plan);
+    if (ops->release)
+        ops->release(plan);
     free(plan);
 }
 
@@ -19,25 +20,9 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     caucus_status status = caucus_plan_limits(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    switch (plan->settings.algorithm) {
-    case CAUCUS_ALGORITHM_SVT:
-    case CAUCUS_ALGORITHM_SPARSE_VECTOR:
-        status = caucus_calibrate_svt(plan, ret_error);
-        if (status == CAUCUS_OK)
-            caucus_bounds_svt(plan);
-        break;
-    case CAUCUS_ALGORITHM_STOCH:
-    case CAUCUS_ALGORITHM_LIMITED_UPDATES:
-        status = caucus_calibrate_stoch(plan, ret_error);
-        if (status == CAUCUS_OK)
-            caucus_bounds_stoch(plan);
-        break;
-    default:
-        status = caucus_calibrate_hedge(plan, ret_error);
-        if (status == CAUCUS_OK)
-            caucus_bounds_hedge(plan);
-        break;
-    }
+    status = caucus_plan_ops_of(plan)->calibrate(plan, ret_error);
+    if (status == CAUCUS_OK)
+        caucus_plan_ops_of(plan)->bound(plan);
     return status;
 }
 

@@ -45,8 +45,16 @@ typedef struct caucus_walker {
 
 /** The section "settings". A walker that reads may write every field. */
 void caucus_walk_settings(caucus_walker *walker, caucus_settings *settings);
-/** The section of the algorithm ("svt", "stoch" or "hedge"), for a plan made from its settings. */
+/** The section of the plan's family ("svt", "stoch", "hedge"; family.h), for a plan made from its settings. */
 void caucus_walk_mechanism(caucus_walker *walker, caucus_plan *plan);
+/** Values of such a section. Rates and noises are found by a calibration; grid steps are if they are `tuned`. `key` is
+ *  NULL within a list. */
+void caucus_walk_u32(caucus_walker *walker, const char *key, uint32_t *at, uint32_t most);
+void caucus_walk_steps(caucus_walker *walker, const char *key, int64_t *at, bool tuned);
+void caucus_walk_rate(caucus_walker *walker, const char *key, caucus_rational *at);
+void caucus_walk_noise(caucus_walker *walker, const char *key, caucus_noise *at);
+void caucus_walk_select(caucus_walker *walker, const char *key, caucus_select *at);
+void caucus_walk_message(caucus_walker *walker, const char *key, caucus_message *at);
 /** The section "guarantee". */
 void caucus_walk_guarantee(caucus_walker *walker, caucus_guarantee *guarantee);
 

@@ -2,7 +2,7 @@
  * layer: plan
  *
  * Every refusal is one line that names the field, its value and what is accepted. */
-#include <caucus/settings.h>
+#include "plan/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,12 +93,8 @@ void caucus_settings_init(caucus_settings *ret) {
     };
 }
 
-static bool is_svt(const caucus_settings *s) {
-    return s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-}
-
-static bool is_stoch(const caucus_settings *s) {
-    return s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+static bool takes(const caucus_settings *s, caucus_option option) {
+    return caucus_algorithm_takes(s->algorithm, option);
 }
 
 static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
@@ -172,11 +168,12 @@ static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
 /* Which algorithm can do what is asked of trust, calibration and budget. */
 static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
     const char *algorithm = caucus_algorithm_word(s->algorithm);
-    if (s->trust != CAUCUS_TRUST_COORDINATOR && !is_stoch(s))
+    if (s->trust != CAUCUS_TRUST_COORDINATOR && !takes(s, CAUCUS_OPTION_TRUST))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust",
                            "%s with %s, whose messages are sums in clear "
-                           "(accepted: coordinator; or algorithm stoch, limited-updates)",
-                           caucus_trust_word(s->trust), algorithm);
+                           "(accepted: coordinator; or algorithm %s)",
+                           caucus_trust_word(s->trust), algorithm,
+                           caucus_option_takers(CAUCUS_OPTION_TRUST, ", ").text);
     if (s->trust == CAUCUS_TRUST_PAPER_LOCAL && s->calibration != CAUCUS_CALIBRATION_PAPER)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trust",
                            "paper-local is for reproducing the paper "
@@ -185,18 +182,17 @@ static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration",
                            "paper with trust nobody: the paper has no message-private "
                            "calibration; use trust paper-local or calibration tight");
-    if (s->algorithm == CAUCUS_ALGORITHM_HEDGE && s->calibration == CAUCUS_CALIBRATION_PAPER)
+    if (s->calibration == CAUCUS_CALIBRATION_PAPER && !takes(s, CAUCUS_OPTION_PAPER))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "calibration",
-                           "paper with hedge, which is not in the paper (accepted: tight)");
-    if (isinf(s->epsilon) && (is_svt(s) || is_stoch(s)))
+                           "paper with %s, which is not in the paper (accepted: tight)", algorithm);
+    if (isinf(s->epsilon) && !takes(s, CAUCUS_OPTION_NO_PRIVACY))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "epsilon",
                            "infinite with %s (accepted: above 0, at most 1000; "
-                           "without privacy use algorithm hedge or leader)",
-                           algorithm);
-    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->algorithm == CAUCUS_ALGORITHM_HEDGE)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit",
-                           "client-block with hedge (accepted: event; or algorithm svt, "
-                           "sparse-vector, stoch, limited-updates)");
+                           "without privacy use algorithm %s)",
+                           algorithm, caucus_option_takers(CAUCUS_OPTION_NO_PRIVACY, " or ").text);
+    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && !takes(s, CAUCUS_OPTION_CLIENT_BLOCK))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit", "client-block with %s (accepted: event; or algorithm %s)",
+                           algorithm, caucus_option_takers(CAUCUS_OPTION_CLIENT_BLOCK, ", ").text);
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->trees > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
                            "%d with unit client-block, where a client's block enters one "
@@ -209,16 +205,14 @@ static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
  * Those whose default cannot be told from a value that was asked for (rho, and leader's privacy) are left to the front
  * end, which knows what was given. */
 static caucus_status check_mechanisms(const caucus_settings *s, caucus_error *e) {
-    if (s->select != CAUCUS_SELECT_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR))
+    if (s->select != CAUCUS_SELECT_AUTO && (!takes(s, CAUCUS_OPTION_SELECT) || s->trust != CAUCUS_TRUST_COORDINATOR))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "select",
-                           "%s (accepted: auto; others only for stoch and limited-updates "
-                           "with trust coordinator)",
-                           caucus_select_word(s->select));
-    if (s->message != CAUCUS_MESSAGE_AUTO && (!is_stoch(s) || s->trust != CAUCUS_TRUST_NOBODY))
+                           "%s (accepted: auto; others only for %s with trust coordinator)",
+                           caucus_select_word(s->select), caucus_option_takers(CAUCUS_OPTION_SELECT, " and ").text);
+    if (s->message != CAUCUS_MESSAGE_AUTO && (!takes(s, CAUCUS_OPTION_TRUST) || s->trust != CAUCUS_TRUST_NOBODY))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "message",
-                           "%s (accepted: auto; others only for stoch and limited-updates "
-                           "with trust nobody)",
-                           caucus_message_word(s->message));
+                           "%s (accepted: auto; others only for %s with trust nobody)", caucus_message_word(s->message),
+                           caucus_option_takers(CAUCUS_OPTION_TRUST, " and ").text);
     if (s->message == CAUCUS_MESSAGE_GAUSS && !(s->delta > 0))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "delta",
                            "0 with message gauss, which is never purely private "
@@ -228,36 +222,31 @@ static caucus_status check_mechanisms(const caucus_settings *s, caucus_error *e)
                            "%d with message %s, which sends no sums to build trees from "
                            "(accepted: 0 or auto; or message knorm, laplace-d, gauss)",
                            s->trees, caucus_message_word(s->message));
-    if (s->trees > 0 && !is_stoch(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
-                           "%d with %s (accepted: auto; trees are for stoch and "
-                           "limited-updates)",
-                           s->trees, caucus_algorithm_word(s->algorithm));
+    if (s->trees > 0 && !takes(s, CAUCUS_OPTION_TREES))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees", "%d with %s (accepted: auto; trees are for %s)", s->trees,
+                           caucus_algorithm_word(s->algorithm),
+                           caucus_option_takers(CAUCUS_OPTION_TREES, " and ").text);
     return CAUCUS_OK;
 }
 
 static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
     const char *algorithm = caucus_algorithm_word(s->algorithm);
-    if (s->protocol == CAUCUS_PROTOCOL_PAPER && !is_svt(s))
+    if (s->protocol == CAUCUS_PROTOCOL_PAPER && !takes(s, CAUCUS_OPTION_PROTOCOL))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "protocol",
-                           "paper with %s (accepted: two-step; the choice exists for svt "
-                           "and sparse-vector)",
-                           algorithm);
-    if (s->interval > 1 && is_stoch(s))
+                           "paper with %s (accepted: two-step; the choice exists for %s)", algorithm,
+                           caucus_option_takers(CAUCUS_OPTION_PROTOCOL, " and ").text);
+    if (s->interval > 1 && !takes(s, CAUCUS_OPTION_INTERVAL))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval", "%u with %s, which reports once per phase (accepted: 1)",
                            s->interval, algorithm);
-    if (s->lstar > 0 && !is_svt(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar",
-                           "%.10g with %s (accepted: 0; only svt and sparse-vector use it)", s->lstar, algorithm);
-    if (s->front_load && (!is_svt(s) || s->calibration == CAUCUS_CALIBRATION_PAPER))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load",
-                           "true (accepted only for svt and sparse-vector with "
-                           "calibration tight)");
-    if (s->losses == CAUCUS_LOSSES_CONVEX && !is_stoch(s))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses",
-                           "convex with %s (accepted: linear; or algorithm stoch, "
-                           "limited-updates)",
-                           algorithm);
+    if (s->lstar > 0 && !takes(s, CAUCUS_OPTION_LSTAR))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar", "%.10g with %s (accepted: 0; only %s use it)", s->lstar,
+                           algorithm, caucus_option_takers(CAUCUS_OPTION_LSTAR, " and ").text);
+    if (s->front_load && (!takes(s, CAUCUS_OPTION_FRONT_LOAD) || s->calibration == CAUCUS_CALIBRATION_PAPER))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load", "true (accepted only for %s with calibration tight)",
+                           caucus_option_takers(CAUCUS_OPTION_FRONT_LOAD, " and ").text);
+    if (s->losses == CAUCUS_LOSSES_CONVEX && !takes(s, CAUCUS_OPTION_CONVEX))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses", "convex with %s (accepted: linear; or algorithm %s)",
+                           algorithm, caucus_option_takers(CAUCUS_OPTION_CONVEX, ", ").text);
     if (s->losses == CAUCUS_LOSSES_LINEAR && s->smoothness > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "smoothness",
                            "%.10g with linear losses, whose gradient never changes "
@@ -268,11 +257,13 @@ static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
                            "%.10g with linear losses (accepted: 1; give their range as "
                            "lo and hi, or use losses convex)",
                            s->lipschitz);
-    if (s->past_phases && (!is_stoch(s) || s->trust != CAUCUS_TRUST_COORDINATOR || s->losses != CAUCUS_LOSSES_LINEAR ||
-                           s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
+    if (s->past_phases &&
+        (!takes(s, CAUCUS_OPTION_PAST_PHASES) || s->trust != CAUCUS_TRUST_COORDINATOR ||
+         s->losses != CAUCUS_LOSSES_LINEAR || s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "past-phases",
-                           "true (accepted only for stoch and limited-updates with trust "
-                           "coordinator, linear losses, no trees, calibration tight)");
+                           "true (accepted only for %s with trust coordinator, linear losses, no trees, "
+                           "calibration tight)",
+                           caucus_option_takers(CAUCUS_OPTION_PAST_PHASES, " and ").text);
     return CAUCUS_OK;
 }
 
@@ -297,9 +288,10 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_reals(&s, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (s.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR || s.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
+    const caucus_variant *variant = caucus_algorithm_variant(s.algorithm);
+    if (variant->alone)
         s.clients = 1;
-    if (s.algorithm == CAUCUS_ALGORITHM_LEADER) { /* a reference without privacy: nothing about privacy applies to it */
+    if (variant->reference) { /* nothing about privacy applies to it */
         s.epsilon = INFINITY;
         s.delta = 0;
         s.unit = CAUCUS_UNIT_EVENT;

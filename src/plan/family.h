@@ -1,0 +1,98 @@
+/* family.h: one table of operations per family of algorithms, and what everybody may ask about an algorithm.
+ * layer: plan
+ *
+ * A family is a way to learn that its algorithms share: its part of a plan, its mechanisms and its machines. What a
+ * family does in a layer stands in one table of that layer: here how it is planned and accounted for, in
+ * algo/machine.h how it is played, in show/family_words.h how it is told. No code compares an algorithm with a name to
+ * find out what to do: it calls the table, or asks for a property of it. A new family is a line in the list below and a
+ * file per layer (CONTRIBUTING.md, "How to add an algorithm"). */
+#ifndef CAUCUS_PLAN_FAMILY_H
+#define CAUCUS_PLAN_FAMILY_H
+
+#include "plan/plan_walk.h"
+
+/* X(NAME, name): the tables are caucus_plan_NAME (plan/family_NAME.c), caucus_machine_NAME and caucus_words_NAME. */
+#define CAUCUS_FAMILY_LIST(X)                                                                                          \
+    X(SVT, svt)     /* keep an expert until it has cost too much */                                                    \
+    X(STOCH, stoch) /* learn from one phase, play in the next */                                                       \
+    X(HEDGE, hedge) /* a fresh draw after every block */
+
+typedef enum caucus_family {
+#define CAUCUS_ENUM_FAMILY(NAME, name) CAUCUS_FAMILY_##NAME,
+    CAUCUS_FAMILY_LIST(CAUCUS_ENUM_FAMILY)
+#undef CAUCUS_ENUM_FAMILY
+        CAUCUS_FAMILY_COUNT
+} caucus_family;
+
+/* Settings that only some families know what to do with; elsewhere they are refused. */
+typedef enum caucus_option {
+    CAUCUS_OPTION_RHO = 1 << 0,         /* the bound holds with a probability */
+    CAUCUS_OPTION_LSTAR = 1 << 1,       /* L*, a public bound on the best expert's loss */
+    CAUCUS_OPTION_PROTOCOL = 1 << 2,    /* a choice between two-step and paper */
+    CAUCUS_OPTION_FRONT_LOAD = 1 << 3,  /* more budget for the first selections */
+    CAUCUS_OPTION_SELECT = 1 << 4,      /* a choice of the coordinator's mechanism */
+    CAUCUS_OPTION_TRUST = 1 << 5,       /* clients that add noise: trust nobody and paper-local, choice of a message */
+    CAUCUS_OPTION_TREES = 1 << 6,       /* trees */
+    CAUCUS_OPTION_CONVEX = 1 << 7,      /* convex losses */
+    CAUCUS_OPTION_PAST_PHASES = 1 << 8, /* weights on earlier phases */
+    CAUCUS_OPTION_INTERVAL = 1 << 9,    /* blocks of several rounds */
+    CAUCUS_OPTION_PAPER = 1 << 10,      /* the paper's calibration */
+    CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11, /* unit client-block */
+    CAUCUS_OPTION_NO_PRIVACY = 1 << 12    /* an infinite epsilon */
+} caucus_option;
+
+/* One algorithm of a family. */
+typedef struct caucus_variant {
+    caucus_algorithm algorithm;
+    const char *name; /* as people write it: "Fed-SVT" */
+    bool alone;       /* planned for one client, whatever was asked: a baseline */
+    bool reference;   /* without privacy: nothing about privacy applies to it */
+} caucus_variant;
+
+#define CAUCUS_VARIANTS_MAX 4
+
+typedef struct caucus_plan_ops {
+    caucus_variant variant[CAUCUS_VARIANTS_MAX]; /* those with a name */
+    unsigned options;                            /* of caucus_option: those it takes */
+    bool phases;                                 /* learns phase by phase; else block by block */
+
+    /* Fill the family's part of a plan; plan->settings and plan->grid are set. Then its bound. */
+    caucus_status (*calibrate)(caucus_plan *plan, caucus_error *ret_error);
+    void (*bound)(caucus_plan *plan);
+    /* Recompute the guarantee from the integers alone. `ret` comes with epsilon_messages NAN and zeros. */
+    caucus_status (*account)(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error);
+    /* Sums that could leave 62 bits, beyond m*T*G; called before calibration too, with the part still empty. NULL: no
+     * others. */
+    caucus_status (*limits)(const caucus_plan *plan, caucus_error *ret_error);
+    /* The family's section of the canonical text. */
+    void (*walk)(caucus_walker *walker, caucus_plan *plan);
+    /* Free what the part points to. NULL: nothing. */
+    void (*release)(caucus_plan *plan);
+
+    uint64_t (*blocks)(const caucus_plan *plan);     /* blocks or phases of the run */
+    uint64_t (*selections)(const caucus_plan *plan); /* the most that a run can make */
+} caucus_plan_ops;
+
+/** The family of an algorithm or plan, and its table. */
+caucus_family caucus_algorithm_family(caucus_algorithm algorithm);
+caucus_family caucus_plan_family(const caucus_plan *plan);
+const caucus_plan_ops *caucus_family_ops(caucus_family family);
+const caucus_plan_ops *caucus_plan_ops_of(const caucus_plan *plan);
+
+/** An algorithm within its family. */
+const caucus_variant *caucus_algorithm_variant(caucus_algorithm algorithm);
+/** Whether an algorithm takes an option. */
+bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_option option);
+
+/** The words of the algorithms that take an option, family by family: "svt, sparse-vector" with `last` between the last
+ *  two of them (", ", " and ", " or "). */
+typedef struct caucus_takers {
+    char text[96];
+} caucus_takers;
+caucus_takers caucus_option_takers(caucus_option option, const char *last);
+
+/** Blocks or phases of a plan's run, and the most selections it can make. */
+uint64_t caucus_plan_blocks(const caucus_plan *plan);
+uint64_t caucus_plan_selections(const caucus_plan *plan);
+
+#endif

@@ -1,0 +1,110 @@
+/* family_hedge.c: hedge and leader in the plan: the learning rate of Fed-Hedge, its bound and its cost.
+ *
+ * After every block but the last one expert is drawn for all, P(y) ~ exp(-e_H*cum(y)/m). Replacing one loss moves
+ * cum by at most 1, so a draw has range 2 e_H/m; the draw of the first block sees no data. With B-1 draws
+ *     pure: epsilon = 2 (B-1) e_H/m;   zCDP: rho = (B-1) e_H^2/(2 m^2);
+ * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
+ * which is used if the budget allows it and otherwise the largest e_H that it allows.
+ * The accountant: one record enters at most B-1 draws, each of range 2*G*rate.
+ * docs/PRIVACY.md, "Fed-Hedge", "The accountant". */
+#include "plan/account.h"
+#include "plan/calibrate.h"
+#include "plan/family.h"
+#include "plan/zcdp.h"
+
+#include <math.h>
+
+/* Follow the leader: the reference without privacy, and without draws. */
+static bool is_leader(const caucus_settings *s) {
+    return caucus_algorithm_variant(s->algorithm)->reference;
+}
+
+static double squares(const caucus_settings *s) {
+    const uint32_t full = s->rounds / s->interval;
+    const double n = s->interval, rest = s->rounds % s->interval;
+    return full * n * n + rest * rest;
+}
+
+static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    caucus_hedge_plan *hedge = &plan->hedge;
+    hedge->blocks = (s->rounds - 1) / s->interval + 1;
+    hedge->rate = (caucus_rational){0, 1};
+    if (is_leader(s))
+        return CAUCUS_OK;
+    const double draws = hedge->blocks - 1;
+    const double m = s->clients;
+    double most = INFINITY;
+    if (isfinite(s->epsilon) && draws > 0) {
+        most = m * s->epsilon / (2 * draws);
+        if (s->delta > 0)
+            most = fmax(most, m * sqrt(2 * caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) / draws));
+    }
+    const double rate = fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
+    caucus_status status = caucus_calibrate_rate(rate / (m * (double)plan->grid), s->epsilon, &hedge->rate, ret_error);
+    if (status == CAUCUS_OK)
+        hedge->learning_rate = caucus_rational_double(hedge->rate) * m * (double)plan->grid;
+    return status;
+}
+
+static void bound(caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const double all = s->rounds * (s->hi - s->lo);
+    plan->bound = plan->bound_uncapped = all;
+    plan->bound_kind = CAUCUS_BOUND_NONE;
+    if (is_leader(s))
+        return;
+    const double e = plan->hedge.learning_rate;
+    plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
+    plan->bound_uncapped =
+        (log((double)s->experts) / e + e * squares(s) / 8) * (s->hi - s->lo) + all / (double)plan->grid;
+    plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+}
+
+static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_hedge_plan *hedge = &plan->hedge;
+    if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u blocks", hedge->blocks);
+    const uint32_t draws = hedge->blocks - 1;
+    if (draws == 0)
+        return CAUCUS_OK;
+    if (is_leader(s) || isinf(s->epsilon)) {
+        ret->epsilon_choices = INFINITY;
+        return CAUCUS_OK;
+    }
+    if (!account_usable(hedge->rate) || s->unit != CAUCUS_UNIT_EVENT)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "rate", "no usable rate for this unit");
+    const long double one = account_cost(2, plan->grid, hedge->rate);
+    account_loss loss = {.pure = account_up(one * draws),
+                         .rho = account_up(account_up(account_up(one * one) * draws) / 8)};
+    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
+    return CAUCUS_OK;
+}
+
+static void walk(caucus_walker *w, caucus_plan *plan) {
+    w->open(w, "hedge");
+    caucus_walk_u32(w, "blocks", &plan->hedge.blocks, UINT32_MAX);
+    caucus_walk_rate(w, "rate", &plan->hedge.rate);
+    w->close(w);
+}
+
+static uint64_t blocks(const caucus_plan *plan) {
+    return plan->hedge.blocks;
+}
+
+static uint64_t selections(const caucus_plan *plan) {
+    return plan->hedge.blocks - 1;
+}
+
+const caucus_plan_ops caucus_plan_hedge = {
+    .variant = {{CAUCUS_ALGORITHM_HEDGE, "Fed-Hedge", .reference = false},
+                {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
+    .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_NO_PRIVACY,
+    .calibrate = calibrate,
+    .bound = bound,
+    .account = account,
+    .walk = walk,
+    .blocks = blocks,
+    .selections = selections,
+};

@@ -1,0 +1,171 @@
+/* family_stoch.c: stoch and limited-updates in the plan: their limits and their text. Calibration, accountant and bounds
+ * are in calibrate_stoch.c, account_stoch.c and bounds_stoch.c.
+ *
+ * Limits: m*b*(G + sum of clamps) for a leaf; with weights on earlier phases m*R*sum_a w_a n_a; and for noisy messages
+ * the noise as well, up to a tail of probability e^-60. docs/PRIVACY.md, "The grid".
+ * Also here: the K-norm sampler keeps about e^(-rate*d/2) of its tries, which must not be few. */
+#include "plan/account.h"
+#include "plan/calibrate.h"
+#include "plan/family.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Grid steps that one draw of a noise vector of dimension d exceeds with negligible probability. */
+static double noise_reach(const caucus_noise *noise, double d) {
+    const double parameter = caucus_rational_double(noise->parameter);
+    switch (noise->kind) {
+    case CAUCUS_NOISE_KNORM:
+        return (d + 12 * sqrt(d) + 80) / parameter;
+    case CAUCUS_NOISE_GAUSSIAN:
+        return sqrt(2 * (log(d) + 60) * parameter);
+    case CAUCUS_NOISE_NONE:
+        return 0;
+    default:
+        return (log(d) + 60) / parameter;
+    }
+}
+
+/* K-norm noise at a rate that is large per grid step: only a very coarse grid gets there. */
+static bool knorm_is_slow(const caucus_noise *noise, uint32_t dimension) {
+    return noise->kind == CAUCUS_NOISE_KNORM && caucus_rational_double(noise->parameter) * dimension > 16;
+}
+
+static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_phase *phase, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    caucus_u128 one = (caucus_u128)(uint64_t)plan->grid * phase->batch;
+    for (uint32_t h = 1; h <= phase->trees && h <= CAUCUS_TREES_MAX; h++)
+        one += (caucus_u128)(uint64_t)phase->clamp[h] * phase->batch;
+    if (!caucus_plan_limits_fit(one) || !caucus_plan_limits_fit(one * s->clients))
+        return caucus_plan_limits_refuse(plan, "sums of a phase", ret_error);
+    for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
+        if (knorm_is_slow(&phase->vertex_noise[h], s->experts) ||
+            knorm_is_slow(&phase->shortlist_noise, CAUCUS_SHORTLIST))
+            return caucus_fail(
+                ret_error, CAUCUS_E_INFEASIBLE, "grid",
+                "%lld steps are too few for K-norm noise at epsilon %g with %u experts: use a finer grid",
+                (long long)plan->grid, s->epsilon, s->experts);
+    double noise = 0;
+    for (uint32_t h = 0; h <= CAUCUS_TREES_MAX; h++)
+        noise += noise_reach(&phase->vertex_noise[h], s->experts) + noise_reach(&phase->leaf_noise[h], s->experts);
+    noise += noise_reach(&phase->shortlist_noise, CAUCUS_SHORTLIST);
+    if (!((noise + (double)one) * s->clients < 0x1p62))
+        return caucus_plan_limits_refuse(plan, "noisy messages", ret_error);
+    return CAUCUS_OK;
+}
+
+/* past_phases: the score of the phase that has most behind it, the last. */
+static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_error) {
+    const caucus_stoch_plan *stoch = &plan->stoch;
+    const uint32_t most = sizeof stoch->past_weights / sizeof stoch->past_weights[0];
+    caucus_u128 sum = 0;
+    for (uint32_t a = 0; a < stoch->past && a < most && a + 2 <= stoch->phases; a++) {
+        if (stoch->past_weights[a] >> 32 != 0)
+            return caucus_plan_limits_refuse(plan, "weighted scores", ret_error);
+        sum += (caucus_u128)stoch->past_weights[a] << (stoch->phases - 2 - a);
+    }
+    const caucus_u128 width = (caucus_u128)(uint64_t)(stoch->gradient_hi - stoch->gradient_lo);
+    if (!caucus_plan_limits_fit(sum) || !caucus_plan_limits_fit(sum * plan->settings.clients) ||
+        !caucus_plan_limits_fit(sum * plan->settings.clients * width))
+        return caucus_plan_limits_refuse(plan, "weighted scores", ret_error);
+    return CAUCUS_OK;
+}
+
+static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
+    if (plan->stoch.phases > 31 || (plan->stoch.phases > 1 && !plan->stoch.phase))
+        return caucus_plan_limits_refuse(plan, "phases", ret_error);
+    caucus_status status = past_limits(plan, ret_error);
+    for (uint32_t i = 0; status == CAUCUS_OK && i + 1 < plan->stoch.phases; i++)
+        status = phase_limits(plan, &plan->stoch.phase[i], ret_error);
+    return status;
+}
+
+/* Only what the plan's trust and message use; the rest is zero in every plan. */
+static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint32_t number) {
+    caucus_stoch_phase *phase = &plan->stoch.phase[number - 2];
+    const uint32_t trees = phase->trees, first = trees > 0 ? 1 : 0;
+    const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
+    char key[24];
+    (void)snprintf(key, sizeof key, "phase-%u", number);
+    w->open(w, key);
+    caucus_walk_u32(w, "first", &phase->first, UINT32_MAX);
+    caucus_walk_u32(w, "length", &phase->length, UINT32_MAX);
+    caucus_walk_u32(w, "samples", &phase->samples, UINT32_MAX);
+    caucus_walk_u32(w, "trees", &phase->trees, UINT32_MAX);
+    caucus_walk_u32(w, "batch", &phase->batch, UINT32_MAX);
+    if (trees > 0) {
+        w->list(w, "clamps", trees);
+        for (uint32_t h = 1; h <= trees; h++)
+            caucus_walk_steps(w, NULL, &phase->clamp[h], true);
+    }
+    if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
+        w->list(w, "select-rates", trees + 1 - first);
+        for (uint32_t j = first; j <= trees; j++)
+            caucus_walk_rate(w, NULL, &phase->select_rate[j]);
+    } else if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL) {
+        w->list(w, "leaf-noises", trees + 1 - first);
+        for (uint32_t j = first; j <= trees; j++)
+            caucus_walk_noise(w, NULL, &phase->leaf_noise[j]);
+    } else if (votes) {
+        caucus_walk_rate(w, "vote-rate", &phase->vote_rate);
+        if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
+            caucus_walk_noise(w, "shortlist-noise", &phase->shortlist_noise);
+    } else {
+        w->list(w, "vertex-noises", trees + 1);
+        for (uint32_t h = 0; h <= trees; h++)
+            caucus_walk_noise(w, NULL, &phase->vertex_noise[h]);
+    }
+    w->close(w);
+}
+
+static void walk(caucus_walker *w, caucus_plan *plan) {
+    caucus_stoch_plan *stoch = &plan->stoch;
+    w->open(w, "stoch");
+    caucus_walk_select(w, "select", &stoch->select);
+    caucus_walk_message(w, "message", &stoch->message);
+    w->list(w, "gradient", 2);
+    caucus_walk_steps(w, NULL, &stoch->gradient_lo, false);
+    caucus_walk_steps(w, NULL, &stoch->gradient_hi, false);
+    w->list(w, "past-weights", stoch->past);
+    for (uint32_t a = 0; a < stoch->past; a++)
+        w->value(w, NULL,
+                 &(caucus_value){
+                     .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
+    caucus_walk_u32(w, "phases", &stoch->phases, UINT32_MAX);
+    for (uint32_t p = 2; p <= stoch->phases; p++)
+        walk_phase(w, plan, p);
+    w->close(w);
+}
+
+static void release(caucus_plan *plan) {
+    free(plan->stoch.phase);
+}
+
+static uint64_t blocks(const caucus_plan *plan) {
+    return plan->stoch.phases;
+}
+
+/* One in every leaf of every phase but the first: K = 2^(T1+1) - 2 leaves, or 1 without trees. */
+static uint64_t selections(const caucus_plan *plan) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+        sum += plan->stoch.phase[i].trees > 0 ? ((uint64_t)2 << plan->stoch.phase[i].trees) - 2 : 1;
+    return sum;
+}
+
+const caucus_plan_ops caucus_plan_stoch = {
+    .variant = {{CAUCUS_ALGORITHM_STOCH, "Fed-DP-OPE-Stoch", .alone = false},
+                {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
+    .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
+               CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK,
+    .phases = true,
+    .calibrate = caucus_calibrate_stoch,
+    .bound = caucus_bounds_stoch,
+    .account = caucus_account_stoch,
+    .limits = limits,
+    .walk = walk,
+    .release = release,
+    .blocks = blocks,
+    .selections = selections,
+};

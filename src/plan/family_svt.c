@@ -1,0 +1,155 @@
+/* family_svt.c: svt and sparse-vector in the plan: what they cost, what they are proved to keep to, their text.
+ *
+ * The accountant. One record changes q of one epoch and all later scores, each by at most G. An epoch is
+ * max(G*rate_T, G*rate_Q)-DP (lemma AT), epochs compose in parallel, selection k costs 2*G*rate_k:
+ *     pure: G*max(rate_T, rate_Q) + sum_k 2*G*rate_k;    zCDP of the selections: sum_k (2*G*rate_k)^2/8.
+ * docs/PRIVACY.md, "The accountant".
+ *
+ * The bound holds with probability 1 - rho.
+ * (i) A false alarm (a switch although q is below threshold - c) has total probability at most rho_c. (ii) All kappa+1
+ * threshold noises stay small with probability 1 - rho_a. (iii) Without false alarms every switch raises the
+ * dropped expert's score by g/eta, so there are at most kappa switches with probability 1 - rho_Z (renewal.c).
+ * (iv) While no check fires q is at most threshold + noise, and the block that fires adds at most m*N. So
+ *     regret per client <= (kappa+1) [N + (threshold + noise)/m].
+ * Geometric noise (tight): P(nu > c + xi) <= e^(-c rate)/2 and a geometric xi is below ln((kappa+1)/rho_a)/rate.
+ * Laplace noise (paper): with c_Q = ln(M/(2 r))/rate_Q and c_T = ln((kappa+1)/(2 r))/rate_T, r = rho/8, none of the
+ * four tails (either sign, either noise) exceeds its c except with probability 4r = rho/2; the margin
+ * that the threshold leaves beyond c_Q + c_T must then make kappa switches enough with probability 1 - rho/2.
+ * docs/PRIVACY.md, "Bounds". */
+#include "plan/account.h"
+#include "plan/calibrate.h"
+#include "plan/family.h"
+#include "plan/renewal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool threshold_noise(const caucus_noise *noise) {
+    return (noise->kind == CAUCUS_NOISE_GEOMETRIC || noise->kind == CAUCUS_NOISE_LAPLACE) &&
+           account_usable(noise->parameter);
+}
+
+static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_svt_plan *svt = &plan->svt;
+    if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u checks, the settings %u",
+                           svt->checks, (s->rounds - 1) / s->interval);
+    if (svt->switches == 0)
+        return CAUCUS_OK; /* nothing is ever announced but the first expert */
+    if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
+        !svt->threshold)
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "threshold", "noise of another kind than a check may use");
+    const long double at = fmaxl(account_cost(1, plan->grid, svt->threshold_noise.parameter),
+                                 account_cost(1, plan->grid, svt->check_noise.parameter));
+    account_loss loss = {.pure = at, .pure_part = at};
+    for (uint32_t k = 0; k < svt->switches; k++) {
+        if (!account_usable(svt->select_rate[k]))
+            return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "select_rate", "rate %u is no rate", k);
+        const long double eta = account_cost(2, plan->grid, svt->select_rate[k]);
+        loss.pure = account_up(loss.pure + eta);
+        loss.rho = account_up(loss.rho + account_up(eta * eta) / 8);
+    }
+    ret->epsilon_choices = caucus_account_epsilon(s, &loss, ret);
+    return CAUCUS_OK;
+}
+
+/* Of a noise threshold, in grid units, that the proof adds to L; NAN if the plan leaves too small a margin. */
+static double paper_noise(const caucus_plan *plan, const svt_facts *f) {
+    const caucus_svt_plan *svt = &plan->svt;
+    const double r = plan->settings.rho / 8;
+    /* Whole numbers of grid steps: for them the discrete Laplace tail is at most half the exponential. */
+    const double cq = ceil(log(f->checks / (2 * r)) / caucus_rational_double(svt->check_noise.parameter));
+    const double ct =
+        ceil(log((svt->switches + 1.0) / (2 * r)) / caucus_rational_double(svt->threshold_noise.parameter));
+    const double eta = 2 * caucus_rational_double(svt->select_rate[0]); /* per grid step */
+    double margin = eta * ((double)(svt->threshold[0] - svt->score_floor) - cq - ct);
+    margin = margin < 16 ? margin : 16; /* a larger margin is also a margin of 16 */
+    if (!(margin >= RENEWAL_MARGIN_MIN))
+        return NAN;
+    double needed = caucus_renewal_switches(plan->settings.experts, plan->settings.rho / 2, margin);
+    needed = needed < f->checks ? needed : f->checks;
+    return needed <= svt->switches ? cq + ct : NAN;
+}
+
+static void bound(caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_svt_plan *svt = &plan->svt;
+    const svt_facts f = caucus_calibrate_svt_facts(s);
+    const double grid = (double)plan->grid;
+    const double all = s->rounds * (s->hi - s->lo);
+    plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
+    plan->bound = plan->bound_uncapped = all;
+    if (svt->checks == 0)
+        return;
+    double noise;
+    if (s->front_load && s->calibration == CAUCUS_CALIBRATION_TIGHT)
+        noise = NAN; /* the renewal proof needs a constant eta */
+    else if (s->calibration == CAUCUS_CALIBRATION_PAPER)
+        noise = paper_noise(plan, &f);
+    else
+        noise = log((svt->switches + 1.0) / (s->rho / 4)) / caucus_rational_double(svt->check_noise.parameter);
+    if (isnan(noise)) {
+        plan->bound_kind = CAUCUS_BOUND_NONE;
+        return;
+    }
+    const double per_epoch = f.block_cost + ((double)svt->threshold[0] + noise) / (grid * f.clients);
+    plan->bound_uncapped = (svt->switches + 1.0) * per_epoch * f.per_unit + all / grid;
+    plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+}
+
+static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
+    const caucus_svt_plan *svt = &plan->svt;
+    for (uint32_t k = 0; svt->threshold && k < svt->switches; k++)
+        if (svt->threshold[k] < 0 || svt->threshold[k] >= (int64_t)1 << 61)
+            return caucus_plan_limits_refuse(plan, "a threshold", ret_error);
+    if (svt->score_floor < 0 || svt->score_floor >= (int64_t)1 << 62)
+        return caucus_plan_limits_refuse(plan, "the score's floor", ret_error);
+    return CAUCUS_OK;
+}
+
+static void walk(caucus_walker *w, caucus_plan *plan) {
+    caucus_svt_plan *svt = &plan->svt;
+    w->open(w, "svt");
+    caucus_walk_u32(w, "blocks", &svt->blocks, UINT32_MAX);
+    caucus_walk_u32(w, "checks", &svt->checks, UINT32_MAX);
+    caucus_walk_u32(w, "switches", &svt->switches, UINT32_MAX);
+    caucus_walk_noise(w, "threshold-noise", &svt->threshold_noise);
+    caucus_walk_noise(w, "check-noise", &svt->check_noise);
+    w->list(w, "thresholds", svt->switches);
+    for (uint32_t k = 0; k < svt->switches; k++)
+        caucus_walk_steps(w, NULL, &svt->threshold[k], true);
+    w->list(w, "select-rates", svt->switches);
+    for (uint32_t k = 0; k < svt->switches; k++)
+        caucus_walk_rate(w, NULL, &svt->select_rate[k]);
+    caucus_walk_steps(w, "score-floor", &svt->score_floor, true);
+    w->close(w);
+}
+
+static void release(caucus_plan *plan) {
+    free(plan->svt.threshold);
+    free(plan->svt.select_rate);
+}
+
+static uint64_t blocks(const caucus_plan *plan) {
+    return plan->svt.blocks;
+}
+
+static uint64_t selections(const caucus_plan *plan) {
+    return plan->svt.switches;
+}
+
+const caucus_plan_ops caucus_plan_svt = {
+    .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
+                {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
+    .options = CAUCUS_OPTION_RHO | CAUCUS_OPTION_LSTAR | CAUCUS_OPTION_PROTOCOL | CAUCUS_OPTION_FRONT_LOAD |
+               CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK,
+    .calibrate = caucus_calibrate_svt,
+    .bound = bound,
+    .account = account,
+    .limits = limits,
+    .walk = walk,
+    .release = release,
+    .blocks = blocks,
+    .selections = selections,
+};
