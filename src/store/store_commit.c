@@ -1,8 +1,8 @@
 /* store_commit.c: one decision in, whole; and back out.
  *
  * State, announcement and ledger lines stand in one transaction: after a crash either all of them are there or none is,
- * so a coordinator that starts again repeats what it decided and draws no noise twice (docs/PRIVACY.md, "Fed-SVT in two
- * steps"). */
+ * so a coordinator that starts again repeats what it decided and draws no noise twice (docs/PRIVACY.md, "Keys
+ * and epochs"). */
 #include "store/store_db.h"
 
 #include <assert.h>

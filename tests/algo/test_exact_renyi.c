@@ -1,4 +1,4 @@
-/* test_exact_renyi.c: plans with a delta, exactly (docs/PRIVACY.md, "zCDP").
+/* test_exact_renyi.c: plans with a delta, exactly (docs/PRIVACY.md, "Approximate privacy").
  *
  * Such plans are accounted by Renyi divergence: an exponential mechanism of range eta costs eta^2/8 (bounded range), an
  * epoch of above-threshold costs what eps_AT-DP costs. Here the divergence D_a of the exact transcript law is computed
