@@ -5,18 +5,13 @@
 #ifndef CAUCUS_BENCH_H
 #define CAUCUS_BENCH_H
 
+#include "store/clock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static inline double bench_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static inline int bench_compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -43,11 +38,11 @@ static inline bench_pair bench_side_by_side(bench_work a, void *a_argument, benc
     a(a_argument);
     b(b_argument);
     for (size_t i = 0; i < turns; i++) {
-        double start = bench_seconds();
+        double start = caucus_clock_seconds();
         a(a_argument);
-        double middle = bench_seconds();
+        double middle = caucus_clock_seconds();
         b(b_argument);
-        double end = bench_seconds();
+        double end = caucus_clock_seconds();
         as[i] = middle - start;
         bs[i] = end - middle;
         ratio[i] = as[i] / bs[i];

@@ -230,7 +230,7 @@ static inline void load_last(load *l, uint32_t i, load_answer *ret) {
     for (uint32_t k = 0; k < m; k++) {
         if (k + 1 == m) {
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* everything before is counted by now */
-            start = bench_seconds();
+            start = caucus_clock_seconds();
         }
         load_report(l, &l->c[k]);
     }
@@ -240,11 +240,11 @@ static inline void load_last(load *l, uint32_t i, load_answer *ret) {
         for (int k = 0; k < count; k++) {
             uint32_t heard = load_read(l, event[k].data.ptr);
             if (done == 0 && heard > 0)
-                ret->first[i] = bench_seconds() - start;
+                ret->first[i] = caucus_clock_seconds() - start;
             done += heard;
         }
     }
-    ret->all[i] = bench_seconds() - start;
+    ret->all[i] = caucus_clock_seconds() - start;
 }
 
 static inline void load_run(void *argument, int control) {
@@ -264,7 +264,7 @@ static inline void load_run(void *argument, int control) {
         load_command command;
         load_answer answer = {0};
         bench_receive(control, &command, sizeof command);
-        double start = bench_seconds();
+        double start = caucus_clock_seconds();
         if (command.what == LOAD_JOIN)
             load_join(&l);
         else if (command.what == LOAD_PLAY)
@@ -272,7 +272,7 @@ static inline void load_run(void *argument, int control) {
         else
             for (uint32_t i = 0; i < command.count && i < LOAD_LATENCIES; i++)
                 load_last(&l, i, &answer);
-        answer.seconds = bench_seconds() - start;
+        answer.seconds = caucus_clock_seconds() - start;
         answer.report_bytes = l.report_bytes;
         answer.announcement_bytes = l.announcement_bytes;
         bench_send(control, &answer, sizeof answer);

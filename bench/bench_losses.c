@@ -9,12 +9,12 @@
 #include "data/movielens.h"
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
+#include "store/clock.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifndef CAUCUS_PYTHON
 #define CAUCUS_PYTHON "/usr/bin/python3"
@@ -24,12 +24,6 @@ enum { REPEATS = 200, LOSSES = 1 << 16 };
 
 static bool json;
 static bool any_line;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void report(const char *name, double value, const char *unit) {
     if (json)
@@ -65,10 +59,10 @@ static void bench_variant(const caucus_fast_kernels *kernels, float *out, double
     double best = 1e30;
     caucus_fast_use(kernels);
     for (int r = 0; r < REPEATS; r++) {
-        double begin = now();
+        double begin = (double)caucus_clock_ns();
         for (uint64_t at = 0; at < LOSSES; at += 4096)
             caucus_fast_uniform(caucus_fast_seed((uint64_t)r), at, 4096, out);
-        double time = (now() - begin) / (double)LOSSES;
+        double time = ((double)caucus_clock_ns() - begin) / (double)LOSSES;
         best = time < best ? time : best;
     }
     snprintf(name, sizeof name, "uniform, %s", caucus_fast_variant_name(kernels));
@@ -76,10 +70,10 @@ static void bench_variant(const caucus_fast_kernels *kernels, float *out, double
     *ret_uniform = best;
     best = 1e30;
     for (int r = 0; r < REPEATS; r++) {
-        double begin = now();
+        double begin = (double)caucus_clock_ns();
         for (uint64_t at = 0; at < LOSSES; at += 4096)
             caucus_fast_normal(caucus_fast_seed((uint64_t)r), at, 4096, out);
-        double time = (now() - begin) / (double)LOSSES;
+        double time = ((double)caucus_clock_ns() - begin) / (double)LOSSES;
         best = time < best ? time : best;
     }
     snprintf(name, sizeof name, "standard normal, %s", caucus_fast_variant_name(kernels));
@@ -100,10 +94,10 @@ static double bench_adversary(caucus_adversary_kind kind, uint32_t experts, uint
         exit(1);
     }
     for (int r = 0; r < REPEATS; r++) {
-        double begin = now();
+        double begin = (double)caucus_clock_ns();
         for (uint32_t t = 0; t < settings.rounds; t += rows)
             caucus_adversary_fill(trial, (uint32_t)r % 10 + 1, t, rows, out);
-        double time = (now() - begin) / ((double)settings.rounds * experts);
+        double time = ((double)caucus_clock_ns() - begin) / ((double)settings.rounds * experts);
         best = best < 0 || time < best ? time : best;
     }
     caucus_adversary_trial_free(trial);
@@ -116,12 +110,12 @@ static void bench_movielens(const char *directory) {
     for (int r = 0; r < 5; r++) {
         caucus_movielens *data = NULL;
         caucus_error error;
-        double begin = now();
+        double begin = (double)caucus_clock_ns();
         if (caucus_movielens_read(directory, &data, &error) != CAUCUS_OK) {
             fprintf(stderr, "%s\n", error.text);
             exit(1);
         }
-        double time = now() - begin;
+        double time = (double)caucus_clock_ns() - begin;
         best = time < best ? time : best;
         caucus_movielens_free(data);
     }

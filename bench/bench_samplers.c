@@ -5,13 +5,14 @@
  * bench_samplers [--json] */
 #include "rng/words.h"
 
+#include "store/clock.h"
+
 #include <caucus/select.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TURNS 31
 #define DRAWS 20000
@@ -180,12 +181,11 @@ static const pair pairs[] = {
 };
 
 static double run_ns(void (*work)(void), double count) {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    const uint64_t start = caucus_clock_ns();
     work();
-    clock_gettime(CLOCK_MONOTONIC, &b);
+    const uint64_t end = caucus_clock_ns();
     sink = values[7];
-    return ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / count;
+    return (double)(end - start) / count;
 }
 
 static int by_value(const void *x, const void *y) {

@@ -1,6 +1,8 @@
 /* pack.c: measuring, writing and reading integers. See pack.h. */
 #include "algo/pack.h"
 
+#include "num/little_endian.h"
+
 #include <sodium.h>
 #include <string.h>
 
@@ -12,12 +14,9 @@ static void word(caucus_pack *pack, uint64_t *value, size_t bytes) {
             *value = 0;
             return;
         }
-        *value = 0;
-        for (size_t i = 0; i < bytes; i++)
-            *value |= (uint64_t)pack->from[pack->used + i] << (8 * i);
+        *value = caucus_le_get(pack->from + pack->used, bytes);
     } else if (pack->mode == CAUCUS_PACK_WRITE) {
-        for (size_t i = 0; i < bytes; i++)
-            pack->to[pack->used + i] = (uint8_t)(*value >> (8 * i));
+        (void)caucus_le_put(pack->to + pack->used, *value, bytes);
     }
     pack->used += bytes;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "cli/browser.h"
 
+#include "cli/stop.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -75,10 +77,9 @@ static _Noreturn void become(char **argv, int report) {
         dup2(null, STDERR_FILENO) >= 0) {
         if (null > STDERR_FILENO)
             (void)close(null);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
-        signal(SIGPIPE, SIG_DFL);
+        caucus_on_signals(SIG_DFL);
+        caucus_on_signal(SIGHUP, SIG_DFL);
+        caucus_on_signal(SIGPIPE, SIG_DFL);
         execvp(argv[0], argv);
     }
     int why = errno;

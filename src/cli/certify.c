@@ -3,6 +3,7 @@
  * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
 #include "dial/certify.h"
 #include "cli/options.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 
 #include <errno.h>
@@ -20,13 +21,6 @@ static const caucus_option options[] = {
     [DAYS] = {"days", "N", "30", "how long they are valid"},
     [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
 };
-
-static volatile int stop;
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 static int take_number(const char *name, const char *value, uint32_t most, uint32_t *ret) {
     char *end = NULL;
@@ -134,10 +128,7 @@ static void print_made(const caucus_certify_settings *s) {
 
 static int certify(const caucus_certify_settings *s) {
     caucus_error error = {0};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    caucus_stop_on_signals();
     caucus_status status = caucus_certify(s, &error);
     if (status == CAUCUS_OK) {
         print_made(s);
@@ -149,7 +140,7 @@ static int certify(const caucus_certify_settings *s) {
 }
 
 int caucus_cli_certify(int argc, char **argv) {
-    caucus_certify_settings s = {.days = 30, .stop = &stop};
+    caucus_certify_settings s = {.days = 30, .stop = &caucus_stop};
     int code = caucus_options_parse("certify", options, argc, argv, take, &s);
     if (code == CAUCUS_OPTIONS_HELP) {
         print_help();

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "cli/children.h"
 
+#include "cli/stop.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,9 +23,8 @@ static _Noreturn void become(const char *const *argv, int out, int log, pid_t pa
     if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(log, STDERR_FILENO) < 0)
         _exit(126);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPIPE, SIG_DFL);
+    caucus_on_signals(SIG_DFL);
+    caucus_on_signal(SIGPIPE, SIG_DFL);
     execv("/proc/self/exe", (char *const *)(const void *)argv);
     _exit(127);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Fields of a scenario that make a plan. */
-static const caucus_field fields[] = {
+static const caucus_scenario_field fields[] = {
     CAUCUS_FIELD_ALGORITHM,   CAUCUS_FIELD_CLIENTS,    CAUCUS_FIELD_EXPERTS,     CAUCUS_FIELD_ROUNDS,
     CAUCUS_FIELD_INTERVAL,    CAUCUS_FIELD_LSTAR,      CAUCUS_FIELD_RANGE,       CAUCUS_FIELD_EPSILON,
     CAUCUS_FIELD_DELTA,       CAUCUS_FIELD_TRUST,      CAUCUS_FIELD_UNIT,        CAUCUS_FIELD_RHO,
@@ -64,7 +64,7 @@ static const char *value_of(const planning *p, int option) {
 
 static void fill_options(planning *p) {
     for (size_t i = 0; i < FIELDS; i++) {
-        const caucus_field_info *f = &caucus_fields[fields[i]];
+        const caucus_scenario_field_info *f = &caucus_fields[fields[i]];
         p->options[i] = (caucus_option){f->name, f->argument, f->fallback,
                                         fields[i] == CAUCUS_FIELD_ALGORITHM ? "what is planned" : f->help};
     }

@@ -1,23 +1,20 @@
 /* progress.c: see progress.h. */
 #include "cli/progress.h"
 
+#include "store/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BAR = 40, BAR_LEAST = 4, COLUMNS = 80 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width) {
-    *ret = (caucus_progress){
-        .label = label, .label_width = label_width, .start = now(), .terminal = isatty(STDERR_FILENO) == 1};
+    *ret = (caucus_progress){.label = label,
+                             .label_width = label_width,
+                             .start = caucus_clock_seconds(),
+                             .terminal = isatty(STDERR_FILENO) == 1};
 }
 
 /* Asked each time: windows change. The last column stays free, where some terminals would wrap. */
@@ -50,7 +47,7 @@ void caucus_progress_update(void *user, uint32_t done, uint32_t total) {
     caucus_progress *p = user;
     if (!p->terminal || total == 0)
         return;
-    double t = now();
+    double t = caucus_clock_seconds();
     bool last = done == total;
     if (t - p->start < 0.5 || (p->shown && !last && t - p->drawn < 0.1))
         return;

@@ -9,6 +9,7 @@
 #include "scenario/scenario.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
+#include "store/clock.h"
 #include "store/ledger_file.h"
 
 #include <math.h>
@@ -133,7 +134,7 @@ static int take_option(void *user, size_t index, const char *value) {
         return 0;
     }
     caucus_complaint complaint;
-    caucus_status status = caucus_scenario_set(&s->scenario, (caucus_field)index, value, &complaint);
+    caucus_status status = caucus_scenario_set(&s->scenario, (caucus_scenario_field)index, value, &complaint);
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);
 }
 
@@ -249,12 +250,6 @@ static int open_files(simulation *s) {
     return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Put the trials loaded before those just played: one result, as if nothing had happened. */
 static bool join_loaded(caucus_run_result *result, const caucus_unfinished *loaded, uint32_t used) {
     if (used == 0)
@@ -307,13 +302,13 @@ static int play(simulation *s) {
         int width = (int)strlen(caucus_algorithm_word(s->prepared.run[i].settings.algorithm));
         label_width = width > label_width ? width : label_width;
     }
-    double saved = now();
+    double saved = caucus_clock_seconds();
     /* After a signal the other runs still take what was loaded for them, so that nothing saved is lost. */
     for (size_t i = 0; i < s->prepared.count && (!caucus_stopped() || s->loaded[i].done > 0); i++) {
         caucus_status status = play_run(s, i, label_width, &error);
-        if (status == CAUCUS_OK && s->prepared.out != NULL && now() - saved > SAVE_SECONDS) {
+        if (status == CAUCUS_OK && s->prepared.out != NULL && caucus_clock_seconds() - saved > SAVE_SECONDS) {
             status = save(s, &error);
-            saved = now();
+            saved = caucus_clock_seconds();
         }
         if (status != CAUCUS_OK)
             return complain_error(s, status, &error), CAUCUS_EXIT_FAILED;

@@ -15,11 +15,19 @@ static void on_signal(int number) {
         _exit(EXIT_STOPPED);
 }
 
-void caucus_stop_on_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal};
+void caucus_on_signal(int number, void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler}; /* without SA_RESTART: a signal ends waiting */
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigaction(number, &action, NULL);
+}
+
+void caucus_on_signals(void (*handler)(int)) {
+    caucus_on_signal(SIGINT, handler);
+    caucus_on_signal(SIGTERM, handler);
+}
+
+void caucus_stop_on_signals(void) {
+    caucus_on_signals(on_signal);
 }
 
 bool caucus_stopped(void) {

@@ -7,6 +7,10 @@
 /** The flag, for what runs on threads; 0 until a signal came. */
 extern volatile int caucus_stop;
 
+/** What a signal does from here on: a function, SIG_DFL or SIG_IGN. `_signals`: Ctrl-C and SIGTERM. */
+void caucus_on_signal(int number, void (*handler)(int));
+void caucus_on_signals(void (*handler)(int));
+
 /** From here on a signal sets the flag; a second one ends the program at once. */
 void caucus_stop_on_signals(void);
 

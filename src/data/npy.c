@@ -5,6 +5,7 @@
  * string keys and values that are a string, True, False or a tuple of whole numbers. */
 #include "data/npy.h"
 
+#include "num/little_endian.h"
 #include "store/atomic_file.h"
 #include <stdio.h>
 #include <string.h>
@@ -193,12 +194,8 @@ static caucus_status find_header(const char *name, const uint8_t *bytes, size_t 
     if (major < 1 || major > 3 || minor != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: NumPy format %u.%u — expected 1.0, 2.0 or 3.0", name,
                            major, minor);
-    size_t length = bytes[8] | (size_t)bytes[9] << 8, begin = 10;
-    if (major > 1) {
-        begin = 12;
-        if (size >= begin)
-            length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    }
+    const size_t begin = major > 1 ? 12 : 10; /* the header's length takes 4 bytes, in version 1 only 2 */
+    const size_t length = size >= begin ? (size_t)caucus_le_get(bytes + 8, begin - 8) : 0;
     if (size < begin || length > size - begin)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: the file ends inside its header", name);
     if (length > HEADER_MAX)

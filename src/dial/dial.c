@@ -16,6 +16,7 @@
 
 #include "dial/address.h"
 #include "dial/tls.h"
+#include "store/clock.h"
 
 #define OPEN_MS 10000 /* to connect and shake hands */
 /* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
@@ -44,12 +45,6 @@ struct caucus_dial {
     void (*notice)(void *user, const char *line);
     void *user;
 };
-
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 uint32_t caucus_dial_pause(uint32_t n) {
     uint32_t most = n < 8 ? 200u << n : 30000u;
@@ -137,7 +132,7 @@ static void lose(caucus_dial *d, caucus_link *link, const char *why) {
     d->fruitful = false;
     uint32_t pause = caucus_dial_pause(d->tries++);
     d->state = WAITING;
-    d->when = now_ms() + pause;
+    d->when = caucus_clock_ms() + pause;
     if (why)
         say(d, why, pause);
 }
@@ -206,7 +201,7 @@ static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_
         return CAUCUS_OK;
     }
     d->state = CONNECTING;
-    d->when = now_ms() + OPEN_MS;
+    d->when = caucus_clock_ms() + OPEN_MS;
     return CAUCUS_OK;
 }
 
@@ -350,13 +345,13 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
 
 static caucus_status act(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
-    if (d->state == WAITING && now_ms() >= d->when)
+    if (d->state == WAITING && caucus_clock_ms() >= d->when)
         status = begin(d, link, ret_error);
     if (status == CAUCUS_OK && d->state == CONNECTING)
         status = reached(d, link, ret_error);
     else if (status == CAUCUS_OK && d->state == SHAKING)
         status = shake(d, link, ret_error);
-    if (status == CAUCUS_OK && (d->state == CONNECTING || d->state == SHAKING) && now_ms() >= d->when)
+    if (status == CAUCUS_OK && (d->state == CONNECTING || d->state == SHAKING) && caucus_clock_ms() >= d->when)
         lose(d, link, "no answer");
     if (status == CAUCUS_OK && d->state == OPEN)
         status = receive_some(d, link, ret_moved, ret_error);
@@ -373,8 +368,8 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
     if (status != CAUCUS_OK)
         return status;
     int64_t wait = moved ? 0 : timeout_ms;
-    if (d->state != OPEN && d->when - now_ms() < wait)
-        wait = d->when > now_ms() ? d->when - now_ms() : 0;
+    if (d->state != OPEN && d->when - caucus_clock_ms() < wait)
+        wait = d->when > caucus_clock_ms() ? d->when - caucus_clock_ms() : 0;
     short events = d->want_write || d->state == CONNECTING ? POLLOUT : 0;
     if (d->state == SHAKING || (d->state == OPEN && caucus_link_wants(link)))
         events |= POLLIN;
@@ -385,10 +380,10 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
 }
 
 void caucus_dial_close(caucus_dial *d, caucus_link *link, int timeout_ms) {
-    int64_t until = now_ms() + timeout_ms;
+    int64_t until = caucus_clock_ms() + timeout_ms;
     caucus_error error;
     size_t size = 0;
-    while (d->state == OPEN && caucus_link_to_send(link, &size) != NULL && now_ms() < until) {
+    while (d->state == OPEN && caucus_link_to_send(link, &size) != NULL && caucus_clock_ms() < until) {
         bool moved = false;
         if (send_all(d, link, &moved, &error) != CAUCUS_OK)
             break;

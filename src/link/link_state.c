@@ -12,23 +12,11 @@
 
 #include "link/link_impl.h"
 
+#include "num/little_endian.h"
+
 #define MAGIC 0x316b4c63u /* "cLk1" */
 #define HEAD_BYTES (4 + CAUCUS_PLAN_HASH_BYTES + 4 + 4 + 4 + 8 + 4)
 #define ITEM_HEAD_BYTES 8
-
-static uint8_t *put32(uint8_t *to, uint32_t value) {
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
-    return to + 4;
-}
-
-static uint32_t get32(const uint8_t *from) {
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-static uint64_t get64(const uint8_t *from) {
-    return get32(from) | (uint64_t)get32(from + 4) << 32;
-}
 
 static size_t state_bytes(const caucus_link *link) {
     size_t bytes = HEAD_BYTES + caucus_client_state_bytes(link->machine) + crypto_hash_sha256_BYTES;
@@ -39,19 +27,18 @@ static size_t state_bytes(const caucus_link *link) {
 
 static void write_state(const caucus_link *link, uint8_t *ret, size_t bytes) {
     size_t machine = caucus_client_state_bytes(link->machine);
-    uint8_t *to = put32(ret, MAGIC);
+    uint8_t *to = caucus_le_put32(ret, MAGIC);
     memcpy(to, link->plan_hash, CAUCUS_PLAN_HASH_BYTES);
-    to = put32(to + CAUCUS_PLAN_HASH_BYTES, link->index);
-    to = put32(to, link->answered);
-    to = put32(to, link->over);
-    to = put32(to, (uint32_t)machine);
-    to = put32(to, (uint32_t)((uint64_t)machine >> 32));
-    to = put32(to, (uint32_t)link->items);
+    to = caucus_le_put32(to + CAUCUS_PLAN_HASH_BYTES, link->index);
+    to = caucus_le_put32(to, link->answered);
+    to = caucus_le_put32(to, link->over);
+    to = caucus_le_put(to, machine, 8);
+    to = caucus_le_put32(to, (uint32_t)link->items);
     caucus_client_save(link->machine, to);
     to += machine;
     for (size_t i = 0; i < link->items; i++) {
-        to = put32(to, link->item[i].serial);
-        to = put32(to, (uint32_t)link->item[i].size);
+        to = caucus_le_put32(to, link->item[i].serial);
+        to = caucus_le_put32(to, (uint32_t)link->item[i].size);
         memcpy(to, link->item[i].bytes, link->item[i].size);
         to += link->item[i].size;
     }
@@ -87,9 +74,9 @@ static caucus_status damaged(caucus_error *ret_error, const char *what) {
 /* One item; what it is about is read from its own frame. Returns the bytes it took, 0 if it is no item of this client.
  */
 static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
-    if (left < ITEM_HEAD_BYTES || get32(from + 4) > left - ITEM_HEAD_BYTES)
+    if (left < ITEM_HEAD_BYTES || caucus_le_get32(from + 4) > left - ITEM_HEAD_BYTES)
         return 0;
-    size_t size = get32(from + 4), used = 0;
+    size_t size = caucus_le_get32(from + 4), used = 0;
     caucus_frame *frame = malloc(sizeof *frame);
     uint8_t *bytes = malloc(size ? size : 1);
     caucus_link_item *item = NULL;
@@ -99,12 +86,12 @@ static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
         ok = caucus_wire_take(bytes, size, link->plan->settings.experts, link->scratch, &used, frame, NULL) ==
                  CAUCUS_OK &&
              used > 0 && used == size && frame->kind == CAUCUS_FRAME_REPORT && frame->report.client == link->index &&
-             get32(from) < caucus_client_heard(link->machine) && (item = caucus_link_item_add(link)) != NULL;
+             caucus_le_get32(from) < caucus_client_heard(link->machine) && (item = caucus_link_item_add(link)) != NULL;
     }
     if (ok)
         *item = (caucus_link_item){.bytes = bytes,
                                    .size = size,
-                                   .serial = get32(from),
+                                   .serial = caucus_le_get32(from),
                                    .kind = frame->report.kind,
                                    .block = frame->report.block,
                                    .saved = true,
@@ -118,7 +105,7 @@ static size_t load_item(caucus_link *link, const uint8_t *from, size_t left) {
 caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const uint8_t *state, size_t bytes,
                                caucus_error *ret_error) {
     uint8_t hash[crypto_hash_sha256_BYTES];
-    if (bytes < HEAD_BYTES + sizeof hash || get32(state) != MAGIC)
+    if (bytes < HEAD_BYTES + sizeof hash || caucus_le_get32(state) != MAGIC)
         return damaged(ret_error, "is not the state of a client");
     size_t end = bytes - sizeof hash;
     crypto_hash_sha256(hash, state, end);
@@ -128,13 +115,13 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
     if (memcmp(from, link->plan_hash, CAUCUS_PLAN_HASH_BYTES) != 0)
         return damaged(ret_error, "belongs to another plan: a run cannot change its plan; use a new state");
     from += CAUCUS_PLAN_HASH_BYTES;
-    if (get32(from) != link->index)
+    if (caucus_le_get32(from) != link->index)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "belongs to client %u, and this is client %u",
-                           get32(from), link->index);
-    link->answered = get32(from + 4);
-    link->over = link->over_saved = get32(from + 8) != 0;
-    uint64_t machine = get64(from + 12);
-    uint32_t items = get32(from + 20);
+                           caucus_le_get32(from), link->index);
+    link->answered = caucus_le_get32(from + 4);
+    link->over = link->over_saved = caucus_le_get32(from + 8) != 0;
+    uint64_t machine = caucus_le_get(from + 12, 8);
+    uint32_t items = caucus_le_get32(from + 20);
     size_t at = HEAD_BYTES;
     if (machine > end - at || items > CAUCUS_LINK_ITEMS)
         return damaged(ret_error, "is damaged: its lengths are wrong");

@@ -23,6 +23,7 @@
 
 #include "dial/address.h"
 #include "net/http_view.h"
+#include "store/clock.h"
 
 #define VIEW_MS 100    /* a view is shared by all requests within this time */
 #define CONNECTIONS 64 /* at once, and of one address: */
@@ -61,15 +62,8 @@ struct caucus_http {
     unsigned char token_hash[crypto_generichash_BYTES];
 };
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return -1;
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void refresh(caucus_http *http) {
-    int64_t now = now_ms();
+    int64_t now = caucus_clock_ms();
     if (http->view_ms >= 0 && now - http->view_ms < VIEW_MS)
         return;
     caucus_view_refresh(&http->view);
@@ -242,7 +236,7 @@ static void connection_changed(void *user, struct MHD_Connection *connection, vo
         ((visitor *)*place)->fd = -1;
     for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && info && i < CONNECTIONS; i++)
         if (http->visitor[i].fd < 0) {
-            http->visitor[i] = (visitor){.fd = info->connect_fd, .since_ms = now_ms()};
+            http->visitor[i] = (visitor){.fd = info->connect_fd, .since_ms = caucus_clock_ms()};
             *place = &http->visitor[i];
             break;
         }
@@ -253,7 +247,7 @@ static void answered(caucus_http *http, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     pthread_mutex_lock(&http->lock);
     if (info && info->socket_context)
-        ((visitor *)info->socket_context)->since_ms = now_ms();
+        ((visitor *)info->socket_context)->since_ms = caucus_clock_ms();
     pthread_mutex_unlock(&http->lock);
 }
 
@@ -270,7 +264,7 @@ static void *sweep(void *user) {
     caucus_http *http = user;
     struct pollfd done = {.fd = http->done, .events = POLLIN};
     while (poll(&done, 1, SWEEP_MS) <= 0) {
-        int64_t now = now_ms();
+        int64_t now = caucus_clock_ms();
         pthread_mutex_lock(&http->lock);
         for (size_t i = 0; i < CONNECTIONS; i++)
             if (http->visitor[i].fd >= 0 && now - http->visitor[i].since_ms > REQUEST_MS)

@@ -4,6 +4,7 @@
  * expert are kept, the latest CAUCUS_VIEW_STRETCHES of them. */
 #include "net/http_view.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,7 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     view->plan = settings->plan;
     const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
-    for (size_t i = 0; i < sizeof view->plan_hash / 2; i++)
-        (void)snprintf(view->plan_hash + 2 * i, 3, "%02x", settings->plan_hash[i]);
+    (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);
     uint32_t clients = settings->plan->settings.clients;
     if (clients <= CAUCUS_VIEW_DOTS) {
         view->presence = calloc(clients, 1);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* accept4 */
 #include "net/loop.h"
 
+#include "store/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -291,7 +293,7 @@ static void expire(caucus_loop *loop) {
 }
 
 static int patience_ms(const caucus_loop *loop) {
-    uint64_t next = loop->accept_ns ? loop->accept_ns : UINT64_MAX, now = caucus_server_now_ns();
+    uint64_t next = loop->accept_ns ? loop->accept_ns : UINT64_MAX, now = caucus_clock_ns();
     if (loop->revoked_ns && loop->connections > 0 && loop->revoked_ns < next)
         next = loop->revoked_ns;
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
@@ -308,7 +310,7 @@ static void turn(caucus_loop *loop) {
     struct epoll_event event[EVENTS];
     caucus_server *s = loop->server;
     int count = epoll_wait(loop->epoll, event, EVENTS, patience_ms(loop));
-    loop->now_ns = caucus_server_now_ns();
+    loop->now_ns = caucus_clock_ns();
     bool woken = false, rung = false, knocked = false;
     caucus_connection *again = loop->again;
     loop->again = NULL;
@@ -360,7 +362,7 @@ void *caucus_loop_run(void *user) {
     if (!atomic_load(&s->aborting)) {
         close(loop->listener);
         loop->listener = -1;
-        loop->now_ns = caucus_server_now_ns();
+        loop->now_ns = caucus_clock_ns();
         look_around(loop);
         reap(loop);
         while (loop->connections > 0 && !atomic_load(&s->aborting))
@@ -385,7 +387,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->server = server;
     loop->number = number;
     loop->listener = listener;
-    loop->now_ns = caucus_server_now_ns();
+    loop->now_ns = caucus_clock_ns();
     loop->revoked_ns = server->revoked ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -6,9 +6,12 @@
 #define _GNU_SOURCE /* POLLRDHUP */
 #include "net/loop.h"
 
+#include "num/little_endian.h"
+
 #include <errno.h>
 #include <openssl/err.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +91,10 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         snprintf(text, sizeof text, "protocol version %u is spoken here, not %u", CAUCUS_WIRE_VERSION, hello->version);
         caucus_output_refuse(c, CAUCUS_REFUSAL_VERSION, text);
     } else if (memcmp(hello->plan, s->set.plan_hash, sizeof hello->plan) != 0) {
-        snprintf(text, sizeof text,
-                 "the plan here is %02x%02x%02x%02x..., not %02x%02x%02x%02x...: use the coordinator's plan file",
-                 s->set.plan_hash[0], s->set.plan_hash[1], s->set.plan_hash[2], s->set.plan_hash[3], hello->plan[0],
-                 hello->plan[1], hello->plan[2], hello->plan[3]);
+        char own[9], other[9];
+        snprintf(text, sizeof text, "the plan here is %s..., not %s...: use the coordinator's plan file",
+                 sodium_bin2hex(own, sizeof own, s->set.plan_hash, 4),
+                 sodium_bin2hex(other, sizeof other, hello->plan, 4));
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
     } else if ((client = certified(c, hello->client, &why)) == 0) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
@@ -161,7 +164,7 @@ static void take_frame(caucus_connection *c, const caucus_frame *frame) {
 }
 
 static uint32_t frame_bytes(const uint8_t *head) {
-    uint32_t length = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+    uint32_t length = caucus_le_get32(head);
     return length > UINT32_MAX - CAUCUS_WIRE_HEAD_BYTES ? UINT32_MAX : length + CAUCUS_WIRE_HEAD_BYTES;
 }
 

@@ -17,14 +17,9 @@
 #include "algo/schedule.h"
 #include "algo/tree.h"
 #include "net/loop.h"
+#include "store/clock.h"
 
 #define BACKLOG 4096
-
-uint64_t caucus_server_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void caucus_server_log(caucus_server *s, int level, const char *format, ...) {
     if (!s->set.log)
@@ -183,7 +178,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->clients = settings->plan->settings.clients;
     s->experts = settings->plan->settings.experts;
     s->frame_max = caucus_wire_max_bytes(s->experts);
-    s->opened_ns = caucus_server_now_ns();
+    s->opened_ns = caucus_clock_ns();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -263,7 +258,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
 /* ---- for people ---- */
 
 static double seconds_since(uint64_t then) {
-    return (double)(caucus_server_now_ns() - then) / 1e9;
+    return (double)(caucus_clock_ns() - then) / 1e9;
 }
 
 /* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d

@@ -139,6 +139,5 @@ const caucus_announcement *caucus_step_announcement(caucus_server *server, uint3
 
 void caucus_server_log(caucus_server *server, int level, const char *format, ...) CAUCUS_PRINTF(3, 4);
 void caucus_server_wake(caucus_server *server); /* every loop; async-signal-safe */
-uint64_t caucus_server_now_ns(void);            /* CLOCK_MONOTONIC: somebody who sets the clock changes nothing */
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 
 #include "algo/wipe.h"
+#include "store/clock.h"
 
 static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
     uint32_t k = 31u - (uint32_t)__builtin_clz(serial / CAUCUS_HISTORY_FIRST + 1);
@@ -68,7 +69,7 @@ static void publish(caucus_server *s) {
     s->shown.selections = caucus_coordinator_selections(s->machine);
     s->shown.checks = caucus_coordinator_checks(s->machine);
     s->shown.epsilon_spent = totals.released_choices;
-    s->step_ns = caucus_server_now_ns();
+    s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
@@ -114,7 +115,7 @@ static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *r
 
 /* Nothing more is asked: the run is over once its last announcement can be sent. */
 static void finish(caucus_server *s) {
-    s->finished_ns = caucus_server_now_ns();
+    s->finished_ns = caucus_clock_ns();
     atomic_store(&s->finished, true);
     set_timer(s);
     caucus_server_log(s, 1, "the run is over: expert %u stays in force",
@@ -219,7 +220,7 @@ static void start(caucus_server *s, uint32_t present) {
         return;
     }
     s->begun = true;
-    s->step_ns = caucus_server_now_ns();
+    s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->started, true);
     set_timer(s);
@@ -313,7 +314,7 @@ void caucus_step_last(caucus_server *s) {
         return;
     pthread_mutex_lock(&s->lock);
     if (s->last_ns == 0 && s->failure == CAUCUS_OK) {
-        uint64_t now = caucus_server_now_ns(), wait_ms = s->set.deadline_ms ? s->set.deadline_ms : s->set.linger_ms;
+        uint64_t now = caucus_clock_ns(), wait_ms = s->set.deadline_ms ? s->set.deadline_ms : s->set.linger_ms;
         bool wait = s->begun && !s->finished_ns && !s->overdue && atomic_load(&s->present) > 0;
         s->last_ns = !wait ? now : (s->set.deadline_ms ? s->step_ns : now) + wait_ms * 1000000u;
         set_timer(s);
@@ -329,7 +330,7 @@ void caucus_step_last(caucus_server *s) {
 void caucus_step_clock(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
     uint64_t at = rings_ns(s);
-    if (at == 0 || caucus_server_now_ns() < at) {
+    if (at == 0 || caucus_clock_ns() < at) {
         /* It rang for a step that somebody has closed since; for what is in hand now it will ring again. */
     } else if (s->finished_ns) {
         stop_now(s);

@@ -7,6 +7,8 @@
  * BLAKE2b, a pseudorandom function of its number: whoever finds one subkey knows no other. */
 #include "rng/words.h"
 
+#include "num/little_endian.h"
+
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -44,9 +46,7 @@ caucus_status caucus_key_generate(caucus_key *ret_key) {
 void caucus_key_from_seed(uint64_t seed, caucus_key *ret_key) {
     uint8_t message[sizeof SEED_LABEL - 1 + 8];
     memcpy(message, SEED_LABEL, sizeof SEED_LABEL - 1);
-    for (unsigned i = 0; i < 8; i++) {
-        message[sizeof SEED_LABEL - 1 + i] = (uint8_t)(seed >> (8 * i));
-    }
+    (void)caucus_le_put(message + sizeof SEED_LABEL - 1, seed, 8);
     if (!caucus_rng_ready() ||
         crypto_generichash(ret_key->bytes, sizeof ret_key->bytes, message, sizeof message, NULL, 0) != 0) {
         abort();

@@ -8,6 +8,8 @@
  * libsodium call makes at a time. */
 #include "rng/words.h"
 
+#include "num/little_endian.h"
+
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -21,12 +23,6 @@ _Static_assert(crypto_stream_chacha20_ietf_NONCEBYTES == sizeof(((caucus_stream 
 _Static_assert(crypto_stream_chacha20_ietf_KEYBYTES == CAUCUS_KEY_BYTES, "key size");
 _Static_assert(CAUCUS_STREAM_WORDS % BLOCK_WORDS == 0, "whole blocks");
 
-static void store_le(uint8_t *to, uint32_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++) {
-        to[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                         uint32_t index, uint32_t lane) {
     assert((unsigned)purpose <= UINT16_MAX);
@@ -36,10 +32,10 @@ void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus
     ret_stream->next = 0;
     ret_stream->filled = 0;
     ret_stream->block = 0;
-    store_le(ret_stream->nonce, (uint32_t)purpose, 2);
-    store_le(ret_stream->nonce + 2, phase, 2);
-    store_le(ret_stream->nonce + 4, index, 4);
-    store_le(ret_stream->nonce + 8, lane, 4);
+    (void)caucus_le_put(ret_stream->nonce, (uint32_t)purpose, 2);
+    (void)caucus_le_put(ret_stream->nonce + 2, phase, 2);
+    (void)caucus_le_put(ret_stream->nonce + 4, index, 4);
+    (void)caucus_le_put(ret_stream->nonce + 8, lane, 4);
     memcpy(ret_stream->key, key->bytes, CAUCUS_KEY_BYTES);
 }
 

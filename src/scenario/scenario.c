@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { one = 0, many = 1 };
-const caucus_field_info caucus_fields[CAUCUS_FIELD_COUNT] = {
+const caucus_scenario_field_info caucus_fields[CAUCUS_FIELD_COUNT] = {
 #define FIELD(name, word, list, argument, fallback, help) {word, list, argument, fallback, help},
     CAUCUS_FIELD_LIST(FIELD)
 #undef FIELD
@@ -31,15 +31,15 @@ void caucus_scenario_free(caucus_scenario *scenario) {
     memset(scenario, 0, sizeof *scenario);
 }
 
-caucus_field caucus_field_find(const char *name) {
+caucus_scenario_field caucus_field_find(const char *name) {
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
         if (strcmp(caucus_fields[i].name, name) == 0)
-            return (caucus_field)i;
+            return (caucus_scenario_field)i;
     return CAUCUS_FIELD_COUNT;
 }
 
 /* Names of the library's settings that people write differently. */
-static caucus_field field_of_setting(const char *name) {
+static caucus_scenario_field field_of_setting(const char *name) {
     if (strcmp(name, "lo") == 0 || strcmp(name, "hi") == 0)
         return CAUCUS_FIELD_RANGE;
     if (strcmp(name, "lipschitz") == 0 || strcmp(name, "smoothness") == 0)
@@ -55,7 +55,7 @@ void caucus_complaint_clean(caucus_complaint *complaint) {
 
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret) {
-    caucus_field field = field_of_setting(error->field);
+    caucus_scenario_field field = field_of_setting(error->field);
     ret->placed = false;
     if (error->field[0] == '\0') { /* the text names a file itself */
         ret->placed = true;
@@ -73,7 +73,7 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
     return status;
 }
 
-static caucus_status refuse_flag(caucus_field field, const char *what, caucus_complaint *ret) {
+static caucus_status refuse_flag(caucus_scenario_field field, const char *what, caucus_complaint *ret) {
     ret->placed = false;
     (void)snprintf(ret->line, sizeof ret->line, "--%s: %s", caucus_fields[field].name, what);
     return CAUCUS_E_FORMAT;
@@ -98,7 +98,7 @@ static bool split(const char *text, bool at_commas, caucus_values *ret) {
     return true;
 }
 
-caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text,
+caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_field field, const char *text,
                                   caucus_complaint *ret) {
     caucus_values *values = &scenario->field[field], fresh = {0};
     if (values->count != 0 && values->line == 0)

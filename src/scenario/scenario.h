@@ -44,21 +44,21 @@
     X(LEDGER, "ledger", one, "FILE", NULL, "record what the runs spend; made if it does not exist")                    \
     X(BUDGET, "budget", one, "E[,D]", "infinite", "total epsilon and delta of a new ledger")
 
-typedef enum caucus_field {
+typedef enum caucus_scenario_field {
 #define CAUCUS_FIELD_ENUM(name, word, list, argument, fallback, help) CAUCUS_FIELD_##name,
     CAUCUS_FIELD_LIST(CAUCUS_FIELD_ENUM)
 #undef CAUCUS_FIELD_ENUM
         CAUCUS_FIELD_COUNT
-} caucus_field;
+} caucus_scenario_field;
 
-typedef struct caucus_field_info {
+typedef struct caucus_scenario_field_info {
     const char *name;
     bool many;            /* takes a list */
     const char *argument; /* NULL: yes or no */
     const char *fallback; /* the default, as text; NULL: none */
     const char *help;
-} caucus_field_info;
-extern const caucus_field_info caucus_fields[CAUCUS_FIELD_COUNT];
+} caucus_scenario_field_info;
+extern const caucus_scenario_field_info caucus_fields[CAUCUS_FIELD_COUNT];
 
 /* The values of one field, and where they were written. */
 typedef struct caucus_values {
@@ -87,7 +87,7 @@ void caucus_scenario_init(caucus_scenario *ret);
 void caucus_scenario_free(caucus_scenario *scenario);
 
 /** The field of a name, or CAUCUS_FIELD_COUNT. */
-caucus_field caucus_field_find(const char *name);
+caucus_scenario_field caucus_field_find(const char *name);
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT, CAUCUS_E_MEMORY; the complaint names file, line and field. */
@@ -99,7 +99,7 @@ caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name,
 
 /** Set a field as a flag does: text with commas where the field takes a list. Replaces a file's value.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (given twice, or an empty value), CAUCUS_E_MEMORY. */
-caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_field field, const char *text,
+caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_field field, const char *text,
                                   caucus_complaint *ret) CAUCUS_MUST_CHECK;
 
 typedef enum caucus_format { CAUCUS_FORMAT_TABLE, CAUCUS_FORMAT_JSON, CAUCUS_FORMAT_CSV } caucus_format;

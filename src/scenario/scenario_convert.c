@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool from_file(const caucus_text *t) {
+static bool from_file(const caucus_scenario_text *t) {
     const caucus_values *values = &t->scenario->field[t->field];
     return values->count != 0 && values->line != 0;
 }
 
-caucus_status caucus_text_refuse(const caucus_text *t, const char *format, ...) {
+caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *format, ...) {
     char why[280];
     va_list arguments;
     va_start(arguments, format);
@@ -33,12 +33,12 @@ caucus_status caucus_text_refuse(const caucus_text *t, const char *format, ...) 
 }
 
 /* Digits only: no sign, no space, no fraction, and nothing after them. */
-caucus_status caucus_text_whole(const caucus_text *t, uint64_t least, uint64_t most, uint64_t *ret) {
+caucus_status caucus_scenario_whole(const caucus_scenario_text *t, uint64_t least, uint64_t most, uint64_t *ret) {
     bool digits = t->text[0] != '\0' && t->text[strspn(t->text, "0123456789")] == '\0';
     errno = 0;
     unsigned long long value = digits ? strtoull(t->text, NULL, 10) : 0;
     if (!digits || errno != 0 || value < least || value > most)
-        return caucus_text_refuse(t, "must be a whole number from %" PRIu64 " to %" PRIu64, least, most);
+        return caucus_scenario_refuse(t, "must be a whole number from %" PRIu64 " to %" PRIu64, least, most);
     *ret = value;
     return CAUCUS_OK;
 }
@@ -60,34 +60,35 @@ static bool parse_real(const char *text, double *ret) {
     return true;
 }
 
-caucus_status caucus_text_real(const caucus_text *t, bool infinite, double *ret) {
+caucus_status caucus_scenario_real(const caucus_scenario_text *t, bool infinite, double *ret) {
     if (infinite && is_infinite_word(t->text)) {
         *ret = INFINITY;
         return CAUCUS_OK;
     }
     if (!parse_real(t->text, ret))
-        return caucus_text_refuse(t, infinite ? "must be a number, or infinite" : "must be a finite number");
+        return caucus_scenario_refuse(t, infinite ? "must be a number, or infinite" : "must be a finite number");
     return CAUCUS_OK;
 }
 
-caucus_status caucus_text_epsilon(const caucus_text *t, double *ret) {
+caucus_status caucus_scenario_epsilon(const caucus_scenario_text *t, double *ret) {
     const char *none = from_file(t) ? "'epsilon: infinite'" : "--epsilon infinite";
     double value = 0;
     if (is_infinite_word(t->text))
         value = INFINITY;
     else if (!parse_real(t->text, &value) || !(value > 0))
-        return caucus_text_refuse(t, "must be above 0 (0.01 to 100 is usual); for no privacy write %s", none);
+        return caucus_scenario_refuse(t, "must be above 0 (0.01 to 100 is usual); for no privacy write %s", none);
     *ret = value;
     return CAUCUS_OK;
 }
 
-caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_first, double *ret_second) {
+caucus_status caucus_scenario_pair(const caucus_scenario_text *t, bool infinite, double *ret_first,
+                                   double *ret_second) {
     char part[2][64];
     const char *comma = strchr(t->text, ',');
     size_t first = comma != NULL ? (size_t)(comma - t->text) : strlen(t->text);
     const char *rest = comma != NULL ? comma + 1 + strspn(comma + 1, " ") : "";
     if (first >= sizeof part[0] || strlen(rest) >= sizeof part[1])
-        return caucus_text_refuse(t, "must be two numbers, for example 0,1");
+        return caucus_scenario_refuse(t, "must be two numbers, for example 0,1");
     memcpy(part[0], t->text, first);
     part[0][first] = '\0';
     memcpy(part[1], rest, strlen(rest) + 1);
@@ -98,19 +99,19 @@ caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_
     else
         good = good && parse_real(part[1], &b);
     if (!good)
-        return caucus_text_refuse(t, infinite ? "must be epsilon, or epsilon and delta: 10 or 10,1e-6; or infinite"
-                                              : "must be two numbers, for example 0,1");
+        return caucus_scenario_refuse(t, infinite ? "must be epsilon, or epsilon and delta: 10 or 10,1e-6; or infinite"
+                                                  : "must be two numbers, for example 0,1");
     *ret_first = a;
     *ret_second = b;
     return CAUCUS_OK;
 }
 
-caucus_status caucus_text_switch(const caucus_text *t, bool *ret) {
+caucus_status caucus_scenario_switch(const caucus_scenario_text *t, bool *ret) {
     if (strcmp(t->text, "true") == 0 || strcmp(t->text, "yes") == 0 || strcmp(t->text, "on") == 0)
         *ret = true;
     else if (strcmp(t->text, "false") == 0 || strcmp(t->text, "no") == 0 || strcmp(t->text, "off") == 0)
         *ret = false;
     else
-        return caucus_text_refuse(t, "must be true or false");
+        return caucus_scenario_refuse(t, "must be true or false");
     return CAUCUS_OK;
 }

@@ -6,23 +6,24 @@
 #include "scenario/scenario.h"
 
 /* One text of a scenario on its way to a value. */
-typedef struct caucus_text {
+typedef struct caucus_scenario_text {
     const caucus_scenario *scenario;
-    caucus_field field;
+    caucus_scenario_field field;
     const char *text;
     caucus_complaint *complaint;
-} caucus_text;
+} caucus_scenario_text;
 
 /** "scenario.yaml:7: epsilon: 0 — must be ..." or "--epsilon 0: must be ...". Returns: CAUCUS_E_RANGE. */
-caucus_status caucus_text_refuse(const caucus_text *t, const char *format, ...) CAUCUS_PRINTF(2, 3);
+caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *format, ...) CAUCUS_PRINTF(2, 3);
 
-caucus_status caucus_text_whole(const caucus_text *t, uint64_t least, uint64_t most, uint64_t *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_whole(const caucus_scenario_text *t, uint64_t least, uint64_t most,
+                                    uint64_t *ret) CAUCUS_MUST_CHECK;
 /** A number; NaN is refused, "infinite" (inf, infinity) is taken if allowed. */
-caucus_status caucus_text_real(const caucus_text *t, bool infinite, double *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_real(const caucus_scenario_text *t, bool infinite, double *ret) CAUCUS_MUST_CHECK;
 /** Above 0, or infinite; the refusal says how to write that. */
-caucus_status caucus_text_epsilon(const caucus_text *t, double *ret) CAUCUS_MUST_CHECK;
-caucus_status caucus_text_pair(const caucus_text *t, bool infinite, double *ret_first,
-                               double *ret_second) CAUCUS_MUST_CHECK;
-caucus_status caucus_text_switch(const caucus_text *t, bool *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_epsilon(const caucus_scenario_text *t, double *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_pair(const caucus_scenario_text *t, bool infinite, double *ret_first,
+                                   double *ret_second) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_switch(const caucus_scenario_text *t, bool *ret) CAUCUS_MUST_CHECK;
 
 #endif

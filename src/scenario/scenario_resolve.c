@@ -16,22 +16,22 @@ typedef struct resolver {
     caucus_complaint *complaint;
 } resolver;
 
-static bool given(const resolver *r, caucus_field field) {
+static bool given(const resolver *r, caucus_scenario_field field) {
     return r->scenario->field[field].count != 0;
 }
 
 /* Value number `i` of a field, or its default. */
-static caucus_text text_of(const resolver *r, caucus_field field, size_t i) {
+static caucus_scenario_text text_of(const resolver *r, caucus_scenario_field field, size_t i) {
     const caucus_values *values = &r->scenario->field[field];
     const char *text = values->count != 0 ? values->text[i] : caucus_fields[field].fallback;
-    return (caucus_text){r->scenario, field, text, r->complaint};
+    return (caucus_scenario_text){r->scenario, field, text, r->complaint};
 }
 
 static caucus_status complain(const resolver *r, caucus_status status, const caucus_error *error) {
     return caucus_scenario_complain(r->scenario, status, error, r->complaint);
 }
 
-static caucus_status refuse_missing(const resolver *r, caucus_field field, const char *why) {
+static caucus_status refuse_missing(const resolver *r, caucus_scenario_field field, const char *why) {
     r->complaint->placed = r->scenario->file != NULL;
     (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s%s%s is missing: %s",
                    r->complaint->placed ? r->scenario->file : "", r->complaint->placed ? ": " : "--",
@@ -43,7 +43,7 @@ static caucus_status refuse_missing(const resolver *r, caucus_field field, const
 #define WORD(type, field, target)                                                                                      \
     do {                                                                                                               \
         caucus_error word_error = {0};                                                                                 \
-        caucus_text word_text = text_of(r, field, at[field]);                                                          \
+        caucus_scenario_text word_text = text_of(r, field, at[field]);                                                 \
         caucus_status word_status = caucus_##type##_parse(word_text.text, target, &word_error);                        \
         if (word_status != CAUCUS_OK)                                                                                  \
             return complain(r, word_status, &word_error);                                                              \
@@ -67,18 +67,18 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     return CAUCUS_OK;
 }
 
-static caucus_status read_whole(resolver *r, caucus_field field, const size_t *at, uint32_t least, uint32_t most,
-                                uint32_t *ret) {
-    caucus_text t = text_of(r, field, at[field]);
+static caucus_status read_whole(resolver *r, caucus_scenario_field field, const size_t *at, uint32_t least,
+                                uint32_t most, uint32_t *ret) {
+    caucus_scenario_text t = text_of(r, field, at[field]);
     uint64_t value = 0;
-    caucus_status status = caucus_text_whole(&t, least, most, &value);
+    caucus_status status = caucus_scenario_whole(&t, least, most, &value);
     if (status == CAUCUS_OK)
         *ret = (uint32_t)value;
     return status;
 }
 
 static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings *s) {
-    caucus_text t;
+    caucus_scenario_text t;
     caucus_status status = read_whole(r, CAUCUS_FIELD_CLIENTS, at, 1, 1u << 24, &s->clients);
     if (status == CAUCUS_OK)
         status = read_whole(r, CAUCUS_FIELD_EXPERTS, at, 2, 1u << 20, &s->experts);
@@ -88,32 +88,32 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
         status = read_whole(r, CAUCUS_FIELD_INTERVAL, at, 1, 1u << 30, &s->interval);
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_EPSILON, at[CAUCUS_FIELD_EPSILON]);
-        status = caucus_text_epsilon(&t, &s->epsilon);
+        status = caucus_scenario_epsilon(&t, &s->epsilon);
     }
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_DELTA, at[CAUCUS_FIELD_DELTA]);
-        status = caucus_text_real(&t, false, &s->delta);
+        status = caucus_scenario_real(&t, false, &s->delta);
     }
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_RHO, 0);
-        status = caucus_text_real(&t, false, &s->rho);
+        status = caucus_scenario_real(&t, false, &s->rho);
     }
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_LSTAR, 0);
-        status = caucus_text_real(&t, false, &s->lstar);
+        status = caucus_scenario_real(&t, false, &s->lstar);
     }
     return status;
 }
 
 static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind kind) {
-    caucus_text t = text_of(r, CAUCUS_FIELD_TREES, at[CAUCUS_FIELD_TREES]);
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_TREES, at[CAUCUS_FIELD_TREES]);
     uint64_t trees = 0;
     if (strcmp(t.text, "auto") == 0)
         s->trees = CAUCUS_TREES_AUTO;
-    else if (caucus_text_whole(&t, 0, CAUCUS_TREES_MAX, &trees) == CAUCUS_OK)
+    else if (caucus_scenario_whole(&t, 0, CAUCUS_TREES_MAX, &trees) == CAUCUS_OK)
         s->trees = (int)trees;
     else
-        return caucus_text_refuse(&t, "must be 0 to %d, or auto", CAUCUS_TREES_MAX);
+        return caucus_scenario_refuse(&t, "must be 0 to %d, or auto", CAUCUS_TREES_MAX);
     bool phases = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
     /* The paper's experiment: whoever speaks of trees wants the loss as a function of the mixture. */
     if (given(r, CAUCUS_FIELD_TREES) && kind == CAUCUS_ADVERSARY_CROSS_ENTROPY && phases)
@@ -122,29 +122,29 @@ static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *
 }
 
 static caucus_status read_rest(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind kind) {
-    caucus_text t = text_of(r, CAUCUS_FIELD_FRONT_LOAD, 0);
-    caucus_status status = caucus_text_switch(&t, &s->front_load);
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_FRONT_LOAD, 0);
+    caucus_status status = caucus_scenario_switch(&t, &s->front_load);
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_PAST_PHASES, 0);
-        status = caucus_text_switch(&t, &s->past_phases);
+        status = caucus_scenario_switch(&t, &s->past_phases);
     }
     if (status == CAUCUS_OK && given(r, CAUCUS_FIELD_RANGE)) {
         t = text_of(r, CAUCUS_FIELD_RANGE, 0);
-        status = caucus_text_pair(&t, false, &s->lo, &s->hi);
+        status = caucus_scenario_pair(&t, false, &s->lo, &s->hi);
         if (status == CAUCUS_OK && !(s->lo < s->hi))
-            status = caucus_text_refuse(&t, "must be a lower and a higher number, for example 0,1");
+            status = caucus_scenario_refuse(&t, "must be a lower and a higher number, for example 0,1");
     }
     return status == CAUCUS_OK ? read_trees(r, at, s, kind) : status;
 }
 
 /* A source that goes with another adversary would be ignored, so it is refused. */
-static caucus_status check_source(const resolver *r, caucus_field field, caucus_adversary_kind kind,
+static caucus_status check_source(const resolver *r, caucus_scenario_field field, caucus_adversary_kind kind,
                                   caucus_adversary_kind wanted) {
     if (!given(r, field) || kind == wanted)
         return CAUCUS_OK;
-    caucus_text t = text_of(r, field, 0);
-    return caucus_text_refuse(&t, "not used by adversary %s, only by %s", caucus_adversary_kind_word(kind),
-                              caucus_adversary_kind_word(wanted));
+    caucus_scenario_text t = text_of(r, field, 0);
+    return caucus_scenario_refuse(&t, "not used by adversary %s, only by %s", caucus_adversary_kind_word(kind),
+                                  caucus_adversary_kind_word(wanted));
 }
 
 static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucus_adversary_kind kind,
@@ -236,16 +236,16 @@ static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const 
 
 static caucus_status read_common(resolver *r, caucus_run *ret) {
     uint64_t trials = 0, threads = 0;
-    caucus_text t = text_of(r, CAUCUS_FIELD_TRIALS, 0);
-    caucus_status status = caucus_text_whole(&t, 1, CAUCUS_TRIALS_MAX, &trials);
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_TRIALS, 0);
+    caucus_status status = caucus_scenario_whole(&t, 1, CAUCUS_TRIALS_MAX, &trials);
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_SEED, 0);
-        status = caucus_text_whole(&t, 0, UINT64_MAX, &ret->seed);
+        status = caucus_scenario_whole(&t, 0, UINT64_MAX, &ret->seed);
     }
     t = text_of(r, CAUCUS_FIELD_THREADS, 0);
     if (status == CAUCUS_OK && strcmp(t.text, "all") != 0)
-        if (caucus_text_whole(&t, 1, 1024, &threads) != CAUCUS_OK)
-            status = caucus_text_refuse(&t, "must be 1 to 1024, or all");
+        if (caucus_scenario_whole(&t, 1, 1024, &threads) != CAUCUS_OK)
+            status = caucus_scenario_refuse(&t, "must be 1 to 1024, or all");
     ret->trials = (uint32_t)trials;
     ret->threads = (uint32_t)threads;
     return status;
@@ -253,12 +253,12 @@ static caucus_status read_common(resolver *r, caucus_run *ret) {
 
 static caucus_status read_front_end(resolver *r) {
     static const char *const formats[] = {"table", "json", "csv"};
-    caucus_text t = text_of(r, CAUCUS_FIELD_FORMAT, 0);
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_FORMAT, 0);
     size_t format = 0;
     while (format < 3 && strcmp(t.text, formats[format]) != 0)
         format++;
     if (format == 3)
-        return caucus_text_refuse(&t, "must be table, json or csv");
+        return caucus_scenario_refuse(&t, "must be table, json or csv");
     r->out.format = (caucus_format)format;
     r->out.out = text_of(r, CAUCUS_FIELD_OUT, 0).text;
     r->out.ledger = text_of(r, CAUCUS_FIELD_LEDGER, 0).text;
@@ -267,10 +267,10 @@ static caucus_status read_front_end(resolver *r) {
         return CAUCUS_OK;
     t = text_of(r, CAUCUS_FIELD_BUDGET, 0);
     if (r->out.ledger == NULL)
-        return caucus_text_refuse(&t, "a budget belongs to a ledger: give ledger too");
-    caucus_status status = caucus_text_pair(&t, true, &r->out.budget_epsilon, &r->out.budget_delta);
+        return caucus_scenario_refuse(&t, "a budget belongs to a ledger: give ledger too");
+    caucus_status status = caucus_scenario_pair(&t, true, &r->out.budget_epsilon, &r->out.budget_delta);
     if (status == CAUCUS_OK && !(r->out.budget_epsilon > 0 && r->out.budget_delta >= 0 && r->out.budget_delta < 1))
-        status = caucus_text_refuse(&t, "must have epsilon above 0, and delta from 0 to below 1");
+        status = caucus_scenario_refuse(&t, "must have epsilon above 0, and delta from 0 to below 1");
     return status;
 }
 
@@ -283,8 +283,9 @@ static caucus_status count_runs(resolver *r, size_t *ret) {
             continue;
         runs *= values; /* both at most 10,000 */
         if (values > CAUCUS_SCENARIO_RUNS || runs > CAUCUS_SCENARIO_RUNS) {
-            caucus_text t = text_of(r, (caucus_field)f, 0);
-            return caucus_text_refuse(&t, "with its other values this makes more than %d runs", CAUCUS_SCENARIO_RUNS);
+            caucus_scenario_text t = text_of(r, (caucus_scenario_field)f, 0);
+            return caucus_scenario_refuse(&t, "with its other values this makes more than %d runs",
+                                          CAUCUS_SCENARIO_RUNS);
         }
     }
     *ret = runs;
@@ -342,8 +343,8 @@ caucus_status caucus_scenario_settings(const caucus_scenario *scenario, caucus_s
     caucus_status status = check_trust_given(&r);
     for (size_t f = 0; status == CAUCUS_OK && f < CAUCUS_FIELD_COUNT; f++)
         if (scenario->field[f].count > 1) {
-            caucus_text t = text_of(&r, (caucus_field)f, 1);
-            status = caucus_text_refuse(&t, "a second value: one at a time here");
+            caucus_scenario_text t = text_of(&r, (caucus_scenario_field)f, 1);
+            status = caucus_scenario_refuse(&t, "a second value: one at a time here");
         }
     if (status == CAUCUS_OK)
         status = read_words(&r, at, &s, &kind);

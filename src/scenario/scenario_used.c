@@ -39,7 +39,7 @@ static bool takes_delta(const caucus_run *run) {
 }
 
 static const struct rule {
-    caucus_field field;
+    caucus_scenario_field field;
     bool (*takes)(const caucus_run *run);
     const char *silent; /* a value that says no more than what is so anyway; NULL: none */
     const char *why;
@@ -69,15 +69,15 @@ static const char *loud(const caucus_values *values, const struct rule *rule) {
 
 static caucus_status check_rule(const caucus_scenario *scenario, const struct rule *rule, const caucus_run *run,
                                 size_t count, caucus_complaint *complaint) {
-    caucus_text t = {scenario, rule->field, loud(&scenario->field[rule->field], rule), complaint};
+    caucus_scenario_text t = {scenario, rule->field, loud(&scenario->field[rule->field], rule), complaint};
     if (t.text == NULL)
         return CAUCUS_OK;
     for (size_t i = 0; i < count; i++)
         if (rule->takes(&run[i]))
             return CAUCUS_OK;
     const bool free = isinf(run[0].settings.epsilon) && takes_privacy(&run[0]); /* hedge at epsilon infinite */
-    return caucus_text_refuse(&t, "not used by %s%s, %s", caucus_algorithm_word(run[0].settings.algorithm),
-                              free ? " without privacy" : "", rule->why);
+    return caucus_scenario_refuse(&t, "not used by %s%s, %s", caucus_algorithm_word(run[0].settings.algorithm),
+                                  free ? " without privacy" : "", rule->why);
 }
 
 /* Convex losses have values of their own, and only algorithms that play mixtures can be charged them. */
@@ -91,17 +91,18 @@ static caucus_status check_convex(const caucus_scenario *scenario, const caucus_
             linear = &run[i];
     const caucus_values *range = &scenario->field[CAUCUS_FIELD_RANGE], *trees = &scenario->field[CAUCUS_FIELD_TREES];
     if (convex != NULL && range->count != 0) {
-        caucus_text t = {scenario, CAUCUS_FIELD_RANGE, range->text[0], complaint};
-        return caucus_text_refuse(&t, "not used by convex losses (cross-entropy with trees), which are in 0,1 and have "
+        caucus_scenario_text t = {scenario, CAUCUS_FIELD_RANGE, range->text[0], complaint};
+        return caucus_scenario_refuse(&t,
+                                      "not used by convex losses (cross-entropy with trees), which are in 0,1 and have "
                                       "clamps of their own");
     }
     if (convex != NULL && linear != NULL) {
-        caucus_text t = {scenario, CAUCUS_FIELD_TREES, trees->text[0], complaint};
-        return caucus_text_refuse(&t,
-                                  "makes cross-entropy a convex function of the mixture for %s, while %s is charged "
-                                  "single experts: not to be compared — run them apart, or leave this out",
-                                  caucus_algorithm_word(convex->settings.algorithm),
-                                  caucus_algorithm_word(linear->settings.algorithm));
+        caucus_scenario_text t = {scenario, CAUCUS_FIELD_TREES, trees->text[0], complaint};
+        return caucus_scenario_refuse(
+            &t,
+            "makes cross-entropy a convex function of the mixture for %s, while %s is charged "
+            "single experts: not to be compared — run them apart, or leave this out",
+            caucus_algorithm_word(convex->settings.algorithm), caucus_algorithm_word(linear->settings.algorithm));
     }
     return CAUCUS_OK;
 }

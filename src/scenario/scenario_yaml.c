@@ -73,12 +73,12 @@ static bool whole_text(const yaml_event_t *event) {
     return strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
 }
 
-static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_field *ret) {
+static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_scenario_field *ret) {
     size_t line = event->start_mark.line + 1;
     if (event->type != YAML_SCALAR_EVENT || !whole_text(event))
         return refuse(s, line, "expected a field's name, for example 'algorithm: svt'");
     const char *key = (const char *)event->data.scalar.value;
-    caucus_field field = caucus_field_find(key);
+    caucus_scenario_field field = caucus_field_find(key);
     if (field == CAUCUS_FIELD_COUNT) {
         const char *meant = caucus_nearest(key, field_name, NULL);
         if (meant != NULL)
@@ -92,7 +92,7 @@ static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_field *
     return CAUCUS_OK;
 }
 
-static caucus_status scan_scalar(scan *s, caucus_field field, const yaml_event_t *event) {
+static caucus_status scan_scalar(scan *s, caucus_scenario_field field, const yaml_event_t *event) {
     size_t line = event->start_mark.line + 1;
     const char *name = caucus_fields[field].name;
     if (event->type == YAML_ALIAS_EVENT)
@@ -109,7 +109,7 @@ static caucus_status scan_scalar(scan *s, caucus_field field, const yaml_event_t
     return CAUCUS_OK;
 }
 
-static caucus_status scan_list(scan *s, caucus_field field, size_t line) {
+static caucus_status scan_list(scan *s, caucus_scenario_field field, size_t line) {
     const char *name = caucus_fields[field].name;
     /* A range is a pair, so a list is its natural form; other single fields take one value. */
     if (!caucus_fields[field].many && field != CAUCUS_FIELD_RANGE && field != CAUCUS_FIELD_BUDGET)
@@ -137,7 +137,7 @@ static caucus_status scan_list(scan *s, caucus_field field, size_t line) {
 static caucus_status scan_mapping(scan *s) {
     for (;;) {
         yaml_event_t event;
-        caucus_field field = CAUCUS_FIELD_COUNT;
+        caucus_scenario_field field = CAUCUS_FIELD_COUNT;
         caucus_status status = next(s, &event);
         if (status != CAUCUS_OK)
             return status;

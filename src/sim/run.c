@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "algo/borrowed_rows.h"
+#include "store/clock.h"
 
 typedef struct pool {
     const caucus_run *run;
@@ -75,12 +75,6 @@ static void play_all(pool *p) {
     free(thread);
 }
 
-static double now_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static caucus_status open_adversary(const caucus_run *run, const caucus_settings *settings, caucus_adversary **ret,
                                     caucus_error *ret_error) {
     caucus_adversary_settings a = run->adversary;
@@ -96,7 +90,7 @@ static caucus_status open_adversary(const caucus_run *run, const caucus_settings
 caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *shared, caucus_run_result *ret,
                               caucus_error *ret_error) {
     memset(ret, 0, sizeof *ret);
-    double start = now_seconds();
+    double start = caucus_clock_seconds();
     caucus_plan *plan = NULL;
     caucus_adversary *own = NULL;
     bool *complete = NULL;
@@ -127,7 +121,7 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     while (ret->done < run->trials && complete[ret->done])
         ret->done++;
     ret->plan = plan;
-    ret->seconds = now_seconds() - start;
+    ret->seconds = caucus_clock_seconds() - start;
     plan = NULL;
 out:
     if (status != CAUCUS_OK) {

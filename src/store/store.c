@@ -7,6 +7,7 @@
  * had never been. */
 #include "store/store_db.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,15 +67,11 @@ static caucus_status create(caucus_store *store, const uint8_t plan_hash[32], bo
     return status; /* on failure the connection is closed, which takes the transaction back */
 }
 
-static void short_hash(const uint8_t *hash, char ret[9]) {
-    (void)snprintf(ret, 9, "%02x%02x%02x%02x", hash[0], hash[1], hash[2], hash[3]);
-}
-
 static caucus_status refuse_plan(const caucus_store *store, const uint8_t *has, const uint8_t *given,
                                  caucus_error *ret_error) {
     char old[9], other[9];
-    short_hash(has, old);
-    short_hash(given, other);
+    (void)sodium_bin2hex(old, sizeof old, has, 4);
+    (void)sodium_bin2hex(other, sizeof other, given, 4);
     return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
                        "%s belongs to plan %s… and you gave plan %s… — "
                        "a run cannot change its plan; use a new --state",

@@ -5,20 +5,13 @@
  * and epochs"). */
 #include "store/store_db.h"
 
+#include "num/little_endian.h"
+
 #include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void put_u32(uint8_t *to, uint32_t value) {
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint32_t get_u32(const uint8_t *from) {
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
 
 /* Run a prepared statement once and make it ready for the next time. */
 static bool run(sqlite3_stmt *statement) {
@@ -38,7 +31,7 @@ static bool put_announcement(caucus_store *s, const caucus_announcement *a) {
     const uint32_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->step};
     uint8_t list[4 * CAUCUS_SHORTLIST];
     for (uint32_t i = 0; i < a->listed; i++)
-        put_u32(list + 4 * (size_t)i, a->list[i]);
+        (void)caucus_le_put32(list + 4 * (size_t)i, a->list[i]);
     for (int i = 0; i < 6; i++)
         if (sqlite3_bind_int64(s->put_announcement, i + 1, field[i]) != SQLITE_OK)
             return false;
@@ -164,7 +157,7 @@ static bool take_announcement(sqlite3_stmt *row, uint32_t serial, caucus_announc
                                  .step = field[5],
                                  .listed = (uint32_t)size / 4};
     for (uint32_t i = 0; i < ret->listed; i++)
-        ret->list[i] = get_u32(list + 4 * (size_t)i);
+        ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);
     return true;
 }
 

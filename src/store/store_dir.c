@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +88,8 @@ caucus_status caucus_store_mark_used(const char *dir, const uint8_t plan_hash[32
     char *path = caucus_store_join(dir, CAUCUS_STORE_USED), text[32 * 2 + 2];
     if (path == NULL)
         return no_memory(ret_error);
-    for (size_t i = 0; i < 32; i++)
-        (void)snprintf(text + 2 * i, 4, "%02x\n", plan_hash[i]);
+    (void)sodium_bin2hex(text, sizeof text, plan_hash, 32);
+    text[64] = '\n';
     errno = 0;
     int fd = open_private(path);
     bool good = fd >= 0 && write(fd, text, 65) == 65 && fsync(fd) == 0;

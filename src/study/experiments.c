@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "data/movielens.h"
 #include "data/movielens_read.h"
 #include "store/atomic_file.h"
+#include "store/clock.h"
 #include "study/parts.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
@@ -195,16 +195,10 @@ static caucus_status run_seeds(caucus_study *study, caucus_figure *figure, caucu
     return status;
 }
 
-static double now_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section, caucus_error *ret_error) {
     caucus_figure *figure = &study->figure[section];
     const caucus_figure_spec *spec = &caucus_figure_specs[section];
-    double start = now_seconds();
+    double start = caucus_clock_seconds();
     figure->spec = spec;
     figure->seeds = study->options.quick ? spec->quick_seeds : spec->seeds;
     for (const caucus_series_spec *s = spec->series; s->key; s++) {
@@ -218,7 +212,7 @@ caucus_status caucus_study_figure_run(caucus_study *study, caucus_section sectio
     caucus_status status = run_main(study, figure, ret_error);
     if (status == CAUCUS_OK && !figure->missing[0])
         status = run_seeds(study, figure, ret_error);
-    figure->seconds = now_seconds() - start;
+    figure->seconds = caucus_clock_seconds() - start;
     return status;
 }
 
@@ -242,7 +236,7 @@ static caucus_status check_named_data(const char *directory, caucus_error *ret_e
 
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) {
     *ret = (caucus_study){.options = *options};
-    double start = now_seconds();
+    double start = caucus_clock_seconds();
     caucus_status status = check_named_data(options->data, ret_error);
     /* The one that reads files comes first: what is wrong with them should not be found out at the end. */
     static const caucus_section order[] = {CAUCUS_SECTION_MOVIELENS, CAUCUS_SECTION_STOCH, CAUCUS_SECTION_SVT};
@@ -257,7 +251,7 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
         }
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);
-    ret->seconds = now_seconds() - start;
+    ret->seconds = caucus_clock_seconds() - start;
     if (status == CAUCUS_OK)
         caucus_study_judge(ret);
     return status;

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "study/parts.h"
+
+#include "store/clock.h"
 
 #define SVT CAUCUS_ALGORITHM_SVT
 #define STOCH CAUCUS_ALGORITHM_STOCH
@@ -186,8 +187,7 @@ static caucus_status run_sweep(caucus_study *study, caucus_sweep *sweep, caucus_
 }
 
 caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_error) {
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    const double start = caucus_clock_seconds();
     uint32_t count = sizeof specs / sizeof specs[0];
     study->scaling.sweep = calloc(count, sizeof *study->scaling.sweep);
     if (!study->scaling.sweep)
@@ -198,7 +198,6 @@ caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_er
         status = run_sweep(study, &study->scaling.sweep[i], ret_error);
         study->scaling.count = i + 1;
     }
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    study->scaling.seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    study->scaling.seconds = caucus_clock_seconds() - start;
     return status;
 }

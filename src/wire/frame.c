@@ -4,6 +4,7 @@
  * before a byte of it is read. The envelope holds exactly one message. */
 #include <assert.h>
 
+#include "num/little_endian.h"
 #include "wire/control.h"
 #include "wire/report.h"
 #include "wire/scan.h"
@@ -18,8 +19,7 @@ size_t caucus_wire_put(const caucus_frame *frame, uint8_t *to, size_t room) {
     size_t envelope = 1 + caucus_varint_bytes(message) + message;
     if (envelope > UINT32_MAX || room < CAUCUS_WIRE_HEAD_BYTES || room - CAUCUS_WIRE_HEAD_BYTES < envelope)
         return 0;
-    for (unsigned b = 0; b < CAUCUS_WIRE_HEAD_BYTES; b++)
-        *to++ = (uint8_t)(envelope >> (8 * b));
+    to = caucus_le_put(to, envelope, CAUCUS_WIRE_HEAD_BYTES);
     *to++ = (uint8_t)((unsigned)frame->kind << 3 | CAUCUS_WIRE_BYTES);
     to = caucus_varint_put(to, message);
     if (report)
@@ -30,10 +30,10 @@ size_t caucus_wire_put(const caucus_frame *frame, uint8_t *to, size_t room) {
 }
 
 /* The one message in an envelope; fields a later version may add around it are skipped. */
-static caucus_status open_envelope(const uint8_t *bytes, size_t size, caucus_field *ret, caucus_error *ret_error) {
+static caucus_status open_envelope(const uint8_t *bytes, size_t size, caucus_wire_field *ret, caucus_error *ret_error) {
     caucus_scan scan = {bytes, bytes + size};
-    caucus_field field;
-    *ret = (caucus_field){.number = 0};
+    caucus_wire_field field;
+    *ret = (caucus_wire_field){.number = 0};
     while (scan.at < scan.end) {
         if (!caucus_scan_field(&scan, &field))
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "broken field in the envelope");
@@ -57,14 +57,14 @@ caucus_status caucus_wire_take(const uint8_t *bytes, size_t size, uint32_t exper
     *ret_used = 0;
     if (size < CAUCUS_WIRE_HEAD_BYTES)
         return CAUCUS_OK;
-    uint32_t length = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    uint32_t length = caucus_le_get32(bytes);
     size_t most = caucus_wire_max_bytes(experts) - CAUCUS_WIRE_HEAD_BYTES;
     if (length > most)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "frame", "%u bytes announced (accepted: at most %zu)", length,
                            most);
     if (size - CAUCUS_WIRE_HEAD_BYTES < length)
         return CAUCUS_OK;
-    caucus_field message;
+    caucus_wire_field message;
     caucus_status status = open_envelope(bytes + CAUCUS_WIRE_HEAD_BYTES, length, &message, ret_error);
     if (status != CAUCUS_OK)
         return status;

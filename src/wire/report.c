@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "num/little_endian.h"
 #include "wire/scan.h"
 
 enum { CLIENT = 1, KIND, FIRST, BLOCK, STEP, VALUES };
@@ -63,22 +64,21 @@ static const int64_t *values_at(const uint8_t *bytes, size_t count, int64_t *scr
         return scratch;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = 0;
-        for (unsigned b = 0; b < 8; b++)
-            value |= (uint64_t)bytes[8 * i + b] << (8 * b);
+        uint64_t value = caucus_le_get(bytes + 8 * i, 8);
         memcpy(scratch + i, &value, 8);
     }
     return scratch;
 }
 
-static caucus_status take_number(const caucus_field *field, uint32_t *ret, caucus_error *ret_error) {
+static caucus_status take_number(const caucus_wire_field *field, uint32_t *ret, caucus_error *ret_error) {
     if (field->type != CAUCUS_WIRE_VARINT || field->value > UINT32_MAX)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "field %u is not a 32-bit number", field->number);
     *ret = (uint32_t)field->value;
     return CAUCUS_OK;
 }
 
-static caucus_status check_values(const caucus_field *field, bool again, uint32_t experts, caucus_error *ret_error) {
+static caucus_status check_values(const caucus_wire_field *field, bool again, uint32_t experts,
+                                  caucus_error *ret_error) {
     if (field->type != CAUCUS_WIRE_BYTES || field->size % 8 != 0 || again)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "values are not one packed field of 8-byte numbers");
     if (field->size / 8 > experts)
@@ -90,7 +90,7 @@ static caucus_status check_values(const caucus_field *field, bool again, uint32_
 caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch,
                                  caucus_report *ret, caucus_error *ret_error) {
     caucus_scan scan = {bytes, bytes + size};
-    caucus_field field, values = {.bytes = NULL};
+    caucus_wire_field field, values = {.bytes = NULL};
     uint32_t number[STEP + 1] = {0};
     while (scan.at < scan.end) {
         if (!caucus_scan_field(&scan, &field))

@@ -19,7 +19,7 @@ static bool take_varint(caucus_scan *scan, uint64_t *ret) {
     return false;
 }
 
-static bool take_bytes(caucus_scan *scan, uint64_t size, caucus_field *ret) {
+static bool take_bytes(caucus_scan *scan, uint64_t size, caucus_wire_field *ret) {
     if (size > (uint64_t)(scan->end - scan->at))
         return false;
     ret->bytes = scan->at;
@@ -28,7 +28,7 @@ static bool take_bytes(caucus_scan *scan, uint64_t size, caucus_field *ret) {
     return true;
 }
 
-bool caucus_scan_field(caucus_scan *scan, caucus_field *ret) {
+bool caucus_scan_field(caucus_scan *scan, caucus_wire_field *ret) {
     const uint8_t *start = scan->at;
     uint64_t tag, size;
     /* protobuf-c reads at most 5 bytes of a tag or a length, however many zeros a longer one ends in: so do we. */

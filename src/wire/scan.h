@@ -17,16 +17,16 @@ typedef struct caucus_scan {
 enum { CAUCUS_WIRE_VARINT = 0, CAUCUS_WIRE_I64 = 1, CAUCUS_WIRE_BYTES = 2, CAUCUS_WIRE_I32 = 5 };
 
 /* One field: its number, its wire type, and its number (VARINT) or its bytes (BYTES, I32, I64). */
-typedef struct caucus_field {
+typedef struct caucus_wire_field {
     uint32_t number;
     uint32_t type;
     uint64_t value;
     const uint8_t *bytes;
     size_t size;
-} caucus_field;
+} caucus_wire_field;
 
 /** The next field; false at a malformed one. Call while scan->at < scan->end. */
-bool caucus_scan_field(caucus_scan *scan, caucus_field *ret);
+bool caucus_scan_field(caucus_scan *scan, caucus_wire_field *ret);
 
 /** Writers: bytes a varint takes, and the byte after it. */
 size_t caucus_varint_bytes(uint64_t value);

@@ -8,6 +8,8 @@
 #ifndef CAUCUS_TESTS_EXACT_H
 #define CAUCUS_TESTS_EXACT_H
 
+#include "stat/chi_square.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,34 +182,6 @@ static inline void exact_select_law(caucus_select select, const int64_t *score, 
     }
 }
 
-/* Upper tail of the chi-square law: Q(dof/2, x/2), by series or by continued fraction (Lentz). */
-static inline double exact_chi2_tail(double x, double dof) {
-    double a = dof / 2, z = x / 2, front = exp(a * log(z) - z - lgamma(a));
-    if (z <= 0) {
-        return 1;
-    }
-    if (z < a + 1) {
-        double term = 1 / a, sum = term;
-        for (int i = 1; i < 10000 && term > 1e-17 * sum; i++) {
-            term *= z / (a + i);
-            sum += term;
-        }
-        return 1 - front * sum;
-    }
-    double b = z + 1 - a, c = 1e300, e = 1 / b, h = e;
-    for (int i = 1; i < 10000; i++) {
-        double an = -i * (i - a);
-        b += 2;
-        e = 1 / (an * e + b);
-        c = b + an / c;
-        h *= c * e;
-        if (fabs(c * e - 1) < 1e-15) {
-            break;
-        }
-    }
-    return front * h;
-}
-
 /* p-value of observed counts against a law; cells with fewer than 5 expected are pooled. An observation where the law
  * says impossible gives 0. */
 static inline double exact_chi2(const uint64_t *count, const long double *law, size_t cells, uint64_t n) {
@@ -230,7 +204,7 @@ static inline double exact_chi2(const uint64_t *count, const long double *law, s
         statistic += (rest_count - rest_expected) * (rest_count - rest_expected) / rest_expected;
         used++;
     }
-    return used > 1 ? exact_chi2_tail(statistic, used - 1) : 1;
+    return used > 1 ? chi_square_tail(statistic, used - 1) : 1;
 }
 
 /* A plan or a failed test that says why. */

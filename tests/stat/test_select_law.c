@@ -3,6 +3,8 @@
  * Chi-square over all experts (those expected fewer than 10 times are pooled), n = 1,000,000 draws, fixed seed.
  * A selection that follows its law fails with probability 1e-6 per comparison. Controls: the same
  * statistic must reject each mechanism against another's law and against a rate that is off by 3 %. */
+#include "stat/chi_square.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,30 +40,6 @@ static void draw_counts(mechanism which, const int64_t *score, uint32_t d, caucu
         assert_true(n < d);
         ret[n]++;
     }
-}
-
-/* P(chi-square with k degrees of freedom >= x): Q(k/2, x/2), by series or continued fraction. */
-static double chi_square_tail(double x, double k) {
-    double a = k / 2, z = x / 2, head = exp(a * log(z) - z - lgamma(a));
-    if (z <= 0)
-        return 1;
-    if (z < a + 1) {
-        double term = 1 / a, sum = term;
-        for (int n = 1; n < 10000 && term > sum * 1e-16; n++)
-            sum += term *= z / (a + n);
-        return 1 - sum * head;
-    }
-    double b = z + 1 - a, c = 1e300, e = 1 / b, f = e;
-    for (int n = 1; n < 10000; n++) {
-        double an = -n * (n - a);
-        b += 2;
-        e = 1 / (an * e + b);
-        c = b + an / c;
-        f *= e * c;
-        if (fabs(e * c - 1) < 1e-15)
-            break;
-    }
-    return f * head;
 }
 
 static double p_value(const uint64_t *count, const long double *law, uint32_t d) {

@@ -4,8 +4,10 @@
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
 #include "cli/join/join_losses.h"
 #include "cli/options.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "dial/dial.h"
+#include "store/clock.h"
 #include "store/journal.h"
 #include "store/plan_file.h"
 
@@ -65,13 +67,6 @@ static const caucus_option options[] = {
     {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round, at most a day"},
     {NULL, NULL, NULL, NULL},
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
 
 typedef struct joining {
     const char *text[OPTIONS]; /* as given; NULL: not given */
@@ -320,12 +315,6 @@ static int open_losses(joining *j) {
     return status == CAUCUS_OK ? 0 : complain_input(status, &error);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static int failed_save(const joining *j, const caucus_error *error) {
     fprintf(stderr, "caucus join: %s: %s: %s\n", j->text[STATE] ? j->text[STATE] : "state", error->text,
             j->journal ? strerror(caucus_journal_errno(j->journal)) : "");
@@ -389,12 +378,12 @@ static void mind_deadline(joining *j) {
         j->patience = 0;
     }
     if (j->patience == 0 || !open) /* not waiting until now, or not on this connection */
-        j->since = now();
+        j->since = caucus_clock_seconds();
     if (ms == 0 || !caucus_link_awaits(j->link))
         return;
     if (j->patience == 0)
         j->patience = ms / 1000.0 + GRACE_SECONDS;
-    if (!open || now() - j->since <= j->patience)
+    if (!open || caucus_clock_seconds() - j->since <= j->patience)
         return;
     if (!j->late)
         fprintf(stderr,
@@ -408,8 +397,8 @@ static void mind_deadline(joining *j) {
 }
 
 static int play(joining *j) {
-    j->seen = now();
-    while (!stop && !caucus_link_done(j->link)) {
+    j->seen = caucus_clock_seconds();
+    while (!caucus_stopped() && !caucus_link_done(j->link)) {
         bool wait = false, awake = false, played = false;
         if (caucus_link_ready(j->link)) {
             int code = play_round(j, &wait, &played);
@@ -427,8 +416,8 @@ static int play(joining *j) {
             caucus_losses_read(&j->losses);
         mind_deadline(j);
         if (caucus_dial_is_open(j->dial) && !j->late)
-            j->seen = now();
-        else if (now() - j->seen > j->give_up) {
+            j->seen = caucus_clock_seconds();
+        else if (caucus_clock_seconds() - j->seen > j->give_up) {
             fprintf(stderr, "caucus join: no %s at %s for %g s\n", j->late ? "announcement" : "coordinator",
                     j->text[CONNECT], j->give_up);
             return CAUCUS_EXIT_FAILED;
@@ -442,8 +431,8 @@ static void say_end(const joining *j) {
     uint64_t low, high, nan;
     caucus_link_count(j->link, &counts);
     caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
-    fprintf(stderr, "caucus join: %s%u rounds, %llu reports%s", stop ? "stopped: " : "", caucus_link_round(j->link),
-            (unsigned long long)counts.reports, counts.again ? "" : "\n");
+    fprintf(stderr, "caucus join: %s%u rounds, %llu reports%s", caucus_stopped() ? "stopped: " : "",
+            caucus_link_round(j->link), (unsigned long long)counts.reports, counts.again ? "" : "\n");
     if (counts.again)
         fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);
     if (low + high > 0)
@@ -457,7 +446,7 @@ static void say_end(const joining *j) {
 /* Save as it is, say goodbye. */
 static int leave(joining *j, int code) {
     caucus_error error = {0};
-    const char *words = caucus_link_done(j->link) ? "done" : stop ? "stopped" : "failed";
+    const char *words = caucus_link_done(j->link) ? "done" : caucus_stopped() ? "stopped" : "failed";
     caucus_status status = caucus_link_leave(j->link, words, &error);
     caucus_dial_close(j->dial, j->link, 2000);
     if (code == 0)
@@ -494,11 +483,8 @@ static int run(joining *j, int argc, char **argv) {
         code = open_losses(j);
     if (code != 0)
         return code;
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    caucus_stop_on_signals();
+    caucus_on_signal(SIGPIPE, SIG_IGN);
     return leave(j, play(j));
 }
 

@@ -1,6 +1,7 @@
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/options.h"
 #include "cli/serve/serve_print.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 #include "net/http.h"
 #include "net/server.h"
@@ -10,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,11 +313,6 @@ static void log_line(void *user, int level, const char *line) {
     fprintf(stderr, "caucus serve: %s%s\n", when, line);
 }
 
-static void hash_bytes(const char *hex, uint8_t ret[32]) {
-    for (size_t i = 0; i < 32; i++)
-        sscanf(hex + 2 * i, "%2hhx", &ret[i]);
-}
-
 static int open_all(serving *s) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, s->hash, &error);
@@ -323,7 +320,8 @@ static int open_all(serving *s) {
         return fail(status, &error, false);
     caucus_server_settings *set = &s->settings;
     set->plan = s->plan;
-    hash_bytes(s->hash, set->plan_hash);
+    if (sodium_hex2bin(set->plan_hash, sizeof set->plan_hash, s->hash, strlen(s->hash), NULL, NULL, NULL) != 0)
+        abort(); /* the file's reader made these digits */
     set->state_dir = s->value[OPTION_STATE];
     set->listen = s->value[OPTION_LISTEN] ? s->value[OPTION_LISTEN] : "127.0.0.1:7400";
     set->cert = s->value[OPTION_CERT];
@@ -377,9 +375,7 @@ static int serve(serving *s) {
     if (code != 0)
         return code;
     running = s->server;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
+    caucus_on_signals(on_signal);
     if (s->seeded)
         fputs("caucus serve: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
     if (isinf(s->plan->guarantee.epsilon_choices))
@@ -388,10 +384,8 @@ static int serve(serving *s) {
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};
     caucus_status status = caucus_server_run(s->server, &error);
-    if (!is_on(s, OPTION_STAY) || status != CAUCUS_OK) {
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGINT, SIG_DFL);
-    }
+    if (!is_on(s, OPTION_STAY) || status != CAUCUS_OK)
+        caucus_on_signals(SIG_DFL);
     if (status != CAUCUS_OK) {
         fail(status, &error, false);
         return CAUCUS_EXIT_FAILED;
@@ -406,8 +400,7 @@ static int serve(serving *s) {
 
 /* From here on a signal finds nothing to stop: what it would reach is about to be freed. */
 static void ignore_signals(void) {
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
+    caucus_on_signals(SIG_IGN);
     running = NULL;
 }
 

@@ -4,7 +4,9 @@
  * each client played is held against `caucus simulate` with the same flags and seed. */
 #include "cli/up/up.h"
 #include "cli/options.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
+#include "store/clock.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -32,12 +34,6 @@ volatile int caucus_up_stop;
 static void on_signal(int number) {
     (void)number;
     caucus_up_stop = 1;
-}
-
-double caucus_up_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void print_help(void) {
@@ -105,13 +101,13 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
         return caucus_up_say("--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
-    return caucus_scenario_set(&u->scenario, (caucus_field)index, value, &complaint) == CAUCUS_OK
+    return caucus_scenario_set(&u->scenario, (caucus_scenario_field)index, value, &complaint) == CAUCUS_OK
                ? 0
                : complain(&complaint);
 }
 
 /* What simulate wants to be told, and a demonstration may assume. */
-static caucus_status set_default(caucus_up *u, caucus_field field, const char *value, bool always,
+static caucus_status set_default(caucus_up *u, caucus_scenario_field field, const char *value, bool always,
                                  caucus_complaint *ret) {
     bool given = u->scenario.field[field].count > 0 && !(always && u->scenario.field[field].line > 0);
     return given ? CAUCUS_OK : caucus_scenario_set(&u->scenario, field, value, ret);
@@ -173,12 +169,9 @@ static int run(caucus_up *u, int argc, char **argv) {
     u->expert = calloc((size_t)s->clients * s->rounds, sizeof *u->expert);
     if (!u->child || !u->played || !u->expert)
         return caucus_up_say("%s", caucus_status_text(CAUCUS_E_MEMORY)), CAUCUS_EXIT_FAILED;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    u->start = caucus_up_now();
+    caucus_on_signals(on_signal);
+    caucus_on_signal(SIGHUP, on_signal);
+    u->start = caucus_clock_seconds();
     code = caucus_up_make_files(u);
     if (code == 0)
         code = caucus_up_start_coordinator(u);

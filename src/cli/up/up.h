@@ -34,7 +34,6 @@ typedef struct caucus_up {
 extern volatile int caucus_up_stop;
 
 /** Monotonic seconds. */
-double caucus_up_now(void);
 /** "caucus up: ..." on standard error. Returns: CAUCUS_EXIT_USAGE. */
 int caucus_up_say(const char *format, ...) CAUCUS_PRINTF(1, 2);
 

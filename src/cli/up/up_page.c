@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/up/up.h"
 #include "dial/address.h"
+#include "store/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -69,11 +70,11 @@ static void wait_for_enter(caucus_up *u) {
 }
 
 static void wait_for_browser(caucus_up *u) {
-    double until = caucus_up_now() + LOAD_SECONDS;
-    while (!caucus_up_stop && !u->shown && caucus_up_now() < until && caucus_up_listen(u, 100))
+    double until = caucus_clock_seconds() + LOAD_SECONDS;
+    while (!caucus_up_stop && !u->shown && caucus_clock_seconds() < until && caucus_up_listen(u, 100))
         continue;
-    until = caucus_up_now() + (u->shown ? REST_SECONDS : 0);
-    while (!caucus_up_stop && caucus_up_now() < until && caucus_up_listen(u, 100))
+    until = caucus_clock_seconds() + (u->shown ? REST_SECONDS : 0);
+    while (!caucus_up_stop && caucus_clock_seconds() < until && caucus_up_listen(u, 100))
         continue;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/up/up.h"
+#include "store/clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -89,8 +90,8 @@ int caucus_up_start_coordinator(caucus_up *u) {
         return CAUCUS_EXIT_FAILED;
     }
     u->children = 1;
-    double until = caucus_up_now() + START_SECONDS;
-    while (!caucus_up_stop && !u->connect[0] && caucus_up_now() < until &&
+    double until = caucus_clock_seconds() + START_SECONDS;
+    while (!caucus_up_stop && !u->connect[0] && caucus_clock_seconds() < until &&
            caucus_children_read(u->child, 1, 100, take_line, u) > 0)
         ;
     if (u->connect[0] || caucus_up_stop)
@@ -169,14 +170,14 @@ int caucus_up_play(caucus_up *u) {
             least = u->played[i] < least ? u->played[i] : least;
         caucus_progress_update(&progress, least, s->rounds);
         if (alive == 1 && u->child[0].pid != 0 && !u->summary[0] && isinf(clients_gone))
-            clients_gone = caucus_up_now();
-        if (caucus_up_now() - clients_gone > END_SECONDS) {
+            clients_gone = caucus_clock_seconds();
+        if (caucus_clock_seconds() - clients_gone > END_SECONDS) {
             caucus_progress_end(&progress);
             return caucus_up_say("the clients have gone and the coordinator has not ended"), CAUCUS_EXIT_FAILED;
         }
     }
     caucus_progress_end(&progress);
-    u->seconds = caucus_up_now() - u->start;
+    u->seconds = caucus_clock_seconds() - u->start;
     return code == 0 && caucus_up_stop ? (caucus_up_say("stopped"), CAUCUS_EXIT_FAILED) : code;
 }
 
