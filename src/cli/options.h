@@ -27,8 +27,9 @@ typedef struct caucus_option {
 typedef int (*caucus_option_taker)(void *user, size_t index, const char *value);
 
 #define CAUCUS_OPTIONS_HELP (-1)
-/** Go through argv[1..]. Returns: 0, the taker's exit code, CAUCUS_EXIT_USAGE (said on stderr), or CAUCUS_OPTIONS_HELP
- *  if --help (or -h) stands anywhere before `--`. */
+/** Go through argv[1..].
+ *  Returns: 0, the taker's exit code, CAUCUS_EXIT_USAGE (said on stderr), or CAUCUS_OPTIONS_HELP if --help (or -h)
+ *           stands anywhere before `--`. */
 int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv,
                          caucus_option_taker take, void *user);
 

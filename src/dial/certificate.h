@@ -27,7 +27,8 @@ typedef struct caucus_certificate {
  *  In:      issuer  who signs; NULL: it signs itself (role CA).
  *           name    the common name, at most 64 bytes.
  *           host    COORDINATOR: a further name or address, besides localhost, 127.0.0.1 and ::1; NULL: none. See
- * caucus_certificate_host_ok. Returns: CAUCUS_OK, CAUCUS_E_MEMORY (or whatever OpenSSL failed at, in its words). */
+ *                   caucus_certificate_host_ok.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY (or whatever OpenSSL failed at, in its words). */
 caucus_status caucus_certificate_new(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
                                      const char *host, uint32_t days, caucus_certificate *ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;

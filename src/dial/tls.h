@@ -21,9 +21,10 @@ caucus_status caucus_tls_server_new(const char *cert, const char *key, const cha
 caucus_status caucus_tls_client_new(const char *cert, const char *key, const char *server_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** A client's connection on a socket, about to shake hands (SSL_do_handshake, or the first SSL_read). The coordinator's
- * certificate must name `host` (a name or an address). In:      session  of an earlier connection
- * (caucus_tls_session()), or NULL. Borrowed. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. SSL_free(*ret) does not close fd. */
+/** A client's connection on a socket, about to shake hands (SSL_do_handshake, or the first SSL_read). The
+ *  coordinator's certificate must name `host` (a name or an address).
+ *  In:      session  of an earlier connection (caucus_tls_session()), or NULL. Borrowed.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. SSL_free(*ret) does not close fd. */
 caucus_status caucus_tls_client_open(SSL_CTX *context, int fd, const char *host, SSL_SESSION *session, SSL **ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The coordinator's side of the same. */

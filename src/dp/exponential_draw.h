@@ -23,13 +23,17 @@
  *     t3 = floor(2^64/3) - s3                                + (-1.01u, 1.01u)
  *     s2 = mulhi(Z, t3) >> 9                                 + (-1.01u, .01u)
  *     t2 = 1/2 - s2                                          + (-.01u, 1.01u)
- *     s1 = mulhi(Z, mulhi(Z, t2)) >> 9                       + (-1.01u, .01u)   (the inner one is off by < 2.01u, times
- * 2^-9) L  = Z - s1                            = 512*q(w)      + (-.01u, 1.01u) since a factor w < 2^-9 shrinks an
- * earlier error to below .005u, a shift by 9 adds (-1u, 0] and the mulhi before it (-.002u, 0]. l = L >> 15, in ulp
- * (2^-73 to 2^-58): truncation (-1, 0]; the errors above are divided by 2^15. Passing from w to z: ln(1+z) - ln(1+w) <=
- * z - w < 2u/512, nothing in ulp. So l - ln(1+z) lies in (-1.001, 2.671) ulp. The table has ceil(c*ln 2) + 3 and
- * ceil(-ln x_i), each rounding in [0, 1). Together: H := octave_c + minus_log_i - l satisfies  0 < H - E(W) < 3 + 2
- * + 1.001 < 6.01 ulp. The rest of U: E(W) - 1/W < E <= E(W), and 1/W <= 2^(c-63) = 2^(c-5) ulp <= (2^c >> 5) + 1 ulp.
+ *     s1 = mulhi(Z, mulhi(Z, t2)) >> 9                       + (-1.01u, .01u)
+ *                                              (the inner one is off by < 2.01u, times 2^-9)
+ *     L  = Z - s1                            = 512*q(w)      + (-.01u, 1.01u)
+ *     since a factor w < 2^-9 shrinks an earlier error to below .005u, a shift by 9 adds (-1u, 0] and the mulhi before
+ *     it (-.002u, 0].
+ *   l = L >> 15, in ulp (2^-73 to 2^-58): truncation (-1, 0]; the errors above are divided by 2^15.
+ *   Passing from w to z: ln(1+z) - ln(1+w) <= z - w < 2u/512, nothing in ulp.
+ *   So l - ln(1+z) lies in (-1.001, 2.671) ulp.
+ *   The table has ceil(c*ln 2) + 3 and ceil(-ln x_i), each rounding in [0, 1).
+ *   Together: H := octave_c + minus_log_i - l satisfies  0 < H - E(W) < 3 + 2 + 1.001 < 6.01 ulp.
+ *   The rest of U: E(W) - 1/W < E <= E(W), and 1/W <= 2^(c-63) = 2^(c-5) ulp <= (2^c >> 5) + 1 ulp.
  *   So  H - d < E < H  with  d = 8 + (2^c >> 5) ulp. */
 #ifndef CAUCUS_DP_EXPONENTIAL_DRAW_H
 #define CAUCUS_DP_EXPONENTIAL_DRAW_H

@@ -23,7 +23,8 @@ typedef struct caucus_http_settings {
 typedef struct caucus_http caucus_http;
 
 /** Check token and address and bind, before there is a coordinator: what is wrong with them is found before a state is
- *  written. *ret_fd is a listening socket. Returns: as caucus_http_open(). */
+ *  written. *ret_fd is a listening socket.
+ *  Returns: as caucus_http_open(). */
 caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

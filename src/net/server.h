@@ -37,8 +37,9 @@ typedef struct caucus_server_settings {
 
 typedef struct caucus_server caucus_server;
 
-/** Check everything and bind, then open the store, restore or begin. Returns: CAUCUS_OK or what is wrong, named; what
- * is wrong with the settings, files or addresses is found before anything is written. */
+/** Check everything and bind, then open the store, restore or begin.
+ *  Returns: CAUCUS_OK or what is wrong, named; what is wrong with the settings, files or addresses is found before
+ *           anything is written. */
 caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_server_close(caucus_server *server);

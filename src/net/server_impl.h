@@ -115,7 +115,8 @@ void caucus_step_close(caucus_server *server);
  * the last of it. */
 void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
- * connection that had its place finds out by its session number. Returns: the session; *ret_before what was before. */
+ *  connection that had its place finds out by its session number.
+ *  Returns: the session; *ret_before what was before. */
 uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before);
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);

@@ -26,7 +26,8 @@ caucus_status caucus_ledger_file_open(const char *path, double epsilon, double d
 caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Append the entries that are not in the file yet and wait until they are on the disk. On failure the file is as it
- * was. Returns: CAUCUS_OK, CAUCUS_E_IO. */
+ *  was.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO. */
 caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Unlock and free; entries not synced are dropped. A zeroed struct with fd -1 is fine. */

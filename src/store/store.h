@@ -37,7 +37,8 @@ caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, siz
                                   size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Keep that the run has begun, before announcement 0 leaves: after a restart only the store can say whether somebody
- * may have heard it. A commit of its own, once per run. Returns: as caucus_store_commit(). */
+ *  may have heard it. A commit of its own, once per run.
+ *  Returns: as caucus_store_commit(). */
 caucus_status caucus_store_begin(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 bool caucus_store_begun(const caucus_store *store);
 

@@ -147,11 +147,13 @@ const char *caucus_sweep_key(const caucus_sweep *sweep);
 const char *caucus_sweep_theory(const caucus_sweep *sweep);
 
 /** Whether a report can be written to `folder` at all: gnuplot is there, the folder is new, empty or an older report.
- *  Cheap: to be asked before hours of work. Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */
+ *  Cheap: to be asked before hours of work.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */
 caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Draw and write index.html, CSV files and SVG files. The folder appears, or is replaced, at once and only when
- * complete. Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+ *  complete.
+ *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
 caucus_status caucus_study_write(const caucus_study *report, const char *folder,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -63,7 +63,8 @@ size_t caucus_wire_put(const caucus_frame *frame, uint8_t *to, size_t room);
  *  In:      scratch  d values of working space, for reports whose values lie unaligned.
  *  Out:     *ret_used  bytes taken; 0: the frame is not complete yet.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (too long, malformed, unknown kind, a count above d, text not printable: the
- * error says which). Cost:    no allocation for reports. */
+ *           error says which).
+ *  Cost:    no allocation for reports. */
 caucus_status caucus_wire_take(const uint8_t *bytes, size_t size, uint32_t experts, int64_t *scratch, size_t *ret_used,
                                caucus_frame *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
