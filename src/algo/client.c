@@ -42,8 +42,9 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
 
 size_t caucus_client_shared_bytes(const caucus_plan *plan) {
     const size_t block = 16; /* what malloc adds to each */
-    size_t rows = caucus_plan_is_stoch(plan) ? caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan)
-                                             : caucus_block_rows(plan);
+    size_t rows = caucus_plan_is_stoch(plan)
+                      ? caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan) + caucus_phase_value_rows(plan)
+                      : caucus_block_rows(plan);
     return sizeof(caucus_client) + rows * plan->settings.experts * sizeof(int64_t) + 3 * block;
 }
 

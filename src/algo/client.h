@@ -32,7 +32,7 @@ typedef struct caucus_common {
     uint32_t *scratch; /* [d]: a vote's working space */
     /* The plan has trees or convex losses: */
     caucus_weights weights; /* the mixture being built, or in force */
-    int64_t *value;         /* [d]: the leaf's values (a root-only step reports its root in place) */
+    int64_t *value;         /* [d]: the leaf's values (a root-only step reports its root in place; see own_value) */
     /* Convex losses: */
     uint64_t *stack_x; /* [T1 + 1][d]: counts of the mixture at each depth of the path */
     uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
@@ -74,6 +74,8 @@ struct caucus_client {
     caucus_common *common; /* NULL where nothing of it is needed */
     int64_t *root;         /* [max(1,T1)][d]: linear losses: sum of each root's slice */
     int64_t *stack;        /* [T1][d]: convex losses, unless increments are reported: V along the path */
+    int64_t *own_value;    /* [d]: convex losses with a shortlist: the sums of the vote, which are asked for a second
+                              time after every other client that shares `common` has voted; else NULL */
     caucus_leaf leaf;
     uint32_t phase;      /* the phase in play */
     uint32_t play_index; /* draws from the mixture: index and lane of their stream, and how far it has been read */
@@ -104,14 +106,17 @@ void caucus_phase_client_free(caucus_client *c);
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
 void caucus_phase_client_make(caucus_client *c);
 void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
+/* Where the values of a leaf are made, NULL where the plan needs no such place (phase_space.c). */
+int64_t *caucus_phase_value(const caucus_client *c);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
- * increment) in c->common->value. */
+ * increment) in caucus_phase_value(c). */
 void caucus_phase_client_convex(caucus_client *c, bool increment);
 
 /* phase_space.c: T1 of a plan; rows of d numbers in c->root and in c->stack. */
 uint32_t caucus_plan_trees(const caucus_plan *plan);
 size_t caucus_phase_root_rows(const caucus_plan *plan);
 size_t caucus_phase_stack_rows(const caucus_plan *plan);
+size_t caucus_phase_value_rows(const caucus_plan *plan); /* in c->own_value: 0 or 1 */
 /* What clients have in common. new: CAUCUS_OK (NULL where the plan needs none), CAUCUS_E_MEMORY. */
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret);
 void caucus_common_free(const caucus_plan *plan, caucus_common *common);

@@ -18,13 +18,13 @@ enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
 static uint32_t value_place(const caucus_client *c) {
     if (c->sums && c->report.value == c->sums)
         return VALUE_SUMS;
-    if (c->common && c->common->value && c->report.value == c->common->value)
+    if (c->stoch && caucus_phase_value(c) && c->report.value == caucus_phase_value(c))
         return VALUE_LEAF;
     return c->root && c->report.value == c->root ? VALUE_ROOT : VALUE_SCALAR;
 }
 
 static const int64_t *value_at(const caucus_client *c, uint32_t place) {
-    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, c->common ? c->common->value : NULL};
+    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, caucus_phase_value(c)};
     return places[place];
 }
 
@@ -59,7 +59,7 @@ static void pack_trees(caucus_pack *p, caucus_client *c) {
     size_t d = c->plan->settings.experts;
     caucus_common none = {0}, *w = c->common ? c->common : &none;
     caucus_pack_i64s(p, c->root, c->root ? caucus_phase_root_rows(c->plan) * d : 0);
-    caucus_pack_i64s(p, w->value, d);
+    caucus_pack_i64s(p, caucus_phase_value(c), d);
     if (w->stack_x) { /* convex: one row for each depth */
         size_t rows = caucus_plan_trees(c->plan) + 1, kept = caucus_phase_stack_rows(c->plan);
         caucus_pack_i64s(p, c->stack, kept * d);
@@ -126,7 +126,7 @@ static bool small(const int64_t *value, size_t count) {
 
 static bool sums_fit(const caucus_client *c) {
     size_t d = c->plan->settings.experts;
-    const int64_t *value = c->common ? c->common->value : NULL;
+    const int64_t *value = caucus_phase_value(c);
     return small(&c->cost, 1) && small(&c->scalar, 1) && small(&c->block_cost, 1) && small(c->sums, d) &&
            small(c->block_sums, d) && small(c->root, caucus_phase_root_rows(c->plan) * d) && small(value, d) &&
            small(c->stack, caucus_phase_stack_rows(c->plan) * d);

@@ -30,13 +30,18 @@ caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *fir
         c->root = calloc(roots * d, sizeof *c->root);
     if (rows > 0)
         c->stack = calloc(rows * d, sizeof *c->stack);
-    return (roots == 0 || c->root) && (rows == 0 || c->stack) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    const bool keeps = caucus_phase_value_rows(plan) > 0;
+    if (keeps)
+        c->own_value = calloc(d, sizeof *c->own_value);
+    bool ok = (roots == 0 || c->root) && (rows == 0 || c->stack) && (!keeps || c->own_value);
+    return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
 void caucus_phase_client_free(caucus_client *c) {
     size_t row = c->plan->settings.experts * sizeof(int64_t);
     caucus_wipe_free(c->root, caucus_phase_root_rows(c->plan) * row);
     caucus_wipe_free(c->stack, caucus_phase_stack_rows(c->plan) * row);
+    caucus_wipe_free(c->own_value, row);
     if (!c->shares_common)
         caucus_common_free(c->plan, c->common);
 }
@@ -162,7 +167,7 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
     if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
         if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
             caucus_phase_client_convex(c, increment);
-        return c->common->value;
+        return caucus_phase_value(c);
     }
     int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
     if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)

@@ -78,7 +78,7 @@ void caucus_phase_client_convex(caucus_client *c, bool increment) {
     size_t d = c->plan->settings.experts;
     const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->heard.block - 2];
     uint32_t first_round = caucus_phase_start(c->heard.block - 1) + c->leaf.offset;
-    int64_t *value = c->common->value;
+    int64_t *value = caucus_phase_value(c);
     enter_mixture(c->common, &c->leaf, d);
     memset(value, 0, d * sizeof *value);
     if (c->leaf.depth == 0)

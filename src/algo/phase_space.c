@@ -26,6 +26,16 @@ size_t caucus_phase_stack_rows(const caucus_plan *plan) {
     return is_linear(plan) || increments ? 0 : caucus_plan_trees(plan);
 }
 
+/* A vote uses its sums up at once, so clients in one process can make them in one place. A shortlist asks for some of
+ * the same sums again, after the other clients have voted. Linear losses keep theirs in c->root anyway. */
+size_t caucus_phase_value_rows(const caucus_plan *plan) {
+    return !is_linear(plan) && plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST ? 1 : 0;
+}
+
+int64_t *caucus_phase_value(const caucus_client *c) {
+    return c->own_value ? c->own_value : c->common ? c->common->value : NULL;
+}
+
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
     size_t d = plan->settings.experts, trees = caucus_plan_trees(plan);
     bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
