@@ -151,10 +151,11 @@ double caucus_bounds_stoch_total(const caucus_plan *plan) {
     return total + s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
 }
 
-void caucus_bounds_stoch(caucus_plan *plan) {
+caucus_status caucus_bounds_stoch(caucus_plan *plan) {
     const double all = plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
     const double total = caucus_bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;
     plan->bound_uncapped = isnan(total) ? all : total;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+    return CAUCUS_OK;
 }

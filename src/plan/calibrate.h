@@ -40,8 +40,9 @@ typedef struct svt_real {
     double bound;             /* regret per client in units, with probability 1 - rho */
 } svt_real;
 
-/* checks >= 1. The tight calibration: the plan with the smallest bound, pure or (delta > 0) by zCDP. */
-void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret);
+/* checks >= 1. The tight calibration: the plan with the smallest bound, pure or (delta > 0) by zCDP.
+ * Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) CAUCUS_MUST_CHECK;
 
 /* Fill plan->svt, plan->stoch (family.h). */
 caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -58,7 +59,7 @@ uint32_t caucus_calibrate_batch(uint32_t phase_number, uint32_t trees);
 int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);
 
 /* Fill the bound of a calibrated plan (docs/PRIVACY.md, "Bounds"). */
-void caucus_bounds_stoch(caucus_plan *plan);
+caucus_status caucus_bounds_stoch(caucus_plan *plan) CAUCUS_MUST_CHECK;
 
 /* B_p: excess loss per round of a phase in expectation, loss units; NAN if none is proved. */
 double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase);

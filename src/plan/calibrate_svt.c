@@ -72,14 +72,17 @@ static void consider(svt_real *best, const svt_facts *f, svt_real candidate, dou
         *best = candidate;
 }
 
-void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
+caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
     const svt_facts f = caucus_calibrate_svt_facts(s);
     const double check_tail = log(f.checks / (2 * s->rho / 4));
     *ret = (svt_real){.bound = INFINITY};
     for (int i = 6; i <= 16; i++) {
         const double g = i / 2.0;
-        double kappa = caucus_renewal_switches(s->experts, s->rho / 2, g);
-        kappa = kappa < f.checks ? kappa : f.checks;
+        uint32_t enough = 0;
+        const caucus_status status = caucus_renewal_switches(s->experts, s->rho / 2, g, &enough);
+        if (status != CAUCUS_OK)
+            return status;
+        const double kappa = enough < f.checks ? enough : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;
         svt_real pure = {.margin = g, .switches = (uint32_t)kappa};
@@ -95,6 +98,7 @@ void caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
                 consider(ret, &f, mixed, inner, check_tail);
         }
     }
+    return CAUCUS_OK;
 }
 
 /* Weight of selection k: constant, or front-loaded; the etas are eta_total * weight / norm. */
@@ -139,10 +143,12 @@ static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *
     const double grid = (double)plan->grid;
     caucus_svt_plan *svt = &plan->svt;
     svt_real real;
-    caucus_calibrate_svt_real(s, &real);
+    caucus_status status = caucus_calibrate_svt_real(s, &real);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "", "the law of the switches");
     svt->switches = real.switches;
     svt->margin = real.margin;
-    caucus_status status = allocate(svt, ret_error);
+    status = allocate(svt, ret_error);
     caucus_rational rate = {0, 1};
     if (status == CAUCUS_OK)
         status = caucus_calibrate_rate(real.epsilon_threshold / grid, s->epsilon, &rate, ret_error);

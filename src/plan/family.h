@@ -58,7 +58,7 @@ typedef struct caucus_plan_ops {
 
     /* Fill the family's part of a plan; plan->settings and plan->grid are set. Then its bound. */
     caucus_status (*calibrate)(caucus_plan *plan, caucus_error *ret_error);
-    void (*bound)(caucus_plan *plan);
+    caucus_status (*bound)(caucus_plan *plan); /* CAUCUS_OK, CAUCUS_E_MEMORY */
     /* Recompute the guarantee from the integers alone. `ret` comes with epsilon_messages NAN and zeros. */
     caucus_status (*account)(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error);
     /* Sums that could leave 62 bits, beyond m*T*G; called before calibration too, with the part still empty. NULL: no

@@ -47,18 +47,19 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     return status;
 }
 
-static void bound(caucus_plan *plan) {
+static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double all = s->rounds * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;
     plan->bound_kind = CAUCUS_BOUND_NONE;
     if (is_leader(s))
-        return;
+        return CAUCUS_OK;
     const double e = plan->hedge.learning_rate;
     plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
     plan->bound_uncapped =
         (log((double)s->experts) / e + e * squares(s) / 8) * (s->hi - s->lo) + all / (double)plan->grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+    return CAUCUS_OK;
 }
 
 static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {

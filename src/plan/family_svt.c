@@ -54,8 +54,9 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     return CAUCUS_OK;
 }
 
-/* Of a noise threshold, in grid units, that the proof adds to L; NAN if the plan leaves too small a margin. */
-static double paper_noise(const caucus_plan *plan, const svt_facts *f) {
+/* Of a noise threshold, in grid units, that the proof adds to L; NAN if the plan leaves too small a margin.
+ * Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+static caucus_status paper_noise(const caucus_plan *plan, const svt_facts *f, double *ret) {
     const caucus_svt_plan *svt = &plan->svt;
     const double r = plan->settings.rho / 8;
     /* Whole numbers of grid steps: for them the discrete Laplace tail is at most half the exponential. */
@@ -65,14 +66,19 @@ static double paper_noise(const caucus_plan *plan, const svt_facts *f) {
     const double eta = 2 * caucus_rational_double(svt->select_rate[0]); /* per grid step */
     double margin = eta * ((double)(svt->threshold[0] - svt->score_floor) - cq - ct);
     margin = margin < 16 ? margin : 16; /* a larger margin is also a margin of 16 */
+    *ret = NAN;
     if (!(margin >= RENEWAL_MARGIN_MIN))
-        return NAN;
-    double needed = caucus_renewal_switches(plan->settings.experts, plan->settings.rho / 2, margin);
-    needed = needed < f->checks ? needed : f->checks;
-    return needed <= svt->switches ? cq + ct : NAN;
+        return CAUCUS_OK;
+    uint32_t enough = 0;
+    const caucus_status status =
+        caucus_renewal_switches(plan->settings.experts, plan->settings.rho / 2, margin, &enough);
+    const double needed = enough < f->checks ? enough : f->checks;
+    if (status == CAUCUS_OK && needed <= svt->switches)
+        *ret = cq + ct;
+    return status;
 }
 
-static void bound(caucus_plan *plan) {
+static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = caucus_calibrate_svt_facts(s);
@@ -81,21 +87,23 @@ static void bound(caucus_plan *plan) {
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
     plan->bound = plan->bound_uncapped = all;
     if (svt->checks == 0)
-        return;
+        return CAUCUS_OK;
     double noise;
+    caucus_status status = CAUCUS_OK;
     if (s->front_load && s->calibration == CAUCUS_CALIBRATION_TIGHT)
         noise = NAN; /* the renewal proof needs a constant eta */
     else if (s->calibration == CAUCUS_CALIBRATION_PAPER)
-        noise = paper_noise(plan, &f);
+        status = paper_noise(plan, &f, &noise);
     else
         noise = log((svt->switches + 1.0) / (s->rho / 4)) / caucus_rational_double(svt->check_noise.parameter);
-    if (isnan(noise)) {
+    if (status != CAUCUS_OK || isnan(noise)) {
         plan->bound_kind = CAUCUS_BOUND_NONE;
-        return;
+        return status;
     }
     const double per_epoch = f.block_cost + ((double)svt->threshold[0] + noise) / (grid * f.clients);
     plan->bound_uncapped = (svt->switches + 1.0) * per_epoch * f.per_unit + all / grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
+    return CAUCUS_OK;
 }
 
 static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {

@@ -22,7 +22,7 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
         return status;
     status = caucus_plan_ops_of(plan)->calibrate(plan, ret_error);
     if (status == CAUCUS_OK)
-        caucus_plan_ops_of(plan)->bound(plan);
+        status = caucus_plan_ops_of(plan)->bound(plan);
     return status;
 }
 

@@ -54,14 +54,18 @@ static double convolve(double *f, double *history, size_t n, double h) {
     return total;
 }
 
-uint32_t caucus_renewal_switches(uint32_t d, double rho, double margin) {
+caucus_status caucus_renewal_switches(uint32_t d, double rho, double margin, uint32_t *ret) {
     const double x = log((double)d);
     const double v = margin / 2;
+    if (rho < RHO_GRID) {
+        *ret = switches_by_moment(x, rho, v);
+        return CAUCUS_OK;
+    }
     const double h = v / BINS;
     const size_t n = (size_t)(x / h) + 2; /* one more than needed, in case x/h was rounded down */
-    double *f = rho >= RHO_GRID ? malloc(2 * n * sizeof *f) : NULL;
+    double *f = malloc(2 * n * sizeof *f);
     if (!f)
-        return switches_by_moment(x, rho, v);
+        return CAUCUS_E_MEMORY;
     for (size_t i = 0; i < n; i++)
         f[i] = i == 0;
     uint32_t k = 0;
@@ -69,5 +73,6 @@ uint32_t caucus_renewal_switches(uint32_t d, double rho, double margin) {
     while (k < SWITCHES_MAX && convolve(f, f + n, n, h) + ROUNDING > rho)
         k++;
     free(f);
-    return k + 1;
+    *ret = k + 1;
+    return CAUCUS_OK;
 }

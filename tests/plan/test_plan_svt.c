@@ -24,7 +24,7 @@ static void known_calibrations(void **state) {
     for (size_t i = 0; i < 3; i++) {
         caucus_settings s = svt(10, want[i].rounds, want[i].epsilon, want[i].d, 0);
         svt_real real;
-        caucus_calibrate_svt_real(&s, &real);
+        assert_int_equal(caucus_calibrate_svt_real(&s, &real), CAUCUS_OK);
         near(real.margin, want[i].g, 0);
         assert_int_equal(real.switches, want[i].kappa);
         near(real.epsilon_threshold, want[i].at, 5e-6);
