@@ -5,7 +5,7 @@ JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit bench lint asan tsan fuzz coverage install clean
 
-all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
+all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 

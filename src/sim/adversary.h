@@ -44,7 +44,7 @@
     X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K, in data/ml-1m or --data")                     \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
-CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
+CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
 /* What is true of an adversary's losses whatever the seed: what a proven bound may assume of them (bound_fit.h). */
 typedef struct caucus_adversary_class {

@@ -23,7 +23,7 @@
     X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                                           \
     X(SCALING, "scaling", "Table 1: how regret and traffic grow; the lower bounds")
 #define CAUCUS_ENUM_SECTION(name, word, help) CAUCUS_SECTION_##name,
-CAUCUS_CHOICE_ENUM(section, SECTION, CAUCUS_SECTION_LIST)
+CAUCUS_CHOICE_DECLARE(extern, section, SECTION, CAUCUS_SECTION_LIST)
 
 typedef struct caucus_study_options {
     bool quick;                      /* fewer trials and seeds */
