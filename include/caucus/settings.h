@@ -99,8 +99,8 @@ typedef struct caucus_settings {
     caucus_losses losses;           /* linear */
     uint32_t clients;               /* m, 1 .. 2^24 (10). The single-player baselines are planned with 1 */
     uint32_t experts;               /* d, 2 .. 2^20 (100) */
-    uint32_t rounds;                /* T, 1 .. 2^30 (512) */
-    uint32_t interval;              /* N, rounds per block, 1 .. 2^30 (1); svt and hedge */
+    uint64_t rounds;                /* T, 1 .. 2^30 (512) */
+    uint64_t interval;              /* N, rounds per block, 1 .. 2^30 (1); svt and hedge */
     double epsilon;                 /* above 0, at most 1000, or INFINITY (hedge and leader only) (1) */
     double delta;                   /* 0 (pure) or in (0, 0.1) (0) */
     double rho;                     /* failure probability of the regret bound, (0, 0.5] (0.05); utility only */

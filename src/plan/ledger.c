@@ -246,7 +246,7 @@ caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *pl
     return status;
 }
 
-caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
+caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_t block, const char *what,
                                     caucus_rational choices, caucus_rational messages, caucus_error *ret_error) {
     if (run < 1 || run > ledger->runs)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "run", "%u (accepted: 1 to %zu)", run, ledger->runs);

@@ -33,7 +33,7 @@ typedef struct caucus_study_options {
     const char *data; /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
     uint32_t threads; /* 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. `step` is what is being run. */
-    void (*progress)(void *user, const char *step, uint32_t done, uint32_t total);
+    void (*progress)(void *user, const char *step, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop; /* set to end early; NULL = never */
 } caucus_study_options;
