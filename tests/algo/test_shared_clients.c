@@ -152,7 +152,7 @@ static void bytes(void **state) {
         caucus_error error = {0};
         if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
             fail_msg("%s: %s", error.field, error.text);
-        assert_in_range(caucus_client_shared_bytes(plan), 800, 800 + 480);
+        assert_in_range(caucus_client_shared_bytes(plan), 800, 800 + 512);
         caucus_plan_free(plan);
     }
 }
