@@ -4,6 +4,7 @@
  * of readers can hold up the coordinator. Requests are never logged: not their address, not their path, not their
  * headers. On loopback without a token the Host header must name the loopback too: a page of another site that points
  * its own name at 127.0.0.1 (DNS rebinding) is not answered. */
+#define _GNU_SOURCE /* fopencookie */
 #include "net/http.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@
 
 #include "dial/address.h"
 #include "net/http_view.h"
+#include "num/text.h"
 #include "store/clock.h"
 
 #define VIEW_MS 100    /* a view is shared by all requests within this time */
@@ -155,23 +157,29 @@ static unsigned write_health(const caucus_view *view, FILE *to) {
     return caucus_view_health(view, to) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
+/* Standard output functions onto a text that grows. 0 is how a cookie says that nothing could be written. */
+static ssize_t append(void *user, const char *bytes, size_t size) {
+    caucus_text *text = user;
+    caucus_text_put(text, bytes, size);
+    return text->failed ? 0 : (ssize_t)size;
+}
+
 static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
                                    caucus_writer writer) {
     refresh(http);
-    char *text = NULL;
-    size_t length = 0;
-    FILE *to = open_memstream(&text, &length);
+    caucus_text text = {0};
+    FILE *to = fopencookie(&text, "w", (cookie_io_functions_t){.write = append});
     if (!to)
         return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
     unsigned code = writer(&http->view, to);
     bool whole = !ferror(to);
     if (fclose(to) != 0 || !whole) {
-        free(text);
+        caucus_text_free(&text);
         return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
     }
-    struct MHD_Response *response = MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response = MHD_create_response_from_buffer(text.length, text.data, MHD_RESPMEM_MUST_FREE);
     if (!response)
-        free(text);
+        caucus_text_free(&text);
     return queue(connection, code, type, response);
 }
 
