@@ -92,9 +92,9 @@ static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && (length = getline(&line, &room, file)) >= 0)
         status = take_line(r, line, (size_t)length, ++number, ret_error);
+    if (status == CAUCUS_OK && !feof(file)) /* no memory for a line sets no error: the rest would be let in */
+        status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "revoked", "%.120s: cannot be read", r->path);
     free(line);
-    if (status == CAUCUS_OK && ferror(file))
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: cannot be read", r->path);
     fclose(file);
     r->readable = status == CAUCUS_OK;
     r->version += r->readable;

@@ -69,9 +69,9 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "%s|%s|%s|%s|%s|%s|%s|%s", caucus_algorithm_word(s->algorithm), caucus_trust_word(s->trust),
               caucus_calibration_word(s->calibration), caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
               caucus_select_word(s->select), caucus_message_word(s->message), caucus_losses_word(s->losses));
-    hash_text(&state, "|%u|%u|%" PRIu64 "|%" PRIu64 "|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts,
-              s->rounds, s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz,
-              s->smoothness, s->front_load, s->past_phases, s->grid);
+    hash_text(&state, "|%u|%u|%u|%u|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts, s->rounds,
+              s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz, s->smoothness,
+              s->front_load, s->past_phases, s->grid);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_path(&state, a->data);
@@ -81,11 +81,9 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
 }
 
 static void write_trial(FILE *out, const caucus_trial_result *t) {
-    fprintf(out,
-            "%a,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-            ",%" PRIu64,
-            t->regret, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down,
-            t->clipped, t->nan, t->digest);
+    fprintf(out, "%a,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->regret,
+            t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan,
+            t->digest);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
@@ -115,17 +113,24 @@ typedef struct reader {
     const char *path;
     char *line;
     size_t room, number;
+    int failed; /* errno of a line that could not be read though it is there; 0: none */
     caucus_error *error;
 } reader;
 
 static caucus_status refuse(reader *r, const char *what) {
+    if (r->failed != 0)
+        return caucus_fail_os(r->error, CAUCUS_E_IO, r->failed, "", "%s: %s", caucus_path_tail(r->path),
+                              strerror(r->failed));
     return caucus_fail(r->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — remove it to begin anew", caucus_path_tail(r->path),
                        r->number, what);
 }
 
 /* The next line without its newline; "" at the end. */
 static const char *next_line(reader *r) {
+    errno = 0;
     ssize_t length = getline(&r->line, &r->room, r->in);
+    if (length < 0 && !feof(r->in))
+        r->failed = errno != 0 ? errno : EIO;
     r->number++;
     if (length <= 0 || r->line[length - 1] != '\n')
         return "";
@@ -151,12 +156,15 @@ static bool take_whole(const char **at, uint64_t *ret) {
 }
 
 static bool read_trial(const char *at, caucus_trial_result *t) {
-    bool good = take_real(&at, &t->regret) && take_whole(&at, &t->switches) && take_whole(&at, &t->selections) &&
+    uint64_t switches = 0, selections = 0;
+    bool good = take_real(&at, &t->regret) && take_whole(&at, &switches) && take_whole(&at, &selections) &&
                 take_whole(&at, &t->scalars_up) && take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) &&
                 take_whole(&at, &t->bytes_down) && take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) &&
-                take_whole(&at, &t->digest);
+                take_whole(&at, &t->digest) && switches <= UINT32_MAX && selections <= UINT32_MAX;
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
+    t->switches = (uint32_t)switches;
+    t->selections = (uint32_t)selections;
     return good && *at == '\0';
 }
 
@@ -166,7 +174,7 @@ static caucus_status read_run(reader *r, const caucus_run *run, size_t number, c
     (void)snprintf(expected, sizeof expected, "run,%zu,%s,", number, hash);
     const char *line = next_line(r);
     if (strncmp(line, expected, strlen(expected)) != 0) {
-        if (strncmp(line, "run,", 4) != 0 && strcmp(line, "end") != 0)
+        if (r->failed != 0 || (strncmp(line, "run,", 4) != 0 && strcmp(line, "end") != 0))
             return refuse(r, "torn or altered");
         return caucus_fail(r->error, CAUCUS_E_MISMATCH, "",
                            "%s: run %zu had other settings — resume with the same ones, or use a "
@@ -198,12 +206,12 @@ caucus_status caucus_unfinished_load(const char *directory, const caucus_run *ru
     path_of(directory, path, sizeof path);
     reader r = {.path = path, .error = ret_error, .in = fopen(path, "re")};
     if (r.in == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", caucus_path_tail(path), strerror(errno));
+        return caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "", "%s: %s", caucus_path_tail(path), strerror(errno));
     caucus_status status = strcmp(next_line(&r), HEAD) == 0 ? CAUCUS_OK : refuse(&r, "not a file of this version");
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++)
         status = read_run(&r, &runs[i], i + 1, &ret[i]);
     if (status == CAUCUS_OK && strcmp(next_line(&r), "end") != 0)
-        status = strncmp(r.line, "run,", 4) == 0
+        status = r.failed == 0 && r.line != NULL && strncmp(r.line, "run,", 4) == 0
                      ? caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
                                    "%s: there were more than %zu runs — resume with the same settings, "
                                    "or use a new --out",

@@ -61,12 +61,13 @@ bool caucus_sync_folder(const char *path) {
 }
 
 bool caucus_sync_parent(const char *path) {
-    char *copy = strdup(path);
-    bool good = copy != NULL && caucus_sync_folder(dirname(copy));
-    int why = errno;
-    free(copy);
-    errno = why;
-    return good;
+    char copy[4096]; /* as long as the system's longest path: no memory is needed after a file has its name */
+    if (strlen(path) >= sizeof copy) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    return caucus_sync_folder(dirname(copy));
 }
 
 bool caucus_file_is_named(int fd, const char *path) {

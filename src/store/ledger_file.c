@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static caucus_status fail_io(const char *path, const char *doing, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s", caucus_path_tail(path), doing, strerror(errno));
+    const int why = errno;
+    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s%s", caucus_path_tail(path), doing, strerror(why));
 }
 
 /* One line of the file, its newline removed; length as read, so that a zero byte inside shows. */
@@ -31,6 +32,8 @@ static caucus_status take_line(const char *path, char *line, size_t length, size
     caucus_status status = caucus_ledger_append_line(ledger, line, number, &why);
     if (status == CAUCUS_OK)
         return CAUCUS_OK;
+    if (status == CAUCUS_E_MEMORY)
+        return caucus_fail(ret_error, status, "ledger", "%s", caucus_status_text(status));
     /* The text begins with "line N"; here the place says it already. */
     const char *text = why.text;
     char prefix[32];
@@ -49,7 +52,7 @@ static caucus_status read_lines(const char *path, FILE *in, caucus_ledger **ret,
     ssize_t length = 0;
     while (status == CAUCUS_OK && (length = getline(&line, &room, in)) > 0)
         status = take_line(path, line, (size_t)length, ++number, &ledger, ret_error);
-    if (status == CAUCUS_OK && ferror(in))
+    if (status == CAUCUS_OK && !feof(in)) /* no memory for a line sets no error: a ledger cut short would spend twice */
         status = fail_io(path, "", ret_error);
     if (status == CAUCUS_OK && ledger == NULL)
         status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "",

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 
 static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", caucus_path_tail(path), strerror(errno));
+    const int why = errno;
+    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s", caucus_path_tail(path), strerror(why));
 }
 
 static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, caucus_error *ret_error) {

@@ -120,11 +120,11 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
         if (status != CAUCUS_OK)
             return status;
     }
-    if (last != count - 1 || state != last || line != lines || last == INT64_MAX)
+    if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                            "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
                            caucus_path_tail(store->path));
-    store->next_serial = (uint64_t)count;
+    store->next_serial = (uint32_t)count;
     store->next_line = lines + 1;
     return CAUCUS_OK;
 }
@@ -140,7 +140,8 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
                {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &store->put_announcement},
                {"INSERT INTO ledger VALUES(?1, ?2)", &store->put_line},
                {"UPDATE meta SET begun = 1", &store->put_begun},
-               {"COMMIT", &store->commit}};
+               {"COMMIT", &store->commit},
+               {"ROLLBACK", &store->rollback}}; /* prepared: to take back needs no memory that is not there */
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (sqlite3_prepare_v3(store->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT, all[i].to, NULL) != SQLITE_OK)
             return caucus_store_fail(store->db, store->path, "opening", ret_error);
@@ -230,8 +231,8 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
 void caucus_store_close(caucus_store *store) {
     if (store == NULL)
         return;
-    sqlite3_stmt *statements[] = {store->begin,    store->put_state, store->put_announcement,
-                                  store->put_line, store->put_begun, store->commit};
+    sqlite3_stmt *statements[] = {store->begin,     store->put_state, store->put_announcement, store->put_line,
+                                  store->put_begun, store->commit,    store->rollback};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         sqlite3_finalize(statements[i]);
     /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way.

@@ -24,8 +24,9 @@ char *caucus_store_join(const char *dir, const char *name) {
 }
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_path_tail(path), strerror(errno),
-                       fix[0] != '\0' ? " — " : "", fix);
+    const int why = errno;
+    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s%s%s", caucus_path_tail(path), strerror(why),
+                          fix[0] != '\0' ? " — " : "", fix);
 }
 
 static caucus_status no_memory(caucus_error *ret_error) {
