@@ -48,6 +48,7 @@ typedef struct caucus_stream {
     uint32_t block;  /* ChaCha20 block counter of the next refill */
     uint8_t nonce[12];
     uint8_t key[CAUCUS_KEY_BYTES];
+    bool seeded; /* as the key: samplers may take less time where that tells something, for the same draws */
 } caucus_stream;
 
 /** A fresh key from the operating system.

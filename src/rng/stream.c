@@ -37,6 +37,7 @@ void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus
     (void)caucus_le_put(ret_stream->nonce + 4, index, 4);
     (void)caucus_le_put(ret_stream->nonce + 8, lane, 4);
     memcpy(ret_stream->key, key->bytes, CAUCUS_KEY_BYTES);
+    ret_stream->seeded = key->seeded;
 }
 
 void caucus_stream_refill(caucus_stream *stream) {
@@ -68,12 +69,50 @@ uint64_t caucus_stream_place(const caucus_stream *stream) {
 
 void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
                           uint32_t index, uint32_t lane, uint64_t words) {
-    assert(words / BLOCK_WORDS <= UINT32_MAX);
     caucus_stream_init(ret_stream, key, purpose, phase, index, lane);
-    ret_stream->block = (uint32_t)(words / BLOCK_WORDS);
+    caucus_stream_go(ret_stream, words);
+}
+
+/* Lanes are numbered from 0 and few; the digits of a lane are 2^24 apart from it and from one another. */
+static void digit_nonce(const caucus_stream *stream, unsigned digit, uint8_t ret_nonce[12]) {
+    assert(digit >= 1 && digit < 1u << (32 - CAUCUS_DIGIT_SHIFT));
+    memcpy(ret_nonce, stream->nonce, sizeof stream->nonce);
+    ret_nonce[11] = (uint8_t)(ret_nonce[11] + digit);
+}
+
+uint64_t caucus_stream_digit(const caucus_stream *stream, unsigned digit, uint64_t place) {
+    uint8_t nonce[12], bytes[BLOCK_BYTES] = {0};
+    digit_nonce(stream, digit, nonce);
+    assert(place / BLOCK_WORDS <= UINT32_MAX);
+    crypto_stream_chacha20_ietf_xor_ic(bytes, bytes, sizeof bytes, nonce, (uint32_t)(place / BLOCK_WORDS), stream->key);
+    uint64_t word = caucus_le_get(bytes + place % BLOCK_WORDS * sizeof word, sizeof word);
+    sodium_memzero(bytes, sizeof bytes);
+    return word;
+}
+
+void caucus_stream_digits(caucus_stream *ret_stream, const caucus_stream *stream, unsigned digit) {
+    uint64_t place = caucus_stream_place(stream);
+    digit_nonce(stream, digit, ret_stream->nonce);
+    memcpy(ret_stream->key, stream->key, CAUCUS_KEY_BYTES);
+    ret_stream->seeded = stream->seeded;
+    ret_stream->filled = 0;
+    ret_stream->block = 0;
+    caucus_stream_go(ret_stream, place);
+}
+
+void caucus_stream_go(caucus_stream *stream, uint64_t words) {
+    assert(words / BLOCK_WORDS <= UINT32_MAX);
+    uint64_t end = (uint64_t)stream->block * BLOCK_WORDS; /* of what is in the buffer */
+    if (words < end && words + stream->filled >= end) {
+        stream->next = (unsigned)(words + stream->filled - end);
+        return;
+    }
+    stream->next = 0;
+    stream->filled = 0;
+    stream->block = (uint32_t)(words / BLOCK_WORDS);
     if (words % BLOCK_WORDS != 0) {
-        caucus_stream_refill(ret_stream);
-        ret_stream->next = (unsigned)(words % BLOCK_WORDS);
+        caucus_stream_refill(stream);
+        stream->next = (unsigned)(words % BLOCK_WORDS);
     }
 }
 
