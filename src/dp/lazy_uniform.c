@@ -145,6 +145,20 @@ void caucus_lazy_begin(caucus_lazy *u, caucus_stream *stream, uint64_t word) {
     u->limb[0] = word;
 }
 
+void caucus_lazy_begin_at(caucus_lazy *u, const caucus_stream *stream, uint64_t place, uint64_t word) {
+    caucus_lazy_begin(u, NULL, word);
+    u->digits = stream;
+    u->place = place;
+}
+
+void caucus_lazy_more(caucus_lazy *u) {
+    if (u->limbs == CAUCUS_LAZY_LIMBS) {
+        abort();
+    }
+    u->limb[u->limbs] = u->stream != NULL ? caucus_word(u->stream) : caucus_stream_digit(u->digits, u->limbs, u->place);
+    u->limbs++;
+}
+
 /* Is x - y >= 2, as integers of n limbs? */
 static bool exceeds_by_two(const uint64_t *x, const uint64_t *y, unsigned n) {
     uint64_t difference[CAUCUS_LAZY_LIMBS], upper = 0;
@@ -171,9 +185,6 @@ bool caucus_lazy_below_exp(caucus_lazy *u, caucus_u128 a, caucus_u128 b) {
         if (exceeds_by_two(u->limb, e, u->limbs)) { /* N >= e+2 */
             return false;
         }
-        if (u->limbs == CAUCUS_LAZY_LIMBS) {
-            abort();
-        }
-        u->limb[u->limbs++] = caucus_word(u->stream);
+        caucus_lazy_more(u);
     }
 }
