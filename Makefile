@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test browser-test demo audit bench lint asan tsan fuzz coverage install clean
+.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan tsan fuzz coverage install clean
 
 all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
 	cmake --preset release
@@ -35,6 +35,12 @@ audit: all ## measure whether every privacy claim holds (minutes): out/audit/aud
 
 bench: all ## measure speed (bench/), against the bare limit where there is one
 	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done
+
+timing-quick: all ## does time tell scores or noise? 10^5 runs a mode (about a minute)
+	build/tests/timing 100000
+
+timing: all ## the same with 10^6 runs
+	build/tests/timing 1000000
 
 lint: ## warnings as errors (gcc, clang), cppcheck, clang-tidy, shellcheck, house rules
 	tools/install-deps --dev
