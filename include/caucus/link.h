@@ -22,7 +22,8 @@ typedef struct caucus_link caucus_link;
 typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 
 /** In: plan borrowed; plan_hash: SHA-256 of the plan file's bytes; state: what `save` was last given, or NULL for a new
- * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged or of another plan or client), CAUCUS_E_RANGE,
+ * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan), CAUCUS_E_CONFLICT
+ * (of another client), CAUCUS_E_RANGE,
  * CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t plan_hash[32], uint32_t index,
                                          const caucus_key *key, const uint8_t *state, size_t state_bytes,
@@ -38,7 +39,9 @@ CAUCUS_API caucus_status caucus_link_connected(caucus_link *link, caucus_error *
 CAUCUS_API void caucus_link_disconnected(caucus_link *link);
 
 /** Bytes from the coordinator. Returns: CAUCUS_OK; anything else: drop the connection (the error says why).
- *  CAUCUS_E_MISMATCH: the coordinator refused for good (another plan, unknown client): do not come again. */
+ *  CAUCUS_E_LATER: it has no room now: come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the
+ *  connection. A status for which caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked
+ *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): do not come again. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */
@@ -57,13 +60,13 @@ CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
 /** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
- * turned out to be wrong: drop the connection; CAUCUS_E_IO if `save` failed, CAUCUS_E_MEMORY if there was no memory for
+ * turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory for
  * its report: the round counts, and the rest is tried again with the next call of this or of caucus_link_receive(). */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell
- * behind what is being sent. Returns: CAUCUS_OK, CAUCUS_E_IO (not saved; a restart goes on from the last state that
+ * behind what is being sent. Returns: CAUCUS_OK, CAUCUS_E_SAVE (not saved; a restart goes on from the last state that
  * was). */
 CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;

@@ -8,6 +8,7 @@
 #ifndef CAUCUS_STATUS_H
 #define CAUCUS_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__GNUC__)
@@ -39,7 +40,7 @@ extern "C" {
     X(E_IO, "reading or writing failed")                                                                               \
     X(E_FORMAT, "a file or message is malformed")                                                                      \
     X(E_MISMATCH, "this belongs to another plan")                                                                      \
-    X(E_INPUT, "a file that was named cannot be read")                                                                 \
+    X(E_PATH, "a file or directory that was named cannot be used")                                                     \
     X(E_EXISTS, "something else is there already")                                                                     \
     X(E_CONFLICT, "two things that were given do not belong together")                                                 \
     X(E_CHANGED, "a file changed while it was being read")                                                             \
@@ -77,11 +78,16 @@ typedef struct caucus_error {
 /** The text of a status, never NULL. */
 CAUCUS_API const char *caucus_status_text(caucus_status status);
 
+/** True for what was refused for good: neither coming again nor starting again can help (another plan, refused, rolled
+ *  back, over). */
+CAUCUS_API bool caucus_status_is_final(caucus_status status);
+
 /** Fill an error (NULL is allowed and ignored) and return the status, for `return caucus_fail(...)`. */
 CAUCUS_API caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const char *field,
                                      const char *format, ...) CAUCUS_PRINTF(4, 5);
-/** The same for what the system refused: os_error is its errno. CAUCUS_E_IO becomes the more exact CAUCUS_E_FULL or
- *  CAUCUS_E_MEMORY where the errno says so; the status that is returned is the one to go by. */
+/** The same for what the system refused: os_error is its errno. CAUCUS_E_IO and CAUCUS_E_PATH become the more exact
+ *  CAUCUS_E_FULL or CAUCUS_E_MEMORY where the errno says so, and CAUCUS_E_PATH becomes CAUCUS_E_IO where the path is not
+ *  to blame; the status that is returned is the one to go by. */
 CAUCUS_API caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int os_error, const char *field,
                                         const char *format, ...) CAUCUS_PRINTF(5, 6);
 /** Add what would help to an error that was filled just now, and return the status. */

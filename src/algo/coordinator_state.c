@@ -137,7 +137,7 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
         status = CAUCUS_E_FORMAT;
     else if (c->key.seeded != key->seeded)
         status =
-            CAUCUS_E_MISMATCH; /* a private run must not go on with a seed, nor a seeded one as if it were private */
+            CAUCUS_E_CONFLICT; /* a private run must not go on with a seed, nor a seeded one as if it were private */
     if (status != CAUCUS_OK) {
         caucus_coordinator_free(c);
         return status;

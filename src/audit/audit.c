@@ -68,7 +68,7 @@ static void *work(void *argument) {
 }
 
 /* Both worlds, on all threads; this one takes part. Fewer threads than asked is only slower.
- * Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped). */
+ * Returns: CAUCUS_OK, CAUCUS_E_STOPPED. */
 static caucus_status run_half(half *h) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t threads = h->options->threads > 0 ? h->options->threads : cores > 0 ? (uint32_t)cores : 1, started = 0;
@@ -81,7 +81,7 @@ static caucus_status run_half(half *h) {
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&h->lock);
     free(thread);
-    return atomic_load(&h->done) == 2 * chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_ORDER;
+    return atomic_load(&h->done) == 2 * chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_STOPPED;
 }
 
 /* The keys of a half: a function of the seed, the audit's name, the half and the world. */

@@ -37,13 +37,12 @@ typedef struct outputs {
 } outputs;
 
 static caucus_status fail_command(const caucus_audit_command *c, caucus_error *ret_error, const char *what,
-                                  const char *detail) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' %s%s", c->command, what, detail);
+                                  int os_error) {
+    return caucus_fail_os(ret_error, CAUCUS_E_PROGRAM, os_error, "command", "'%.80s' %s", c->command, what);
 }
 
 /* The command's words; argv points into `copy`. */
-static caucus_status split(const caucus_audit_command *c, const char *data, char *copy, char **argv,
-                           caucus_error *ret_error) {
+static caucus_status split(const char *data, char *copy, char **argv, caucus_error *ret_error) {
     size_t count = 0;
     for (char *at = copy; *at != '\0';) {
         at += strspn(at, " ");
@@ -57,7 +56,7 @@ static caucus_status split(const caucus_audit_command *c, const char *data, char
             *at++ = '\0';
     }
     if (count == 0)
-        return fail_command(c, ret_error, "is empty", "");
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "command", "is empty");
     argv[count++] = (char *)(uintptr_t)data; /* posix_spawn does not write to it */
     argv[count] = NULL;
     return CAUCUS_OK;
@@ -68,9 +67,9 @@ static caucus_status start(const caucus_audit_command *c, const char *data, proc
     int ends[2] = {-1, -1};
     if (copy == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "command", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    caucus_status status = split(c, data, copy, argv, ret_error);
+    caucus_status status = split(data, copy, argv, ret_error);
     if (status == CAUCUS_OK && pipe(ends) != 0)
-        status = fail_command(c, ret_error, "cannot be run: ", strerror(errno));
+        status = fail_command(c, ret_error, "cannot be run", errno);
     if (status == CAUCUS_OK && argv[0] != NULL) {
         posix_spawn_file_actions_t actions;
         (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -85,14 +84,14 @@ static caucus_status start(const caucus_audit_command *c, const char *data, proc
         ret->start = ret->end = 0;
         if (error != 0) {
             close(ends[0]);
-            status = fail_command(c, ret_error, "cannot be run: ", strerror(error));
+            status = fail_command(c, ret_error, "cannot be run", error);
         }
     }
     free(copy);
     return status;
 }
 
-/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_IO, CAUCUS_E_ORDER (stopped).
+/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_PROGRAM, CAUCUS_E_STOPPED.
  */
 static caucus_status receive(const caucus_audit_command *c, process *p, size_t *ret_bytes, caucus_error *ret_error) {
     memmove(p->buffer, p->buffer + p->start, p->end - p->start);
@@ -107,17 +106,17 @@ static caucus_status receive(const caucus_audit_command *c, process *p, size_t *
             if (got < 0 && errno == EINTR)
                 continue;
             if (got < 0)
-                return fail_command(c, ret_error, "cannot be read: ", strerror(errno));
+                return fail_command(c, ret_error, "cannot be read", errno);
             p->end += (size_t)got;
             *ret_bytes = (size_t)got;
             return CAUCUS_OK;
         }
         left -= ready == 0 ? 0.1 : 0;
         if (left <= 0)
-            return caucus_fail(ret_error, CAUCUS_E_IO, "command", "'%.80s' printed nothing for %g seconds", c->command,
-                               c->timeout);
+            return caucus_fail(ret_error, CAUCUS_E_PROGRAM, "command", "'%.80s' printed nothing for %g seconds",
+                               c->command, c->timeout);
     }
-    return CAUCUS_E_ORDER;
+    return CAUCUS_E_STOPPED;
 }
 
 /* One line, trimmed, as an output. */
@@ -133,7 +132,7 @@ static caucus_status keep(const caucus_audit_command *c, const char *at, size_t 
     for (size_t i = 0; i < length && word; i++)
         word = (unsigned char)at[i] >= 0x20 && at[i] != 0x7f;
     if (!word)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "command",
+        return caucus_fail(ret_error, CAUCUS_E_PROGRAM, "command",
                            "'%.80s' printed a line that is no output — a number or a word of at most %d "
                            "bytes per line",
                            c->command, OUTPUT_MAX);
@@ -185,15 +184,15 @@ static caucus_status finish(const caucus_audit_command *c, process *p, bool ende
         if (left <= 0) {
             (void)kill(p->pid, SIGKILL);
             (void)waitpid(p->pid, &how, 0);
-            return caucus_fail(ret_error, CAUCUS_E_IO, "command",
+            return caucus_fail(ret_error, CAUCUS_E_PROGRAM, "command",
                                "'%.80s' closed its output and did not end for %g seconds", c->command, c->timeout);
         }
     }
-    char detail[32];
-    (void)snprintf(detail, sizeof detail, "%d", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-    if (WIFSIGNALED(how))
-        return fail_command(c, ret_error, "was ended by signal ", detail);
-    return WEXITSTATUS(how) == 0 ? CAUCUS_OK : fail_command(c, ret_error, "failed with exit code ", detail);
+    if (!WIFSIGNALED(how) && WEXITSTATUS(how) == 0)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_PROGRAM, "command", "'%.80s' %s %d", c->command,
+                       WIFSIGNALED(how) ? "was ended by signal" : "failed with exit code",
+                       WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
 }
 
 static caucus_status collect(const caucus_audit_command *c, unsigned world, process *p, outputs *ret,
@@ -216,7 +215,7 @@ static caucus_status collect(const caucus_audit_command *c, unsigned world, proc
             status = end;
         }
         if (status == CAUCUS_OK && ret->count == before)
-            status = fail_command(c, ret_error, "printed nothing — one output per line is expected", "");
+            status = fail_command(c, ret_error, "printed nothing — one output per line is expected", 0);
         if (c->progress != NULL)
             c->progress(c->progress_user, (uint32_t)((world * c->trials + ret->count) * 1000 / (2 * c->trials)), 1000);
     }

@@ -3,7 +3,7 @@
  * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is
  * `pass`. */
 #include "audit/audit.h"
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
@@ -252,9 +252,7 @@ static int choose(const audit *a, const caucus_audit *table, size_t count, bool 
 }
 
 static int complain(caucus_status status, const caucus_error *error) {
-    fprintf(stderr, "caucus audit: %s%s%s\n", error->field, error->field[0] != '\0' ? ": " : "",
-            error->text[0] != '\0' ? error->text : caucus_status_text(status));
-    return CAUCUS_EXIT_FAILED;
+    return caucus_complain("audit", options, status, error);
 }
 
 static int report(const audit *a, const caucus_audit_result *result, size_t count, size_t asked) {
@@ -304,7 +302,7 @@ static int run_table(audit *a) {
         caucus_progress_end(&progress);
         done += status == CAUCUS_OK;
     }
-    if (code == 0 && (status == CAUCUS_OK || status == CAUCUS_E_ORDER))
+    if (code == 0 && (status == CAUCUS_OK || status == CAUCUS_E_STOPPED))
         code = report(a, result, done, asked);
     else if (code == 0)
         code = complain(status, &error);
@@ -348,7 +346,7 @@ static int run_outside(audit *a) {
     c->stop = &caucus_stop;
     caucus_status status = caucus_audit_command_run(c, &result, &error);
     caucus_progress_end(&progress);
-    if (status == CAUCUS_E_ORDER)
+    if (status == CAUCUS_E_STOPPED)
         return report(a, &result, 0, 1);
     return status == CAUCUS_OK ? report(a, &result, 1, 1) : complain(status, &error);
 }
@@ -371,11 +369,9 @@ static int run(audit *a, int argc, char **argv) {
         }
     bool made = false;
     caucus_error error = {0};
-    if (a->out != NULL &&
-        caucus_out_dir_make(a->out, &made, &error) != CAUCUS_OK) { /* before minutes of work, not after */
-        fprintf(stderr, "caucus audit: --out: %s\n", error.text);
-        return CAUCUS_EXIT_USAGE;
-    }
+    caucus_status status = a->out != NULL ? caucus_out_dir_make(a->out, &made, &error) : CAUCUS_OK;
+    if (status != CAUCUS_OK) /* before minutes of work, not after */
+        return complain(status, &error);
     caucus_stop_on_signals();
     code = a->given[COMMAND] ? run_outside(a) : run_table(a);
     if (made && code != CAUCUS_EXIT_DONE)

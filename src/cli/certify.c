@@ -2,7 +2,7 @@
  *
  * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
 #include "dial/certify.h"
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 
@@ -134,9 +134,7 @@ static int certify(const caucus_certify_settings *s) {
         print_made(s);
         return CAUCUS_EXIT_DONE;
     }
-    fprintf(stderr, "caucus certify: %s%s%s%s\n", error.field[0] ? "--" : "", error.field, error.field[0] ? " " : "",
-            error.text[0] ? error.text : caucus_status_text(status));
-    return status == CAUCUS_E_RANGE ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
+    return caucus_complain("certify", options, status, &error);
 }
 
 int caucus_cli_certify(int argc, char **argv) {

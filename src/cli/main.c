@@ -1,6 +1,7 @@
 /* main.c: the program `caucus`: overview, --help, --version, and the way to a verb.
  *
- * Exit codes everywhere: 0 done, 1 failed, 2 wrong use or input. An error is one line that names the fix. */
+ * Exit codes: see exit_codes.h. An error is one line that names the fix. */
+#include "cli/exit_codes.h"
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
 
@@ -8,8 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 #define VERB_ENTRY(name, group, line) {#name, group, line, caucus_cli_##name},
 static const caucus_verb verbs[] = {CAUCUS_VERB_LIST(VERB_ENTRY){NULL, NULL, NULL, NULL}};
@@ -49,14 +48,14 @@ static int unknown(const char *word) {
         fprintf(stderr, "caucus: unknown %s '%s' — did you mean '%s'?\n", kind, word, meant);
     else
         fprintf(stderr, "caucus: unknown %s '%s' — 'caucus --help' lists what there is\n", kind, word);
-    return EXIT_USAGE;
+    return CAUCUS_EXIT_USAGE;
 }
 
 /* A full disk or a closed pipe is a failure even if everything before went well. */
 static int finish(int code) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("caucus: writing the output");
-        return code == EXIT_DONE ? EXIT_FAILED : code;
+        return code == CAUCUS_EXIT_DONE ? CAUCUS_EXIT_FAILED : code;
     }
     return code;
 }
@@ -64,11 +63,11 @@ static int finish(int code) {
 int main(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         print_overview(stdout);
-        return finish(EXIT_DONE);
+        return finish(CAUCUS_EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("caucus " CAUCUS_VERSION);
-        return finish(EXIT_DONE);
+        return finish(CAUCUS_EXIT_DONE);
     }
     for (const caucus_verb *verb = verbs; verb->name != NULL; verb++)
         if (strcmp(argv[1], verb->name) == 0)

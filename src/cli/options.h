@@ -6,11 +6,10 @@
 #ifndef CAUCUS_CLI_OPTIONS_H
 #define CAUCUS_CLI_OPTIONS_H
 
+#include "cli/exit_codes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Exit codes of the program. */
-enum { CAUCUS_EXIT_DONE = 0, CAUCUS_EXIT_FAILED = 1, CAUCUS_EXIT_USAGE = 2 };
 
 /* --pace of join and up, in milliseconds: a day. */
 #define CAUCUS_PACE_MAX 86400000.0

@@ -1,7 +1,7 @@
 /* plan.c: `caucus plan`: calibrate a run before it is run.
  *
  * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"
 #include "show/plan_print.h"
@@ -109,13 +109,9 @@ static int usage(const char *format, ...) {
     return CAUCUS_EXIT_USAGE;
 }
 
-static int exit_code(caucus_status status) {
-    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
-}
-
 static int complain(const caucus_complaint *complaint, caucus_status status) {
     fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus plan: ", complaint->line);
-    return exit_code(status);
+    return caucus_exit_code(status);
 }
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
@@ -125,10 +121,12 @@ static int complain_error(const planning *p, caucus_status status, const caucus_
     if (convex || strcmp(error->field, "grid") == 0) {
         fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "",
                 convex ? " " : "", error->text);
-        return exit_code(status);
+        return caucus_exit_code(status);
     }
     caucus_complaint complaint;
-    (void)caucus_scenario_complain(&p->scenario, status, error, &complaint);
+    caucus_error named = *error;
+    caucus_complain_name(p->options, &named);
+    (void)caucus_scenario_complain(&p->scenario, status, &named, &complaint);
     return complain(&complaint, status);
 }
 
@@ -250,10 +248,8 @@ static int show(planning *p) {
     /* The file first: what is shown is then there. */
     if (status == CAUCUS_OK && write != NULL)
         status = caucus_plan_file_write(p->plan, write, value_of(p, OPTION_FORCE) != NULL, p->hash, &error);
-    if (status != CAUCUS_OK) {
-        int code = complain_error(p, status, &error);
-        return status == CAUCUS_E_IO ? CAUCUS_EXIT_FAILED : code;
-    }
+    if (status != CAUCUS_OK)
+        return complain_error(p, status, &error);
     if (p->json)
         caucus_plan_print_json(stdout, &report);
     else

@@ -1,5 +1,5 @@
 /* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/verbs.h"
 #include "show/ledger_view.h"
 #include "store/ledger_file.h"
@@ -77,13 +77,10 @@ static caucus_status read_ledger(const char *path, caucus_ledger **ret, caucus_e
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return caucus_ledger_file_read(path, ret, ret_error);
-    caucus_error error = {0};
-    caucus_status status = caucus_store_open_ledger(path, ret, &error);
-    if (status != CAUCUS_OK)
-        return caucus_fail(ret_error, status, "", "caucus privacy: %.200s", error.text);
-    if (*ret == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "caucus privacy: %.150s: no run has begun here", path);
-    return CAUCUS_OK;
+    caucus_status status = caucus_store_open_ledger(path, ret, ret_error);
+    if (status == CAUCUS_OK && *ret == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%.150s: no run has begun here", path);
+    return status;
 }
 
 int caucus_cli_privacy(int argc, char **argv) {
@@ -105,15 +102,16 @@ int caucus_cli_privacy(int argc, char **argv) {
     caucus_error error = {0};
     caucus_status status = read_ledger(r.path, &ledger, &error);
     if (status != CAUCUS_OK) {
-        fprintf(stderr, "%s\n", error.text);
-        return status == CAUCUS_E_MEMORY ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+        char line[CAUCUS_ERROR_LINE_BYTES]; /* begins with the file, and the line where one is at fault */
+        caucus_complain_line(options, status, &error, line);
+        fprintf(stderr, "%s\n", line);
+        return caucus_exit_code(status);
     }
     caucus_ledger_view view;
     status = caucus_ledger_view_init(r.path, ledger, &view);
     if (status != CAUCUS_OK) {
-        fprintf(stderr, "caucus privacy: %s\n", caucus_status_text(status));
         caucus_ledger_free(ledger);
-        return CAUCUS_EXIT_FAILED;
+        return caucus_complain("privacy", options, status, &error);
     }
     if (strcmp(r.format, "json") == 0)
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);

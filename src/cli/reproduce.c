@@ -2,7 +2,7 @@
  *
  * What can go wrong is looked for first (options, gnuplot, the folder), then everything is run, and only a complete
  * report is put in place. The exit code is 1 if something that must hold does not. */
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
@@ -271,33 +271,20 @@ static void print_json(const caucus_study *study, const char *out) {
     printf("\n  ]\n}\n");
 }
 
-/* Said on stderr; `code` for files: input that cannot be read is wrong input, a report that cannot be written a
- * failure. */
-static int complain(caucus_status status, const caucus_error *error, int code) {
-    const char *text = error->text[0] ? error->text : caucus_status_text(status);
-    fprintf(stderr, "caucus reproduce: %s%s%s%s\n", strcmp(error->field, "only") == 0 ? "--" : "", error->field,
-            error->field[0] ? ": " : "", text);
-    bool input = status == CAUCUS_E_RANGE || status == CAUCUS_E_FORMAT || status == CAUCUS_E_INFEASIBLE;
-    return input ? CAUCUS_EXIT_USAGE : status == CAUCUS_E_IO ? code : CAUCUS_EXIT_FAILED;
-}
-
 static int reproduce(reproduction *r) {
     caucus_error error = {0};
     caucus_study study = {0};
     caucus_stop_on_signals();
     caucus_status status = caucus_study_check(r->out, &error);
     if (status != CAUCUS_OK)
-        return complain(status, &error, strcmp(error.field, "out") == 0 ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED);
+        return caucus_complain("reproduce", options, status, &error);
     status = caucus_study_run(&r->study, &study, &error);
     caucus_progress_end(&r->progress);
-    int code = strcmp(error.field, "only") == 0 ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
-    if (status == CAUCUS_OK) {
+    if (status == CAUCUS_OK)
         status = caucus_study_write(&study, r->out, &error);
-        code = CAUCUS_EXIT_FAILED;
-    }
     if (status != CAUCUS_OK) {
         caucus_study_free(&study);
-        return complain(status, &error, code);
+        return caucus_complain("reproduce", options, status, &error);
     }
     if (r->json)
         print_json(&study, r->out);

@@ -2,7 +2,7 @@
  *
  * Everything is checked before anything is played or written. Results go to standard output, remarks and the progress
  * bar to standard error. */
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
@@ -44,20 +44,16 @@ typedef struct simulation {
     bool made_out;
 } simulation;
 
-/* Wrong input, or a failure of the machine? */
-static int exit_code(caucus_status status) {
-    return status == CAUCUS_E_MEMORY || status == CAUCUS_E_BUDGET || status == CAUCUS_E_RANDOM ? CAUCUS_EXIT_FAILED
-                                                                                               : CAUCUS_EXIT_USAGE;
-}
-
 static int complain(const caucus_complaint *complaint, caucus_status status) {
     fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus simulate: ", complaint->line);
-    return exit_code(status);
+    return caucus_exit_code(status);
 }
 
 static int complain_error(const simulation *s, caucus_status status, const caucus_error *error) {
     caucus_complaint complaint;
-    (void)caucus_scenario_complain(&s->scenario, status, error, &complaint);
+    caucus_error named = *error;
+    caucus_complain_name(options, &named);
+    (void)caucus_scenario_complain(&s->scenario, status, &named, &complaint);
     return complain(&complaint, status);
 }
 
@@ -237,7 +233,7 @@ static int reserve(simulation *s) {
             status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed,
                                          &caucus_stop, &error);
     }
-    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+    return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
 }
 
 /* The first things written: the directory, and the ledger before anything it speaks of. */
@@ -247,7 +243,7 @@ static int open_files(simulation *s) {
         s->prepared.out != NULL ? caucus_out_dir_make(s->prepared.out, &s->made_out, &error) : CAUCUS_OK;
     if (status == CAUCUS_OK && s->ledger.ledger != NULL)
         status = caucus_ledger_file_sync(&s->ledger, &error);
-    return status == CAUCUS_OK ? 0 : (complain_error(s, status, &error), CAUCUS_EXIT_FAILED);
+    return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
 }
 
 /* Put the trials loaded before those just played: one result, as if nothing had happened. */
@@ -311,7 +307,7 @@ static int play(simulation *s) {
             saved = caucus_clock_seconds();
         }
         if (status != CAUCUS_OK)
-            return complain_error(s, status, &error), CAUCUS_EXIT_FAILED;
+            return complain_error(s, status, &error);
     }
     return 0;
 }
@@ -382,7 +378,7 @@ static int finish(simulation *s) {
     if (s->prepared.out != NULL && status == CAUCUS_OK)
         status = caucus_out_dir_write(s->prepared.out, &outcome, &error);
     if (status != CAUCUS_OK)
-        return complain_error(s, status, &error), CAUCUS_EXIT_FAILED;
+        return complain_error(s, status, &error);
     if (s->prepared.out != NULL && whole)
         caucus_unfinished_remove(s->prepared.out);
     print_results(s);

@@ -1,18 +1,18 @@
 /* stop.c: see stop.h. */
 #include "cli/stop.h"
 
+#include "cli/exit_codes.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
-
-enum { EXIT_STOPPED = 1 };
 
 volatile int caucus_stop;
 
 static void on_signal(int number) {
     (void)number;
     if (__atomic_exchange_n(&caucus_stop, 1, __ATOMIC_RELAXED) != 0)
-        _exit(EXIT_STOPPED);
+        _exit(CAUCUS_EXIT_FAILED);
 }
 
 void caucus_on_signal(int number, void (*handler)(int)) {

@@ -2,7 +2,7 @@
  *
  * To add one: write src/cli/NAME.c with `int caucus_cli_NAME(int argc, char **argv)`, where argv[0] is the
  * verb, and add its line below. The function prints results to stdout and remarks to stderr, and returns
- * 0 (done), 1 (failed) or 2 (wrong use or input). Verbs of one group stand together. */
+ * a code of exit_codes.h. Verbs of one group stand together. */
 #ifndef CAUCUS_CLI_VERBS_H
 #define CAUCUS_CLI_VERBS_H
 

@@ -42,7 +42,7 @@ static caucus_status read_tables(const char *directory, caucus_ratings *tables, 
         return caucus_read_ratings(directory, "u.data", "\t", tables, ret_error);
     }
     return caucus_fail(
-        ret_error, CAUCUS_E_IO, "data",
+        ret_error, CAUCUS_E_PATH, "data",
         "%s has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked",
         caucus_path_tail(directory));
 }

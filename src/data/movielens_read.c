@@ -48,7 +48,7 @@ static caucus_status reader_open(reader *in, const char *directory, const char *
                                  caucus_error *ret_error) {
     memset(&in->file, 0, sizeof in->file);
     if (!caucus_path_join(directory, name, in->path))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "data", "the path is longer than %u bytes", CAUCUS_PATH_BYTES);
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "data", "the path is longer than %u bytes", CAUCUS_PATH_BYTES);
     in->error = ret_error;
     in->expected = expected;
     in->number = 0;

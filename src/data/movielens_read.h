@@ -36,7 +36,7 @@ void caucus_ratings_free(caucus_ratings *tables);
 bool caucus_path_join(const char *directory, const char *name, char ret[CAUCUS_PATH_BYTES]);
 
 /** Each reads one file of the directory into the tables: films and genres first, then ratings.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT ("dir/file:line: what - expected what"), CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FORMAT ("dir/file:line: what - expected what"), CAUCUS_E_MEMORY. */
 caucus_status caucus_read_movies_dat(const char *directory, caucus_ratings *tables,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_read_u_genre(const char *directory, caucus_ratings *tables,

@@ -270,7 +270,7 @@ void caucus_npy_close(caucus_npy *npy) {
 caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) {
     if (!caucus_mapped_cut(&npy->file))
         return CAUCUS_OK;
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: it became shorter while it was being read", name);
+    return caucus_fail(ret_error, CAUCUS_E_CHANGED, "", "%s: it became shorter while it was being read", name);
 }
 
 /* Where the wanted rows begin; the product fits because the file holds it. */

@@ -26,7 +26,7 @@ typedef struct caucus_npy {
 caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Map and parse a file. Returns: as caucus_npy_parse, and CAUCUS_E_IO. */
+/** Map and parse a file. Returns: as caucus_npy_parse, and CAUCUS_E_PATH. */
 caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The same, for one client: rounds x experts is accepted too (then `clients` is 1 and `single` is set). */
 caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -36,7 +36,7 @@ void caucus_npy_close(caucus_npy *npy);
 void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret);
 void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret);
 
-/** CAUCUS_OK, or CAUCUS_E_IO if the file has become shorter: what was filled since it was opened may be wrong. */
+/** CAUCUS_OK, or CAUCUS_E_CHANGED if the file has become shorter: what was filled since it was opened may be wrong. */
 caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

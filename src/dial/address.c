@@ -57,7 +57,7 @@ caucus_status caucus_address_resolve(const char *text, const char *field, bool l
         hints.ai_flags |= AI_PASSIVE;
     int failed = getaddrinfo(ret->host, port, &hints, &found);
     if (failed != 0 || !found)
-        return caucus_fail(ret_error, CAUCUS_E_IO, field, "%.100s — %s", text, gai_strerror(failed));
+        return caucus_fail(ret_error, CAUCUS_E_NETWORK, field, "%.100s — %s", text, gai_strerror(failed));
     memcpy(&ret->socket, found->ai_addr, found->ai_addrlen);
     ret->bytes = found->ai_addrlen;
     ret->loopback = caucus_address_is_loopback(&ret->socket);

@@ -24,7 +24,7 @@ caucus_status caucus_address_split(const char *text, const char *field, caucus_a
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Split and look up. listening: for bind(), else for connect().
- *  Returns: as above, and CAUCUS_E_IO (no such host). */
+ *  Returns: as above, and CAUCUS_E_NETWORK (no such host). */
 caucus_status caucus_address_resolve(const char *text, const char *field, bool listening, caucus_address *ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s%s%s", caucus_path_tail(path), strerror(errno),
-                       fix[0] != '\0' ? " — " : "", fix);
+    return caucus_fail_hint(ret_error,
+                            caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)), fix);
 }
 
 /* A name we give to files: what an earlier call left may be replaced, anything else is somebody's. */
@@ -99,7 +99,7 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
         (void)snprintf(index, sizeof index, "%u", i);
         status = make_one(at, CAUCUS_CERTIFICATE_CLIENT, &ca, base, index, s, ret_error);
         if (status == CAUCUS_OK && s->stop != NULL && *s->stop)
-            status = caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped; nothing was made");
+            status = caucus_fail(ret_error, CAUCUS_E_STOPPED, "", "stopped; nothing was made");
     }
     caucus_certificate_free(&ca); /* wipes the key: nothing more can be signed */
     return status;

@@ -52,6 +52,14 @@ uint32_t caucus_dial_pause(uint32_t n) {
     return most / 2 + randombytes_uniform(most / 2 + 1);
 }
 
+static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_error) {
+    return caucus_fail_hint(ret_error,
+                            caucus_fail(ret_error, CAUCUS_E_RANGE, "connect",
+                                        "%.100s: is not this machine, and without certificates nothing may leave it",
+                                        connect),
+                            "give 'cert', 'key' and 'ca'");
+}
+
 caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, caucus_error *ret_error) {
     caucus_dial *d = calloc(1, sizeof *d);
     if (!d || !(d->connect = strdup(s->connect))) {
@@ -67,8 +75,7 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     if (status == CAUCUS_OK && !s->cert) { /* without TLS nothing may leave this machine */
         status = caucus_address_resolve(s->connect, "connect", false, &d->address, ret_error);
         if (status == CAUCUS_OK && !d->address.loopback)
-            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect",
-                                 "%.100s: is not this machine, and --insecure works on loopback only", s->connect);
+            status = beyond_this_machine(s->connect, ret_error);
     }
     if (status == CAUCUS_OK && s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
@@ -168,7 +175,7 @@ static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error 
         hang_up(d);
         caucus_link_disconnected(link);
         d->state = WAITING;
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "", "%.80s: %.140s", d->connect, why);
+        return caucus_fail(ret_error, CAUCUS_E_REFUSED, "", "%.80s: %.140s", d->connect, why);
     }
     lose(d, link, why);
     return CAUCUS_OK;
@@ -181,8 +188,7 @@ static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_
         return CAUCUS_OK;
     }
     if (!d->context && !d->address.loopback)
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                           "%.100s: is not this machine, and --insecure works on loopback only", d->connect);
+        return beyond_this_machine(d->connect, ret_error);
     d->fd = socket(d->address.socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (d->fd < 0) {
         lose(d, link, strerror(errno));
@@ -332,11 +338,9 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
     if (status == CAUCUS_OK) {
         d->fruitful = true;
         d->last[0] = '\0';
-    } else if (status == CAUCUS_E_MISMATCH) {
-        return caucus_fail(ret_error, status, error.field, "%s", error.text);
-    } else if (status == CAUCUS_E_IO &&
-               strcmp(error.field, "state") == 0) { /* the state could not be saved: nothing wrong with the line */
-        return caucus_fail(ret_error, status, error.field, "%s", error.text);
+    } else if (status == CAUCUS_E_SAVE || caucus_status_is_final(status)) { /* nothing wrong with the line */
+        *ret_error = error;
+        return status;
     } else {
         caucus_dial_drop(d, link, &error);
     }

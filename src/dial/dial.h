@@ -28,8 +28,9 @@ uint32_t caucus_dial_index(const caucus_dial *dial);
 /** Do what can be done now; then, if nothing could, wait until something happens, `wake` can be read (-1: none) or
  *  timeout_ms have passed.
  *  Out:     *ret_awake  whether `wake` can be read.
- *  Returns: CAUCUS_OK, also when the connection broke and will be tried again; CAUCUS_E_MISMATCH: refused for good
- *           (another plan, a certificate that is not accepted, on either side): do not come again. */
+ *  Returns: CAUCUS_OK, also when the connection broke and will be tried again; CAUCUS_E_SAVE: the link's state could
+ *           not be saved; a status for which caucus_status_is_final() holds: refused for good (another plan, a
+ *           certificate that is not accepted, on either side): do not come again. */
 caucus_status caucus_dial_step(caucus_dial *dial, caucus_link *link, int wake, int timeout_ms, bool *ret_awake,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Connected, and the handshake is over. */

@@ -1,6 +1,7 @@
 /* tls.c: see tls.h. */
 #include "dial/tls.h"
 
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -20,13 +21,12 @@ static caucus_status fail_file(const char *field, const char *path, caucus_error
     last_words(why, sizeof why);
     FILE *file = fopen(path, "r");
     if (!file)
-        return caucus_fail(ret_error, CAUCUS_E_IO, field,
-                           "%.120s: cannot be read — caucus certify makes certificates to try things with", path);
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, field, "%.120s: cannot be read", path);
     fclose(file);
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, field, "%.120s: %s (a PEM file is expected)", path, why);
 }
 
-/* What both sides share. Field names are the options of serve and join. */
+/* What both sides share. Fields are called as in the settings of both sides. */
 static caucus_status new_context(const SSL_METHOD *method, const char *cert, const char *key, const char *ca,
                                  const char *ca_field, SSL_CTX **ret, caucus_error *ret_error) {
     SSL_CTX *context = SSL_CTX_new(method);
@@ -43,10 +43,10 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
         status = fail_file("cert", cert, ret_error);
     else if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         status = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH
-                     ? caucus_fail(ret_error, CAUCUS_E_MISMATCH, "key", "%.120s: is not the key of %.60s", key, cert)
+                     ? caucus_fail(ret_error, CAUCUS_E_CONFLICT, "key", "%.120s: is not the key of %.60s", key, cert)
                      : fail_file("key", key, ret_error);
     else if (SSL_CTX_check_private_key(context) != 1)
-        status = caucus_fail(ret_error, CAUCUS_E_MISMATCH, "key", "%.120s: is not the key of %.60s", key, cert);
+        status = caucus_fail(ret_error, CAUCUS_E_CONFLICT, "key", "%.120s: is not the key of %.60s", key, cert);
     else if (SSL_CTX_load_verify_locations(context, ca, NULL) != 1)
         status = fail_file(ca_field, ca, ret_error);
     ERR_clear_error();
@@ -62,10 +62,10 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
 static caucus_status check_dates(SSL_CTX *context, const char *cert, caucus_error *ret_error) {
     const X509 *own = SSL_CTX_get0_certificate(context);
     if (X509_cmp_current_time(X509_get0_notAfter(own)) <= 0)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "cert",
+        return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
                            "%.120s: has expired, no client would accept it — renew it, and look at the clock", cert);
     if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "cert",
+        return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
                            "%.120s: is not valid yet, no client would accept it — look at the clock", cert);
     return CAUCUS_OK;
 }

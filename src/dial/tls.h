@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /** Context of a coordinator: its certificate (chain) and key, and the authority that signs clients. PEM files.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO or CAUCUS_E_FORMAT (names the file), CAUCUS_E_MISMATCH (key and certificate),
- * CAUCUS_E_ORDER (it has expired, or is not valid yet). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH or CAUCUS_E_FORMAT (names the file), CAUCUS_E_CONFLICT (key and certificate),
+ * CAUCUS_E_EXPIRED (it has expired, or is not valid yet). */
 caucus_status caucus_tls_server_new(const char *cert, const char *key, const char *client_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Context of a client, likewise: its own certificate and key, and the authority that signs coordinators. */

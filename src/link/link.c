@@ -237,7 +237,7 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
     if (link->welcomed)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "said welcome twice");
     if (frame->version != CAUCUS_WIRE_VERSION)
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "coordinator",
+        return caucus_fail(ret_error, CAUCUS_E_REFUSED, "coordinator",
                            "speaks version %u of the protocol, this client %u", frame->version, CAUCUS_WIRE_VERSION);
     if (memcmp(frame->plan, link->plan_hash, sizeof link->plan_hash) != 0) {
         char own[9], other[9];
@@ -267,8 +267,14 @@ static caucus_status take_announcement(caucus_link *link, const caucus_announcem
 
 static caucus_status take_refusal(caucus_link *link, const caucus_frame *frame, caucus_error *ret_error) {
     memcpy(link->last_words, frame->text, sizeof link->last_words);
-    bool later = frame->code == CAUCUS_REFUSAL_FULL;
-    return caucus_fail(ret_error, later ? CAUCUS_E_IO : CAUCUS_E_MISMATCH, "coordinator", "refused: %.200s",
+    caucus_status status = CAUCUS_E_REFUSED;
+    if (frame->code == CAUCUS_REFUSAL_FULL)
+        status = CAUCUS_E_LATER;
+    else if (frame->code == CAUCUS_REFUSAL_PLAN)
+        status = CAUCUS_E_MISMATCH;
+    else if (frame->code == CAUCUS_REFUSAL_ORDER)
+        status = CAUCUS_E_ROLLED_BACK;
+    return caucus_fail(ret_error, status, "coordinator", "refused: %.200s",
                        frame->text[0] ? frame->text : "it gave no reason");
 }
 

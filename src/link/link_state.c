@@ -58,7 +58,7 @@ caucus_status caucus_link_store(caucus_link *link, caucus_error *ret_error) {
         free(state);
         if (!saved)
             return caucus_fail(
-                ret_error, CAUCUS_E_IO, "state",
+                ret_error, CAUCUS_E_SAVE, "state",
                 "could not be saved; reports wait until it can, since one that is sent must survive a restart");
     }
     for (size_t i = 0; i < link->items; i++)
@@ -117,10 +117,11 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
         return damaged(ret_error, "is damaged: its checksum is wrong");
     const uint8_t *from = state + 4;
     if (memcmp(from, link->plan_hash, CAUCUS_PLAN_HASH_BYTES) != 0)
-        return damaged(ret_error, "belongs to another plan: a run cannot change its plan; use a new state");
+        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "state",
+                           "belongs to another plan: a run cannot change its plan; use a new state");
     from += CAUCUS_PLAN_HASH_BYTES;
     if (caucus_le_get32(from) != link->index)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "belongs to client %u, and this is client %u",
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "state", "belongs to client %u, and this is client %u",
                            caucus_le_get32(from), link->index);
     link->answered = caucus_le_get32(from + 4);
     link->over = link->over_saved = caucus_le_get32(from + 8) != 0;

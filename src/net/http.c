@@ -302,14 +302,15 @@ caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd
     if (status != CAUCUS_OK)
         return status;
     if (!settings->token && !address.loopback)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "http",
-                           "%.100s can be reached from other machines — give --token, or listen on 127.0.0.1",
-                           settings->listen);
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, CAUCUS_E_RANGE, "http",
+                                            "%.100s can be reached from other machines", settings->listen),
+                                "give 'token', or listen on 127.0.0.1");
     int one = 1, fd = socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(fd, (const struct sockaddr *)&address.socket, address.bytes) != 0 || listen(fd, BACKLOG) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot listen on %.100s: %s", settings->listen,
-                             strerror(errno));
+        status = caucus_fail_os(ret_error, errno == EADDRINUSE ? CAUCUS_E_BUSY : CAUCUS_E_NETWORK, errno, "http",
+                                "cannot listen on %.100s", settings->listen);
         if (fd >= 0)
             (void)close(fd);
         return status;
@@ -356,7 +357,7 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_END);
     if (!http->daemon) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "http", "cannot answer on %.100s", settings->listen);
+        status = caucus_fail(ret_error, CAUCUS_E_NETWORK, "http", "cannot answer on %.100s", settings->listen);
         goto failed;
     }
     *ret = http;

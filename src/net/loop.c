@@ -401,8 +401,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, listener, &accepts) != 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &wakes) != 0 ||
         (number == 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
-        caucus_status status =
-            caucus_fail(ret_error, CAUCUS_E_IO, "loops", "cannot make an event loop: %s", strerror(errno));
+        caucus_status status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "loops", "cannot make an event loop");
         caucus_loop_free(loop);
         return status;
     }

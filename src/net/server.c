@@ -59,10 +59,12 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     caucus_server_settings *set = &s->set;
     if (caucus_plan_is_svt(set->plan) && set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "protocol",
-                           "paper is for the simulator — plan with --protocol two-step");
+                           "paper is for the simulator — live runs need a plan with protocol two-step");
     if (set->quorum && set->quorum < s->clients && !set->deadline_ms)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
-                           "%u: is looked at when a deadline has passed — give --deadline SECONDS, too", set->quorum);
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
+                                            "%u: is looked at when a deadline has passed", set->quorum),
+                                "give 'deadline', too");
     if (set->quorum > s->clients)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
                            "%u (accepted: 1 to %u, the plan's clients; 0 = all of them)", set->quorum, s->clients);
@@ -96,14 +98,15 @@ static caucus_status open_tls(caucus_server *s, const caucus_address *address, c
     if (set->cert && set->key_file && set->client_ca)
         return caucus_tls_server_new(set->cert, set->key_file, set->client_ca, &s->tls, ret_error);
     if (set->cert || set->key_file || set->client_ca)
-        return caucus_fail(
-            ret_error, CAUCUS_E_RANGE, "cert",
-            "certificate, key and client authority belong together — give --cert, --key and --client-ca");
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, CAUCUS_E_RANGE, "cert",
+                                            "belongs together with its key and the authority of the clients"),
+                                "give 'cert', 'key' and 'client-ca'");
     if (!address->loopback)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "listen",
-                           "%.100s: without certificates only this machine may connect — listen on 127.0.0.1, or give "
-                           "--cert, --key and --client-ca",
-                           set->listen);
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, CAUCUS_E_RANGE, "listen",
+                                            "%.100s: without certificates only this machine may connect", set->listen),
+                                "listen on 127.0.0.1, or give 'cert', 'key' and 'client-ca'");
     return CAUCUS_OK;
 }
 
@@ -122,12 +125,17 @@ static int listen_on(const caucus_address *address, bool share) {
     return -1;
 }
 
+/* errno says why. */
+static caucus_status fail_listen(const char *listen, caucus_error *ret_error) {
+    return caucus_fail_os(ret_error, errno == EADDRINUSE ? CAUCUS_E_BUSY : CAUCUS_E_NETWORK, errno, "listen", "%.100s",
+                          listen);
+}
+
 /* The first listener shares its port with nobody: so another coordinator on it is found out, not joined. */
 static caucus_status bind_all(caucus_server *s, caucus_address *address, caucus_error *ret_error) {
     int fd = listen_on(address, false);
     if (fd < 0)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s — another port, or 0 for any", s->set.listen,
-                           strerror(errno));
+        return caucus_fail_hint(ret_error, fail_listen(s->set.listen, ret_error), "another port, or 0 for any");
     socklen_t bytes = sizeof address->socket;
     getsockname(fd, (struct sockaddr *)&address->socket, &bytes);
     s->port = caucus_address_port(&address->socket);
@@ -136,7 +144,7 @@ static caucus_status bind_all(caucus_server *s, caucus_address *address, caucus_
     for (uint32_t i = 0; i < s->loops; i++) {
         s->listener[i] = s->loops > 1 ? listen_on(address, true) : fd;
         if (s->listener[i] < 0)
-            return caucus_fail(ret_error, CAUCUS_E_IO, "listen", "%.100s: %s", s->set.listen, strerror(errno));
+            return fail_listen(s->set.listen, ret_error);
     }
     return CAUCUS_OK;
 }
@@ -249,7 +257,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);
     if (failed != 0)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "loops", "cannot start a thread: %s", strerror(failed));
+        return caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "loops", "cannot start a thread");
     if (s->failure != CAUCUS_OK && ret_error)
         *ret_error = s->failure_error;
     return s->failure;

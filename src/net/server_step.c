@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 
 #include "algo/wipe.h"
+#include "num/error_line.h"
 #include "store/clock.h"
 
 static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
@@ -176,6 +177,12 @@ static void decide_step(caucus_server *s) {
     caucus_server_wake(s); /* announce it, or end */
 }
 
+static void log_unwiped(caucus_server *s, caucus_status status, const caucus_error *error) {
+    char line[CAUCUS_ERROR_LINE_BYTES];
+    caucus_error_line(error, status, line);
+    caucus_server_log(s, 0, "what the last epoch held could not be wiped yet: %s", line);
+}
+
 void caucus_step_wipe(caucus_server *s) {
     if (!atomic_load(&s->wipe_due))
         return;
@@ -185,9 +192,9 @@ void caucus_step_wipe(caucus_server *s) {
         caucus_status status = caucus_store_wipe(s->store, &error);
         if (status != CAUCUS_OK)
             atomic_store(&s->wipe_due, true); /* with the next announcement, or when the store is closed */
-        if (status != CAUCUS_OK && status != CAUCUS_E_ORDER && !s->wipe_failed)
-            caucus_server_log(s, 0, "what the last epoch held could not be wiped yet: %s", error.text);
-        s->wipe_failed = status != CAUCUS_OK && status != CAUCUS_E_ORDER;
+        if (status != CAUCUS_OK && status != CAUCUS_E_BUSY && !s->wipe_failed)
+            log_unwiped(s, status, &error);
+        s->wipe_failed = status != CAUCUS_OK && status != CAUCUS_E_BUSY;
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -381,14 +388,16 @@ static void read_announcement(void *user, const caucus_announcement *a) {
     r->next++;
 }
 
+static const char no_older_copy[] = "run no older copy; a new run needs a new 'state' and its own budget";
+
 static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
     caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
     if (status != CAUCUS_OK)
-        return caucus_fail(
-            ret_error, status, "state",
-            "%.60s: the machine's state is damaged (%.30s) — run no older copy; a new run needs a new --state "
-            "and its own budget",
-            s->set.state_dir, caucus_status_text(status));
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, status == CAUCUS_E_MEMORY ? status : CAUCUS_E_OVER, "state",
+                                            "%.60s: the machine's state is damaged (%.60s)", s->set.state_dir,
+                                            caucus_status_text(status)),
+                                no_older_copy);
     caucus_ledger_free(s->ledger); /* that of a new state */
     s->ledger = NULL;
     status = caucus_store_ledger(s->store, &s->ledger, ret_error);
@@ -400,11 +409,10 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
         return status;
     uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
-        return caucus_fail(
-            ret_error, CAUCUS_E_FORMAT, "state",
-            "%.60s: history and state do not fit — run no older copy; a new run needs a new --state and its "
-            "own budget",
-            s->set.state_dir);
+        return caucus_fail_hint(ret_error,
+                                caucus_fail(ret_error, r.status == CAUCUS_E_MEMORY ? r.status : CAUCUS_E_OVER, "state",
+                                            "%.60s: history and state do not fit", s->set.state_dir),
+                                no_older_copy);
     s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
     for (uint32_t i = 0; i < s->clients;

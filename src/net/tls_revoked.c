@@ -82,9 +82,10 @@ static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
     r->count = 0;
     FILE *file = fopen(r->path, "r");
     if (!file || fstat(fileno(file), &r->seen) != 0) {
+        caucus_status status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "revoked", "%.120s", r->path);
         if (file)
             fclose(file);
-        return caucus_fail(ret_error, CAUCUS_E_IO, "revoked", "%.120s: %s", r->path, strerror(errno));
+        return status;
     }
     char *line = NULL;
     size_t room = 0, number = 0;

@@ -19,6 +19,11 @@ const char *caucus_status_text(caucus_status status) {
     return "unknown status";
 }
 
+bool caucus_status_is_final(caucus_status status) {
+    return status == CAUCUS_E_MISMATCH || status == CAUCUS_E_REFUSED || status == CAUCUS_E_ROLLED_BACK ||
+           status == CAUCUS_E_OVER;
+}
+
 /* An error is one line on somebody's terminal, and may quote what a stranger wrote: no control characters. */
 static void one_line(char *text) {
     for (; *text != '\0'; text++)
@@ -46,12 +51,30 @@ caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const c
     return status;
 }
 
+static caucus_status refine(caucus_status status, int os_error) {
+    if (status != CAUCUS_E_IO && status != CAUCUS_E_PATH)
+        return status;
+    switch (os_error) {
+    case ENOSPC:
+    case EDQUOT:
+        return CAUCUS_E_FULL;
+    case ENOMEM:
+        return CAUCUS_E_MEMORY;
+    case EIO:
+    case EROFS:
+    case EMFILE:
+    case ENFILE:
+    case EINTR:
+    case EAGAIN:
+        return CAUCUS_E_IO;
+    default:
+        return status;
+    }
+}
+
 caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int os_error, const char *field,
                              const char *format, ...) {
-    if (status == CAUCUS_E_IO && (os_error == ENOSPC || os_error == EDQUOT))
-        status = CAUCUS_E_FULL;
-    if (status == CAUCUS_E_IO && os_error == ENOMEM)
-        status = CAUCUS_E_MEMORY;
+    status = refine(status, os_error);
     va_list args;
     va_start(args, format);
     fill(ret_error, status, os_error, field, format, args);

@@ -1,6 +1,8 @@
 /* scenario.c: the fields of a scenario, set by flags, and the lines that refuse them. See scenario.h. */
 #include "scenario/scenario.h"
 
+#include "num/error_line.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,18 +58,20 @@ void caucus_complaint_clean(caucus_complaint *complaint) {
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret) {
     caucus_scenario_field field = field_of_setting(error->field);
+    char text[CAUCUS_ERROR_LINE_BYTES];
+    caucus_error_line(error, status, text);
     ret->placed = false;
     if (error->field[0] == '\0') { /* the text names a file itself */
         ret->placed = true;
-        (void)snprintf(ret->line, sizeof ret->line, "%s", error->text);
+        (void)snprintf(ret->line, sizeof ret->line, "%s", text);
     } else if (field == CAUCUS_FIELD_COUNT) {
-        (void)snprintf(ret->line, sizeof ret->line, "%s: %s", error->field, error->text);
+        (void)snprintf(ret->line, sizeof ret->line, "%s: %s", error->field, text);
     } else if (scenario->field[field].count != 0 && scenario->field[field].line != 0) {
         ret->placed = true;
         (void)snprintf(ret->line, sizeof ret->line, "%.200s:%u: %s: %s", scenario->file, scenario->field[field].line,
-                       caucus_fields[field].name, error->text);
+                       caucus_fields[field].name, text);
     } else {
-        (void)snprintf(ret->line, sizeof ret->line, "--%s %s", caucus_fields[field].name, error->text);
+        (void)snprintf(ret->line, sizeof ret->line, "--%s %s", caucus_fields[field].name, text);
     }
     caucus_complaint_clean(ret);
     return status;

@@ -74,7 +74,7 @@ typedef struct caucus_scenario {
 
 /* An error with its place: the one line a front end prints. */
 typedef struct caucus_complaint {
-    char line[640];
+    char line[768];
     bool placed; /* the line begins with a file's name; else a front end puts its own name before it */
 } caucus_complaint;
 

@@ -9,12 +9,17 @@
 #include <unistd.h>
 
 static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", caucus_path_tail(path), strerror(errno));
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
+}
+
+/* The same for the directory that was named. */
+static caucus_status fail_place(const char *path, caucus_error *ret_error) {
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "out", "%s", caucus_path_tail(path));
 }
 
 caucus_status caucus_out_dir_make(const char *directory, bool *ret_made, caucus_error *ret_error) {
     bool good = caucus_folder_make(directory, false, ret_made) && access(directory, W_OK | X_OK) == 0;
-    return good ? CAUCUS_OK : fail_io(directory, ret_error);
+    return good ? CAUCUS_OK : fail_place(directory, ret_error);
 }
 
 caucus_status caucus_out_file_begin(caucus_atomic_file *file, const char *directory, const char *name,

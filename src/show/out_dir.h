@@ -11,7 +11,7 @@
 #include "show/output.h"
 
 /** Make the directory and its parents where missing. *ret_made says whether the last one is new.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO. */
 caucus_status caucus_out_dir_make(const char *directory, bool *ret_made, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Write the three result files. */
@@ -32,7 +32,7 @@ typedef struct caucus_unfinished {
 
 /** Load what was saved for the same runs (any number of trials).
  *  Out:     ret [count], zeroed by the caller; free each ->trial.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line), CAUCUS_E_MISMATCH (other settings), CAUCUS_E_MEMORY.
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line), CAUCUS_E_CONFLICT (other settings), CAUCUS_E_MEMORY.
  */
 caucus_status caucus_unfinished_load(const char *directory, const caucus_run *runs, size_t count,
                                      caucus_unfinished *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;

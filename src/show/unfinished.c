@@ -176,10 +176,10 @@ static caucus_status read_run(reader *r, const caucus_run *run, size_t number, c
     if (strncmp(line, expected, strlen(expected)) != 0) {
         if (r->failed != 0 || (strncmp(line, "run,", 4) != 0 && strcmp(line, "end") != 0))
             return refuse(r, "torn or altered");
-        return caucus_fail(r->error, CAUCUS_E_MISMATCH, "",
-                           "%s: run %zu had other settings — resume with the same ones, or use a "
-                           "new --out",
-                           caucus_path_tail(r->path), number);
+        return caucus_fail_hint(r->error,
+                                caucus_fail(r->error, CAUCUS_E_CONFLICT, "", "%s: run %zu had other settings",
+                                            caucus_path_tail(r->path), number),
+                                "resume with the same ones, or use a new 'out'");
     }
     uint64_t done = 0;
     const char *at = line + strlen(expected);
@@ -206,16 +206,16 @@ caucus_status caucus_unfinished_load(const char *directory, const caucus_run *ru
     path_of(directory, path, sizeof path);
     reader r = {.path = path, .error = ret_error, .in = fopen(path, "re")};
     if (r.in == NULL)
-        return caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "", "%s: %s", caucus_path_tail(path), strerror(errno));
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
     caucus_status status = strcmp(next_line(&r), HEAD) == 0 ? CAUCUS_OK : refuse(&r, "not a file of this version");
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++)
         status = read_run(&r, &runs[i], i + 1, &ret[i]);
     if (status == CAUCUS_OK && strcmp(next_line(&r), "end") != 0)
         status = r.failed == 0 && r.line != NULL && strncmp(r.line, "run,", 4) == 0
-                     ? caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                                   "%s: there were more than %zu runs — resume with the same settings, "
-                                   "or use a new --out",
-                                   caucus_path_tail(path), count)
+                     ? caucus_fail_hint(ret_error,
+                                        caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
+                                                    "%s: there were more than %zu runs", caucus_path_tail(path), count),
+                                        "resume with the same settings, or use a new 'out'")
                      : refuse(&r, "torn or altered");
     free(r.line);
     fclose(r.in);

@@ -117,14 +117,14 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
     if (adversary->rounds == 0)
         adversary->rounds = users / adversary->clients;
     if (adversary->experts != genres)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (movielens has %u, its genres)",
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "experts", "%u (movielens has %u, its genres)",
                            adversary->experts, genres);
     if (adversary->clients > users)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients",
                            "%u (every round of a client is another user, movielens has %u: at most %u clients)",
                            adversary->clients, users, users);
     if ((uint64_t)adversary->clients * adversary->rounds > users)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds",
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "rounds",
                            "%u clients × %u rounds need as many users, movielens has %u (accepted: at most %u rounds)",
                            adversary->clients, adversary->rounds, users, users / adversary->clients);
     return CAUCUS_OK;
@@ -177,7 +177,7 @@ static caucus_status open_losses(const caucus_adversary_settings *settings, cauc
     if (adversary->experts == 0)
         adversary->experts = npy->experts;
     if (adversary->clients > npy->clients || adversary->rounds > npy->rounds || adversary->experts != npy->experts)
-        return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
                            "%s: shape (%u, %u, %u) — too small for %u clients, %u rounds, or not %u experts", name,
                            npy->clients, npy->rounds, npy->experts, adversary->clients, adversary->rounds,
                            adversary->experts);

@@ -41,7 +41,8 @@
     X(CROSS_ENTROPY, "cross-entropy", "experts predict a class; truths are softmaxes of normal scores")                \
     X(LOWER_BOUND_REALIZABLE, "lower-bound-realizable", "a hidden expert shows only at the very end (theorem 3)")      \
     X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
-    X(MOVIELENS, "movielens", "genres for users of MovieLens 1M or 100K, in data/ml-1m or --data")                     \
+    X(MOVIELENS, "movielens",                                                                                          \
+      "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
@@ -84,13 +85,13 @@ typedef struct caucus_adversary_trial caucus_adversary_trial;
  *  In:      settings   borrowed for the call.
  *  Out:     *ret       release with caucus_adversary_close; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE (lower-bound-realizable: says what is feasible),
- *           CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line and what is expected), CAUCUS_E_MEMORY. */
+ *           CAUCUS_E_PATH, CAUCUS_E_FORMAT (file, line and what is expected), CAUCUS_E_MEMORY. */
 caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_adversary_close(caucus_adversary *adversary);
 
 /** Is the data still there as it was opened? Asked after losses were used.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (a file became shorter: losses were zeros that nobody put there). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_CHANGED (a file became shorter: losses were zeros that nobody put there). */
 caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Clients, experts and rounds after opening (zeros resolved). Any pointer may be NULL. */

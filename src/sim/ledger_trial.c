@@ -29,7 +29,7 @@ caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const cau
     caucus_status status = caucus_trial_play(plan, adversary, seed, 0, stop, watch, &r, &result);
     if (status == CAUCUS_OK)
         return r.status;
-    if (status == CAUCUS_E_IO)
+    if (status == CAUCUS_E_CHANGED)
         return caucus_adversary_whole(adversary, ret_error);
     return caucus_fail(ret_error, status, "ledger", "%s", caucus_status_text(status));
 }

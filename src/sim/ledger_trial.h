@@ -9,7 +9,7 @@
 
 /** Play trial 1 once more and record its releases against run `run` of the ledger;
  *  algo/releases.h says what is charged for what.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped), CAUCUS_E_BUDGET (beyond what the run reserved: a
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED, CAUCUS_E_BUDGET (beyond what the run reserved: a
  * bug). */
 caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const caucus_plan *plan,
                                   const caucus_adversary *adversary, uint64_t seed, const volatile int *stop,

@@ -32,7 +32,7 @@ static void *work(void *argument) {
             return NULL;
         caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number,
                                                  p->run->stop, NULL, NULL, &p->trial[number]);
-        if (status == CAUCUS_E_ORDER)
+        if (status == CAUCUS_E_STOPPED)
             return NULL; /* stopped in the middle: this trial does not count */
         if (status != CAUCUS_OK) {
             atomic_store(&p->failed, (int)status);
@@ -110,7 +110,7 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     play_all(&p);
     pthread_mutex_destroy(&p.progress);
     status = (caucus_status)atomic_load(&p.failed);
-    if (status == CAUCUS_E_IO)
+    if (status == CAUCUS_E_CHANGED)
         status = caucus_adversary_whole(p.adversary, ret_error);
     else if (status != CAUCUS_OK)
         (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts",

@@ -232,7 +232,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
     uint32_t round = 0, point = 0;
     while (round < t->rounds) {
         if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* set by a signal or another thread */
-            return CAUCUS_E_ORDER;
+            return CAUCUS_E_STOPPED;
         uint32_t until = caucus_curve_round(t->rounds, point);
         while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */
             until = caucus_curve_round(t->rounds, ++point);
@@ -251,7 +251,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
         round += count;
         if (round == until) {
             if (caucus_adversary_whole(t->adversary, NULL) != CAUCUS_OK)
-                return CAUCUS_E_IO;
+                return CAUCUS_E_CHANGED;
             double regret = regret_so_far(t);
             for (; point < CAUCUS_CURVE_POINTS && caucus_curve_round(t->rounds, point) == round; point++)
                 t->result->curve[point] = regret;

@@ -31,7 +31,7 @@ typedef void (*caucus_trial_watch)(void *user, uint32_t round, const caucus_anno
 /** Play trial number `trial` (its losses and, from `seed`, its noise).
  *  In:      plan and adversary agree on d and T; the plan's clients are the first of the adversary's. stop: checked
  *           now and then, NULL = never.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped), CAUCUS_E_IO (caucus_adversary_whole() says what
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED, CAUCUS_E_CHANGED (caucus_adversary_whole() says what
  *           is wrong).
  *  Privacy: none: seeded noise, and regret is computed from everybody's losses. */
 caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,

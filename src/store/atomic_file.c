@@ -173,18 +173,18 @@ caucus_status caucus_file_load(const char *path, size_t most, const char *what, 
     uint8_t *bytes = NULL;
     size_t size = 0;
     if (fd < 0 || fstat(fd, &info) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", shown, strerror(errno));
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", shown);
     } else if (!S_ISREG(info.st_mode)) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a regular file", shown);
+        status = caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: not a regular file", shown);
     } else if (info.st_size < 0 || (uintmax_t)info.st_size > most) {
         status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: %lld bytes — %s has at most %zu", shown,
                              (long long)info.st_size, what, most);
     } else if ((bytes = malloc((size_t)info.st_size + 1)) == NULL) {
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", shown, caucus_status_text(CAUCUS_E_MEMORY));
     } else if (!read_all(fd, bytes, (size_t)info.st_size + 1, &size)) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", shown, strerror(errno));
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", shown);
     } else if (size > (size_t)info.st_size) { /* room for one byte more shows it */
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: grew while it was read", shown);
+        status = caucus_fail(ret_error, CAUCUS_E_CHANGED, "", "%s: grew while it was read", shown);
     }
     if (fd >= 0)
         close(fd);

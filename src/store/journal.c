@@ -62,12 +62,11 @@ caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus
         *ret = j;
         return CAUCUS_OK;
     } else if (errno == EWOULDBLOCK) {
-        status = caucus_fail(ret_error, CAUCUS_E_ORDER, "state",
+        status = caucus_fail(ret_error, CAUCUS_E_BUSY, "state",
                              "%.150s: another process uses it — each client needs its own", path);
     } else {
-        bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
-        status = caucus_fail(ret_error, nowhere ? CAUCUS_E_RANGE : CAUCUS_E_IO, "state",
-                             "%.150s: %s — give a file in a directory that can be written to", path, strerror(errno));
+        status = caucus_fail_hint(ret_error, caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "state", "%.150s", path),
+                                  "give a file in a directory that can be written to");
     }
     caucus_journal_close(j);
     return status;

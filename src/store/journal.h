@@ -14,7 +14,7 @@
 typedef struct caucus_journal caucus_journal;
 
 /** Take the lock.
- *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (another process has it), CAUCUS_E_RANGE (no such directory, or not
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUSY (another process has it), CAUCUS_E_PATH (no such directory, or not
  *  one to write to), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
 caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_journal_close(caucus_journal *journal);

@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 static caucus_status fail_io(const char *path, const char *doing, caucus_error *ret_error) {
-    const int why = errno;
-    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s%s", caucus_path_tail(path), doing, strerror(why));
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s%s", caucus_path_tail(path), doing);
 }
 
 /* One line of the file, its newline removed; length as read, so that a zero byte inside shows. */
@@ -72,7 +71,7 @@ static caucus_status read_fd(const char *path, int fd, caucus_ledger **ret, cauc
     if (fstat(fd, &info) != 0)
         return fail_io(path, "", ret_error);
     if (!S_ISREG(info.st_mode))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a regular file", caucus_path_tail(path));
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: not a regular file", caucus_path_tail(path));
     int copy = dup(fd);
     FILE *in = copy >= 0 ? fdopen(copy, "r") : NULL;
     if (in == NULL) {
@@ -89,9 +88,11 @@ static caucus_status lock(const char *path, int fd, int how, caucus_error *ret_e
     if (flock(fd, how | LOCK_NB) == 0)
         return CAUCUS_OK;
     if (errno == EWOULDBLOCK)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: in use by another process — wait until it is done",
-                           caucus_path_tail(path));
-    return fail_io(path, "locking: ", ret_error);
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: in use by another process", caucus_path_tail(path)),
+            "wait until it is done");
+    return fail_io(path, ": locking", ret_error);
 }
 
 caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
@@ -124,7 +125,7 @@ static caucus_status check_budget(const caucus_ledger_file *file, double epsilon
     bool same = isinf(epsilon) ? isinf(totals.budget_epsilon) : fabs(totals.budget_epsilon - epsilon) <= 0x1p-30;
     if (same && totals.budget_delta == delta)
         return CAUCUS_OK;
-    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "budget",
+    return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "budget",
                        "%.10g,%.10g: %s has %.10g,%.10g — a ledger keeps its budget; leave the "
                        "setting out",
                        epsilon, delta, caucus_path_tail(file->path), totals.budget_epsilon, totals.budget_delta);

@@ -17,7 +17,7 @@ typedef struct caucus_ledger_file {
 
 /** Open a ledger, or begin a new one in memory (nothing is created before the first sync).
  *  In:      epsilon, delta  the budget of a new ledger; with `must_match` an old one must have the same.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (unreadable, or locked by another process), CAUCUS_E_FORMAT (file, line, what is
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH (unreadable), CAUCUS_E_BUSY (locked by another process), CAUCUS_E_FORMAT (file, line, what is
  * wrong), CAUCUS_E_MISMATCH (another budget), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. *ret is written only on success. */
 caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match,
                                       caucus_ledger_file *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -27,7 +27,7 @@ caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, cau
 
 /** Append the entries that are not in the file yet and wait until they are on the disk. On failure the file is as it
  *  was.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO. */
 caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Unlock and free; entries not synced are dropped. A zeroed struct with fd -1 is fine. */

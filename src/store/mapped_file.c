@@ -84,14 +84,14 @@ static caucus_mapping *enter(void *map, size_t size, int fd) {
     return m;
 }
 
-static caucus_status map_file(int fd, size_t size, caucus_mapped *ret) {
+static caucus_status map_file(const char *shown, int fd, size_t size, caucus_mapped *ret, caucus_error *ret_error) {
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
-        return CAUCUS_E_IO;
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", shown);
     caucus_mapping *entry = enter(map, size, fd);
     if (entry == NULL) {
         munmap(map, size);
-        return CAUCUS_E_MEMORY;
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", shown, caucus_status_text(CAUCUS_E_MEMORY));
     }
     *ret = (caucus_mapped){map, size, entry};
     return CAUCUS_OK;
@@ -101,21 +101,19 @@ caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_er
     const char *shown = caucus_path_tail(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not blocked by a pipe somebody passed by mistake */
     if (fd < 0)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", shown, strerror(errno));
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", shown);
     caucus_status status = CAUCUS_OK;
     struct stat info;
     if (fstat(fd, &info) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: %s", shown, strerror(errno));
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", shown);
     } else if (!S_ISREG(info.st_mode)) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a regular file", shown);
+        status = caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: not a regular file", shown);
     } else if (info.st_size == 0) {
         *ret = (caucus_mapped){(const uint8_t *)"", 0, NULL};
     } else {
-        status = map_file(fd, (size_t)info.st_size, ret);
+        status = map_file(shown, fd, (size_t)info.st_size, ret, ret_error);
         if (status == CAUCUS_OK)
             return CAUCUS_OK; /* it stays open: its size is looked at again */
-        (void)caucus_fail(ret_error, status, "", "%s: %s", shown,
-                          status == CAUCUS_E_IO ? strerror(errno) : caucus_status_text(status));
     }
     close(fd);
     return status;

@@ -19,7 +19,7 @@ typedef struct caucus_mapped {
 } caucus_mapped;
 
 /** Map a regular file.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (the error's text begins with the path), CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH (the error's text begins with the path), CAUCUS_E_MEMORY. */
 caucus_status caucus_mapped_open(const char *path, caucus_mapped *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Unmap; a zeroed struct is fine. */
 void caucus_mapped_close(caucus_mapped *file);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* What was named on a command line is opened and written here. */
 static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    const int why = errno;
-    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s", caucus_path_tail(path), strerror(why));
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
 }
 
 static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, caucus_error *ret_error) {
@@ -60,9 +60,9 @@ caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, 
         return caucus_fail(ret_error, status, "", "%s: %s", caucus_path_tail(path), caucus_status_text(status));
     status = look(path, text, size, &there, ret_error);
     if (status == CAUCUS_OK && there == OTHER && !replace)
-        status = caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                             "%s: holds something else — add --force to replace it, or give another name",
-                             caucus_path_tail(path));
+        status = caucus_fail_hint(
+            ret_error, caucus_fail(ret_error, CAUCUS_E_EXISTS, "", "%s: holds something else", caucus_path_tail(path)),
+            "add 'force' to replace it, or give another name");
     else if (status == CAUCUS_OK && there != SAME)
         status =
             caucus_atomic_file_write(path, text, size, 0666, there == OTHER) ? CAUCUS_OK : fail_io(path, ret_error);

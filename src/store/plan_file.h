@@ -21,13 +21,13 @@ caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Read a plan and its hash.
- *  Returns: as above, or CAUCUS_E_IO. */
+ *  Returns: as above, or CAUCUS_E_PATH, CAUCUS_E_IO. */
 caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Write a plan, whole or not at all. A file that holds the same bytes already is left alone; another one is replaced
  *  only if `replace` is set.
- *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (something else is there), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (something else is there), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
 caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace,
                                      char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

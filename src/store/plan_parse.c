@@ -165,7 +165,7 @@ static void judge(reader *r, const char *key, size_t line, const char *text, con
         (void)caucus_value_parse(value, text);
     } else if (strcmp(mine, text) != 0 &&
                !((value->tuned || r->mode == COMPARE) && caucus_value_is_near(value, &theirs))) {
-        refuse(r, CAUCUS_E_MISMATCH, line, "%s: %.40s, but these settings give %s — the file was edited", key, text,
+        refuse(r, CAUCUS_E_CONFLICT, line, "%s: %.40s, but these settings give %s — the file was edited", key, text,
                mine);
     } else if (r->mode == AGREE) {
         (void)caucus_value_parse(value, text);

@@ -72,10 +72,21 @@ static caucus_status refuse_plan(const caucus_store *store, const uint8_t *has, 
     char old[9], other[9];
     (void)sodium_bin2hex(old, sizeof old, has, 4);
     (void)sodium_bin2hex(other, sizeof other, given, 4);
-    return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                       "%s belongs to plan %s… and you gave plan %s… — "
-                       "a run cannot change its plan; use a new --state",
-                       caucus_path_tail(store->dir), old, other);
+    (void)caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
+                      "%s belongs to plan %s… and you gave plan %s…: a run cannot change its plan",
+                      caucus_path_tail(store->dir), old, other);
+    return caucus_fail_hint(ret_error, CAUCUS_E_MISMATCH, "use a new 'state'");
+}
+
+/* A private run must not go on with a seed, nor a seeded one as if it were private. */
+static caucus_status refuse_seed(const caucus_store *store, bool seeded, caucus_error *ret_error) {
+    (void)caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
+                      seeded ? "%s holds a private run and a seed was given"
+                             : "%s holds a seeded run, which is not private, and no seed was given",
+                      caucus_path_tail(store->dir));
+    return caucus_fail_hint(ret_error, CAUCUS_E_CONFLICT,
+                            seeded ? "leave out 'seed', or use a new 'state'"
+                                   : "give its 'seed', or use a new 'state'");
 }
 
 static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32], bool seeded,
@@ -89,16 +100,12 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
+        status = caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
                              caucus_path_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
     else if ((sqlite3_column_int(row, 1) != 0) != seeded)
-        status =
-            caucus_fail(ret_error, CAUCUS_E_MISMATCH, "",
-                        seeded ? "%s holds a private run and you gave --seed — leave it out, or use a new --state"
-                               : "%s holds a seeded run, which is not private — give its --seed, or use a new --state",
-                        caucus_path_tail(store->dir));
+        status = refuse_seed(store, seeded, ret_error);
     store->begun = code == SQLITE_ROW && sqlite3_column_int(row, 2) != 0;
     sqlite3_finalize(row);
     return status;
@@ -121,7 +128,7 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
             return status;
     }
     if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+        return caucus_fail(ret_error, CAUCUS_E_OVER, "",
                            "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
                            caucus_path_tail(store->path));
     store->next_serial = (uint32_t)count;
@@ -149,7 +156,7 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
 }
 
 static caucus_status refuse_lost(const caucus_store *store, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
+    return caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
                        caucus_path_tail(store->path));
 }
 

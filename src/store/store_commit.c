@@ -127,7 +127,7 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
             memcpy(state, blob, bytes);
         else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
-                         ? caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                         ? caucus_fail(ret_error, CAUCUS_E_OVER, "",
                                        "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_path_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
@@ -181,7 +181,7 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
                 each(user, &announcement);
             else
                 status =
-                    caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
+                    caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
                                 caucus_path_tail(s->path), serial);
         }
     }

@@ -13,18 +13,17 @@ caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER, path,
+        return caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER, path,
                            sqlite3_errmsg(db));
     case SQLITE_FULL:
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: the disk is full — make room and start again", path,
+        return caucus_fail(ret_error, CAUCUS_E_FULL, "", "%s%s%s: the disk is full — make room and start again", path,
                            space, doing);
     default:
         break;
     }
     int number = sqlite3_system_errno(db); /* not always known */
-    return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s%s%s: %s (SQLite code %d%s%s)", path, space, doing,
-                       sqlite3_errmsg(db), sqlite3_extended_errcode(db), number != 0 ? ", " : "",
-                       number != 0 ? strerror(number) : "");
+    return caucus_fail_os(ret_error, CAUCUS_E_IO, number, "", "%s%s%s: %s (SQLite code %d)", path, space, doing,
+                          sqlite3_errmsg(db), sqlite3_extended_errcode(db));
 }
 
 caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret,
@@ -53,7 +52,7 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
     if (text == NULL)
         status = caucus_store_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
+        status = caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
                              caucus_path_tail(path), text);
     sqlite3_finalize(statement);
     return status;

@@ -24,9 +24,8 @@ char *caucus_store_join(const char *dir, const char *name) {
 }
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    const int why = errno;
-    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s: %s%s%s", caucus_path_tail(path), strerror(why),
-                          fix[0] != '\0' ? " — " : "", fix);
+    return caucus_fail_hint(ret_error,
+                            caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)), fix);
 }
 
 static caucus_status no_memory(caucus_error *ret_error) {
@@ -46,7 +45,7 @@ static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
     if (stat(dir, &info) != 0)
         return fail_io(dir, "", ret_error);
     if (!S_ISDIR(info.st_mode))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%s: not a directory — name a new one for the state",
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: not a directory — name a new one for the state",
                            caucus_path_tail(dir));
     return CAUCUS_OK;
 }
@@ -107,10 +106,10 @@ static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_er
     ssize_t got = pread(fd, text, sizeof text - 1, 0);
     long pid = got > 0 ? strtol(text, NULL, 10) : 0;
     if (pid > 0)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
+        return caucus_fail(ret_error, CAUCUS_E_BUSY, "",
                            "%s is in use by process %ld — stop that coordinator first, or use another directory",
                            caucus_path_tail(dir), pid);
-    return caucus_fail(ret_error, CAUCUS_E_ORDER, "",
+    return caucus_fail(ret_error, CAUCUS_E_BUSY, "",
                        "%s is in use by another process — stop that coordinator first, or use another directory",
                        caucus_path_tail(dir));
 }

@@ -66,9 +66,9 @@ caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, cau
     if (path == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (stat(path, &info) != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "",
-                             "%s: %s — name the directory that was given to caucus serve as --state",
-                             caucus_path_tail(path), strerror(errno));
+        status = caucus_fail_hint(ret_error,
+                                  caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)),
+                                  "name the directory that holds a coordinator's state");
     else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = caucus_store_fail(db, path, "opening", ret_error);
     else

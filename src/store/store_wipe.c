@@ -92,7 +92,7 @@ caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) {
     int code = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     caucus_status status = CAUCUS_OK;
     if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
-        status = caucus_fail(ret_error, CAUCUS_E_ORDER, "", "%s: somebody reads it", caucus_path_tail(store->path));
+        status = caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: somebody reads it", caucus_path_tail(store->path));
     else if (code != SQLITE_OK)
         status = caucus_store_fail(store->db, store->path, "emptying the log", ret_error);
     (void)sqlite3_busy_timeout(store->db, CAUCUS_STORE_BUSY_MS);

@@ -103,7 +103,7 @@ caucus_status caucus_study_play(caucus_study *study, const char *step, const cau
     caucus_status status = caucus_run_play(&mine, shared, ret, ret_error);
     if (status == CAUCUS_OK && ret->done < ret->trials) {
         caucus_run_result_free(ret);
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "stopped");
+        return caucus_fail(ret_error, CAUCUS_E_STOPPED, "", "stopped");
     }
     if (status == CAUCUS_OK) {
         study->runs++;
@@ -147,18 +147,20 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
             (void)snprintf(figure->missing, sizeof figure->missing,
                            "MovieLens-1M is not here. Get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
                            " (its licence forbids passing it on, so it is not part of this program), unpack it "
-                           "to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR.");
+                           "to " CAUCUS_MOVIELENS_HERE ", or say where it is (the setting data).");
             return CAUCUS_OK;
         }
         figure->data = a.data;
     }
     caucus_error error = {0};
     caucus_status status = caucus_adversary_open(&a, ret, &error);
-    if (a.data && (strcmp(error.field, "rounds") == 0 || strcmp(error.field, "experts") == 0))
-        return caucus_fail(ret_error, status, "",
-                           "--data %s: not MovieLens-1M, whose 6,040 users and 18 genres the experiment needs",
+    if (a.data && status == CAUCUS_E_CONFLICT) /* other users or genres than the experiment's */
+        return caucus_fail(ret_error, status, "data",
+                           "%s: not MovieLens-1M, whose 6,040 users and 18 genres the experiment needs",
                            caucus_path_tail(a.data));
-    return status == CAUCUS_OK ? CAUCUS_OK : caucus_fail(ret_error, status, error.field, "%s", error.text);
+    if (status != CAUCUS_OK)
+        *ret_error = error;
+    return status;
 }
 
 static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus_error *ret_error) {
@@ -224,14 +226,22 @@ static caucus_status check_named_data(const char *directory, caucus_error *ret_e
         return CAUCUS_OK;
     const char *shown = caucus_path_tail(directory);
     if (caucus_path_join(directory, "u.data", path) && stat(path, &info) == 0)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "",
-                           "--data %s: this is MovieLens 100K, the paper’s experiment needs the 6,040 users of "
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "data",
+                           "%s: this is MovieLens 100K, the paper’s experiment needs the 6,040 users of "
                            "MovieLens-1M",
                            shown);
     if (stat(directory, &info) != 0)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "", "--data %s: %s", shown, strerror(errno));
-    return caucus_fail(ret_error, CAUCUS_E_RANGE, "",
-                       "--data %s: no ratings.dat in it — give the directory that ml-1m.zip unpacks to", shown);
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "data", "%s", shown);
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "data",
+                       "%s: no ratings.dat in it — give the directory that ml-1m.zip unpacks to", shown);
+}
+
+static caucus_status fail_missing(caucus_error *ret_error) {
+    return caucus_fail_hint(ret_error,
+                            caucus_fail(ret_error, CAUCUS_E_PATH, "only",
+                                        "no MovieLens-1M in " CAUCUS_MOVIELENS_HERE " or " CAUCUS_MOVIELENS_SHARED),
+                            "get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN ", unpack it to " CAUCUS_MOVIELENS_HERE
+                            ", or name its directory as 'data'");
 }
 
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) {
@@ -244,10 +254,7 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
         if (options->only[order[i]]) {
             status = caucus_study_figure_run(ret, order[i], ret_error);
             if (status == CAUCUS_OK && options->chosen && ret->figure[order[i]].missing[0])
-                status = caucus_fail(ret_error, CAUCUS_E_IO, "only",
-                                     "no MovieLens-1M in " CAUCUS_MOVIELENS_HERE " or " CAUCUS_MOVIELENS_SHARED
-                                     " — get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN
-                                     ", unpack it to " CAUCUS_MOVIELENS_HERE ", or say where it is with --data DIR");
+                status = fail_missing(ret_error);
         }
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);

@@ -41,17 +41,17 @@ static bool is_of_report(const char *folder, const char *name) {
 }
 
 static caucus_status io(caucus_error *ret_error, const char *what, const char *path) {
-    return caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s: %s: %s", path, what, strerror(errno));
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "out", "%s: %s", path, what);
 }
 
 static caucus_status refuse_foreign(const char *path, caucus_error *ret_error) {
     char foreign[256];
     bool any = false;
     if (!caucus_folder_look(path, is_of_report, foreign, &any))
-        return errno == ENOTDIR ? caucus_fail(ret_error, CAUCUS_E_IO, "out", "%s is a file; name a folder", path)
+        return errno == ENOTDIR ? caucus_fail(ret_error, CAUCUS_E_PATH, "out", "%s is a file; name a folder", path)
                                 : io(ret_error, "cannot be read", path);
     if (foreign[0] != '\0')
-        return caucus_fail(ret_error, CAUCUS_E_IO, "out",
+        return caucus_fail(ret_error, CAUCUS_E_EXISTS, "out",
                            "%s holds '%s', which no report wrote; name a new folder, or one of an older report", path,
                            foreign);
     return CAUCUS_OK;

@@ -21,7 +21,7 @@ static caucus_status read_all(FILE *file, caucus_text *ret, caucus_error *ret_er
     for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
         caucus_text_put(ret, buffer, n);
     if (ferror(file))
-        return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "its output cannot be read: %s", strerror(errno));
+        return caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "gnuplot", "its output cannot be read");
     return ret->failed ? caucus_fail(ret_error, CAUCUS_E_MEMORY, "gnuplot", "no memory for a figure") : CAUCUS_OK;
 }
 
@@ -44,13 +44,13 @@ static caucus_status spawn(const char *argument, FILE *in, FILE *out, FILE *comp
         error = posix_spawnp(&child, program, &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     if (error == ENOENT)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot",
+        return caucus_fail(ret_error, CAUCUS_E_PROGRAM, "gnuplot",
                            "not found; it draws the figures: apt-get install gnuplot-nox");
     if (error != 0)
-        return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "cannot be started: %s", strerror(error));
+        return caucus_fail_os(ret_error, CAUCUS_E_PROGRAM, error, "gnuplot", "cannot be started");
     while (waitpid(child, ret_code, 0) < 0)
         if (errno != EINTR)
-            return caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "lost: %s", strerror(errno));
+            return caucus_fail_os(ret_error, CAUCUS_E_PROGRAM, errno, "gnuplot", "lost");
     return CAUCUS_OK;
 }
 
@@ -60,11 +60,11 @@ static caucus_status run(const char *argument, const caucus_text *script, caucus
     int code = 0;
     caucus_status status = CAUCUS_OK;
     if (!in || !out || !complaints) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "no temporary file: %s", strerror(errno));
+        status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "gnuplot", "no temporary file");
         goto out;
     }
     if (script && (fwrite(script->data, 1, script->length, in) != script->length || fflush(in) != 0)) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "its script cannot be written: %s", strerror(errno));
+        status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "gnuplot", "its script cannot be written");
         goto out;
     }
     rewind(in);
@@ -73,8 +73,8 @@ static caucus_status run(const char *argument, const caucus_text *script, caucus
         status = read_all(out, ret, ret_error);
     if (status == CAUCUS_OK && (!WIFEXITED(code) || WEXITSTATUS(code) != 0)) {
         (void)read_all(complaints, &said, NULL);
-        status =
-            caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "failed: %.150s", said.data ? said.data : "without a word");
+        status = caucus_fail(ret_error, CAUCUS_E_PROGRAM, "gnuplot", "failed: %.150s",
+                             said.data ? said.data : "without a word");
     }
 out:
     caucus_text_free(&said);
@@ -130,7 +130,7 @@ caucus_status caucus_gnuplot_svg(const caucus_text *script, const char *id, cons
     const char *view = open ? strstr(open, "viewBox=\"") : NULL;
     const char *view_end = view ? strchr(view + 9, '"') : NULL;
     if (!title_end || !end || !view_end || view_end > end) {
-        status = caucus_fail(ret_error, CAUCUS_E_IO, "gnuplot", "wrote no SVG");
+        status = caucus_fail(ret_error, CAUCUS_E_PROGRAM, "gnuplot", "wrote no SVG");
         goto out;
     }
     caucus_text_add(

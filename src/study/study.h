@@ -134,9 +134,9 @@ typedef struct caucus_study {
 
 /** Run the experiments and judge them.
  *  Out:     *ret  release with caucus_study_free, also after a failure.
- *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (stopped), and what plans, adversaries and data files say.
+ *  Returns: CAUCUS_OK, CAUCUS_E_STOPPED, and what plans, adversaries and data files say.
  *           A data set that is nowhere to be found is no failure unless its section was asked for by name (then
- *           CAUCUS_E_IO, field "only"): its figure says how to get it. One that was named (`data`) must be there, and
+ *           CAUCUS_E_PATH, field "only"): its figure says how to get it. One that was named (`data`) must be there, and
  * be MovieLens-1M, whatever is run. */
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -148,12 +148,12 @@ const char *caucus_sweep_theory(const caucus_sweep *sweep);
 
 /** Whether a report can be written to `folder` at all: gnuplot is there, the folder is new, empty or an older report.
  *  Cheap: to be asked before hours of work.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO (names the fix). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_EXISTS, CAUCUS_E_PROGRAM (names the fix). */
 caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Draw and write index.html, CSV files and SVG files. The folder appears, or is replaced, at once and only when
  *  complete.
- *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+ *  Returns: as caucus_study_check(), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
 caucus_status caucus_study_write(const caucus_study *report, const char *folder,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

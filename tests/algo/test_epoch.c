@@ -336,7 +336,7 @@ static void test_refused(void **state) {
         uint8_t *good = saved(c, &bytes), *bad = malloc(bytes);
         assert_non_null(bad);
         assert_int_equal(restore_sealed(plan, &key[seeded], good, bytes), CAUCUS_OK);
-        assert_int_equal(restore_sealed(plan, &key[!seeded], good, bytes), CAUCUS_E_MISMATCH);
+        assert_int_equal(restore_sealed(plan, &key[!seeded], good, bytes), CAUCUS_E_CONFLICT);
         memcpy(bad, good, bytes);
         memcpy(bad, "acC1", 4);
         assert_int_equal(restore_sealed(plan, &key[seeded], bad, bytes), CAUCUS_E_FORMAT);

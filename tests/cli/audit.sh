@@ -97,7 +97,7 @@ refused "not in the quick audit" 2 "caucus audit: --quick leaves nothing of what
 refused "data without a command" 2 "caucus audit: --claimed: only for --command" --claimed 1
 refused "a command without data" 2 "caucus audit: --data0 is missing: --command needs --data0, --data1 and --claimed" --command ./x
 : >plain
-refused "a file in the way" 2 "caucus audit: --out: plain: Not a directory" --quick --only vote --out plain
+refused "a file in the way" 2 "caucus audit: --out plain: Not a directory" --quick --only vote --out plain
 
 # Outside programs. The data set is one bit; the program answers with the truth with probability p.
 cat >response.py <<'END'
@@ -128,17 +128,17 @@ audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 
 audit --command "echo x;touch" --data0 a --data1 'b' --claimed 1 --trials 4 >out 2>err && [ ! -e x ] && pass "no shell" || fail "no shell"
 
 bad="--data0 a --data1 b --claimed 1 --trials 100"
-refused "no such program" 1 "caucus audit: command: './none' cannot be run: No such file or directory" --command ./none $bad
+refused "no such program" 1 "caucus audit: --command './none' cannot be run: No such file or directory" --command ./none $bad
 printf 'print(1)\nraise SystemExit(3)\n' >fails.py
-refused "a program that fails" 1 "caucus audit: command: '$python fails.py' failed with exit code 3" --command "$python fails.py" $bad
-refused "a program that prints nothing" 1 "caucus audit: command: 'true' printed nothing — one output per line is expected" --command true $bad
+refused "a program that fails" 1 "caucus audit: --command '$python fails.py' failed with exit code 3" --command "$python fails.py" $bad
+refused "a program that prints nothing" 1 "caucus audit: --command 'true' printed nothing — one output per line is expected" --command true $bad
 printf 'import os, time\nos.close(1)\ntime.sleep(60)\n' >stays.py
-refused "a program that does not end" 1 "caucus audit: command: '$python stays.py' closed its output and did not end for 0.5 seconds" --command "$python stays.py" --timeout 0.5 $bad
+refused "a program that does not end" 1 "caucus audit: --command '$python stays.py' closed its output and did not end for 0.5 seconds" --command "$python stays.py" --timeout 0.5 $bad
 printf 'import time\ntime.sleep(60)\n' >hang.py
-refused "a program that says nothing" 1 "caucus audit: command: '$python hang.py' printed nothing for 0.5 seconds" --command "$python hang.py" --timeout 0.5 $bad
+refused "a program that says nothing" 1 "caucus audit: --command '$python hang.py' printed nothing for 0.5 seconds" --command "$python hang.py" --timeout 0.5 $bad
 printf 'print()\n' >empty.py
-refused "an empty line" 1 "caucus audit: command: '$python empty.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python empty.py" $bad
+refused "an empty line" 1 "caucus audit: --command '$python empty.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python empty.py" $bad
 printf 'print("x" * 100000)\n' >long.py
-refused "a very long line" 1 "caucus audit: command: '$python long.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python long.py" $bad
+refused "a very long line" 1 "caucus audit: --command '$python long.py' printed a line that is no output — a number or a word of at most 255 bytes per line" --command "$python long.py" $bad
 refused "no data set" 2 "caucus audit: --data0 none: No such file or directory" --command true --data0 none --data1 b --claimed 1
 [ "$failures" -eq 0 ]

@@ -125,8 +125,8 @@ check "are left alone" test -e full/precious -a ! -s full/ca.pem
 mkdir near && touch near/client-01.pem
 wrong "nearly our names" 2 "near holds other files ('client-01.pem') — name a new directory" near --clients 2
 touch file
-wrong "a file" 1 "file: Not a directory — name a new directory" file --clients 2
-wrong "no directory above" 1 "no/such: No such file or directory — make the directory above it first" no/such --clients 2
+wrong "a file" 2 "file: Not a directory — name a new directory" file --clients 2
+wrong "no directory above" 2 "no/such: No such file or directory — make the directory above it first" no/such --clients 2
 wrong "no directory given" 2 "no directory given — for example: caucus certify certs --clients 10" --clients 2
 wrong "no clients given" 2 "--clients is missing — for example: caucus certify certs --clients 10" certs
 for n in 0 -1 2x '' 100001 99999999999999999999; do

@@ -178,7 +178,7 @@ plan "${c[@]}" --write q.yaml >/dev/null 2>&1 && cmp -s p.yaml q.yaml && pass "-
 refused "another plan is there" 2 "q.yaml: holds something else — add --force to replace it, or give another name" "${c[@]}" --epsilon 2 --write q.yaml
 cmp -s p.yaml q.yaml && pass "and stays" || fail "another plan was replaced"
 plan "${c[@]}" --epsilon 2 --write q.yaml --force >/dev/null 2>&1 && ! cmp -s p.yaml q.yaml && pass "--force" || fail "--force"
-refused "a directory that is not there" 1 "nowhere/p.yaml: No such file or directory" "${c[@]}" --write nowhere/p.yaml
+refused "a directory that is not there" 2 "nowhere/p.yaml: No such file or directory" "${c[@]}" --write nowhere/p.yaml
 plan p.yaml >again && plan "${c[@]}" >first && diff <(grep -v '^  Next' first) again >/dev/null && pass "a plan file is shown as it was made" || fail "a plan file shown"
 sed 's/^  epsilon: 1$/  epsilon: 9/' p.yaml >bad.yaml
 refused "another epsilon over the same integers" 2 "bad.yaml:31: switches: 12, but these settings give 10 — the file was edited" bad.yaml

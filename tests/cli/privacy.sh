@@ -103,7 +103,7 @@ expect "an empty file" 2 "" "bad: empty — a ledger begins with its budget; rem
 " bad
 expect "no such file" 2 "" "none: No such file or directory
 " none
-expect "a directory that is no coordinator's state" 2 "" "caucus privacy: ./coordinator.db: No such file or directory — name the directory that was given to caucus serve as --state
+expect "a directory that is no coordinator's state" 2 "" "./coordinator.db: No such file or directory — name the directory that holds a coordinator's state
 " .
 for n in 1 2 3 4 5 6; do # every line, every field: any digit changed is seen
     for field in 2 3 6 7 9; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# caucus serve: wrong use is one line that names the fix, with exit code 2; what the machine refuses is exit code 1.
+# caucus serve: wrong use is one line that names the fix, with exit code 2; what the machine refuses is exit code 1, a run that
+# cannot go on is exit code 3.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d)
@@ -70,7 +71,7 @@ refuses "a state in use" 1 "s" --plan kept/plan.yaml --state s --listen 127.0.0.
 refuses "a port in use" 1 "listen" --plan kept/plan.yaml --state s2 --listen "$where" --insecure
 refuses "a page's port in use" 1 "http" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http "$where"
 stop "SIGTERM" "stopped: expert"
-refuses "a state of another plan" 2 "plan" --plan other/plan.yaml --state s --listen 127.0.0.1:0 --insecure
+refuses "a state of another plan" 3 "plan" --plan other/plan.yaml --state s --listen 127.0.0.1:0 --insecure
 refuses "beyond this machine without TLS" 2 "only this machine may connect" --plan kept/plan.yaml --state s --listen 0.0.0.0:0 --insecure
 refuses "a quorum beyond the clients" 2 "--quorum 3" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure --quorum 3
 refuses "a quorum without a deadline" 2 "give --deadline" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --quorum 1
@@ -84,9 +85,9 @@ refuses "a name with a line in it" 2 "--name" --plan kept/plan.yaml --state s2 -
 # A directory that has held a state begins no new run when the state is lost.
 cp -r s lost
 rm lost/coordinator.db
-refuses "a lost state" 2 "run no older copy" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
+refuses "a lost state" 3 "run no older copy" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
 : >lost/coordinator.db
-refuses "an empty state" 2 "is gone" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
+refuses "an empty state" 3 "is gone" --plan kept/plan.yaml --state lost --listen 127.0.0.1:0 --insecure
 start --format json
 stop "json" '"finished": false'
 

@@ -2,6 +2,7 @@
  *
  * The real data may not be redistributed; it is looked for in $CAUCUS_MOVIELENS, else beside the source tree. */
 #include "data/movielens.h"
+#include "num/error_line.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -110,10 +111,12 @@ static void check_refused(caucus_status status, const char *ending) {
     caucus_error error = {0};
     assert_int_equal(caucus_movielens_read(directory, &data, &error), status);
     assert_null(data);
-    size_t length = strlen(error.text), tail = strlen(ending);
-    if (length < tail || strcmp(error.text + length - tail, ending) != 0)
-        print_error("got '%s', expected the ending '%s'\n", error.text, ending);
-    assert_true(length >= tail && strcmp(error.text + length - tail, ending) == 0);
+    char line[CAUCUS_ERROR_LINE_BYTES];
+    caucus_error_line(&error, status, line);
+    size_t length = strlen(line), tail = strlen(ending);
+    if (length < tail || strcmp(line + length - tail, ending) != 0)
+        print_error("got '%s', expected the ending '%s'\n", line, ending);
+    assert_true(length >= tail && strcmp(line + length - tail, ending) == 0);
 }
 
 #define RATING " — expected UserID::MovieID::Rating::Timestamp"
@@ -121,10 +124,10 @@ static void check_refused(caucus_status status, const char *ending) {
 static void test_refusals(void **state) {
     (void)state;
     clear();
-    check_refused(CAUCUS_E_IO,
+    check_refused(CAUCUS_E_PATH,
                   " has neither ratings.dat (MovieLens 1M) nor u.data (100K) — give the directory that was unpacked");
     put("ratings.dat", "1::1::5::0\n");
-    check_refused(CAUCUS_E_IO, "/movies.dat: No such file or directory");
+    check_refused(CAUCUS_E_PATH, "/movies.dat: No such file or directory");
     put("movies.dat", MOVIES);
     put("ratings.dat", "1::1::5::0\n1::1::6::0\n");
     check_refused(CAUCUS_E_FORMAT, "/ratings.dat:2: rating not a whole number 1 to 5" RATING);

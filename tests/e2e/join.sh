@@ -181,10 +181,10 @@ wrong 2 "stdin:3: value 3 is 'x' — expected a number" join 3 <"$work/word"
 wrong 1 "standard input ended after round 4 of 60" join 3 < <(head -n 4 "$work/three.csv")
 wrong 1 "standard input ended after round 0 of 60" join 3 <&-
 timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep "$work/other" >/dev/null 2>&1
-wrong 1 "plan" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" --cert "$certs/client-3.pem" \
+wrong 3 "plan" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" --cert "$certs/client-3.pem" \
     --key "$certs/client-3.key" --ca "$certs/ca.pem"
-wrong 1 "certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" --ca "$work/other/certs/ca.pem"
-wrong 1 "does not accept this client's certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" \
+wrong 3 "certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" --ca "$work/other/certs/ca.pem"
+wrong 3 "does not accept this client's certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" \
     --cert "$work/other/certs/client-3.pem" --key "$work/other/certs/client-3.key" --ca "$certs/ca.pem"
 wrong 2 "belongs to client 3, and this is client 1" join 1 --state "$work/3.state"
 kill "$a" "$b" "$server" 2>/dev/null || true

@@ -82,7 +82,7 @@ else
     echo "skip: full disk (a small file system needs root and the right to mount)"
     mkdir "$work/closed"
     chmod 500 "$work/closed"
-    wrong 1 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 24
+    wrong 2 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 24
     echo "ok: read-only"
 fi
 
@@ -124,7 +124,7 @@ rm -f "$work/rolled/coordinator.db-shm"
 truncate -s $((third + 2 * frame + 100)) "$work/rolled/coordinator.db-wal"
 for i in 1 2 3; do cp "$work/killed.$i.state" "$work/rolled.$i.state"; done
 start_coordinator rolled "$plan" 0 "${security[@]}"
-wrong 1 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
+wrong 3 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
     --client 1 --state "$work/rolled.1.state"
 kill -TERM "$server"
 ended "$server" "rolled back, stopped" 0

@@ -43,12 +43,12 @@ as() { # as NAME: sets cmd
 }
 for name in expired self server; do
     as $name
-    wrong 1 "does not accept this client's certificate" "${cmd[@]}"
+    wrong 3 "does not accept this client's certificate" "${cmd[@]}"
 done
 cp "$work/others/client-1.pem" "$work/ca/foreign.pem"
 cp "$work/others/client-1.key" "$work/ca/foreign.key"
 as foreign
-wrong 1 "does not accept this client's certificate" "${cmd[@]}"
+wrong 3 "does not accept this client's certificate" "${cmd[@]}"
 as named
 wrong 2 "its common name is not a client's number" "${cmd[@]}"
 as zero
@@ -57,7 +57,7 @@ as four
 wrong 2 "4" "${cmd[@]}"
 cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
     --ca "$work/others/ca.pem")
-wrong 1 "certificate" "${cmd[@]}"
+wrong 3 "certificate" "${cmd[@]}"
 wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --insecure --client 1 \
     --adversary halving --seed 24 --give-up 0.5
 peer() { # peer CERTIFICATE CLIENT HASH
@@ -72,17 +72,17 @@ peer 1 1 "$(printf '0%.0s' {1..64})"
 wrong 1 "refused: code 2" "${cmd[@]}"
 cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
     --ca "$work/ca/ca.pem")
-wrong 1 "the plan here is ${hash:0:8}" "${cmd[@]}"
+wrong 3 "the plan here is ${hash:0:8}" "${cmd[@]}"
 echo "ok: certificates and plans"
 
 # The list of the revoked is read again when it changes: by index, by serial number, however short (openssl shows this one as 0ABC2).
 echo "1 # lost" >"$work/revoked"
 as 1
-wrong 1 "revoked" "${cmd[@]}"
+wrong 3 "revoked" "${cmd[@]}"
 for serial in abc2 0ABC2 0x00abc2 0a:bc:2; do
     echo "$serial" >"$work/revoked"
     as 2
-    wrong 1 "revoked" "${cmd[@]}"
+    wrong 3 "revoked" "${cmd[@]}"
 done
 as 3 # not on the list: taken, and so it waits
 code=0
@@ -108,7 +108,7 @@ same_run run reference
 [ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
 
 # A state belongs to its plan, and to its kind of noise.
-wrong 2 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 24
+wrong 3 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 24
 grep -qE 'you gave plan [0-9a-f]{8}' "$work/wrong.err" || bad "another plan: $(cat "$work/wrong.err")"
 wrong 2 "seed" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}"
 wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 0.0.0.0:0 --insecure

@@ -292,7 +292,7 @@ static inline bool hall_play(hall *h, uint32_t i) {
     hashed_losses(i + 1, round + 1, h->d, row);
     caucus_error error = {0};
     caucus_status status = caucus_link_observe(s->link, row, &error);
-    if (status != CAUCUS_OK && !(status == CAUCUS_E_IO && s->disk_full))
+    if (status != CAUCUS_OK && !(status == CAUCUS_E_SAVE && s->disk_full))
         fail_msg("observe: %s %s", error.field, error.text);
     s->handled++;
     return true;

@@ -419,29 +419,29 @@ static void test_files(void **state) {
     caucus_error error = {0};
     assert_int_equal(
         caucus_tls_server_new("/nowhere.pem", path_in(&o, "coordinator.key"), path_in(&o, "ca.pem"), &context, &error),
-        CAUCUS_E_IO);
+        CAUCUS_E_PATH);
     assert_string_equal(error.field, "cert");
     assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.key"), path_in(&o, "coordinator.key"),
                                            path_in(&o, "ca.pem"), &context, &error),
                      CAUCUS_E_FORMAT);
     assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.pem"), path_in(&o, "client-1.key"),
                                            path_in(&o, "ca.pem"), &context, &error),
-                     CAUCUS_E_MISMATCH);
+                     CAUCUS_E_CONFLICT);
     assert_string_equal(error.field, "key");
     assert_int_equal(caucus_tls_server_new(path_in(&o, "coordinator.pem"), path_in(&o, "coordinator.key"),
                                            "/nowhere.pem", &context, &error),
-                     CAUCUS_E_IO);
+                     CAUCUS_E_PATH);
     assert_string_equal(error.field, "client-ca");
     issue(&o, &o.ca, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "old", true);
     assert_int_equal(
         caucus_tls_server_new(path_in(&o, "old.pem"), path_in(&o, "old.key"), path_in(&o, "ca.pem"), &context, &error),
-        CAUCUS_E_ORDER);
+        CAUCUS_E_EXPIRED);
     assert_string_equal(error.field, "cert");
     assert_non_null(strstr(error.text, "expired"));
     assert_null(context);
     caucus_revoked *list = NULL;
     assert_int_equal(caucus_revoked_open(path_in(&o, "ca.pem"), &list, &error), CAUCUS_E_FORMAT);
-    assert_int_equal(caucus_revoked_open("/nowhere", &list, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_revoked_open("/nowhere", &list, &error), CAUCUS_E_PATH);
     close_office(&o);
 }
 

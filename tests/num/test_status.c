@@ -67,6 +67,9 @@ static void what_the_system_said_travels_along(void **state) {
     assert_int_equal(caucus_fail_os(&e, CAUCUS_E_IO, ENOSPC, "", "a"), CAUCUS_E_FULL);
     assert_int_equal(caucus_fail_os(NULL, CAUCUS_E_IO, EDQUOT, "", "a"), CAUCUS_E_FULL);
     assert_int_equal(caucus_fail_os(&e, CAUCUS_E_IO, ENOMEM, "", "a"), CAUCUS_E_MEMORY);
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_PATH, ENOENT, "", "a"), CAUCUS_E_PATH);
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_PATH, ENOSPC, "", "a"), CAUCUS_E_FULL);
+    assert_int_equal(caucus_fail_os(&e, CAUCUS_E_PATH, EMFILE, "", "a"), CAUCUS_E_IO);
     assert_int_equal(caucus_fail_os(&e, CAUCUS_E_SAVE, ENOSPC, "", "a"), CAUCUS_E_SAVE);
     assert_int_equal(e.os_error, ENOSPC);
     assert_int_equal(caucus_fail_hint(NULL, CAUCUS_E_BUSY, "wait"), CAUCUS_E_BUSY);

@@ -291,11 +291,11 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     free(loaded[0].trial);
     memset(loaded, 0, sizeof loaded);
     assert_int_equal(caucus_unfinished_load(directory, m.run, 1, loaded, &error),
-                     CAUCUS_E_MISMATCH); /* there were two runs */
+                     CAUCUS_E_CONFLICT); /* there were two runs */
     free(loaded[0].trial);
     memset(loaded, 0, sizeof loaded);
     m.run[0].seed++;
-    assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_MISMATCH);
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_CONFLICT);
     m.run[0].seed--;
     (void)snprintf(path, sizeof path, "%s/unfinished.csv", directory);
     FILE *file = fopen(path, "r+"); /* cut anywhere: refused, never half taken for whole */

@@ -469,10 +469,10 @@ static void test_losses_file(void **state) {
         caucus_adversary_trial_free(trial);
         caucus_adversary_close(adversary);
         settings.experts = 6;
-        check_refused(settings, CAUCUS_E_MISMATCH, "",
+        check_refused(settings, CAUCUS_E_CONFLICT, "",
                       "shape (3, 4, 5) — too small for 3 clients, 4 rounds, or not 6 experts");
         settings.experts = 5, settings.rounds = 5;
-        check_refused(settings, CAUCUS_E_MISMATCH, "", "too small for 3 clients, 5 rounds");
+        check_refused(settings, CAUCUS_E_CONFLICT, "", "too small for 3 clients, 5 rounds");
         unlink(path);
     }
 }
@@ -521,13 +521,13 @@ static void test_movielens(void **state) {
     }
     caucus_adversary_close(adversary);
     settings.rounds = 5;
-    check_refused(settings, CAUCUS_E_RANGE, "rounds",
+    check_refused(settings, CAUCUS_E_CONFLICT, "rounds",
                   "3 clients × 5 rounds need as many users, movielens has 12 (accepted: at most 4 rounds)");
     settings.rounds = 0, settings.clients = 13;
     check_refused(settings, CAUCUS_E_RANGE, "clients",
                   "13 (every round of a client is another user, movielens has 12: at most 12 clients)");
     settings.clients = 3, settings.rounds = 4, settings.experts = 18;
-    check_refused(settings, CAUCUS_E_RANGE, "experts", "18 (movielens has 2, its genres)");
+    check_refused(settings, CAUCUS_E_CONFLICT, "experts", "18 (movielens has 2, its genres)");
     settings.experts = 2, settings.genre = "Opera";
     check_refused(settings, CAUCUS_E_RANGE, "genre", "'Opera' (accepted: Drama, War)");
     settings.genre = CAUCUS_GENRE_FROM_DATA;

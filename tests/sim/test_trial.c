@@ -450,8 +450,8 @@ static void test_stop(void **state) {
     caucus_trial_result r;
     volatile int stop = 0;
     assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, NULL, NULL, &r), CAUCUS_OK);
-    assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, stop_now, (void *)&stop, &r), CAUCUS_E_ORDER);
-    assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, NULL, NULL, &r), CAUCUS_E_ORDER);
+    assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, stop_now, (void *)&stop, &r), CAUCUS_E_STOPPED);
+    assert_int_equal(caucus_trial_play(plan, adversary, SEED, 0, &stop, NULL, NULL, &r), CAUCUS_E_STOPPED);
     caucus_adversary_close(adversary);
     caucus_plan_free(plan);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "num/error_line.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -140,9 +141,10 @@ static inline void store_refused(const char *dir, caucus_status want, const char
     caucus_store *store = NULL;
     caucus_error error = {0};
     caucus_status status = caucus_store_open(dir, plan_hash, false, &store, &error);
-    if (status != want || store != NULL || strstr(error.text, words) == NULL)
-        fail_msg("got %s: '%s', want %s: '%s'", caucus_status_text(status), error.text, caucus_status_text(want),
-                 words);
+    char line[CAUCUS_ERROR_LINE_BYTES];
+    caucus_error_line(&error, status, line);
+    if (status != want || store != NULL || strstr(line, words) == NULL)
+        fail_msg("got %s: '%s', want %s: '%s'", caucus_status_text(status), line, caucus_status_text(want), words);
 }
 
 /* A place of our own; a path is good until the sixteenth one after it. */

@@ -153,7 +153,7 @@ static void test_load(void **state) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     caucus_error error = {0};
-    assert_int_equal(caucus_file_load(path, 4, "a file", &bytes, &size, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_file_load(path, 4, "a file", &bytes, &size, &error), CAUCUS_E_PATH);
     assert_true(put("12345", false));
     assert_int_equal(caucus_file_load(path, 4, "a note", &bytes, &size, &error), CAUCUS_E_FORMAT);
     assert_non_null(strstr(error.text, "5 bytes — a note has at most 4"));
@@ -161,7 +161,7 @@ static void test_load(void **state) {
     free(bytes);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0); /* returns at once */
-    assert_int_equal(caucus_file_load(path, 4, "a file", &bytes, &size, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_file_load(path, 4, "a file", &bytes, &size, &error), CAUCUS_E_PATH);
     assert_non_null(strstr(error.text, "not a regular file"));
 }
 

@@ -84,7 +84,7 @@ static void budget_must_match(void **state) {
     caucus_ledger_file file;
     caucus_error error = {0};
     write_ledger();
-    assert_int_equal(caucus_ledger_file_open(path, 4, 0, true, &file, &error), CAUCUS_E_MISMATCH);
+    assert_int_equal(caucus_ledger_file_open(path, 4, 0, true, &file, &error), CAUCUS_E_CONFLICT);
     assert_string_equal(error.field, "budget");
     assert_int_equal(caucus_ledger_file_open(path, INFINITY, 0.5, false, &file, &error), CAUCUS_OK);
     caucus_ledger_file_close(&file);
@@ -97,9 +97,9 @@ static void locked_while_open(void **state) {
     caucus_error error = {0};
     write_ledger();
     assert_int_equal(caucus_ledger_file_open(path, 3, 0, true, &first, &error), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_file_open(path, 3, 0, true, &second, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_ledger_file_open(path, 3, 0, true, &second, &error), CAUCUS_E_BUSY);
     assert_non_null(strstr(error.text, "l.txt: in use by another process"));
-    assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_E_BUSY);
     caucus_ledger_file_close(&first);
     assert_int_equal(caucus_ledger_file_open(path, 3, 0, true, &second, &error), CAUCUS_OK);
     caucus_ledger_file_close(&second);
@@ -159,8 +159,8 @@ static void no_file(void **state) {
     caucus_ledger_file file;
     caucus_error error = {0};
     (void)unlink(path);
-    assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_E_IO);
-    assert_int_equal(caucus_ledger_file_open(directory, 1, 0, false, &file, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_E_PATH);
+    assert_int_equal(caucus_ledger_file_open(directory, 1, 0, false, &file, &error), CAUCUS_E_PATH);
     assert_int_equal(caucus_ledger_file_open(path, -1, 0, false, &file, &error), CAUCUS_E_RANGE);
     assert_int_not_equal(access(path, F_OK), 0);
 }

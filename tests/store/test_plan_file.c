@@ -195,17 +195,17 @@ static void test_altered(void **state) {
         const char *line, *with;
         caucus_status status;
     } cases[] = {
-        {"  epsilon:", "  epsilon: 20", CAUCUS_E_MISMATCH}, /* the integers are of epsilon 2 */
-        {"  switches:", "  switches: 99", CAUCUS_E_MISMATCH},
-        {"  threshold-noise:", "  threshold-noise: geometric 1/2", CAUCUS_E_MISMATCH},
-        {"  threshold-noise:", "  threshold-noise: none", CAUCUS_E_MISMATCH},
+        {"  epsilon:", "  epsilon: 20", CAUCUS_E_CONFLICT}, /* the integers are of epsilon 2 */
+        {"  switches:", "  switches: 99", CAUCUS_E_CONFLICT},
+        {"  threshold-noise:", "  threshold-noise: geometric 1/2", CAUCUS_E_CONFLICT},
+        {"  threshold-noise:", "  threshold-noise: none", CAUCUS_E_CONFLICT},
         {"  threshold-noise:", "  threshold-noise: geometric 2/4", CAUCUS_E_FORMAT},
         {"  threshold-noise:", "  threshold-noise: geometric 1/0", CAUCUS_E_FORMAT},
-        {"  thresholds:", "  thresholds: [1, 2]", CAUCUS_E_MISMATCH},
+        {"  thresholds:", "  thresholds: [1, 2]", CAUCUS_E_CONFLICT},
         {"  thresholds:", "  thresholds: 1", CAUCUS_E_FORMAT},
-        {"  select-rates:", "  select-rates: [1/2]", CAUCUS_E_MISMATCH},
-        {"  epsilon-choices:", "  epsilon-choices: 1", CAUCUS_E_MISMATCH},
-        {"  epsilon-messages:", "  epsilon-messages: 1", CAUCUS_E_MISMATCH},
+        {"  select-rates:", "  select-rates: [1/2]", CAUCUS_E_CONFLICT},
+        {"  epsilon-choices:", "  epsilon-choices: 1", CAUCUS_E_CONFLICT},
+        {"  epsilon-messages:", "  epsilon-messages: 1", CAUCUS_E_CONFLICT},
         {"  delta:", "  delta: nan", CAUCUS_E_FORMAT},
         {"  clients:", "  clients: 010", CAUCUS_E_FORMAT},
         {"  clients:", "  clients: -1", CAUCUS_E_FORMAT},
@@ -291,7 +291,7 @@ static void test_files(void **state) {
     caucus_plan *plan = plan_of(&s), *another = plan_of(&other), *back = NULL;
     caucus_error error = {0};
     char hash[CAUCUS_PLAN_HEX_BYTES], again[CAUCUS_PLAN_HEX_BYTES];
-    assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_PATH);
     assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_OK);
     assert_int_equal(caucus_plan_file_write(plan, path, false, again, &error), CAUCUS_OK); /* the same: nothing to do */
     assert_string_equal(hash, again);
@@ -299,7 +299,7 @@ static void test_files(void **state) {
     assert_string_equal(hash, again);
     caucus_plan_free(back);
     back = NULL;
-    assert_int_equal(caucus_plan_file_write(another, path, false, again, &error), CAUCUS_E_MISMATCH);
+    assert_int_equal(caucus_plan_file_write(another, path, false, again, &error), CAUCUS_E_EXISTS);
     assert_int_equal(caucus_plan_file_read(path, &back, again, &error), CAUCUS_OK);
     assert_string_equal(hash, again); /* still the first */
     caucus_plan_free(back);
@@ -313,9 +313,9 @@ static void test_files(void **state) {
     back = NULL;
     assert_int_equal(truncate(path, CAUCUS_PLAN_FILE_BYTES + 1), 0); /* a hole, not bytes on the disk */
     assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_FORMAT);
-    assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_E_MISMATCH);
-    assert_int_equal(caucus_plan_file_read(directory, &back, hash, &error), CAUCUS_E_IO);
-    assert_int_equal(caucus_plan_file_write(plan, directory, true, hash, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_E_EXISTS);
+    assert_int_equal(caucus_plan_file_read(directory, &back, hash, &error), CAUCUS_E_PATH);
+    assert_int_equal(caucus_plan_file_write(plan, directory, true, hash, &error), CAUCUS_E_PATH);
     caucus_plan_free(plan);
     caucus_plan_free(another);
 }

@@ -277,12 +277,12 @@ static void test_folder(void **state) {
     FILE *notes = fopen(file, "w");
     assert_non_null(notes);
     assert_int_equal(fclose(notes), 0);
-    assert_int_equal(caucus_folder_finish(&folder, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_folder_finish(&folder, &error), CAUCUS_E_EXISTS);
     assert_non_null(strstr(error.text, "notes.txt"));
     caucus_atomic_folder_drop(&folder);
     assert_int_equal(access(file, F_OK), 0);
     assert_int_not_equal(access(folder.draft, F_OK), 0);
-    assert_int_equal(caucus_folder_check(path, &error), CAUCUS_E_IO);
+    assert_int_equal(caucus_folder_check(path, &error), CAUCUS_E_EXISTS);
     assert_int_equal(caucus_folder_check("", &error), CAUCUS_E_RANGE);
 
     const char *left[] = {

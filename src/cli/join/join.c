@@ -2,8 +2,8 @@
  *
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
+#include "cli/complain.h"
 #include "cli/join/join_losses.h"
-#include "cli/options.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "dial/dial.h"
@@ -96,16 +96,7 @@ static int refuse(const char *option, const char *value, const char *why) {
 }
 
 static int complain(caucus_status status, const caucus_error *error) {
-    bool placed = error->field[0] == '\0';
-    fprintf(stderr, "caucus join: %s%s%s\n", error->field, placed ? "" : ": ", error->text);
-    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_RANDOM || status == CAUCUS_E_IO ||
-                   status == CAUCUS_E_ORDER; /* in use by another process */
-    return machine ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
-}
-
-/* A file that the command line names and that cannot be read is wrong use: starting again does not help. */
-static int complain_input(caucus_status status, const caucus_error *error) {
-    return complain(status == CAUCUS_E_IO ? CAUCUS_E_FORMAT : status, error);
+    return caucus_complain("join", options, status, error);
 }
 
 static void print_help(void) {
@@ -215,7 +206,7 @@ static int read_plan(joining *j) {
     char hex[CAUCUS_PLAN_HEX_BYTES];
     caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
     if (status != CAUCUS_OK)
-        return complain_input(status, &error);
+        return complain(status, &error);
     if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
         abort(); /* 64 digits by contract */
     if (j->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
@@ -243,7 +234,7 @@ static int open_dial(joining *j) {
                                      .notice = notice};
     caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
     if (status != CAUCUS_OK)
-        return complain_input(status, &error);
+        return complain(status, &error);
     if (!plain)
         j->index = caucus_dial_index(j->dial);
     if (j->index == 0)
@@ -255,8 +246,7 @@ static int open_key(joining *j) {
     if (!j->text[SEED]) {
         if (caucus_key_generate(&j->key) == CAUCUS_OK)
             return 0;
-        fprintf(stderr, "caucus join: %s\n", caucus_status_text(CAUCUS_E_RANDOM));
-        return CAUCUS_EXIT_FAILED;
+        return complain(CAUCUS_E_RANDOM, &(caucus_error){0});
     }
     caucus_key seeded, run;
     caucus_key_from_seed(j->seed, &seeded);
@@ -264,6 +254,14 @@ static int open_key(joining *j) {
     caucus_key_derive(&run, j->index, &j->key);
     fputs("caucus join: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
     return 0;
+}
+
+/* The link knows what is wrong with a state, and not which file it came from. */
+static int complain_state(const joining *j, caucus_status status, const caucus_error *error) {
+    char line[CAUCUS_ERROR_LINE_BYTES];
+    caucus_complain_line(options, status, error, line);
+    fprintf(stderr, "caucus join: --state %s: %s\n", j->text[STATE], line);
+    return caucus_exit_code(status);
 }
 
 static int open_link(joining *j) {
@@ -276,6 +274,7 @@ static int open_link(joining *j) {
         if (status == CAUCUS_OK)
             status = caucus_journal_read(j->journal, &state, &bytes, &error);
     }
+    bool restoring = status == CAUCUS_OK && bytes > 0;
     if (status == CAUCUS_OK)
         status = caucus_link_new(j->plan, j->plan_hash, j->index, &j->key, state, bytes,
                                  j->journal ? caucus_journal_write : NULL, j->journal, &j->link, &error);
@@ -283,12 +282,8 @@ static int open_link(joining *j) {
     if (state)
         sodium_memzero(state, bytes);
     free(state);
-    if (status != CAUCUS_OK && bytes > 0 && strcmp(error.field, "state") == 0) {
-        fprintf(stderr, "caucus join: --state %s: %s\n", j->text[STATE], error.text);
-        return CAUCUS_EXIT_USAGE;
-    }
     if (status != CAUCUS_OK)
-        return complain(status, &error);
+        return restoring ? complain_state(j, status, &error) : complain(status, &error);
     uint32_t round = caucus_link_round(j->link);
     if (bytes > 0 && round == j->plan->settings.rounds)
         fputs("caucus join: all rounds were played before\n", stderr);
@@ -312,13 +307,13 @@ static int open_losses(joining *j) {
         status =
             caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
     }
-    return status == CAUCUS_OK ? 0 : complain_input(status, &error);
+    return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
 
 static int failed_save(const joining *j, const caucus_error *error) {
-    fprintf(stderr, "caucus join: %s: %s: %s\n", j->text[STATE] ? j->text[STATE] : "state", error->text,
-            j->journal ? strerror(caucus_journal_errno(j->journal)) : "");
-    return CAUCUS_EXIT_FAILED;
+    caucus_error whole = *error;
+    whole.os_error = j->journal ? caucus_journal_errno(j->journal) : 0;
+    return complain_state(j, CAUCUS_E_SAVE, &whole);
 }
 
 static void pause_ms(double ms) {
@@ -359,7 +354,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
         pause_ms(j->pace);
     caucus_status status = caucus_link_observe(j->link, j->losses.row, &error);
     *ret_played = true;
-    if (status == CAUCUS_E_IO)
+    if (status == CAUCUS_E_SAVE)
         return failed_save(j, &error);
     if (status != CAUCUS_OK)
         caucus_dial_drop(j->dial, j->link, &error);
@@ -408,10 +403,10 @@ static int play(joining *j) {
         caucus_error error = {0};
         caucus_status status = caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1,
                                                 played ? 0 : STEP_MS, &awake, &error);
-        if (status == CAUCUS_E_IO)
+        if (status == CAUCUS_E_SAVE)
             return failed_save(j, &error);
         if (status != CAUCUS_OK)
-            return complain(CAUCUS_E_IO, &error);
+            return complain(status, &error);
         if (awake)
             caucus_losses_read(&j->losses);
         mind_deadline(j);
@@ -451,8 +446,10 @@ static int leave(joining *j, int code) {
     caucus_dial_close(j->dial, j->link, 2000);
     if (code == 0)
         say_end(j);
-    if (status != CAUCUS_OK && code == 0)
+    if (status == CAUCUS_E_SAVE && code == 0)
         return failed_save(j, &error);
+    if (status != CAUCUS_OK && code == 0)
+        return complain(status, &error);
     return code == 0 && !caucus_link_done(j->link) ? CAUCUS_EXIT_FAILED : code;
 }
 

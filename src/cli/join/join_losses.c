@@ -33,7 +33,7 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     const caucus_settings *p = &plan->settings;
     if (s->npy.experts != p->experts || s->npy.rounds < p->rounds || (!s->npy.single && s->npy.clients < client))
         return caucus_fail(
-            ret_error, CAUCUS_E_MISMATCH, "",
+            ret_error, CAUCUS_E_CONFLICT, "",
             "%.60s: %u clients × %u rounds × %u experts — the plan needs client %u, %u rounds, %u experts", path,
             s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
     return CAUCUS_OK;

@@ -1,5 +1,5 @@
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/serve/serve_print.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
@@ -201,23 +201,22 @@ static bool read_fault(serving *s) {
     return false;
 }
 
-/* The coordinator's key: from the operating system, or as caucus simulate --seed N --trials 1 has it. */
-static bool make_key(serving *s) {
+/* The coordinator's key: from the operating system, or as caucus simulate --seed N --trials 1 has it. Returns an exit
+ * code, 0: made. */
+static int make_key(serving *s) {
     uint64_t seed = 0;
     if (!read_number(s, OPTION_SEED, UINT64_MAX, &seed))
-        return false;
+        return CAUCUS_EXIT_USAGE;
     if (!s->value[OPTION_SEED]) {
-        if (caucus_key_generate(&s->settings.key) == CAUCUS_OK)
-            return true;
-        fprintf(stderr, "caucus serve: %s\n", caucus_status_text(CAUCUS_E_RANDOM));
-        return false;
+        caucus_status status = caucus_key_generate(&s->settings.key);
+        return status == CAUCUS_OK ? 0 : caucus_complain("serve", options, status, &(caucus_error){0});
     }
     caucus_key seeded, trial;
     caucus_key_from_seed(seed, &seeded);
     caucus_key_derive(&seeded, 0, &trial);
     caucus_key_derive(&trial, 0, &s->settings.key);
     s->seeded = true;
-    return true;
+    return 0;
 }
 
 static bool read_token(serving *s) {
@@ -283,22 +282,8 @@ static bool read_options(serving *s) {
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_fault(s) && read_token(s);
 }
 
-/* A file that the command line names and that cannot be read: starting again would not help. */
-static bool is_named_file(const char *field) {
-    static const char *const files[] = {"cert", "key", "client-ca", "revoked"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (strcmp(field, files[i]) == 0)
-            return true;
-    return false;
-}
-
-static int fail(caucus_status status, const caucus_error *error, bool named) {
-    fprintf(stderr, "caucus serve: %s%s%s%s\n", named && error->field[0] ? "--" : "", error->field,
-            error->field[0] ? " " : "", error->text[0] ? error->text : caucus_status_text(status));
-    bool unread = status == CAUCUS_E_IO && (!named || is_named_file(error->field)); /* not named: the plan's file */
-    bool machine = status == CAUCUS_E_MEMORY || status == CAUCUS_E_IO || status == CAUCUS_E_BUDGET ||
-                   status == CAUCUS_E_RANDOM || status == CAUCUS_E_ORDER;
-    return machine && !unread ? CAUCUS_EXIT_FAILED : CAUCUS_EXIT_USAGE;
+static int fail(caucus_status status, const caucus_error *error) {
+    return caucus_complain("serve", options, status, error);
 }
 
 static void log_line(void *user, int level, const char *line) {
@@ -317,7 +302,7 @@ static int open_all(serving *s) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, s->hash, &error);
     if (status != CAUCUS_OK)
-        return fail(status, &error, false);
+        return fail(status, &error);
     caucus_server_settings *set = &s->settings;
     set->plan = s->plan;
     if (sodium_hex2bin(set->plan_hash, sizeof set->plan_hash, s->hash, strlen(s->hash), NULL, NULL, NULL) != 0)
@@ -339,14 +324,14 @@ static int open_all(serving *s) {
                                  .plan_hash = set->plan_hash};
     /* Bound before the state is opened: what is refused here leaves no state behind. */
     if (http.listen && (status = caucus_http_bind(&http, &http.listener, &error)) != CAUCUS_OK)
-        return fail(status, &error, true);
+        return fail(status, &error);
     status = caucus_server_open(set, &s->server, &error);
     if (status != CAUCUS_OK)
-        return fail(status, &error, true);
+        return fail(status, &error);
     if (!http.listen)
         return 0;
     status = caucus_http_open(s->server, &http, &s->http, &error);
-    return status == CAUCUS_OK ? 0 : fail(status, &error, true);
+    return status == CAUCUS_OK ? 0 : fail(status, &error);
 }
 
 /* The run is over and all is said; only the page is left. Whoever reads our lines hears when it has been seen. */
@@ -386,10 +371,8 @@ static int serve(serving *s) {
     caucus_status status = caucus_server_run(s->server, &error);
     if (!is_on(s, OPTION_STAY) || status != CAUCUS_OK)
         caucus_on_signals(SIG_DFL);
-    if (status != CAUCUS_OK) {
-        fail(status, &error, false);
-        return CAUCUS_EXIT_FAILED;
-    }
+    if (status != CAUCUS_OK)
+        return fail(status, &error);
     caucus_server_status now;
     caucus_server_get_status(s->server, &now);
     caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
@@ -412,7 +395,9 @@ int caucus_cli_serve(int argc, char **argv) {
         return CAUCUS_EXIT_DONE;
     }
     if (code == 0)
-        code = read_options(&s) && make_key(&s) ? serve(&s) : CAUCUS_EXIT_USAGE;
+        code = read_options(&s) ? make_key(&s) : CAUCUS_EXIT_USAGE;
+    if (code == 0)
+        code = serve(&s);
     ignore_signals();
     caucus_http_close(s.http);
     caucus_server_close(s.server);

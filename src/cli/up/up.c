@@ -3,7 +3,7 @@
  * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what
  * each client played is held against `caucus simulate` with the same flags and seed. */
 #include "cli/up/up.h"
-#include "cli/options.h"
+#include "cli/complain.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "store/clock.h"
@@ -75,9 +75,9 @@ int caucus_up_say(const char *format, ...) {
     return CAUCUS_EXIT_USAGE;
 }
 
-static int complain(const caucus_complaint *c) {
+static int complain(const caucus_complaint *c, caucus_status status) {
     fprintf(stderr, "%s%s\n", c->placed ? "" : "caucus up: ", c->line);
-    return CAUCUS_EXIT_USAGE;
+    return caucus_exit_code(status);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
@@ -101,9 +101,8 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
         return caucus_up_say("--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
-    return caucus_scenario_set(&u->scenario, (caucus_scenario_field)index, value, &complaint) == CAUCUS_OK
-               ? 0
-               : complain(&complaint);
+    caucus_status status = caucus_scenario_set(&u->scenario, (caucus_scenario_field)index, value, &complaint);
+    return status == CAUCUS_OK ? 0 : complain(&complaint, status);
 }
 
 /* What simulate wants to be told, and a demonstration may assume. */
@@ -155,7 +154,7 @@ static int read_settings(caucus_up *u, int argc, char **argv) {
         status = set_default(u, CAUCUS_FIELD_TRIALS, "1", true, &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_resolve(&u->scenario, &u->prepared, &complaint);
-    code = status == CAUCUS_OK ? check_run(u) : complain(&complaint);
+    code = status == CAUCUS_OK ? check_run(u) : complain(&complaint, status);
     return code == 0 ? caucus_up_page_wanted(u) : code;
 }
 
@@ -168,7 +167,7 @@ static int run(caucus_up *u, int argc, char **argv) {
     u->played = calloc(s->clients, sizeof *u->played);
     u->expert = calloc((size_t)s->clients * s->rounds, sizeof *u->expert);
     if (!u->child || !u->played || !u->expert)
-        return caucus_up_say("%s", caucus_status_text(CAUCUS_E_MEMORY)), CAUCUS_EXIT_FAILED;
+        return caucus_complain_memory("up");
     caucus_on_signals(on_signal);
     caucus_on_signal(SIGHUP, on_signal);
     u->start = caucus_clock_seconds();
@@ -185,7 +184,7 @@ static int run(caucus_up *u, int argc, char **argv) {
     caucus_status status = caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed,
                                              u->expert, u->played, &caucus_up_stop, &compared);
     if (status != CAUCUS_OK)
-        return caucus_up_say("%s", caucus_up_stop ? "stopped" : caucus_status_text(status)), CAUCUS_EXIT_FAILED;
+        return caucus_complain("up", options, status, &(caucus_error){0});
     caucus_up_print(u, &compared);
     caucus_up_page_stay(u);
     return compared.equal ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
@@ -194,7 +193,7 @@ static int run(caucus_up *u, int argc, char **argv) {
 int caucus_cli_up(int argc, char **argv) {
     caucus_up *u = calloc(1, sizeof *u);
     if (!u)
-        return caucus_up_say("%s", caucus_status_text(CAUCUS_E_MEMORY)), CAUCUS_EXIT_FAILED;
+        return caucus_complain_memory("up");
     caucus_scenario_init(&u->scenario);
     int code = run(u, argc, argv);
     if (code == CAUCUS_OPTIONS_HELP) {

@@ -92,8 +92,8 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
         status = c.list.failed ? CAUCUS_E_MEMORY : caucus_adversary_trial_new(adversary, 0, &losses);
     c.losses = losses;
     for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
-        status =
-            stop && *stop ? CAUCUS_E_ORDER : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
+        status = stop && *stop ? CAUCUS_E_STOPPED
+                               : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
     if (status == CAUCUS_OK) {
         double unit = (s->hi - s->lo) / (double)plan->grid;
         ret->regret_live = (double)(c.cost - caucus_vector_min_i64(c.totals, s->experts)) * unit / s->clients;

@@ -14,7 +14,7 @@ typedef struct caucus_compared {
 } caucus_compared;
 
 /** In: expert[client * T + round]: what was played; played[client]: rounds of it. stop: as in caucus_trial_play().
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_ORDER (stopped). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. */
 caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 const uint32_t *expert, const uint32_t *played, const volatile int *stop,
                                 caucus_compared *ret) CAUCUS_MUST_CHECK;

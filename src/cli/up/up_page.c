@@ -28,8 +28,11 @@ static bool at_terminal(void) {
 static int check_place(const char *http) {
     caucus_address place;
     caucus_error error = {0};
-    if (caucus_address_resolve(http, "http", true, &place, &error) != CAUCUS_OK)
-        return caucus_up_say("--http %s", error.text);
+    caucus_status status = caucus_address_resolve(http, "http", true, &place, &error);
+    if (status != CAUCUS_OK) {
+        caucus_up_say("--http %s", error.text);
+        return caucus_exit_code(status);
+    }
     if (!place.loopback)
         return caucus_up_say("--http %s: must be on this machine, 127.0.0.1:PORT or [::1]:PORT", http);
     return 0;
