@@ -22,9 +22,8 @@ typedef struct caucus_link caucus_link;
 typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 
 /** In: plan borrowed; plan_hash: SHA-256 of the plan file's bytes; state: what `save` was last given, or NULL for a new
- * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan), CAUCUS_E_CONFLICT
- * (of another client), CAUCUS_E_RANGE,
- * CAUCUS_E_MEMORY. */
+ * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan),
+ * CAUCUS_E_CONFLICT (of another client), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t plan_hash[32], uint32_t index,
                                          const caucus_key *key, const uint8_t *state, size_t state_bytes,
                                          caucus_link_save save, void *user, caucus_link **ret,
@@ -41,7 +40,8 @@ CAUCUS_API void caucus_link_disconnected(caucus_link *link);
 /** Bytes from the coordinator. Returns: CAUCUS_OK; anything else: drop the connection (the error says why).
  *  CAUCUS_E_LATER: it has no room now: come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the
  *  connection. A status for which caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked
- *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): do not come again. */
+ *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): do not come
+ *  again. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */

@@ -86,8 +86,8 @@ CAUCUS_API bool caucus_status_is_final(caucus_status status);
 CAUCUS_API caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const char *field,
                                      const char *format, ...) CAUCUS_PRINTF(4, 5);
 /** The same for what the system refused: os_error is its errno. CAUCUS_E_IO and CAUCUS_E_PATH become the more exact
- *  CAUCUS_E_FULL or CAUCUS_E_MEMORY where the errno says so, and CAUCUS_E_PATH becomes CAUCUS_E_IO where the path is not
- *  to blame; the status that is returned is the one to go by. */
+ *  CAUCUS_E_FULL or CAUCUS_E_MEMORY where the errno says so, and CAUCUS_E_PATH becomes CAUCUS_E_IO where the path is
+ *  not to blame; the status that is returned is the one to go by. */
 CAUCUS_API caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int os_error, const char *field,
                                         const char *format, ...) CAUCUS_PRINTF(5, 6);
 /** Add what would help to an error that was filled just now, and return the status. */

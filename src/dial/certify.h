@@ -20,8 +20,8 @@ typedef struct caucus_certify_settings {
 } caucus_certify_settings;
 
 /** Make it. A directory made by an earlier call is replaced at once; one with other contents is refused.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED
- * (stopped). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO,
+ *           CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. */
 caucus_status caucus_certify(const caucus_certify_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

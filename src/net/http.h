@@ -30,8 +30,8 @@ caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd
 
 /** Answer from a thread of its own.
  *  In:      server  borrowed until caucus_http_close(): close this before caucus_server_close().
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_BUSY, CAUCUS_E_NETWORK (cannot bind), CAUCUS_E_MEMORY; the error names the
- * fix. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_BUSY, CAUCUS_E_NETWORK (cannot bind),
+ *           CAUCUS_E_MEMORY; the error names the fix. */
 caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 uint16_t caucus_http_port(const caucus_http *http);

@@ -32,8 +32,8 @@ typedef struct caucus_unfinished {
 
 /** Load what was saved for the same runs (any number of trials).
  *  Out:     ret [count], zeroed by the caller; free each ->trial.
- *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line), CAUCUS_E_CONFLICT (other settings), CAUCUS_E_MEMORY.
- */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_FORMAT (file, line),
+ *           CAUCUS_E_CONFLICT (other settings), CAUCUS_E_MEMORY. */
 caucus_status caucus_unfinished_load(const char *directory, const caucus_run *runs, size_t count,
                                      caucus_unfinished *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

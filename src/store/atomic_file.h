@@ -34,7 +34,8 @@ bool caucus_atomic_file_write(const char *path, const void *bytes, size_t size, 
 
 /** A whole regular file of at most `most` bytes; `what` names it in errors ("a plan file").
  *  Out:     ret       size bytes and one 0 after them; to be freed.
- *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_IO, CAUCUS_E_CHANGED, CAUCUS_E_FORMAT (larger than `most`), CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_IO, CAUCUS_E_CHANGED, CAUCUS_E_FORMAT (larger than `most`),
+ *           CAUCUS_E_MEMORY. */
 caucus_status caucus_file_load(const char *path, size_t most, const char *what, uint8_t **ret, size_t *ret_size,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

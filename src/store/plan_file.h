@@ -27,7 +27,8 @@ caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char re
 
 /** Write a plan, whole or not at all. A file that holds the same bytes already is left alone; another one is replaced
  *  only if `replace` is set.
- *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (something else is there), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (something else is there), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO,
+ *           CAUCUS_E_MEMORY. */
 caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace,
                                      char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -14,8 +14,8 @@ typedef struct caucus_store caucus_store;
 
 /** Open or create.
  *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_CONFLICT (a private run
- *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH (permissions),
- *           CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_OVER (damaged, or the directory has held a state and it is gone),
+ *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH
+ *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_OVER (damaged, or the directory has held a state and it is gone),
  *           CAUCUS_E_FORMAT (not a store, or one of another version). */
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -30,9 +30,9 @@ caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void 
                                          void *user, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Commit one decision: state, its announcement, and ledger lines (text as caucus_ledger_line gives it).
- *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_IO, CAUCUS_E_FULL: it is not, and nothing of it is (only if the disk itself failed
- * while syncing may it be found, whole, after a restart): send nothing, and either try the same commit again or end;
- * CAUCUS_E_MEMORY: likewise; CAUCUS_E_ORDER: the announcement's serial is not the next one. */
+ *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_IO, CAUCUS_E_FULL: it is not, and nothing of it is (only if the
+ *           disk itself failed while syncing may it be found, whole, after a restart): send nothing, and either try the
+ *           same commit again or end; CAUCUS_E_MEMORY: likewise; CAUCUS_E_ORDER: the announcement's serial is not the next one. */
 caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, size_t bytes,
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -46,8 +46,8 @@ bool caucus_store_begun(const caucus_store *store);
 /** Leave nothing of earlier states in any file of the directory: after a commit that ended an epoch, and at the end of
  *  the run. Never needed for anything else to be right, so it may be late, and it may fail:
  *  Returns: CAUCUS_OK: no file holds a byte of a state before the last commit; CAUCUS_E_BUSY: somebody reads the store
- * at this moment; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: as said. Whatever was committed is there as before; try again after the
- * next commit. Closing and opening do the same. */
+ * at this moment; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: as said. Whatever was committed is there as before;
+ * try again after the next commit. Closing and opening do the same. */
 caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy DIR) goes through
