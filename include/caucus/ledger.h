@@ -75,7 +75,7 @@ CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);
 CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index);
 
 /** One entry as one line of text without newline (tab separated, chain hash last), and back.
- * `caucus_ledger_append_line` verifies format, chain and budget; the error names the line number it was given. Returns:
+ * `caucus_ledger_append_line` verifies format, chain and budget; the error has the line number it was given. Returns:
  * CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
 #define CAUCUS_LEDGER_LINE_BYTES 320
 CAUCUS_API caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret,

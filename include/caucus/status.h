@@ -70,9 +70,9 @@ typedef struct caucus_error {
     char field[32];   /* the setting or argument at fault, as written in files; "" if none */
     char text[224];   /* what was wrong and what is accepted, without the field's name */
     char hint[160];   /* what would help; "" if nothing is known. Names of fields stand in single quotes: 'deadline' */
+    uint64_t line;    /* of the file or text that was being read, from 1; 0: none, or the text names it */
     int32_t os_error; /* errno of what the system refused, 0 if it did not; its words are not in the text */
-    uint32_t line;    /* of the file or text that was being read, from 1; 0: none, or the text names it */
-    uint32_t reserved[22];
+    uint32_t reserved[21];
 } caucus_error;
 
 /** The text of a status, never NULL. */

@@ -51,6 +51,16 @@ int caucus_complain(const char *verb, const caucus_option *options, caucus_statu
     return caucus_exit_code(status);
 }
 
+int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint) {
+    if (complaint->placed)
+        fprintf(stderr, "%s\n", complaint->line);
+    else if (complaint->field != NULL)
+        fprintf(stderr, "caucus %s: --%s%s\n", verb, complaint->field, complaint->line);
+    else
+        fprintf(stderr, "caucus %s: %s\n", verb, complaint->line);
+    return caucus_exit_code(status);
+}
+
 int caucus_complain_memory(const char *verb) {
     fprintf(stderr, "caucus %s: %s\n", verb, caucus_status_text(CAUCUS_E_MEMORY));
     return caucus_exit_code(CAUCUS_E_MEMORY);

@@ -10,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "num/error_line.h"
+#include "scenario/scenario.h"
 
 /** Put --names in the place of 'names' in the error's hint. */
 void caucus_complain_name(const caucus_option *options, caucus_error *error);
@@ -20,6 +21,9 @@ void caucus_complain_line(const caucus_option *options, caucus_status status, co
 
 /** "caucus VERB: --field text: what the system said — hint" on standard error. Returns: the exit code of the status. */
 int caucus_complain(const char *verb, const caucus_option *options, caucus_status status, const caucus_error *error);
+
+/** The line of a complaint about settings: "FILE:LINE: field: …" or "caucus VERB: --field …". Returns: the exit code. */
+int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint);
 
 /** "caucus VERB: out of memory" on standard error. Returns: CAUCUS_EXIT_FAILED. */
 int caucus_complain_memory(const char *verb);

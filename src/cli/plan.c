@@ -110,8 +110,7 @@ static int usage(const char *format, ...) {
 }
 
 static int complain(const caucus_complaint *complaint, caucus_status status) {
-    fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus plan: ", complaint->line);
-    return caucus_exit_code(status);
+    return caucus_complain_scenario("plan", status, complaint);
 }
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {

@@ -45,8 +45,7 @@ typedef struct simulation {
 } simulation;
 
 static int complain(const caucus_complaint *complaint, caucus_status status) {
-    fprintf(stderr, "%s%s\n", complaint->placed ? "" : "caucus simulate: ", complaint->line);
-    return caucus_exit_code(status);
+    return caucus_complain_scenario("simulate", status, complaint);
 }
 
 static int complain_error(const simulation *s, caucus_status status, const caucus_error *error) {

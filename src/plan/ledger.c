@@ -297,12 +297,12 @@ caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char
     return caucus_ledger_text_line(&ledger->entry[index], ret, ret_bytes);
 }
 
-caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,
-                                        caucus_error *ret_error) {
+/* The next entry in text form, checked against the chain; *ledger is made if it is NULL. */
+static caucus_status append_text(caucus_ledger **ledger, const char *line, caucus_error *ret_error) {
     caucus_entry e;
     const char *wrong = caucus_ledger_text_parse(line, &e);
     if (wrong != NULL)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "line %zu: %s", line_number, wrong);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "%s", wrong);
     caucus_ledger *fresh = NULL;
     if (*ledger == NULL) {
         fresh = calloc(1, sizeof *fresh);
@@ -312,21 +312,22 @@ caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line
     caucus_ledger *target = fresh != NULL ? fresh : *ledger;
     uint8_t hash[CAUCUS_HASH_BYTES];
     caucus_ledger_text_hash(&e, last_hash(target), hash);
-    caucus_status status;
-    if (memcmp(hash, e.hash, sizeof hash) != 0) {
-        status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger",
-                             "line %zu does not continue the one before: altered, torn, "
-                             "missing or out of order",
-                             line_number);
-    } else {
-        caucus_error why = {0};
-        status = append(target, &e, &why);
-        if (status != CAUCUS_OK)
-            (void)caucus_fail(ret_error, status, why.field, "line %zu: %.180s", line_number, why.text);
-    }
+    caucus_status status =
+        memcmp(hash, e.hash, sizeof hash) == 0
+            ? append(target, &e, ret_error)
+            : caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger",
+                          "does not continue the one before: altered, torn, missing or out of order");
     if (status == CAUCUS_OK)
         *ledger = target;
     else
         caucus_ledger_free(fresh);
+    return status;
+}
+
+caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,
+                                        caucus_error *ret_error) {
+    caucus_status status = append_text(ledger, line, ret_error);
+    if (status != CAUCUS_OK && ret_error != NULL)
+        ret_error->line = line_number;
     return status;
 }

@@ -61,6 +61,7 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
     char text[CAUCUS_ERROR_LINE_BYTES];
     caucus_error_line(error, status, text);
     ret->placed = false;
+    ret->field = NULL;
     if (error->field[0] == '\0') { /* the text names a file itself */
         ret->placed = true;
         (void)snprintf(ret->line, sizeof ret->line, "%s", text);
@@ -71,7 +72,8 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
         (void)snprintf(ret->line, sizeof ret->line, "%.200s:%u: %s: %s", scenario->file, scenario->field[field].line,
                        caucus_fields[field].name, text);
     } else {
-        (void)snprintf(ret->line, sizeof ret->line, "--%s %s", caucus_fields[field].name, text);
+        ret->field = caucus_fields[field].name;
+        (void)snprintf(ret->line, sizeof ret->line, " %s", text);
     }
     caucus_complaint_clean(ret);
     return status;
@@ -79,7 +81,8 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
 
 static caucus_status refuse_flag(caucus_scenario_field field, const char *what, caucus_complaint *ret) {
     ret->placed = false;
-    (void)snprintf(ret->line, sizeof ret->line, "--%s: %s", caucus_fields[field].name, what);
+    ret->field = caucus_fields[field].name;
+    (void)snprintf(ret->line, sizeof ret->line, ": %s", what);
     return CAUCUS_E_FORMAT;
 }
 
@@ -109,8 +112,7 @@ caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_fie
         return refuse_flag(field, "given twice", ret);
     if (!split(text, caucus_fields[field].many, &fresh)) {
         clear(&fresh);
-        ret->placed = false;
-        (void)snprintf(ret->line, sizeof ret->line, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        (void)refuse_flag(field, caucus_status_text(CAUCUS_E_MEMORY), ret);
         return CAUCUS_E_MEMORY;
     }
     for (size_t i = 0; i < fresh.count; i++)

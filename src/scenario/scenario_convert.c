@@ -27,7 +27,8 @@ caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *
         (void)snprintf(c->line, sizeof c->line, "%.200s:%u: %s: %.60s — %s", t->scenario->file,
                        t->scenario->field[t->field].line, name, t->text, why);
     else
-        (void)snprintf(c->line, sizeof c->line, "--%s %.60s: %s", name, t->text, why);
+        (void)snprintf(c->line, sizeof c->line, " %.60s: %s", t->text, why);
+    c->field = c->placed ? NULL : name;
     caucus_complaint_clean(c);
     return CAUCUS_E_RANGE;
 }
@@ -71,12 +72,11 @@ caucus_status caucus_scenario_real(const caucus_scenario_text *t, bool infinite,
 }
 
 caucus_status caucus_scenario_epsilon(const caucus_scenario_text *t, double *ret) {
-    const char *none = from_file(t) ? "'epsilon: infinite'" : "--epsilon infinite";
     double value = 0;
     if (is_infinite_word(t->text))
         value = INFINITY;
     else if (!parse_real(t->text, &value) || !(value > 0))
-        return caucus_scenario_refuse(t, "must be above 0 (0.01 to 100 is usual); for no privacy write %s", none);
+        return caucus_scenario_refuse(t, "must be above 0 (0.01 to 100 is usual); for no privacy write infinite");
     *ret = value;
     return CAUCUS_OK;
 }

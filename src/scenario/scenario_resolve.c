@@ -33,9 +33,13 @@ static caucus_status complain(const resolver *r, caucus_status status, const cau
 
 static caucus_status refuse_missing(const resolver *r, caucus_scenario_field field, const char *why) {
     r->complaint->placed = r->scenario->file != NULL;
-    (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s%s%s is missing: %s",
-                   r->complaint->placed ? r->scenario->file : "", r->complaint->placed ? ": " : "--",
-                   caucus_fields[field].name, why);
+    const char *name = caucus_fields[field].name;
+    r->complaint->field = name;
+    if (r->complaint->placed)
+        (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s: %s is missing: %s", r->scenario->file,
+                       name, why);
+    else
+        (void)snprintf(r->complaint->line, sizeof r->complaint->line, " is missing: %s", why);
     return CAUCUS_E_RANGE;
 }
 

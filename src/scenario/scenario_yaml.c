@@ -40,6 +40,7 @@ static caucus_status refuse(scan *s, size_t line, const char *format, ...) {
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     s->complaint->placed = true;
+    s->complaint->field = NULL;
     if (line == 0)
         (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s: %s", s->name, text);
     else
@@ -83,7 +84,7 @@ static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_scenari
         const char *meant = caucus_nearest(key, field_name, NULL);
         if (meant != NULL)
             return refuse(s, line, "unknown field '%.60s' — did you mean '%s'?", key, meant);
-        return refuse(s, line, "unknown field '%.60s' — the fields are the flags of 'caucus simulate --help'", key);
+        return refuse(s, line, "unknown field '%.60s' — fields are called as the settings on the command line", key);
     }
     if (s->line[field] != 0)
         return refuse(s, line, "%s: given twice, first in line %u", key, s->line[field]);

@@ -177,7 +177,7 @@ static void say_any(comparison *c, const candidate *x) {
             say(c, "Privacy is free here: with %s clients it allows the learning rate that would be best without it.",
                 caucus_words_whole(s->clients).text);
         else
-            say(c, "Privacy would be free from about %s clients on (or with more rounds per block: --interval).",
+            say(c, "Privacy would be free from about %s clients on (or with more rounds per block: a larger interval).",
                 caucus_words_whole((uint64_t)ceil(s->clients * wish / rate)).text);
     }
     say(c,

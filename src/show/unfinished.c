@@ -119,8 +119,7 @@ typedef struct reader {
 
 static caucus_status refuse(reader *r, const char *what) {
     if (r->failed != 0)
-        return caucus_fail_os(r->error, CAUCUS_E_IO, r->failed, "", "%s: %s", caucus_path_tail(r->path),
-                              strerror(r->failed));
+        return caucus_fail_os(r->error, CAUCUS_E_IO, r->failed, "", "%s", caucus_path_tail(r->path));
     return caucus_fail(r->error, CAUCUS_E_FORMAT, "", "%s:%zu: %s — remove it to begin anew", caucus_path_tail(r->path),
                        r->number, what);
 }

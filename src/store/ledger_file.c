@@ -32,15 +32,8 @@ static caucus_status take_line(const char *path, char *line, size_t length, size
     if (status == CAUCUS_OK)
         return CAUCUS_OK;
     if (status == CAUCUS_E_MEMORY)
-        return caucus_fail(ret_error, status, "ledger", "%s", caucus_status_text(status));
-    /* The text begins with "line N"; here the place says it already. */
-    const char *text = why.text;
-    char prefix[32];
-    int skip = snprintf(prefix, sizeof prefix, "line %zu", number);
-    if (skip > 0 && strncmp(text, prefix, (size_t)skip) == 0)
-        text += (size_t)skip;
-    text += strspn(text, ": ");
-    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%zu: %s", caucus_path_tail(path), number, text);
+        return caucus_fail(ret_error, status, "", "%s: %s", caucus_path_tail(path), caucus_status_text(status));
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%zu: %s", caucus_path_tail(path), number, why.text);
 }
 
 static caucus_status read_lines(const char *path, FILE *in, caucus_ledger **ret, caucus_error *ret_error) {

@@ -15,9 +15,12 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
                            caucus_path_tail(path), (long long)expected);
     caucus_error why = {0};
     caucus_status status = caucus_ledger_append_line(ledger, text, (size_t)number, &why);
-    if (status == CAUCUS_OK || status == CAUCUS_E_MEMORY)
-        return status;
-    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: ledger: %s", caucus_path_tail(path), why.text);
+    if (status == CAUCUS_OK)
+        return CAUCUS_OK;
+    if (status == CAUCUS_E_MEMORY)
+        return caucus_fail(ret_error, status, "", "%s: %s", caucus_path_tail(path), caucus_status_text(status));
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: ledger: line %lld: %s", caucus_path_tail(path),
+                       (long long)number, why.text);
 }
 
 caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {

@@ -191,8 +191,8 @@ refused "settings beside a file" 2 "caucus plan: --epsilon: a plan file has its 
 
 # What cannot be is refused in one line that says what could.
 refused "no trust" 2 "caucus plan: --trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper"
-refused "epsilon 0" 2 "caucus plan: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon 0
-refused "epsilon NaN" 2 "caucus plan: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon nan
+refused "epsilon 0" 2 "caucus plan: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write infinite" "${c[@]}" --epsilon 0
+refused "epsilon NaN" 2 "caucus plan: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write infinite" "${c[@]}" --epsilon nan
 refused "a Gaussian without delta" 2 "caucus plan: --delta 0 with message gauss, which is never purely private (accepted: above 0, below 0.1; 1e-6 is usual)" --algorithm stoch --trust nobody --message gauss
 refused "phases too short for the trees" 2 "caucus plan: --trees 7 trees fit no phase of 100 rounds (accepted: fewer, or auto)" --algorithm stoch --rounds 100 --trees 7 "${c[@]}"
 refused "sums that could overflow" 2 "caucus plan: --rounds 1073741824 rounds of 16777216 clients on a grid of 65536 steps (accepted: clients * rounds * grid below 2^62)" --clients 16777216 --rounds 1073741824 "${c[@]}"

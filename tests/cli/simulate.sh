@@ -51,8 +51,8 @@ END
 
 c=(--trust coordinator)
 refused "no trust" "caucus simulate: --trust is missing: whom do the clients trust with their sums? coordinator, nobody, or paper-local to reproduce the paper"
-refused "epsilon 0" "caucus simulate: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon 0
-refused "epsilon nan, with =" "caucus simulate: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write --epsilon infinite" "${c[@]}" --epsilon=nan
+refused "epsilon 0" "caucus simulate: --epsilon 0: must be above 0 (0.01 to 100 is usual); for no privacy write infinite" "${c[@]}" --epsilon 0
+refused "epsilon nan, with =" "caucus simulate: --epsilon nan: must be above 0 (0.01 to 100 is usual); for no privacy write infinite" "${c[@]}" --epsilon=nan
 refused "a bad value late in a list" "caucus simulate: --clients 0: must be a whole number from 1 to 16777216" "${c[@]}" --clients 5,10,0
 refused "delta nan" "caucus simulate: --delta nan: must be a finite number" "${c[@]}" --delta nan
 refused "what no algorithm takes" "caucus simulate: --rho 0.1: not used by stoch, only by svt and sparse-vector, whose bounds hold with a probability" "${c[@]}" --algorithm stoch,hedge --rho 0.1
@@ -78,7 +78,7 @@ simulate "${c[@]}" --trials >out 2>err || code=$?
 if [ "$code" -eq 2 ] && [ "$(cat err)" = "caucus simulate: --trials: no value — write --trials N" ]; then pass "no value"; else fail "no value"; fi
 
 printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >bad.yaml
-refused "a file's line and field" "bad.yaml:4: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write 'epsilon: infinite'" bad.yaml
+refused "a file's line and field" "bad.yaml:4: epsilon: 0 — must be above 0 (0.01 to 100 is usual); for no privacy write infinite" bad.yaml
 : >empty.yaml
 refused "an empty scenario" "empty.yaml: empty — expected fields, for example 'algorithm: svt' and 'trust: coordinator'" empty.yaml
 head -c 20 bad.yaml >cut.yaml

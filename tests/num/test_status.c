@@ -81,8 +81,8 @@ static void an_error_is_frozen(void **state) {
     assert_int_equal(sizeof(caucus_error), 512);
     assert_int_equal(offsetof(caucus_error, text), 32);
     assert_int_equal(offsetof(caucus_error, hint), 256);
-    assert_int_equal(offsetof(caucus_error, os_error), 416);
-    assert_int_equal(offsetof(caucus_error, line), 420);
+    assert_int_equal(offsetof(caucus_error, line), 416);
+    assert_int_equal(offsetof(caucus_error, os_error), 424);
 }
 
 int main(void) {

@@ -329,9 +329,7 @@ static void every_altered_byte_is_noticed(void **state) {
                 bad[at] = (char)(bad[at] ^ flip);
                 caucus_error e = {0};
                 assert_int_equal(read_back(lines, i + 1, bad, &e), CAUCUS_E_FORMAT);
-                char number[32];
-                snprintf(number, sizeof number, "line %zu", i + 1);
-                assert_non_null(strstr(e.text, number));
+                assert_int_equal(e.line, i + 1);
                 tried++;
             }
     assert_true(tried > 5000);
@@ -393,7 +391,7 @@ static void hostile_lines_are_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(caucus_ledger_append_line(&ledger, bad[i], 17, &e), CAUCUS_E_FORMAT);
         assert_null(ledger);
-        assert_non_null(strstr(e.text, "line 17"));
+        assert_int_equal(e.line, 17);
     }
 }
 

@@ -76,8 +76,7 @@ int caucus_up_say(const char *format, ...) {
 }
 
 static int complain(const caucus_complaint *c, caucus_status status) {
-    fprintf(stderr, "%s%s\n", c->placed ? "" : "caucus up: ", c->line);
-    return caucus_exit_code(status);
+    return caucus_complain_scenario("up", status, c);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
