@@ -3,9 +3,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan tsan fuzz coverage install clean
+.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan tsan fuzz coverage nightly abi
+.PHONY: abi-update docs-api dist install clean
 
-all: ## build build/caucus, build/libcaucus.a, build/libcaucus.so (release)
+all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 
@@ -62,11 +63,33 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=20
 	cmake --build build-fuzz -j $(JOBS)
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
-coverage: ## line coverage of the core, at least 90 %
+coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage of the core, at least 90 %
 	tools/install-deps --dev
 	cmake --preset coverage
 	cmake --build build-coverage -j $(JOBS)
-	tools/coverage build-coverage 90 $(JOBS)
+	tools/coverage build-coverage 80 90 $(JOBS)
+
+nightly: ## what takes too long for every change: asan, tsan, fuzz, audit, coverage, bench; prints each one's time
+	tools/nightly
+
+abi: ## compare the shared libraries' ABI with the committed one (abi/)
+	tools/install-deps --dev
+	cmake --preset dev
+	cmake --build build-dev -j $(JOBS) --target caucus-shared caucus-link-shared caucus-sim-shared
+	tools/abi build-dev
+
+abi-update: ## write the committed ABI (abi/) anew
+	tools/install-deps --dev
+	cmake --preset dev
+	cmake --build build-dev -j $(JOBS) --target caucus-shared caucus-link-shared caucus-sim-shared
+	tools/abi build-dev --update
+
+docs-api: ## the reference of the C interface: build/docs-api/html/index.html; warnings are errors
+	tools/install-deps --dev
+	tools/docs-api build/docs-api
+
+dist: ## the release's tarball and its checksum: out/dist (made twice, compared)
+	tools/dist out/dist
 
 install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"

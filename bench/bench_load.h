@@ -54,7 +54,7 @@ typedef struct load_connection {
     SSL *ssl;
     bool greeted;
     uint32_t heard;
-    uint32_t sums_next;
+    uint64_t sums_next;
     caucus_announcement now;
 } load_connection;
 

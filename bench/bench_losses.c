@@ -95,7 +95,7 @@ static double bench_adversary(caucus_adversary_kind kind, uint32_t experts, uint
     }
     for (int r = 0; r < REPEATS; r++) {
         double begin = (double)caucus_clock_ns();
-        for (uint32_t t = 0; t < settings.rounds; t += rows)
+        for (uint64_t t = 0; t < settings.rounds; t += rows)
             caucus_adversary_fill(trial, (uint32_t)r % 10 + 1, t, rows, out);
         double time = ((double)caucus_clock_ns() - begin) / ((double)settings.rounds * experts);
         best = best < 0 || time < best ? time : best;

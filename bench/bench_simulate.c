@@ -61,7 +61,8 @@ static void one_trial(setup *s, uint32_t number) {
 
 /* The floor: the same losses, made in runs, each client's rows added up once. */
 static void losses_of_one(setup *s, uint32_t number) {
-    uint32_t m = s->plan->settings.clients, d = s->plan->settings.experts, rounds = s->plan->settings.rounds;
+    uint32_t m = s->plan->settings.clients, d = s->plan->settings.experts;
+    uint64_t rounds = s->plan->settings.rounds;
     uint32_t chunk = 8192 / d ? 8192 / d : 1;
     caucus_adversary_trial *trial;
     caucus_error error = {0};
@@ -71,8 +72,8 @@ static void losses_of_one(setup *s, uint32_t number) {
     caucus_grid grid = {.lo = 0, .hi = 1, .steps = s->plan->grid};
     caucus_clips clips = {0};
     for (uint32_t i = 1; i <= m; i++)
-        for (uint32_t t = 0; t < rounds; t += chunk) {
-            uint32_t count = rounds - t < chunk ? rounds - t : chunk;
+        for (uint64_t t = 0; t < rounds; t += chunk) {
+            uint64_t count = rounds - t < chunk ? rounds - t : chunk;
             caucus_adversary_fill(trial, i, t, count, rows);
             caucus_grid_add_rows_f32(&grid, sums, NULL, rows, d, count, &clips);
         }

@@ -2,7 +2,8 @@
 # everywhere, and no instruction set beyond the platform's baseline.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
-set(CMAKE_C_EXTENSIONS ON) # __int128, __builtin_*_overflow
+set(CMAKE_C_EXTENSIONS OFF) # src/num/int128.h and the __builtin functions are what we use beyond C11
+add_compile_definitions(_DEFAULT_SOURCE) # POSIX.1-2008, which strict C11 hides; a file that needs more of Linux says so
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -16,7 +17,7 @@ set(CMAKE_C_FLAGS_RELEASE "-O3")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
 
-set(caucus_warnings -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
+set(caucus_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wundef)
 if(CAUCUS_WERROR)
     list(APPEND caucus_warnings -Werror)

@@ -1,16 +1,35 @@
-# What `make install` puts where. The pkg-config file finds its prefix from its own place, so a staged
-# or moved copy works.
+# What `make install` puts where. The pkg-config files and the CMake package find their prefix from their own place, so a
+# staged or moved copy works.
+include(CMakePackageConfigHelpers)
 install(TARGETS caucus RUNTIME)
-install(TARGETS caucus-static caucus-net ARCHIVE)
-install(TARGETS caucus-shared LIBRARY)
+install(TARGETS caucus-static caucus-link-static caucus-sim-static ARCHIVE)
+install(TARGETS caucus-shared caucus-link-shared caucus-sim-shared LIBRARY)
 install(DIRECTORY include/caucus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-file(RELATIVE_PATH caucus_pc_up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-string(REGEX REPLACE "/$" "" caucus_pc_up "${caucus_pc_up}")
-foreach(name caucus caucus-net)
-    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+# caucus_up(RESULT FOLDER): the way from FOLDER, which is below the prefix, to the prefix.
+function(caucus_up result folder)
+    file(RELATIVE_PATH up "/prefix/${folder}" "/prefix")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(${result} ${up} PARENT_SCOPE)
+endfunction()
+
+# pkg-config: Requires.private and Libs.private are for static programs alone; a shared library brings what it needs.
+caucus_up(caucus_pc_up ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(caucus_pkg_config name description modules libraries)
+    configure_file(cmake/library.pc.in ${name}.pc @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endforeach()
+endfunction()
+caucus_pkg_config(caucus "${PROJECT_DESCRIPTION}" "${core_modules}" "-lm")
+caucus_pkg_config(caucus-link "The client of a live federation for your own event loop; holds libcaucus" "${link_modules}" "-lm")
+caucus_pkg_config(caucus-sim "Simulations of federations; holds libcaucus-link" "${sim_modules}" "-lm -pthread")
+
+# CMake: find_package(caucus COMPONENTS link sim).
+set(caucus_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/caucus)
+caucus_up(caucus_cmake_up ${caucus_cmake_dir})
+configure_file(cmake/caucus-config.cmake.in caucus-config.cmake @ONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/caucus-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/caucus-config.cmake ${CMAKE_BINARY_DIR}/caucus-config-version.cmake
+        DESTINATION ${caucus_cmake_dir})

@@ -8,7 +8,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AN
     caucus_target(caucus-across-files)
     target_compile_options(caucus-across-files PRIVATE -flto)
     target_include_directories(caucus-across-files PRIVATE include src)
-    target_link_libraries(caucus-across-files PRIVATE PkgConfig::SODIUM PkgConfig::CYAML caucus-net)
+    target_link_libraries(caucus-across-files PRIVATE ${sim_needs})
 endif()
 
 function(caucus_optimise target)

@@ -4,6 +4,7 @@ foreach(file index.html style.css app.js icon.svg)
     set(input ${PROJECT_SOURCE_DIR}/web/${file})
     set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
     add_custom_command(OUTPUT ${output} DEPENDS ${input} cmake/embed.cmake VERBATIM
-        COMMAND ${CMAKE_COMMAND} -DINPUT=${input} -DOUTPUT=${output} -DNAME=${symbol} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
-    target_sources(caucus-net PRIVATE ${output})
+        COMMAND ${CMAKE_COMMAND} -DINPUT=${input} -DOUTPUT=${output} -DNAME=${symbol}
+                -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+    target_sources(caucus-coordinator PRIVATE ${output})
 endforeach()

@@ -26,7 +26,7 @@ typedef struct caucus_client caucus_client;
 
 /** Gradient of this client's loss of `round` at the mixture x (d values, sum 1), for convex losses. Called only from
  *  caucus_client_report(), for rounds already played; must give the same answer for the same arguments. */
-typedef void (*caucus_gradient)(void *user, uint32_t round, const double *x, double *ret_gradient);
+typedef void (*caucus_gradient)(void *user, uint64_t round, const double *x, double *ret_gradient);
 
 /** A client of a plan.
  *  In:      plan   borrowed until caucus_client_free(). index 1..clients. key: this client's own, copied.
@@ -53,8 +53,8 @@ CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);
 CAUCUS_API void caucus_client_mixture(const caucus_client *client, double *ret);
 
 /** Rounds that can be observed before a report is due (0: a report or an announcement is due; or the run is over). */
-CAUCUS_API uint32_t caucus_client_rounds_left(const caucus_client *client);
-CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds observed so far */
+CAUCUS_API uint64_t caucus_client_rounds_left(const caucus_client *client);
+CAUCUS_API uint64_t caucus_client_round(const caucus_client *client); /* rounds observed so far */
 
 /** Observe `rounds` rounds of losses, row by row (d values each), in the units of the plan's range.
  *  In:      loss    borrowed for the call; outside the range it is clamped, NaN is the worst loss; both are counted.
@@ -62,9 +62,9 @@ CAUCUS_API uint32_t caucus_client_round(const caucus_client *client); /* rounds 
  *  Privacy: none spent; the losses stay in this process until a report is made.
  *  Cost:    O(rounds*d), no allocation. For convex losses the rows are ignored and may be NULL. */
 CAUCUS_API caucus_status caucus_client_observe(caucus_client *client, const double *loss,
-                                               uint32_t rounds) CAUCUS_MUST_CHECK;
+                                               uint64_t rounds) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const float *loss,
-                                                   uint32_t rounds) CAUCUS_MUST_CHECK;
+                                                   uint64_t rounds) CAUCUS_MUST_CHECK;
 
 /** The report that is due, NULL if none is (or if losses are convex and no gradient was set).
  *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking
@@ -87,7 +87,7 @@ CAUCUS_API caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t
                                                caucus_client **ret) CAUCUS_MUST_CHECK;
 
 /** Announcements heard so far: the serial expected next. */
-CAUCUS_API uint32_t caucus_client_heard(const caucus_client *client);
+CAUCUS_API uint64_t caucus_client_heard(const caucus_client *client);
 
 #ifdef __cplusplus
 }

@@ -67,13 +67,13 @@ CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordin
 CAUCUS_API caucus_status caucus_coordinator_decide(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
-CAUCUS_API uint32_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
-CAUCUS_API uint32_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
+CAUCUS_API uint64_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
+CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
 
 /** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
  * the algorithm has none), and whether it has answered the announcement in force. */
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
-                                           uint32_t *ret_cost_next, uint32_t *ret_sums_next, bool *ret_answered);
+                                           uint64_t *ret_cost_next, uint64_t *ret_sums_next, bool *ret_answered);
 
 /** The whole state as bytes, and back. Save right after caucus_coordinator_decide(), before a byte that depends on the
  * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch

@@ -33,7 +33,7 @@ typedef enum caucus_entry_kind {
 typedef struct caucus_entry {
     caucus_entry_kind kind;
     uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
-    uint32_t block;                   /* RELEASE: block or phase it belongs to */
+    uint64_t block;                   /* RELEASE: block or phase it belongs to */
     char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no
                                          spaces at the ends, no control characters */
     bool seeded;                      /* NOT PRIVATE (seeded) */
@@ -55,7 +55,7 @@ CAUCUS_API caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const cauc
 
 /** Record one release of a run: epsilon actually spent on it (for people and for the stop rule).
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (the run's reservation would be exceeded: do not release), CAUCUS_E_RANGE. */
-CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
+CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_t block, const char *what,
                                                caucus_rational choices, caucus_rational messages,
                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -58,7 +58,7 @@ CAUCUS_API bool caucus_link_awaits(const caucus_link *link);
  * was said yet. Whoever awaits an announcement for longer does well to dial again: the coordinator may be gone. */
 CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
-CAUCUS_API uint32_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
+CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
 /** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
  * turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory for
  * its report: the round counts, and the rest is tried again with the next call of this or of caucus_link_receive(). */

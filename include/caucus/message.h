@@ -24,11 +24,11 @@ typedef enum caucus_ask {
 } caucus_ask;
 
 typedef struct caucus_announcement {
-    uint32_t serial; /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
+    uint64_t serial; /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
+    uint64_t epoch;  /* svt: number of selections so far; stoch: selections so far in this phase */
+    uint64_t block;  /* the block (svt, hedge) or phase (stoch) that is asked about */
     uint32_t expert; /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
-    uint32_t epoch;  /* svt: number of selections so far; stoch: selections so far in this phase */
     caucus_ask ask;
-    uint32_t block;  /* the block (svt, hedge) or phase (stoch) that is asked about */
     uint32_t step;   /* stoch: leaf within the phase, from 0 */
     uint32_t listed; /* entries of `list` */
     uint32_t list[CAUCUS_SHORTLIST];
@@ -37,14 +37,16 @@ typedef struct caucus_announcement {
 typedef struct caucus_report {
     uint32_t client; /* 1..m */
     caucus_ask kind; /* what it answers */
-    uint32_t first;  /* SUMS: first block it covers; otherwise = block */
-    uint32_t block;  /* COST: the block; SUMS: last block it covers; stoch: the phase */
-    uint32_t step;   /* stoch: the leaf; otherwise the epoch the cost belongs to */
+    uint64_t first;  /* SUMS: first block it covers; otherwise = block */
+    uint64_t block;  /* COST: the block; SUMS: last block it covers; stoch: the phase */
+    uint64_t step;   /* stoch: the leaf; otherwise the epoch the cost belongs to */
     uint32_t count;  /* number of values */
     const int64_t *value;
 } caucus_report;
 
-/** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. */
+/** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. They measure
+ *  what an algorithm says, so that results of different versions and encodings can be compared, and are not the widths
+ *  of the types above: a block or a serial counts 4 bytes here and takes as many as it needs on the wire. */
 #define CAUCUS_REPORT_HEAD_BYTES 24       /* client, kind, first, block, step, count */
 #define CAUCUS_ANNOUNCEMENT_HEAD_BYTES 28 /* serial, expert, epoch, ask, block, step, listed */
 CAUCUS_API uint64_t caucus_report_bytes(const caucus_report *report);

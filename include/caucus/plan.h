@@ -22,8 +22,8 @@ typedef enum caucus_bound_kind {
 
 /* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. */
 typedef struct caucus_svt_plan {
-    uint32_t blocks;              /* ceil(T/N) */
-    uint32_t checks;              /* M = blocks - 1: nothing is left to decide after the last block */
+    uint64_t blocks;              /* ceil(T/N) */
+    uint64_t checks;              /* M = blocks - 1: nothing is left to decide after the last block */
     uint32_t switches;            /* kappa: selections allowed, 0 if checks = 0 */
     caucus_noise threshold_noise; /* once per epoch */
     caucus_noise check_noise;     /* once per check */
@@ -36,11 +36,11 @@ typedef struct caucus_svt_plan {
 
 /* One phase p >= 2 of Fed-DP-OPE-Stoch: learn from the losses of phase p-1, then play. */
 typedef struct caucus_stoch_phase {
-    uint32_t first;   /* first round it plays, 2^(p-1), counted from 1 */
-    uint32_t length;  /* rounds it plays */
-    uint32_t samples; /* n_p = 2^(p-2) losses of the phase before, per client */
+    uint64_t first;   /* first round it plays, 2^(p-1), counted from 1 */
+    uint64_t length;  /* rounds it plays */
+    uint64_t samples; /* n_p = 2^(p-2) losses of the phase before, per client */
     uint32_t trees;   /* T1; 0 = one root-only step */
-    uint32_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
+    uint64_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
     /* Index j: the tree, 1..trees, or 0 for the root-only step. */
     caucus_rational
         select_rate[CAUCUS_TREES_MAX + 1]; /* trust coordinator: rate on summed V (flip, exponential, noisy-min) */
@@ -57,7 +57,7 @@ typedef struct caucus_stoch_phase {
 } caucus_stoch_phase;
 
 typedef struct caucus_stoch_plan {
-    uint32_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
+    uint64_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
     caucus_stoch_phase *phase;        /* [phases - 1]: phase p is phase[p - 2] */
     caucus_select select;             /* resolved: never AUTO */
     caucus_message message;           /* resolved: never AUTO */
@@ -68,7 +68,7 @@ typedef struct caucus_stoch_plan {
 
 /* Fed-Hedge and leader. */
 typedef struct caucus_hedge_plan {
-    uint32_t blocks;      /* ceil(T/N) */
+    uint64_t blocks;      /* ceil(T/N) */
     caucus_rational rate; /* P(y) ~ e^(-rate*cum(y)), cum in grid units: e_H/(m*grid) */
     double learning_rate; /* e_H, for people */
 } caucus_hedge_plan;

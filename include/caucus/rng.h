@@ -4,7 +4,8 @@
  * A key belongs to one entity (the coordinator, one client) in one run. A stream is a key and a
  * 96-bit nonce (purpose 16 | phase 16 | index 32 | lane 32): one stream per decision (eight
  * checks of svt share one, in order), so results do not depend on the order in which threads ask, and
- * rejection consumes only its own stream.
+ * rejection consumes only its own stream. A run without end has more phases and indices than the nonce has room for:
+ * what does not fit (phase >> 16, index >> 32) goes into the key, which is then a subkey of the one given.
  * A key from the operating system makes a private run; a seed makes a repeatable one, which is
  * NOT PRIVATE: whoever knows the seed can subtract the noise. */
 #ifndef CAUCUS_RNG_H
@@ -70,9 +71,10 @@ CAUCUS_API void caucus_key_epoch(const caucus_key *run, uint64_t epoch, caucus_k
 CAUCUS_API void caucus_key_wipe(caucus_key *key);
 CAUCUS_API void caucus_stream_wipe(caucus_stream *stream);
 
-/** Open the stream (key, purpose, phase, index, lane) at its start. Cost: no cipher call yet. */
+/** Open the stream (key, purpose, phase, index, lane) at its start. Different arguments give different streams.
+ *  Cost: no cipher call yet; one hash for a phase from 2^16 on, and one for an index from 2^32 on. */
 CAUCUS_API void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose,
-                                   uint16_t phase, uint32_t index, uint32_t lane);
+                                   uint64_t phase, uint64_t index, uint32_t lane);
 
 /** The next 64 uniform bits. A stream holds 2^32 blocks; using them up aborts (2^38 bytes). */
 CAUCUS_API uint64_t caucus_stream_next(caucus_stream *stream);

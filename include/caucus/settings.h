@@ -58,12 +58,14 @@ extern "C" {
     X(LINEAR, "linear", "each expert has a loss; playing a mixture costs its average")                                 \
     X(CONVEX, "convex", "a convex function of the mixture, known through its gradient")
 
-#define CAUCUS_CHOICE_ENUM(type, TYPE, LIST)                                                                           \
+#define CAUCUS_CHOICE_ENUM(type, TYPE, LIST) CAUCUS_CHOICE_DECLARE(CAUCUS_API, type, TYPE, LIST)
+/* `linkage`: CAUCUS_API, or extern for a list that is not part of the installed interface. */
+#define CAUCUS_CHOICE_DECLARE(linkage, type, TYPE, LIST)                                                               \
     typedef enum caucus_##type{LIST(CAUCUS_ENUM_##TYPE) CAUCUS_##TYPE##_COUNT} caucus_##type;                          \
     /** The word of a value ("?" if out of range), and the value of a word (CAUCUS_E_RANGE lists the words). */        \
-    CAUCUS_API const char *caucus_##type##_word(caucus_##type value);                                                  \
-    CAUCUS_API const char *caucus_##type##_help(caucus_##type value);                                                  \
-    CAUCUS_API caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error)      \
+    linkage const char *caucus_##type##_word(caucus_##type value);                                                     \
+    linkage const char *caucus_##type##_help(caucus_##type value);                                                     \
+    linkage caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error)         \
         CAUCUS_MUST_CHECK;
 #define CAUCUS_ENUM_ALGORITHM(name, word, help) CAUCUS_ALGORITHM_##name,
 #define CAUCUS_ENUM_TRUST(name, word, help) CAUCUS_TRUST_##name,
@@ -97,8 +99,8 @@ typedef struct caucus_settings {
     caucus_losses losses;           /* linear */
     uint32_t clients;               /* m, 1 .. 2^24 (10). The single-player baselines are planned with 1 */
     uint32_t experts;               /* d, 2 .. 2^20 (100) */
-    uint32_t rounds;                /* T, 1 .. 2^30 (512) */
-    uint32_t interval;              /* N, rounds per block, 1 .. 2^30 (1); svt and hedge */
+    uint64_t rounds;                /* T, 1 .. 2^30 (512) */
+    uint64_t interval;              /* N, rounds per block, 1 .. 2^30 (1); svt and hedge */
     double epsilon;                 /* above 0, at most 1000, or INFINITY (hedge and leader only) (1) */
     double delta;                   /* 0 (pure) or in (0, 0.1) (0) */
     double rho;                     /* failure probability of the regret bound, (0, 0.5] (0.05); utility only */

@@ -35,20 +35,20 @@ CAUCUS_API void caucus_noise_add(caucus_stream *stream, const caucus_noise *nois
 
 typedef struct caucus_threshold {
     uint32_t expert; /* the one expert this epoch is about */
-    uint32_t epoch;
+    uint64_t epoch;
     bool open;       /* false before the first epoch and after a check fired */
     int64_t q;       /* cost of the expert since the epoch began */
     int64_t theta;   /* threshold plus its noise, drawn once per epoch */
-    uint32_t checks; /* made in this epoch */
+    uint64_t checks; /* made in this epoch */
 } caucus_threshold;
 
 /** Begin an epoch: q = 0, theta = threshold + fresh noise. */
-CAUCUS_API void caucus_threshold_begin(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
+CAUCUS_API void caucus_threshold_begin(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t threshold,
                                        const caucus_noise *noise, caucus_stream *stream);
 
 /** Add cost of `expert` in `epoch` to q.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch, another epoch or another expert: nothing is added). */
-CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *at, uint32_t epoch, uint32_t expert,
+CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *at, uint64_t epoch, uint32_t expert,
                                               int64_t cost) CAUCUS_MUST_CHECK;
 
 /** One check: *ret_fired = q + fresh noise > theta (strict). Firing closes the epoch. The noisy value is never output.

@@ -25,11 +25,11 @@ static bool possible(const caucus_plan *plan, const caucus_announcement *a) {
 
 void caucus_pack_announcement(caucus_pack *p, const caucus_plan *plan, caucus_announcement *a) {
     uint32_t ask = (uint32_t)a->ask;
-    caucus_pack_u32(p, &a->serial);
+    caucus_pack_u64(p, &a->serial);
     caucus_pack_u32(p, &a->expert);
-    caucus_pack_u32(p, &a->epoch);
+    caucus_pack_u64(p, &a->epoch);
     caucus_pack_u32(p, &ask);
-    caucus_pack_u32(p, &a->block);
+    caucus_pack_u64(p, &a->block);
     caucus_pack_u32(p, &a->step);
     caucus_pack_u32(p, &a->listed);
     caucus_pack_u32s(p, a->list, CAUCUS_SHORTLIST);

@@ -40,13 +40,13 @@ static void finish_block_mean(caucus_client *c, int64_t rounds) {
 }
 
 /* Count rounds played and what they cost. */
-static void played(caucus_client *c, int64_t cost, uint32_t rounds) {
+static void played(caucus_client *c, int64_t cost, uint64_t rounds) {
     c->cost += cost;
     c->block_cost += cost;
     c->round += rounds;
 }
 
-void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
+void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     uint32_t d = c->plan->settings.experts;
     bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
     int64_t *into = c->block_sums ? c->block_sums : c->sums;
@@ -56,8 +56,8 @@ void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         caucus_rows_add(c, into, rows, rounds);
         cost = into[c->expert] - before;
     } else { /* no more reports: only the cost matters */
-        for (uint32_t r = 0; r < rounds; r++)
-            cost += caucus_rows_loss(c, rows, (size_t)r * d + c->expert);
+        for (uint64_t r = 0; r < rounds; r++)
+            cost += caucus_rows_loss(c, rows, r * d + c->expert);
     }
     played(c, cost, rounds);
     if (wanted && c->block_sums && caucus_client_rounds_left(c) == 0)
@@ -70,7 +70,7 @@ __attribute__((noinline, cold)) static void borrow_other_rows(caucus_client *c, 
     c->borrowed = rows;
 }
 
-bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint32_t rounds) {
+bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
     size_t d = c->plan->settings.experts;
     if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
         return false;
@@ -79,7 +79,7 @@ bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint32_t ro
     c->borrowed_rounds += rounds;
     const float *cell = rows + c->expert;
     int64_t cost = 0;
-    for (uint32_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
+    for (uint64_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
         cost += caucus_grid_step(&c->grid, (double)*cell);
     __builtin_prefetch(cell); /* most likely what comes next */
     played(c, cost, rounds);

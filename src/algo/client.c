@@ -65,7 +65,7 @@ void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void
     c->gradient_user = user;
 }
 
-static uint32_t ready_round(const caucus_client *c) {
+static uint64_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     switch (c->heard.ask) {
     case CAUCUS_ASK_NOTHING:
@@ -74,7 +74,7 @@ static uint32_t ready_round(const caucus_client *c) {
     case CAUCUS_ASK_SUMS:
         return caucus_block_end(s, c->heard.block);
     default: /* stoch: phase p learns from phase p - 1 */
-        return caucus_phase_start(c->heard.block) - 1;
+        return caucus_phase_first(c->plan, c->heard.block) - 1;
     }
 }
 
@@ -82,11 +82,11 @@ void caucus_client_set_ready(caucus_client *c) {
     c->ready = c->started ? ready_round(c) : 0;
 }
 
-uint32_t caucus_client_rounds_left(const caucus_client *c) {
+uint64_t caucus_client_rounds_left(const caucus_client *c) {
     return c->ready > c->round ? c->ready - c->round : 0;
 }
 
-uint32_t caucus_client_round(const caucus_client *c) {
+uint64_t caucus_client_round(const caucus_client *c) {
     return c->round;
 }
 
@@ -110,7 +110,7 @@ void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *re
 static bool may_ask_block(const caucus_client *c, const caucus_announcement *a) {
     const caucus_plan *plan = c->plan;
     bool svt = caucus_plan_is_svt(plan);
-    uint32_t next = c->started ? c->heard.block + 1 : 1;
+    uint64_t next = c->started ? c->heard.block + 1 : 1;
     if (a->block > (svt ? plan->svt.blocks : plan->hedge.blocks))
         return false;
     if (a->ask == CAUCUS_ASK_COST)
@@ -167,7 +167,7 @@ static bool list_is_sound(const caucus_client *c, const caucus_announcement *a) 
 }
 
 caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a) {
-    uint32_t expected = c->started ? c->heard.serial + 1 : 0;
+    uint64_t expected = c->started ? c->heard.serial + 1 : 0;
     if (a->serial < expected)
         return CAUCUS_E_DUPLICATE;
     if (a->serial > expected || caucus_client_rounds_left(c) > 0)
@@ -191,7 +191,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     return CAUCUS_OK;
 }
 
-void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds) {
+void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint64_t rounds) {
     if (rows.f32)
         caucus_grid_add_rows_f32(&c->grid, acc, NULL, rows.f32, c->plan->settings.experts, rounds, &c->clips);
     else
@@ -202,7 +202,7 @@ int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell) {
     return caucus_grid_loss(&c->grid, rows.f32 ? (double)rows.f32[cell] : rows.f64[cell], &c->clips);
 }
 
-static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
+static caucus_status observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
     if (rounds == 0)
@@ -214,15 +214,15 @@ static caucus_status observe(caucus_client *c, caucus_rows rows, uint32_t rounds
     return CAUCUS_OK;
 }
 
-caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint32_t rounds) {
+caucus_status caucus_client_observe(caucus_client *c, const double *loss, uint64_t rounds) {
     return observe(c, (caucus_rows){.f64 = loss}, rounds);
 }
 
-caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint32_t rounds) {
+caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uint64_t rounds) {
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
 }
 
-caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint32_t rounds) {
+caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint64_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
     if (!c->stoch && caucus_block_client_borrow(c, loss, rounds))

@@ -18,7 +18,8 @@
 /* What the announcement before the one in force asked for. */
 typedef struct caucus_asked {
     caucus_ask ask;
-    uint32_t block, step;
+    uint64_t block;
+    uint32_t step;
 } caucus_asked;
 
 /* A row of losses of either width; exactly one pointer is set. */
@@ -52,22 +53,22 @@ struct caucus_client {
     caucus_grid grid;
     caucus_clips clips;
     uint32_t index;
-    uint32_t round;            /* observed so far */
+    uint32_t expert;           /* to play in the coming round */
+    uint64_t round;            /* observed so far */
     caucus_announcement heard; /* in force; serial + 1 is expected next */
-    uint32_t ready;            /* the round after which it can be answered (caucus_client_set_ready) */
+    uint64_t ready;            /* the round after which it can be answered (caucus_client_set_ready) */
     caucus_report report;
-    int64_t scalar;  /* a report of one value */
-    uint32_t expert; /* to play in the coming round */
-    int64_t cost;    /* of what was played, grid units */
+    int64_t scalar; /* a report of one value */
+    int64_t cost;   /* of what was played, grid units */
 
     /* Blocks. */
     int64_t *sums;       /* [d]: losses not yet reported as a vector */
     int64_t *block_sums; /* [d]: unit client-block: losses of the current block, before the mean is rounded; none where
                             a block is one round, which is its own mean */
-    uint32_t sums_first; /* first block in sums */
+    uint64_t sums_first; /* first block in sums */
     int64_t block_cost;  /* cost of the expert in force in the current block (in block-mean units after its end) */
     const float *borrowed; /* [borrowed_rounds][d]: rows not yet added to sums (borrowed_rows.h) */
-    uint32_t borrowed_rounds;
+    uint64_t borrowed_rounds;
     int64_t *total; /* [d]: where borrowed losses are added too, or NULL (borrowed_rows.h) */
 
     /* Phases. */
@@ -77,16 +78,17 @@ struct caucus_client {
     int64_t *own_value;    /* [d]: convex losses with a shortlist: the sums of the vote, which are asked for a second
                               time after every other client that shares `common` has voted; else NULL */
     caucus_leaf leaf;
-    uint32_t phase;      /* the phase in play */
-    uint32_t play_index; /* draws from the mixture: index and lane of their stream, and how far it has been read */
+    uint64_t phase;      /* the phase in play */
+    uint64_t play_index; /* draws from the mixture: index and lane of their stream, and how far it has been read */
     uint32_t play_lane;
+    uint32_t trees; /* T1 of the plan: the most of any phase */
     uint64_t play_words;
     caucus_gradient gradient;
     void *gradient_user;
 };
 
 /* Add rows to acc[d], and the value of one cell, both on the grid and with clips counted (client.c). */
-void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint32_t rounds);
+void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint64_t rounds);
 int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
 
 /* Note when `heard` can be answered: after it was heard, or read from a saved state. */
@@ -95,15 +97,15 @@ void caucus_client_set_ready(caucus_client *c);
 /* Blocks (block_client.c). */
 size_t caucus_block_rows(const caucus_plan *plan); /* vectors it keeps */
 caucus_status caucus_block_client_new(caucus_client *c);
-void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
-bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint32_t rounds); /* false: observe them now */
+void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds);
+bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint64_t rounds); /* false: observe them now */
 void caucus_block_client_make(caucus_client *c);
 void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
 
 /* Phases (phase_client.c): vectors of its own, and what it has in common with `first` (NULL: with nobody). */
 caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *first);
 void caucus_phase_client_free(caucus_client *c);
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds);
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds);
 void caucus_phase_client_make(caucus_client *c);
 void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
 /* Where the values of a leaf are made, NULL where the plan needs no such place (phase_space.c). */

@@ -10,7 +10,7 @@
 #include "algo/schedule.h"
 #include "num/checked.h"
 
-#define MAGIC 0x316c4363u /* "cCl1" */
+#define MAGIC 0x326c4363u /* "cCl2"; "cCl1" had 32-bit rounds and blocks */
 
 /* Which buffer a report points at. */
 enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
@@ -31,9 +31,9 @@ static const int64_t *value_at(const caucus_client *c, uint32_t place) {
 static void pack_report(caucus_pack *p, caucus_client *c) {
     uint32_t place = value_place(c), kind = (uint32_t)c->report.kind;
     caucus_pack_u32(p, &kind);
-    caucus_pack_u32(p, &c->report.first);
-    caucus_pack_u32(p, &c->report.block);
-    caucus_pack_u32(p, &c->report.step);
+    caucus_pack_u64(p, &c->report.first);
+    caucus_pack_u64(p, &c->report.block);
+    caucus_pack_u64(p, &c->report.step);
     caucus_pack_u32(p, &c->report.count);
     caucus_pack_u32(p, &place);
     caucus_pack_below(p, kind, CAUCUS_ASK_SHORTLIST + 1);
@@ -69,17 +69,16 @@ static void pack_trees(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64s(p, w->stack_mass, CAUCUS_TREES_MAX + 1);
     caucus_pack_u64s(p, w->weights.count, d);
     caucus_pack_u32(p, &w->weights.steps);
-    caucus_pack_u32(p, &c->phase);
+    caucus_pack_u64(p, &c->phase);
     caucus_pack_bool(p, &c->mixed);
-    caucus_pack_below(p, c->phase, 32);
 }
 
 static void pack_fields(caucus_pack *p, caucus_client *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
     caucus_pack_head(p, MAGIC, c->index, (uint32_t)d);
-    caucus_pack_u32(p, &c->round);
-    caucus_pack_below(p, c->round, (uint64_t)plan->settings.rounds + 1);
+    caucus_pack_u64(p, &c->round);
+    caucus_pack_below(p, c->round, plan->settings.rounds + 1);
     caucus_pack_announcement(p, plan, &c->heard);
     caucus_pack_bool(p, &c->started);
     caucus_pack_bool(p, &c->made);
@@ -92,7 +91,7 @@ static void pack_fields(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64(p, &c->clips.nan);
     caucus_pack_i64s(p, c->sums, d);
     caucus_pack_i64s(p, c->block_sums, d);
-    caucus_pack_u32(p, &c->sums_first);
+    caucus_pack_u64(p, &c->sums_first);
     caucus_pack_i64(p, &c->block_cost);
     pack_trees(p, c);
     pack_report(p, c);
@@ -189,6 +188,6 @@ caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, con
     return CAUCUS_OK;
 }
 
-uint32_t caucus_client_heard(const caucus_client *c) {
+uint64_t caucus_client_heard(const caucus_client *c) {
     return c->started ? c->heard.serial + 1 : 0;
 }

@@ -60,11 +60,11 @@ const caucus_announcement *caucus_coordinator_announcement(const caucus_coordina
     return &c->now;
 }
 
-uint32_t caucus_coordinator_selections(const caucus_coordinator *c) {
+uint64_t caucus_coordinator_selections(const caucus_coordinator *c) {
     return c->selections;
 }
 
-uint32_t caucus_coordinator_checks(const caucus_coordinator *c) {
+uint64_t caucus_coordinator_checks(const caucus_coordinator *c) {
     return c->checks;
 }
 
@@ -72,7 +72,7 @@ uint32_t caucus_coordinator_waiting(const caucus_coordinator *c) {
     return c->now.ask == CAUCUS_ASK_NOTHING ? 0 : c->plan->settings.clients - c->answered;
 }
 
-void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step) {
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t step) {
     c->now = (caucus_announcement){.serial = c->now.serial + 1,
                                    .expert = c->now.expert,
                                    .epoch = c->now.epoch,
@@ -125,7 +125,7 @@ caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_
     const caucus_settings *s = &c->plan->settings;
     if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
         return CAUCUS_E_RANGE;
-    uint32_t *next = &c->sums_next[r->client - 1];
+    uint64_t *next = &c->sums_next[r->client - 1];
     if (r->block < *next)
         return CAUCUS_E_DUPLICATE;
     if (r->first != *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)

@@ -23,20 +23,20 @@ struct caucus_coordinator {
     caucus_key key; /* of the epoch: all draws */
     caucus_announcement now;
     uint32_t answered; /* clients that have answered `now` */
-    uint32_t selections;
-    uint32_t checks;
+    uint64_t selections;
+    uint64_t checks;
 
     /* Blocks. */
-    uint32_t *cost_next; /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
-    uint32_t *sums_next; /* [m]: first block not yet in client i's vectors */
+    uint64_t *cost_next; /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
+    uint64_t *sums_next; /* [m]: first block not yet in client i's vectors */
     int64_t *cum;        /* [d]: sums over clients and time */
     int64_t *score;      /* [d]: what a selection sees */
     caucus_threshold at; /* svt */
     caucus_stream check_stream;
-    uint32_t check_next; /* the check whose draw comes next from it; 0: none */
+    uint64_t check_next; /* the check whose draw comes next from it; 0: none */
 
     /* Phases. */
-    uint32_t *step_done;   /* [m]: serial + 1 of the last announcement client i has answered */
+    uint64_t *step_done;   /* [m]: serial + 1 of the last announcement client i has answered */
     int64_t *sum;          /* [d]: reports of the current step, added up */
     int64_t *stack;        /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
     int64_t *past;         /* [past][d]: past_phases: sums of earlier phases, newest first */
@@ -49,11 +49,11 @@ struct caucus_coordinator {
 };
 
 /* Next announcement: copies expert and epoch, clears the rest. */
-void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint32_t block, uint32_t step);
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t step);
 
 /* Whose noise it is (coordinator_epoch.c). Open the stream of one decision, under the epoch's key. */
-void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
-                               uint32_t index);
+void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index);
 /* A selection has been made: count it and go over to the next epoch's key. Draws of the new epoch come after it. */
 void caucus_coordinator_selected(caucus_coordinator *c);
 /* Nothing more is asked: forget keys, threshold and sums. */
@@ -68,9 +68,9 @@ void caucus_hedge_coordinator_decide(caucus_coordinator *c);
 
 /* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`;
  * with unit client-block so is a block. Reports are clamped to it. */
-static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint32_t first, uint32_t last) {
+static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint64_t first, uint64_t last) {
     const caucus_settings *s = &c->plan->settings;
-    uint32_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
+    uint64_t records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? last - first + 1 : caucus_blocks_rounds(s, first, last);
     return (int64_t)records * c->plan->grid;
 }
 

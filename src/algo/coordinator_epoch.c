@@ -19,9 +19,9 @@
 
 #include "algo/coordinator.h"
 
-void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint32_t phase,
-                               uint32_t index) {
-    caucus_stream_init(ret, &c->key, purpose, (uint16_t)phase, index, 0);
+void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index) {
+    caucus_stream_init(ret, &c->key, purpose, phase, index, 0);
 }
 
 void caucus_coordinator_selected(caucus_coordinator *c) {

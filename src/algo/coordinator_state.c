@@ -11,15 +11,15 @@
 #include "algo/pack.h"
 #include "algo/schedule.h"
 
-#define MAGIC 0x32436361u /* "acC2" */
+#define MAGIC 0x33436361u /* "acC3"; "acC2" had 32-bit blocks, epochs and serials */
 
 static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
     caucus_pack_u32(p, &at->expert);
-    caucus_pack_u32(p, &at->epoch);
+    caucus_pack_u64(p, &at->epoch);
     caucus_pack_bool(p, &at->open);
     caucus_pack_i64(p, &at->q);
     caucus_pack_i64(p, &at->theta);
-    caucus_pack_u32(p, &at->checks);
+    caucus_pack_u64(p, &at->checks);
 }
 
 /* A 128-bit sum as two words. */
@@ -36,15 +36,15 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     caucus_pack_head(p, MAGIC, (uint32_t)m, (uint32_t)d);
     caucus_pack_announcement(p, plan, &c->now);
     caucus_pack_u32(p, &c->answered);
-    caucus_pack_u32(p, &c->selections);
-    caucus_pack_u32(p, &c->checks);
+    caucus_pack_u64(p, &c->selections);
+    caucus_pack_u64(p, &c->checks);
     caucus_pack_bytes(p, c->key.bytes, sizeof c->key.bytes);
     caucus_pack_bool(p, &c->key.seeded);
     pack_threshold(p, &c->at);
-    caucus_pack_u32s(p, c->cost_next, m);
-    caucus_pack_u32s(p, c->sums_next, m);
+    caucus_pack_u64s(p, c->cost_next, m);
+    caucus_pack_u64s(p, c->sums_next, m);
     caucus_pack_i64s(p, c->cum, d);
-    caucus_pack_u32s(p, c->step_done, m);
+    caucus_pack_u64s(p, c->step_done, m);
     caucus_pack_i64s(p, c->sum, d);
     caucus_pack_i64s(p, c->past, (plan->stoch.past ? plan->stoch.past : 1) * d);
     caucus_pack_i64s(p, c->votes, d);
@@ -148,8 +148,8 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
     return CAUCUS_OK;
 }
 
-void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint32_t *ret_cost_next,
-                                uint32_t *ret_sums_next, bool *ret_answered) {
+void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,
+                                uint64_t *ret_sums_next, bool *ret_answered) {
     *ret_cost_next = c->cost_next ? c->cost_next[client - 1] : 0;
     *ret_sums_next = c->sums_next ? c->sums_next[client - 1] : 0;
     if (c->step_done)

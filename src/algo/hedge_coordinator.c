@@ -9,7 +9,7 @@
 
 #include "algo/coordinator.h"
 
-static void ask_next(caucus_coordinator *c, uint32_t block) {
+static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool more = block + 1 < c->plan->hedge.blocks;
     caucus_coordinator_announce(c, more ? CAUCUS_ASK_SUMS : CAUCUS_ASK_NOTHING, more ? block + 1 : block, 0);
 }
@@ -28,7 +28,8 @@ caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c) {
 }
 
 void caucus_hedge_coordinator_decide(caucus_coordinator *c) {
-    uint32_t d = c->plan->settings.experts, block = c->now.block;
+    uint32_t d = c->plan->settings.experts;
+    uint64_t block = c->now.block;
     bool leader = c->plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, leader ? CAUCUS_PURPOSE_TIE : CAUCUS_PURPOSE_SELECT, 0, block);

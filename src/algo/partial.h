@@ -15,11 +15,12 @@ struct caucus_partial {
     uint32_t experts;
     bool filled;       /* sum or votes hold something */
     bool begun;        /* `serial` is set: it counts for that step and for no other */
-    uint32_t serial;   /* of the announcement in force when it began */
+    uint64_t serial;   /* of the announcement in force when it began */
     uint32_t answered; /* clients whose answer to that announcement is in it */
 
     int64_t q; /* svt: what `expert`, in force in `epoch`, has cost */
-    uint32_t epoch, expert;
+    uint64_t epoch;
+    uint32_t expert;
 };
 
 #endif

@@ -20,7 +20,8 @@ caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *fir
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
-    c->walks = caucus_plan_trees(plan) > 0 || plan->settings.losses != CAUCUS_LOSSES_LINEAR;
+    c->trees = caucus_plan_trees(plan);
+    c->walks = c->trees > 0 || plan->settings.losses != CAUCUS_LOSSES_LINEAR;
     c->shares_common = first != NULL;
     if (first)
         c->common = first->common;
@@ -46,18 +47,17 @@ void caucus_phase_client_free(caucus_client *c) {
         caucus_common_free(c->plan, c->common);
 }
 
-static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint32_t phase) {
+static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint64_t phase) {
     return &c->plan->stoch.phase[phase - 2];
 }
 
 /* The stream of this phase's draws, where the last of them left it. Kept as a place: an open stream is larger than the
  * whole machine, and there may be a million of them. */
 static void open_play(caucus_stream *ret, const caucus_client *c) {
-    const uint16_t phase = (uint16_t)c->phase;
     if (c->play_words == 0)
-        caucus_stream_init(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane);
+        caucus_stream_init(ret, &c->key, CAUCUS_PURPOSE_PLAY, c->phase, c->play_index, c->play_lane);
     else
-        caucus_stream_resume(ret, &c->key, CAUCUS_PURPOSE_PLAY, phase, c->play_index, c->play_lane, c->play_words);
+        caucus_stream_resume(ret, &c->key, CAUCUS_PURPOSE_PLAY, c->phase, c->play_index, c->play_lane, c->play_words);
 }
 
 static void close_play(caucus_stream *stream, caucus_client *c) {
@@ -71,13 +71,13 @@ static uint32_t draw_expert(const caucus_client *c, caucus_stream *play) {
     return caucus_weights_at(weights, caucus_uniform(play, caucus_weights_mass(weights)));
 }
 
-static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint32_t row) {
-    size_t cells = (size_t)row * c->plan->settings.experts;
+static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint64_t row) {
+    size_t cells = row * c->plan->settings.experts;
     return (caucus_rows){.f64 = rows.f64 ? rows.f64 + cells : NULL, .f32 = rows.f32 ? rows.f32 + cells : NULL};
 }
 
 /* Add rows of the losses of phase p - 1 to the running sums of the roots that phase p will use. */
-static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, uint32_t rounds) {
+static void add_to_roots(caucus_client *c, uint64_t sample, caucus_rows rows, uint64_t rounds) {
     uint32_t d = c->plan->settings.experts;
     const caucus_stoch_phase *next = plan_phase(c, c->phase + 1);
     caucus_leaf leaf;
@@ -86,20 +86,20 @@ static void add_to_roots(caucus_client *c, uint32_t sample, caucus_rows rows, ui
         if (leaf.depth != 0)
             continue; /* a right vertex: linear losses add 0 there */
         int64_t *root = c->root + (size_t)(leaf.tree ? leaf.tree - 1 : 0) * d;
-        uint32_t from = leaf.offset > sample ? leaf.offset : sample;
-        uint32_t end = leaf.offset + leaf.count < sample + rounds ? leaf.offset + leaf.count : sample + rounds;
+        uint64_t from = leaf.offset > sample ? leaf.offset : sample;
+        uint64_t end = leaf.offset + leaf.count < sample + rounds ? leaf.offset + leaf.count : sample + rounds;
         if (from < end)
             caucus_rows_add(c, root, rows_from(c, rows, from - sample), end - from);
     } while (caucus_leaf_next(&leaf));
 }
 
 /* Pay for what was played, and draw what comes next. */
-static void play_rows(caucus_client *c, caucus_rows rows, uint32_t rounds) {
+static void play_rows(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     size_t d = c->plan->settings.experts;
     caucus_stream play;
     if (c->mixed)
         open_play(&play, c);
-    for (uint32_t r = 0; r < rounds; r++) {
+    for (uint64_t r = 0; r < rounds; r++) {
         c->cost += caucus_rows_loss(c, rows, r * d + c->expert);
         if (c->mixed)
             c->expert = draw_expert(c, &play);
@@ -108,7 +108,7 @@ static void play_rows(caucus_client *c, caucus_rows rows, uint32_t rounds) {
         close_play(&play, c);
 }
 
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t rounds) {
+void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
     if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
@@ -117,7 +117,7 @@ void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint32_t ro
         c->cost += c->root[c->expert] - before;
     } else if (linear) {
         if (used)
-            add_to_roots(c, c->round + 1 - caucus_phase_start(c->phase), rows, rounds);
+            add_to_roots(c, c->round + 1 - caucus_phase_first(c->plan, c->phase), rows, rounds);
         caucus_clips clips = c->clips; /* of the sums; the cost is one of the values counted there */
         play_rows(c, rows, rounds);
         if (used)
@@ -134,7 +134,7 @@ static void to_mean(int64_t *value, uint32_t d, int64_t n) {
 
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
     caucus_stream stream;
-    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, 0, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, c->heard.block, 0, 0);
     c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->common->scratch);
     caucus_stream_wipe(&stream);
 }
@@ -145,7 +145,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
     for (uint32_t i = 0; i < c->heard.listed; i++)
         sums[i] = value[c->heard.list[i]];
     caucus_stream stream;
-    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_SHORTLIST, (uint16_t)c->heard.block, 0, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_SHORTLIST, c->heard.block, 0, 0);
     caucus_noise_add(&stream, &phase->shortlist_noise, sums, c->heard.listed);
     caucus_stream_wipe(&stream);
     memcpy(value, sums, c->heard.listed * sizeof *sums);
@@ -156,7 +156,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
 
 static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise) {
     caucus_stream stream;
-    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, (uint16_t)c->heard.block, c->heard.step, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, c->heard.block, c->heard.step, 0);
     caucus_noise_add(&stream, noise, value, c->plan->settings.experts);
     caucus_stream_wipe(&stream);
 }
@@ -211,10 +211,10 @@ void caucus_phase_client_make(caucus_client *c) {
 }
 
 /* The phase's learning is over: play its result, and start summing for the next. */
-static void begin_phase(caucus_client *c, uint32_t phase) {
+static void begin_phase(caucus_client *c, uint64_t phase) {
     c->phase = phase;
-    if (c->root)
-        memset(c->root, 0, caucus_phase_root_rows(c->plan) * c->plan->settings.experts * sizeof *c->root);
+    if (c->root) /* one row for each tree: known without looking at all phases, of which there may be very many */
+        memset(c->root, 0, (size_t)(c->trees ? c->trees : 1) * c->plan->settings.experts * sizeof *c->root);
     c->mixed =
         c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->common->weights) > 1;
     c->play_index = c->play_lane = 0;

@@ -23,7 +23,7 @@ static bool by_votes(const caucus_coordinator *c) {
            (message == CAUCUS_MESSAGE_VOTE || message == CAUCUS_MESSAGE_SHORTLIST);
 }
 
-static void ask_phase(caucus_coordinator *c, uint32_t phase) {
+static void ask_phase(caucus_coordinator *c, uint64_t phase) {
     bool more = phase <= c->plan->stoch.phases;
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : by_votes(c) ? CAUCUS_ASK_VOTE : CAUCUS_ASK_LEAF;
     caucus_coordinator_announce(c, ask, more ? phase : c->plan->stoch.phases, 0);

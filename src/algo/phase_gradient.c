@@ -21,11 +21,11 @@ static int64_t clamped(int64_t v, int64_t limit) {
 }
 
 /* value[y] += sum over the leaf's samples of G(l, x). */
-static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value) {
+static void add_gradients(caucus_client *c, uint64_t first_round, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
     const caucus_common *w = c->common;
-    for (uint32_t s = 0; s < c->leaf.count; s++) {
+    for (uint64_t s = 0; s < c->leaf.count; s++) {
         c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
         for (uint32_t y = 0; y < d; y++)
             value[y] += caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
@@ -33,11 +33,11 @@ static void add_gradients(caucus_client *c, uint32_t first_round, int64_t *value
 }
 
 /* value[y] += 2^h * sum over the leaf's samples of clamp(G(l, x) - G(l, x_parent)). */
-static void add_differences(caucus_client *c, uint32_t first_round, int64_t limit, int64_t *value) {
+static void add_differences(caucus_client *c, uint64_t first_round, int64_t limit, int64_t *value) {
     uint32_t d = c->plan->settings.experts;
     double alpha = c->plan->settings.lipschitz;
     const caucus_common *w = c->common;
-    for (uint32_t s = 0; s < c->leaf.count; s++) {
+    for (uint64_t s = 0; s < c->leaf.count; s++) {
         c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
         for (uint32_t y = 0; y < d; y++)
             w->here[y] = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
@@ -77,7 +77,7 @@ void caucus_phase_client_convex(caucus_client *c, bool increment) {
     assert(c->gradient);
     size_t d = c->plan->settings.experts;
     const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->heard.block - 2];
-    uint32_t first_round = caucus_phase_start(c->heard.block - 1) + c->leaf.offset;
+    uint64_t first_round = caucus_phase_first(c->plan, c->heard.block - 1) + c->leaf.offset;
     int64_t *value = caucus_phase_value(c);
     enter_mixture(c->common, &c->leaf, d);
     memset(value, 0, d * sizeof *value);

@@ -20,7 +20,7 @@ static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
 
 size_t caucus_coordinator_stack_rows(const caucus_coordinator *c) {
     uint32_t trees = 0;
-    for (uint32_t i = 0; i + 1 < c->plan->stoch.phases; i++)
+    for (uint64_t i = 0; i + 1 < c->plan->stoch.phases; i++)
         if (c->plan->stoch.phase[i].trees > trees)
             trees = c->plan->stoch.phase[i].trees;
     return (size_t)trees + 1;

@@ -10,7 +10,7 @@ static bool is_linear(const caucus_plan *plan) {
 
 uint32_t caucus_plan_trees(const caucus_plan *plan) {
     uint32_t most = 0;
-    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
         if (plan->stoch.phase[i].trees > most)
             most = plan->stoch.phase[i].trees;
     return most;

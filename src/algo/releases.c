@@ -65,7 +65,7 @@ static caucus_u128 steps_upto(const caucus_releases *r, caucus_u128 whole, uint6
     return (sum >> 18) + ((sum & (((caucus_u128)1 << 18) - 1)) != 0);
 }
 
-static caucus_status release(caucus_releases *r, uint32_t block, const char *what, caucus_error *ret_error) {
+static caucus_status release(caucus_releases *r, uint64_t block, const char *what, caucus_error *ret_error) {
     caucus_rational total;
     caucus_status status = whole_of(r->plan->guarantee.epsilon_choices, &total, ret_error);
     if (status != CAUCUS_OK)
@@ -81,7 +81,7 @@ static caucus_status release(caucus_releases *r, uint32_t block, const char *wha
     return status;
 }
 
-static caucus_status record_svt(caucus_releases *r, uint32_t block, uint32_t epoch, caucus_error *ret_error) {
+static caucus_status record_svt(caucus_releases *r, uint64_t block, uint64_t epoch, caucus_error *ret_error) {
     const caucus_svt_plan *svt = &r->plan->svt;
     if (svt->switches == 0)
         return CAUCUS_OK;
@@ -99,7 +99,7 @@ static caucus_status record_svt(caucus_releases *r, uint32_t block, uint32_t epo
 }
 
 /* Phases up to `last`; the first to be learnt is phase 2. */
-static caucus_status record_stoch(caucus_releases *r, uint32_t last, caucus_error *ret_error) {
+static caucus_status record_stoch(caucus_releases *r, uint64_t last, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && r->phase + 2 <= last) {
         caucus_rational choices = nothing, messages = nothing;

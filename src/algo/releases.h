@@ -18,8 +18,8 @@ typedef struct caucus_releases {
     uint32_t run;
     bool none;       /* not private: nothing to record */
     bool checked;    /* svt: the checks have been charged */
-    uint32_t phase;  /* stoch: phases charged */
-    uint32_t epoch;  /* svt: selections charged */
+    uint64_t phase;  /* stoch: phases charged */
+    uint64_t epoch;  /* svt: selections charged */
     uint64_t taken;  /* releases recorded */
     uint64_t shares; /* delta > 0: how many there can be; 0 = amounts add up as they are */
 } caucus_releases;

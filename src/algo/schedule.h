@@ -7,19 +7,19 @@
 
 #include <caucus/plan.h>
 
-static inline uint32_t caucus_block_end(const caucus_settings *s, uint32_t block) {
-    uint64_t end = (uint64_t)block * s->interval;
-    return end < s->rounds ? (uint32_t)end : s->rounds;
+static inline uint64_t caucus_block_end(const caucus_settings *s, uint64_t block) {
+    uint64_t end;
+    return !__builtin_mul_overflow(block, s->interval, &end) && end < s->rounds ? end : s->rounds;
 }
 
 /* Rounds in blocks first..last together. */
-static inline uint32_t caucus_blocks_rounds(const caucus_settings *s, uint32_t first, uint32_t last) {
+static inline uint64_t caucus_blocks_rounds(const caucus_settings *s, uint64_t first, uint64_t last) {
     return caucus_block_end(s, last) - caucus_block_end(s, first - 1);
 }
 
-/* First round of phase p. */
-static inline uint32_t caucus_phase_start(uint32_t phase) {
-    return (uint32_t)1 << (phase - 1);
+/* First round of phase p, as the plan says: nothing here depends on phases being powers of two. */
+static inline uint64_t caucus_phase_first(const caucus_plan *plan, uint64_t phase) {
+    return phase <= 1 ? 1 : plan->stoch.phase[phase - 2].first;
 }
 
 static inline bool caucus_plan_is_stoch(const caucus_plan *plan) {

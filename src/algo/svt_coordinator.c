@@ -18,7 +18,7 @@
 
 static void open_epoch(caucus_coordinator *c) {
     const caucus_svt_plan *plan = &c->plan->svt;
-    uint32_t k = c->selections;
+    uint64_t k = c->selections;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
     caucus_threshold_begin(&c->at, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
@@ -26,7 +26,7 @@ static void open_epoch(caucus_coordinator *c) {
 }
 
 /* Ask about the block after `block`, if there is still anything to decide from it. */
-static void ask_next(caucus_coordinator *c, uint32_t block) {
+static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
     bool more = block < c->plan->svt.checks && (c->at.open || vectors);
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
@@ -67,7 +67,7 @@ static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucu
  * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
  * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    uint32_t *next = &c->cost_next[r->client - 1];
+    uint64_t *next = &c->cost_next[r->client - 1];
     if (r->count != 1 || r->first != r->block || r->step > c->now.epoch)
         return CAUCUS_E_RANGE;
     if (r->block < *next)
@@ -92,11 +92,11 @@ caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_p
 
 /* The stream of the check of `block`, at its draw. Eight checks share a stream, which is one block of ChaCha20, and
  * each has its place in it: a coordinator that was restored draws what comes before and throws it away. */
-static caucus_stream *check_stream(caucus_coordinator *c, uint32_t block) {
-    uint32_t place = block % CHECKS_A_STREAM;
+static caucus_stream *check_stream(caucus_coordinator *c, uint64_t block) {
+    uint64_t place = block % CHECKS_A_STREAM;
     if (c->check_next != block || place == 0) {
         caucus_coordinator_stream(c, &c->check_stream, CAUCUS_PURPOSE_CHECK, 0, block / CHECKS_A_STREAM);
-        for (uint32_t k = 0; k < place; k++)
+        for (uint64_t k = 0; k < place; k++)
             (void)caucus_noise_draw(&c->check_stream, &c->plan->svt.check_noise);
     }
     c->check_next = block + 1;
@@ -128,7 +128,7 @@ static void choose(caucus_coordinator *c) {
 }
 
 void caucus_svt_coordinator_decide(caucus_coordinator *c) {
-    uint32_t block = c->now.block;
+    uint64_t block = c->now.block;
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
         choose(c);

@@ -1,7 +1,7 @@
 /* tree.c: walking the trees of DP-FW leaf by leaf. See tree.h. */
 #include "algo/tree.h"
 
-void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint32_t batch) {
+void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint64_t batch) {
     *leaf = (caucus_leaf){.trees = trees, .batch = batch, .tree = trees ? 1 : 0, .count = batch};
 }
 
@@ -23,7 +23,7 @@ bool caucus_leaf_next(caucus_leaf *leaf) {
     return true;
 }
 
-void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint32_t batch, uint32_t step) {
+void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint64_t batch, uint32_t step) {
     caucus_leaf_first(leaf, trees, batch);
     while (leaf->step < step && caucus_leaf_next(leaf))
         continue;

@@ -50,7 +50,7 @@ typedef struct caucus_audit_options {
     bool quick;
     double confidence; /* of one audit */
     uint32_t threads;  /* 0: all cores */
-    void (*progress)(void *user, uint32_t done, uint32_t total);
+    void (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop;
 } caucus_audit_options;
@@ -102,7 +102,7 @@ typedef struct caucus_audit_command {
     double timeout;  /* seconds without an output after which a program is given up */
     double confidence;
     bool fails; /* expected: the claim is false */
-    void (*progress)(void *user, uint32_t done, uint32_t total);
+    void (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop;
 } caucus_audit_command;

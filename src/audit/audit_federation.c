@@ -18,10 +18,11 @@
 typedef struct federation {
     const caucus_audit_federation *setting;
     caucus_plan *plan;
-    uint32_t m, d, rounds;
-    uint32_t replaced,
+    uint32_t m, d;
+    uint64_t rounds;
+    uint64_t replaced,
         window;       /* first round (from 0) and number of rounds of the block or phase that holds the replaced loss */
-    uint32_t records; /* what can be replaced there: losses, or with unit client-block clients */
+    uint64_t records; /* what can be replaced there: losses, or with unit client-block clients */
     double *loss[2];  /* [m][rounds][d], by world */
     int64_t sum[2][EXPERTS_MAX]; /* what client 1 has to say about that phase, before noise */
     double vote[2][EXPERTS_MAX]; /* ln P of its vote */
@@ -38,7 +39,7 @@ static bool is_stoch(const federation *f) {
     return f->plan->stoch.phases > 0;
 }
 
-static uint32_t star_phase(const federation *f) {
+static uint64_t star_phase(const federation *f) {
     return f->setting->phase > 0 ? f->setting->phase : f->plan->stoch.phases;
 }
 
@@ -86,7 +87,7 @@ static void halve_noise(caucus_plan *plan) {
     for (uint32_t k = 0; k < plan->svt.switches; k++)
         plan->svt.select_rate[k] = doubled(plan->svt.select_rate[k]);
     plan->hedge.rate = doubled(plan->hedge.rate);
-    for (uint32_t p = 0; p + 1 < plan->stoch.phases; p++) {
+    for (uint64_t p = 0; p + 1 < plan->stoch.phases; p++) {
         caucus_stoch_phase *phase = &plan->stoch.phase[p];
         for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++) {
             phase->select_rate[j] = doubled(phase->select_rate[j]);
@@ -109,7 +110,7 @@ static void break_plan(caucus_plan *plan, caucus_audit_fault fault) {
 }
 
 /* A loss of the block or phase that holds the replaced loss: that of record k; record 0 is the replaced one. */
-static void window_loss(const federation *f, unsigned world, uint32_t k, double *loss) {
+static void window_loss(const federation *f, unsigned world, uint64_t k, double *loss) {
     const caucus_audit_federation *a = f->setting;
     double most = f->plan->settings.hi, others = (double)f->records - 1;
     for (uint32_t y = 0; y < f->d; y++) {
@@ -127,9 +128,9 @@ static void window_loss(const federation *f, unsigned world, uint32_t k, double 
 }
 
 /* Later blocks of an EDGE run, where a second switch is possible: whoever is in force gets to the next threshold. */
-static double later_loss(const federation *f, uint32_t round) {
+static double later_loss(const federation *f, uint64_t round) {
     const caucus_svt_plan *svt = &f->plan->svt;
-    uint32_t block = round / f->plan->settings.interval;
+    uint64_t block = round / f->plan->settings.interval;
     if (f->setting->losses != CAUCUS_AUDIT_EDGE || block >= svt->switches)
         return 0;
     return (double)svt->threshold[block] / (double)f->plan->grid / (double)f->records;
@@ -138,7 +139,7 @@ static double later_loss(const federation *f, uint32_t round) {
 static void fill_losses(federation *f, unsigned world) {
     bool blocks = f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
     for (uint32_t i = 0; i < f->m; i++) {
-        for (uint32_t t = 0; t < f->rounds; t++) {
+        for (uint64_t t = 0; t < f->rounds; t++) {
             double *loss = f->loss[world] + ((size_t)i * f->rounds + t) * f->d;
             if (t >= f->replaced && t < f->replaced + f->window)
                 window_loss(f, world, blocks ? i : i * f->window + (t - f->replaced), loss);
@@ -152,7 +153,7 @@ static void fill_losses(federation *f, unsigned world) {
 /* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right
  * vertex's; its gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as
  * large as any. */
-static void gradient(void *user, uint32_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret) {
     const slope *s = user;
     bool root = s->f->setting->losses == CAUCUS_AUDIT_TREE_ROOT;
     double sign = s->client == 1 && s->world == 0 && round == (root ? 4 : 6) ? -1 : 1;

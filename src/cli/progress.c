@@ -3,6 +3,7 @@
 
 #include "store/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,9 +26,9 @@ static int columns(void) {
 
 /* "  label ━━━━   3/100  1.2 s": the bar takes what is left. Where that is little, the space that makes bars stand
  * under each other goes first, then the bar, then the label's end. */
-static void draw(const caucus_progress *p, uint32_t done, uint32_t total, double seconds) {
+static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double seconds) {
     char counts[64];
-    int after = snprintf(counts, sizeof counts, " %u/%u  %.1f s", done, total, seconds);
+    int after = snprintf(counts, sizeof counts, " %" PRIu64 "/%" PRIu64 "  %.1f s", done, total, seconds);
     int room = columns(), label = (int)strlen(p->label);
     if (label < p->label_width && 2 + p->label_width + 1 + BAR_LEAST + after <= room)
         label = p->label_width;
@@ -43,7 +44,7 @@ static void draw(const caucus_progress *p, uint32_t done, uint32_t total, double
     fflush(stderr);
 }
 
-void caucus_progress_update(void *user, uint32_t done, uint32_t total) {
+void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
     caucus_progress *p = user;
     if (!p->terminal || total == 0)
         return;

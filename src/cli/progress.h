@@ -17,7 +17,7 @@ typedef struct caucus_progress {
 
 void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width);
 /** Fits caucus_run.progress: user is the caucus_progress. */
-void caucus_progress_update(void *user, uint32_t done, uint32_t total);
+void caucus_progress_update(void *user, uint64_t done, uint64_t total);
 /** End the bar's line, if one was drawn. */
 void caucus_progress_end(caucus_progress *progress);
 

@@ -137,7 +137,7 @@ static void print_help(void) {
                caucus_section_help((caucus_section)i));
 }
 
-static void show_progress(void *user, const char *step, uint32_t done, uint32_t total) {
+static void show_progress(void *user, const char *step, uint64_t done, uint64_t total) {
     reproduction *r = user;
     if (r->step != step) {
         caucus_progress_end(&r->progress);

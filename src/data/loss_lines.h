@@ -24,7 +24,7 @@ typedef struct caucus_loss_lines {
     char *text;
     size_t size, used, room;
     uint64_t line; /* number of the last line taken */
-    uint32_t skip; /* lines to pass over first */
+    uint64_t skip; /* lines to pass over first */
     bool ended;    /* no more will come: set by the caller */
 } caucus_loss_lines;
 

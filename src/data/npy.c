@@ -229,7 +229,7 @@ static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, 
     if ((status = check_shape(name, &head, wide, size - begin - length, ret_error)) != CAUCUS_OK)
         return status;
     *ret = (caucus_npy){.clients = (uint32_t)head.shape[0],
-                        .rounds = (uint32_t)head.shape[1],
+                        .rounds = head.shape[1],
                         .experts = (uint32_t)head.shape[2],
                         .wide = wide,
                         .single = single,
@@ -274,11 +274,11 @@ caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_e
 }
 
 /* Where the wanted rows begin; the product fits because the file holds it. */
-static const uint8_t *rows_at(const caucus_npy *npy, uint32_t client, uint32_t first) {
+static const uint8_t *rows_at(const caucus_npy *npy, uint32_t client, uint64_t first) {
     return npy->values + ((size_t)client * npy->rounds + first) * npy->experts * (npy->wide ? 8u : 4u);
 }
 
-void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const uint8_t *from = rows_at(npy, client, first);
     size_t values = (size_t)count * npy->experts;
     if (!npy->wide) {
@@ -292,7 +292,7 @@ void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uin
     }
 }
 
-void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret) {
+void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint64_t first, uint64_t count, double *ret) {
     const uint8_t *from = rows_at(npy, client, first);
     size_t values = (size_t)count * npy->experts;
     if (npy->wide) {

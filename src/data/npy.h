@@ -12,7 +12,8 @@
 #include <stdbool.h>
 
 typedef struct caucus_npy {
-    uint32_t clients, rounds, experts;
+    uint32_t clients, experts;
+    uint64_t rounds;
     bool wide;             /* float64 rather than float32 */
     bool single;           /* the file had rounds x experts only: one client's losses */
     const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
@@ -33,8 +34,8 @@ caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_erro
 void caucus_npy_close(caucus_npy *npy);
 
 /** Values of rounds first .. first+count-1 of a client (from 0), as floats (float64: rounded) or doubles (exact). */
-void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, float *ret);
-void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint32_t first, uint32_t count, double *ret);
+void caucus_npy_fill(const caucus_npy *npy, uint32_t client, uint64_t first, uint64_t count, float *ret);
+void caucus_npy_fill64(const caucus_npy *npy, uint32_t client, uint64_t first, uint64_t count, double *ret);
 
 /** CAUCUS_OK, or CAUCUS_E_CHANGED if the file has become shorter: what was filled since it was opened may be wrong. */
 caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) CAUCUS_MUST_CHECK;

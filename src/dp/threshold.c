@@ -8,7 +8,7 @@
 
 #include "num/checked.h"
 
-void caucus_threshold_begin(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t threshold,
+void caucus_threshold_begin(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t threshold,
                             const caucus_noise *noise, caucus_stream *stream) {
     *at = (caucus_threshold){
         .expert = expert,
@@ -18,7 +18,7 @@ void caucus_threshold_begin(caucus_threshold *at, uint32_t epoch, uint32_t exper
     };
 }
 
-caucus_status caucus_threshold_add(caucus_threshold *at, uint32_t epoch, uint32_t expert, int64_t cost) {
+caucus_status caucus_threshold_add(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t cost) {
     if (!at->open || at->epoch != epoch || at->expert != expert)
         return CAUCUS_E_ORDER;
     /* Saturation is never reached under a plan, which bounds m*T*G by 2^62. */

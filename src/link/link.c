@@ -7,6 +7,7 @@
  * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was
  * answered is refused by the machine. Nothing here draws noise. */
 #include <assert.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void 
     caucus_client_set_gradient(link->machine, gradient, user);
 }
 
-static uint32_t serial_expected(const caucus_link *link) {
+static uint64_t serial_expected(const caucus_link *link) {
     return caucus_client_heard(link->machine) + link->queue_count;
 }
 
@@ -133,7 +134,7 @@ void caucus_link_disconnected(caucus_link *link) {
 
 /* Is the report of this announcement known to be counted, or its step to be closed? Only announcements that the machine
  * has accepted close a step. */
-static bool unwanted(const caucus_link *link, caucus_ask kind, uint32_t block, uint32_t serial) {
+static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, uint64_t serial) {
     if (link->over)
         return true;
     if (kind == CAUCUS_ASK_COST)
@@ -157,7 +158,7 @@ static void forget_unwanted(caucus_link *link) {
 
 /* The report that the machine has made becomes an item: its bytes are fixed here, once. */
 static caucus_status keep_report(caucus_link *link, const caucus_report *report, caucus_error *ret_error) {
-    uint32_t heard = caucus_client_heard(link->machine);
+    uint64_t heard = caucus_client_heard(link->machine);
     if (link->over_received || unwanted(link, report->kind, report->block, heard - 1)) {
         link->answered = heard;
         return CAUCUS_OK;
@@ -204,7 +205,7 @@ static caucus_status hear_next(caucus_link *link, caucus_error *ret_error) {
     link->queue_count = 0; /* what came after it is not believed either */
     link->over_received = link->over;
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement",
-                       "%u asks for what this plan never asks, or again for what was answered", a.serial);
+                       "%" PRIu64 " asks for what this plan never asks, or again for what was answered", a.serial);
 }
 
 /* Go as far as losses and announcements allow; then save what is new. */
@@ -252,13 +253,15 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
 }
 
 static caucus_status take_announcement(caucus_link *link, const caucus_announcement *a, caucus_error *ret_error) {
-    uint32_t expected = serial_expected(link);
+    uint64_t expected = serial_expected(link);
     if (a->serial < expected)
         return CAUCUS_OK; /* said before */
     if (a->serial > expected)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%u came, %u is next", a->serial, expected);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%" PRIu64 " came, %" PRIu64 " is next",
+                           a->serial, expected);
     if (link->over_received)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%u came after the last one", a->serial);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%" PRIu64 " came after the last one",
+                           a->serial);
     link->queue[(link->queue_first + link->queue_count) % CAUCUS_LINK_QUEUE] = *a;
     link->queue_count++;
     link->over_received = a->ask == CAUCUS_ASK_NOTHING;
@@ -418,7 +421,7 @@ uint32_t caucus_link_expert(const caucus_link *link) {
     return caucus_client_expert(link->machine);
 }
 
-uint32_t caucus_link_round(const caucus_link *link) {
+uint64_t caucus_link_round(const caucus_link *link) {
     return caucus_client_round(link->machine);
 }
 

@@ -16,9 +16,9 @@
 typedef struct caucus_link_item {
     uint8_t *bytes; /* the whole frame, made once */
     size_t size;
-    uint32_t serial; /* of the announcement it answers */
+    uint64_t serial; /* of the announcement it answers */
     caucus_ask kind;
-    uint32_t block;
+    uint64_t block;
     bool saved;    /* durable: only now may it be sent */
     bool sent;     /* wholly handed out before, by this process or perhaps by the one it was restored from */
     bool unwanted; /* counted while it was being sent again: the frame is finished, then it goes */
@@ -31,7 +31,7 @@ struct caucus_link {
     caucus_client *machine;
     caucus_link_save save;
     void *user;
-    uint32_t answered; /* announcements whose report has become an item, or was not wanted: serial + 1 */
+    uint64_t answered; /* announcements whose report has become an item, or was not wanted: serial + 1 */
     bool over;         /* the machine has heard that nothing more is asked */
     bool over_saved;
 
@@ -43,7 +43,7 @@ struct caucus_link {
     caucus_announcement *queue; /* ring of CAUCUS_LINK_QUEUE */
     uint32_t queue_first, queue_count;
     bool over_received;            /* the last one in the queue (or heard) asks for nothing more */
-    uint32_t cost_next, sums_next; /* the most the coordinator has said to have counted */
+    uint64_t cost_next, sums_next; /* the most the coordinator has said to have counted */
 
     bool connected, welcomed, leaving;
     uint32_t deadline_ms;                                /* of the last WELCOME; 0 = none, or not welcomed yet */

@@ -1,7 +1,7 @@
 /* link_state.c: what a client must never forget, as bytes and back.
  *
- *   "cLk1" | plan hash 32 | client | answered | over | machine bytes (64 bit) | items | machine's state |
- *   items x ( serial | bytes | frame ) | SHA-256 of all before it          (little-endian, 32 bit where not said)
+ *   "cLk2" | plan hash 32 | client | answered (64 bit) | over | machine bytes (64 bit) | items | machine's state |
+ *   items x ( serial (64 bit) | bytes | frame ) | SHA-256 of all before it    (little-endian, 32 bit where not said)
  *
  * The machine alone knows the report that is due; reports before it that are not known to be counted are
  * only here. */
@@ -14,9 +14,10 @@
 
 #include "num/little_endian.h"
 
-#define MAGIC 0x316b4c63u /* "cLk1" */
-#define HEAD_BYTES (4 + CAUCUS_PLAN_HASH_BYTES + 4 + 4 + 4 + 8 + 4)
-#define ITEM_HEAD_BYTES 8
+#define MAGIC 0x326b4c63u     /* "cLk2" */
+#define MAGIC_OLD 0x316b4c63u /* "cLk1": 32-bit serials and blocks */
+#define HEAD_BYTES (4 + CAUCUS_PLAN_HASH_BYTES + 4 + 8 + 4 + 8 + 4)
+#define ITEM_HEAD_BYTES 12
 
 static size_t state_bytes(const caucus_link *link) {
     size_t bytes = HEAD_BYTES + caucus_client_state_bytes(link->machine) + crypto_hash_sha256_BYTES;
@@ -30,14 +31,14 @@ static void write_state(const caucus_link *link, uint8_t *ret, size_t bytes) {
     uint8_t *to = caucus_le_put32(ret, MAGIC);
     memcpy(to, link->plan_hash, CAUCUS_PLAN_HASH_BYTES);
     to = caucus_le_put32(to + CAUCUS_PLAN_HASH_BYTES, link->index);
-    to = caucus_le_put32(to, link->answered);
+    to = caucus_le_put(to, link->answered, 8);
     to = caucus_le_put32(to, link->over);
     to = caucus_le_put(to, machine, 8);
     to = caucus_le_put32(to, (uint32_t)link->items);
     caucus_client_save(link->machine, to);
     to += machine;
     for (size_t i = 0; i < link->items; i++) {
-        to = caucus_le_put32(to, link->item[i].serial);
+        to = caucus_le_put(to, link->item[i].serial, 8);
         to = caucus_le_put32(to, (uint32_t)link->item[i].size);
         memcpy(to, link->item[i].bytes, link->item[i].size);
         to += link->item[i].size;
@@ -74,9 +75,9 @@ static caucus_status damaged(caucus_error *ret_error, const char *what) {
 /* One item; what it is about is read from its own frame. *ret_used: the bytes it took.
  * Returns: CAUCUS_OK, CAUCUS_E_FORMAT (no item of this client), CAUCUS_E_MEMORY. */
 static caucus_status load_item(caucus_link *link, const uint8_t *from, size_t left, size_t *ret_used) {
-    if (left < ITEM_HEAD_BYTES || caucus_le_get32(from + 4) > left - ITEM_HEAD_BYTES)
+    if (left < ITEM_HEAD_BYTES || caucus_le_get32(from + 8) > left - ITEM_HEAD_BYTES)
         return CAUCUS_E_FORMAT;
-    size_t size = caucus_le_get32(from + 4), used = 0;
+    size_t size = caucus_le_get32(from + 8), used = 0;
     caucus_frame *frame = malloc(sizeof *frame);
     uint8_t *bytes = malloc(size ? size : 1);
     caucus_status status = frame && bytes ? CAUCUS_OK : CAUCUS_E_MEMORY;
@@ -86,13 +87,13 @@ static caucus_status load_item(caucus_link *link, const uint8_t *from, size_t le
     }
     if (status == CAUCUS_OK &&
         (used == 0 || used != size || frame->kind != CAUCUS_FRAME_REPORT || frame->report.client != link->index ||
-         caucus_le_get32(from) >= caucus_client_heard(link->machine)))
+         caucus_le_get(from, 8) >= caucus_client_heard(link->machine)))
         status = CAUCUS_E_FORMAT;
     caucus_link_item *item = status == CAUCUS_OK ? caucus_link_item_add(link) : NULL;
     if (item) {
         *item = (caucus_link_item){.bytes = bytes,
                                    .size = size,
-                                   .serial = caucus_le_get32(from),
+                                   .serial = caucus_le_get(from, 8),
                                    .kind = frame->report.kind,
                                    .block = frame->report.block,
                                    .saved = true,
@@ -109,6 +110,8 @@ static caucus_status load_item(caucus_link *link, const uint8_t *from, size_t le
 caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const uint8_t *state, size_t bytes,
                                caucus_error *ret_error) {
     uint8_t hash[crypto_hash_sha256_BYTES];
+    if (bytes >= 4 && caucus_le_get32(state) == MAGIC_OLD)
+        return damaged(ret_error, "is of an older version of caucus: end that run with the version that began it");
     if (bytes < HEAD_BYTES + sizeof hash || caucus_le_get32(state) != MAGIC)
         return damaged(ret_error, "is not the state of a client");
     size_t end = bytes - sizeof hash;
@@ -123,10 +126,10 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
     if (caucus_le_get32(from) != link->index)
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "state", "belongs to client %u, and this is client %u",
                            caucus_le_get32(from), link->index);
-    link->answered = caucus_le_get32(from + 4);
-    link->over = link->over_saved = caucus_le_get32(from + 8) != 0;
-    uint64_t machine = caucus_le_get(from + 12, 8);
-    uint32_t items = caucus_le_get32(from + 20);
+    link->answered = caucus_le_get(from + 4, 8);
+    link->over = link->over_saved = caucus_le_get32(from + 12) != 0;
+    uint64_t machine = caucus_le_get(from + 16, 8);
+    uint32_t items = caucus_le_get32(from + 24);
     size_t at = HEAD_BYTES;
     if (machine > end - at || items > CAUCUS_LINK_ITEMS)
         return damaged(ret_error, "is damaged: its lengths are wrong");

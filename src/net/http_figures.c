@@ -33,7 +33,7 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
         (void)fputs("<p class=\"quiet\">Nothing has been announced yet.</p>", to);
         return;
     }
-    double first = view->stretch[0].serial;
+    double first = (double)view->stretch[0].serial;
     double total = (double)view->read - first;
     (void)fprintf(
         to,
@@ -41,10 +41,12 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
         view->stretches, view->stretch[view->stretches - 1].expert);
     for (uint32_t i = 0; i < view->stretches; i++) {
         const caucus_stretch *s = &view->stretch[i];
-        double end = i + 1 < view->stretches ? view->stretch[i + 1].serial : view->read;
-        double x = 100 * (s->serial - first) / total, width = 100 * (end - s->serial) / total;
+        double from = (double)s->serial,
+               end = (double)(i + 1 < view->stretches ? view->stretch[i + 1].serial : view->read);
+        double x = 100 * (from - first) / total, width = 100 * (end - from) / total;
         (void)fprintf(to,
-                      "<g><title>expert %u from %s %u</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
+                      "<g><title>expert %u from %s %" PRIu64
+                      "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
                       "height=\"100%%\"/>",
                       s->expert, caucus_view_block_word(view), s->block, s->expert % EXPERT_COLOURS,
                       i + 1 == view->stretches ? " now" : "", x, width);

@@ -1,6 +1,7 @@
 /* http_json.c: /api/v1/status. docs/OPERATIONS.md lists every key; a test holds them to that list.
  *
  * A number that does not exist (an infinite epsilon, messages that are not private) is null. */
+#include <inttypes.h>
 #include <math.h>
 
 #include <caucus/version.h>
@@ -122,8 +123,8 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
     whole(to, "history_left_off", view->left_off);
     (void)fputs("\"history\":[", to);
     for (uint32_t i = 0; i < view->stretches; i++)
-        (void)fprintf(to, "%s{\"serial\":%u,\"block\":%u,\"expert\":%u}", i ? "," : "", view->stretch[i].serial,
-                      view->stretch[i].block, view->stretch[i].expert);
+        (void)fprintf(to, "%s{\"serial\":%" PRIu64 ",\"block\":%" PRIu64 ",\"expert\":%u}", i ? "," : "",
+                      view->stretch[i].serial, view->stretch[i].block, view->stretch[i].expert);
     (void)fputs("],\n", to);
     put_presence(view, to);
     (void)fputs("}\n", to);

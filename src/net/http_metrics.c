@@ -21,6 +21,11 @@ static void gauge(FILE *to, const char *name, double value, const char *help) {
         (void)fprintf(to, "caucus_%s %.9g\n", name, value);
 }
 
+static void whole_gauge(FILE *to, const char *name, uint64_t value, const char *help) {
+    head(to, name, "gauge", help);
+    (void)fprintf(to, "caucus_%s %" PRIu64 "\n", name, value);
+}
+
 static void counter(FILE *to, const char *name, uint64_t value, const char *help) {
     head(to, name, "counter", help);
     (void)fprintf(to, "caucus_%s %" PRIu64 "\n", name, value);
@@ -37,10 +42,10 @@ static void put_run(const caucus_view *view, FILE *to) {
     gauge(to, "seeded", s->seeded, "1 if noise comes from a seed: NOT PRIVATE.");
     if (s->started) {
         gauge(to, "expert", s->now.expert, "Expert in force, from 0.");
-        gauge(to, "announcement_serial", s->now.serial, "Serial of the announcement in force.");
-        gauge(to, "block", s->now.block, "Block or phase that is asked about.");
+        whole_gauge(to, "announcement_serial", s->now.serial, "Serial of the announcement in force.");
+        whole_gauge(to, "block", s->now.block, "Block or phase that is asked about.");
     }
-    gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
+    whole_gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
     gauge(to, "clients_enrolled", s->clients, "Clients in the plan.");
     gauge(to, "clients_present", s->present, "Clients connected.");
     gauge(to, "clients_answered", s->answered, "Clients that have answered the step in hand.");
@@ -57,7 +62,7 @@ static void put_privacy(const caucus_server_status *s, FILE *to) {
           "Epsilon for what clients send; NaN if the coordinator is trusted with it.");
     gauge(to, "delta", s->delta, "Delta of both guarantees.");
     gauge(to, "epsilon_spent", s->epsilon_spent, "Epsilon of choices spent so far.");
-    gauge(to, "switches_allowed", s->switches_allowed, "Selections the plan allows; 0 = no limit of its own.");
+    whole_gauge(to, "switches_allowed", s->switches_allowed, "Selections the plan allows; 0 = no limit of its own.");
 }
 
 void caucus_view_metrics(const caucus_view *view, FILE *to) {

@@ -124,7 +124,8 @@ static void put_since(const caucus_view *view, FILE *to) {
     else if (now->serial == 0)
         (void)fputs("since the start", to);
     else
-        (void)fprintf(to, "since %s %u (announcement %u)", caucus_view_block_word(view), now->block, now->serial);
+        (void)fprintf(to, "since %s %" PRIu64 " (announcement %" PRIu64 ")", caucus_view_block_word(view), now->block,
+                      now->serial);
 }
 
 static void put_privacy(const caucus_view *view, FILE *to) {
@@ -152,15 +153,16 @@ static void put_note(const caucus_view *view, FILE *to) {
 static void put_switches(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     if (s->switches_allowed > 0)
-        (void)fprintf(to, "%u of %u used, %u left", s->selections, s->switches_allowed,
+        (void)fprintf(to, "%" PRIu64 " of %" PRIu64 " used, %" PRIu64 " left", s->selections, s->switches_allowed,
                       s->switches_allowed > s->selections ? s->switches_allowed - s->selections : 0);
     else
-        (void)fprintf(to, "%u so far; the plan sets no limit", s->selections);
+        (void)fprintf(to, "%" PRIu64 " so far; the plan sets no limit", s->selections);
 }
 
 static void put_switch_bar(const caucus_view *view, FILE *to) {
     if (view->status.switches_allowed > 0)
-        caucus_figure_bar(to, view->status.selections, view->status.switches_allowed, "share of switches used");
+        caucus_figure_bar(to, (double)view->status.selections, (double)view->status.switches_allowed,
+                          "share of switches used");
 }
 
 static void put_history_words(const caucus_view *view, FILE *to) {
@@ -169,14 +171,15 @@ static void put_history_words(const caucus_view *view, FILE *to) {
     caucus_put_thousands(to, view->read);
     (void)fprintf(to, " announcement%s", view->read == 1 ? "" : "s");
     if (view->left_off > 0)
-        (void)fprintf(to, "; shown: the latest %u experts, %u earlier ones left off", view->stretches, view->left_off);
+        (void)fprintf(to, "; shown: the latest %u experts, %" PRIu64 " earlier ones left off", view->stretches,
+                      view->left_off);
 }
 
 static void put_history_rows(const caucus_view *view, FILE *to) {
     for (uint32_t i = 0; i < view->stretches && i < TABLE_STRETCHES; i++) {
         const caucus_stretch *s = &view->stretch[view->stretches - 1 - i];
-        (void)fprintf(to, "<tr><td>%u</td><td>%s %u</td><td>%u</td></tr>", s->expert, caucus_view_block_word(view),
-                      s->block, s->serial);
+        (void)fprintf(to, "<tr><td>%u</td><td>%s %" PRIu64 "</td><td>%" PRIu64 "</td></tr>", s->expert,
+                      caucus_view_block_word(view), s->block, s->serial);
     }
     if (view->stretches == 0)
         (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
@@ -221,7 +224,7 @@ static void put_step(const caucus_view *view, FILE *to) {
     else if (view->status.now.ask == CAUCUS_ASK_NOTHING)
         (void)fputs("Nothing more is asked", to);
     else
-        (void)fprintf(to, "%s %u of %u", caucus_view_block_word(view), view->status.now.block,
+        (void)fprintf(to, "%s %" PRIu64 " of %" PRIu64, caucus_view_block_word(view), view->status.now.block,
                       caucus_view_blocks(view));
 }
 

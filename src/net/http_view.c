@@ -61,7 +61,7 @@ void caucus_view_refresh(caucus_view *view) {
     /* Nothing is announced before the run has started. */
     if (view->status.started) {
         caucus_announcement piece[PIECE];
-        uint32_t total;
+        uint64_t total;
         do {
             total = caucus_server_history(view->server, view->read, piece, PIECE);
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)
@@ -87,7 +87,7 @@ const char *caucus_view_block_word(const caucus_view *view) {
     return phased(view) ? "phase" : "block";
 }
 
-uint32_t caucus_view_blocks(const caucus_view *view) {
+uint64_t caucus_view_blocks(const caucus_view *view) {
     caucus_algorithm algorithm = view->plan->settings.algorithm;
     if (phased(view))
         return view->plan->stoch.phases;

@@ -15,8 +15,8 @@
 
 /* A stretch of announcements with one expert in force. */
 typedef struct caucus_stretch {
-    uint32_t serial; /* of its first announcement */
-    uint32_t block;  /* that announcement's block or phase */
+    uint64_t serial; /* of its first announcement */
+    uint64_t block;  /* that announcement's block or phase */
     uint32_t expert;
 } caucus_stretch;
 
@@ -26,10 +26,10 @@ typedef struct caucus_view {
     char name[128];
     char plan_hash[65]; /* hexadecimal */
     caucus_server_status status;
-    uint32_t read; /* announcements read from the server so far */
+    uint64_t read; /* announcements read from the server so far */
     caucus_stretch stretch[CAUCUS_VIEW_STRETCHES];
     uint32_t stretches; /* entries of `stretch` */
-    uint32_t left_off;  /* earlier ones that are no longer kept */
+    uint64_t left_off;  /* earlier ones that are no longer kept */
     uint8_t *presence;  /* one per client, NULL above CAUCUS_VIEW_DOTS */
 } caucus_view;
 
@@ -44,7 +44,7 @@ void caucus_view_refresh(caucus_view *view);
 const char *caucus_view_state(const caucus_view *view);      /* "waiting", "running", "finished" */
 const char *caucus_view_ask(const caucus_view *view);        /* what the step in hand asks for, for people */
 const char *caucus_view_block_word(const caucus_view *view); /* "block" or "phase" */
-uint32_t caucus_view_blocks(const caucus_view *view);        /* of the whole run */
+uint64_t caucus_view_blocks(const caucus_view *view);        /* of the whole run */
 /** The step has been open for more than its deadline allows: too few have answered to close it. */
 bool caucus_view_overdue(const caucus_view *view);
 /** This process has gone on with a run that an earlier one began: its own counts are not the whole run's. */

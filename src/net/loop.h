@@ -36,7 +36,7 @@ typedef struct caucus_connection {
     int fd;
     uint32_t at;      /* place in loop->connection */
     uint32_t client;  /* 1..m; 0 until HELLO */
-    uint32_t next;    /* serial of the next announcement to send */
+    uint64_t next;    /* serial of the next announcement to send */
     uint8_t *pending; /* a frame that has come in part */
     uint32_t pending_used, pending_room, pending_need;
     uint8_t *out; /* bytes that the socket did not take */

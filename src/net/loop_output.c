@@ -84,7 +84,7 @@ static size_t fill_chunk(caucus_connection *c) {
     caucus_server *s = c->loop->server;
     if (c->client == 0 || c->leaving || !atomic_load(&s->started))
         return 0;
-    uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
+    uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     size_t used = 0;
     while (c->next < committed) {
         caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT,

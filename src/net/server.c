@@ -274,14 +274,14 @@ static double seconds_since(uint64_t then) {
 static void compare_with_paper(const caucus_server *s, caucus_server_status *ret) {
     const caucus_plan *plan = s->set.plan;
     uint64_t vector = (uint64_t)s->clients * s->experts;
-    uint32_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
+    uint64_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
     ret->blocks = decided;
     if (caucus_plan_is_stoch(plan)) {
         ret->scalars_paper = vector * ret->selections;
         uint64_t most = 0;
-        for (uint32_t p = 0; p + 1 < plan->stoch.phases; p++)
+        for (uint64_t p = 0; p + 1 < plan->stoch.phases; p++)
             most += caucus_tree_leaves(plan->stoch.phase[p].trees);
-        ret->switches_allowed = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+        ret->switches_allowed = most;
     } else {
         ret->scalars_paper = vector * decided;
         ret->switches_allowed = caucus_plan_is_svt(plan) ? plan->svt.switches
@@ -310,7 +310,7 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
     }
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
-    uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
+    uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     pthread_mutex_lock(&s->lock);
     ret->now = *caucus_step_announcement(s, committed - 1);
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
@@ -324,8 +324,8 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
     compare_with_paper(s, ret);
 }
 
-uint32_t caucus_server_history(caucus_server *s, uint32_t first, caucus_announcement *ret, uint32_t room) {
-    uint32_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
+uint64_t caucus_server_history(caucus_server *s, uint64_t first, caucus_announcement *ret, uint32_t room) {
+    uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     for (uint32_t i = 0; i < room && first + i < committed; i++)
         ret[i] = *caucus_step_announcement(s, first + i);
     return committed;
@@ -335,7 +335,7 @@ void caucus_server_presence(caucus_server *s, uint8_t *ret) {
     pthread_mutex_lock(&s->lock);
     caucus_step_hold_loops(s);
     for (uint32_t i = 0; i < s->clients; i++) {
-        uint32_t cost, sums;
+        uint64_t cost, sums;
         bool answered;
         caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
         ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;

@@ -57,7 +57,7 @@ typedef struct caucus_server_status {
     uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
     bool started, finished, seeded;
     caucus_announcement now;
-    uint32_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
+    uint64_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
@@ -66,7 +66,7 @@ typedef struct caucus_server_status {
 void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);
 /** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most
  * `room` from `first`. */
-uint32_t caucus_server_history(caucus_server *server, uint32_t first, caucus_announcement *ret, uint32_t room);
+uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room);
 /** Presence of each client: 0 away, 1 present, 2 answered. ret has `clients` bytes. */
 void caucus_server_presence(caucus_server *server, uint8_t *ret);
 

@@ -45,8 +45,8 @@
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u
-#define CAUCUS_HISTORY_FIRST 64u /* chunk k holds 64 << k announcements: 26 of them hold all serials there can be */
-#define CAUCUS_HISTORY_CHUNKS 26u
+#define CAUCUS_HISTORY_FIRST 64u /* chunk k holds 64 << k announcements: 59 of them hold all serials there can be */
+#define CAUCUS_HISTORY_CHUNKS 59u
 
 typedef struct caucus_loop caucus_loop;
 
@@ -74,7 +74,7 @@ struct caucus_server {
     bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
-        uint32_t selections, checks;
+        uint64_t selections, checks;
         double epsilon_spent;
     } shown;
     bool overdue; /* its deadline has passed */
@@ -87,7 +87,7 @@ struct caucus_server {
     /* Without the lock. */
 
     caucus_announcement *_Atomic history[CAUCUS_HISTORY_CHUNKS];
-    _Atomic uint32_t committed;  /* announcements in history */
+    _Atomic uint64_t committed;  /* announcements in history */
     _Atomic uint32_t answered;   /* answers to the step in hand, in the machine and in all partials */
     _Atomic uint32_t enough;     /* so many of them close it; UINT32_MAX: none do */
     _Atomic bool started;        /* announcements may be sent */
@@ -96,8 +96,8 @@ struct caucus_server {
     _Atomic bool stopping;       /* say goodbye and end */
     _Atomic bool aborting;       /* end without a word: a commit failed */
     _Atomic bool wipe_due;       /* an epoch has ended: its state is still in the store's log */
-    _Atomic uint32_t *cost_next; /* [m], durably counted */
-    _Atomic uint32_t *sums_next;
+    _Atomic uint64_t *cost_next; /* [m], durably counted */
+    _Atomic uint64_t *sums_next;
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint32_t present, owing, joined, connections;
@@ -134,7 +134,7 @@ caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error
 void caucus_step_wipe(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
-const caucus_announcement *caucus_step_announcement(caucus_server *server, uint32_t serial);
+const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);
 
 /* server.c */
 

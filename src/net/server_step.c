@@ -6,6 +6,7 @@
 #include "net/loop.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +16,21 @@
 #include "num/error_line.h"
 #include "store/clock.h"
 
-static uint32_t chunk_of(uint32_t serial, uint32_t *ret_at) {
-    uint32_t k = 31u - (uint32_t)__builtin_clz(serial / CAUCUS_HISTORY_FIRST + 1);
-    *ret_at = serial - CAUCUS_HISTORY_FIRST * ((1u << k) - 1);
+static uint32_t chunk_of(uint64_t serial, uint64_t *ret_at) {
+    uint32_t k = 63u - (uint32_t)__builtin_clzll(serial / CAUCUS_HISTORY_FIRST + 1);
+    *ret_at = serial - CAUCUS_HISTORY_FIRST * (((uint64_t)1 << k) - 1);
     return k;
 }
 
-const caucus_announcement *caucus_step_announcement(caucus_server *s, uint32_t serial) {
-    uint32_t at, k = chunk_of(serial, &at);
+const caucus_announcement *caucus_step_announcement(caucus_server *s, uint64_t serial) {
+    uint64_t at;
+    uint32_t k = chunk_of(serial, &at);
     return &atomic_load_explicit(&s->history[k], memory_order_acquire)[at];
 }
 
 static bool remember(caucus_server *s, const caucus_announcement *a) {
-    uint32_t at, k = chunk_of(a->serial, &at);
+    uint64_t at;
+    uint32_t k = chunk_of(a->serial, &at);
     caucus_announcement *chunk = atomic_load_explicit(&s->history[k], memory_order_relaxed);
     if (!chunk) {
         chunk = malloc(((size_t)CAUCUS_HISTORY_FIRST << k) * sizeof *chunk);
@@ -59,7 +62,7 @@ static void set_timer(caucus_server *s) {
 static void publish(caucus_server *s) {
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
     for (uint32_t i = 0; i < s->clients; i++) {
-        uint32_t cost, sums;
+        uint64_t cost, sums;
         bool answered;
         caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
         atomic_store_explicit(&s->cost_next[i], cost, memory_order_relaxed);
@@ -143,7 +146,7 @@ static void decide(caucus_server *s) {
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
-    uint32_t selections = caucus_coordinator_selections(s->machine);
+    uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
     caucus_status status = caucus_coordinator_decide(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
@@ -166,8 +169,8 @@ static void decide(caucus_server *s) {
     if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
     publish(s);
-    caucus_server_log(s, 2, "step %u closed with %u of %u clients: expert %u in force", before.serial, answered,
-                      s->clients, now->expert);
+    caucus_server_log(s, 2, "step %" PRIu64 " closed with %u of %u clients: expert %u in force", before.serial,
+                      answered, s->clients, now->expert);
 }
 
 static void decide_step(caucus_server *s) {
@@ -407,7 +410,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    uint32_t serial = caucus_coordinator_announcement(s->machine)->serial;
+    uint64_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
         return caucus_fail_hint(ret_error,
                                 caucus_fail(ret_error, r.status == CAUCUS_E_MEMORY ? r.status : CAUCUS_E_OVER, "state",
@@ -419,7 +422,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
          i++) /* any of them may have joined before this process, and come back for the end */
         atomic_store(&s->expected[i], 1);
     atomic_store(&s->owing, s->clients);
-    caucus_server_log(s, 1, "going on at step %u", serial);
+    caucus_server_log(s, 1, "going on at step %" PRIu64, serial);
     return CAUCUS_OK;
 }
 

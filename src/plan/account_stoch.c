@@ -11,18 +11,20 @@
 
 #include "plan/zcdp.h"
 
-static caucus_status refuse(caucus_error *ret_error, uint32_t i, const char *what) {
-    return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "%u: %s", i + 2, what);
+#include <inttypes.h>
+
+static caucus_status refuse(caucus_error *ret_error, uint64_t i, const char *what) {
+    return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "%" PRIu64 ": %s", i + 2, what);
 }
 
 /* A phase must use every sample at most once and only the samples there are. */
-static caucus_status check_layout(const caucus_plan *plan, uint32_t i, caucus_error *ret_error) {
+static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
-    if (phase->first != (uint32_t)2 << i || phase->samples != (uint32_t)1 << i || phase->trees > CAUCUS_TREES_MAX)
+    if (i > 62 || phase->first != (uint64_t)2 << i || phase->samples != (uint64_t)1 << i ||
+        phase->trees > CAUCUS_TREES_MAX)
         return refuse(ret_error, i, "not where the doubling phases are");
     const uint64_t trees = phase->trees, b = phase->batch;
-    if (trees == 0 ? b > phase->samples
-                   : (b * trees * (trees + 5) > 4 * (uint64_t)phase->samples || b % ((uint64_t)1 << trees)))
+    if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
     if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && (trees > 0 || plan->settings.losses == CAUCUS_LOSSES_CONVEX))
         return refuse(ret_error, i, "trees or convex losses with unit client-block: no mean is taken of them");
@@ -41,13 +43,13 @@ static int64_t sensitivity(const caucus_plan *plan, const caucus_stoch_phase *ph
 }
 
 /* A sample of the phase before phase[i]: what the selections of phases i, i+1, .. cost it (root-only if past > 1). */
-static caucus_status selections(const caucus_plan *plan, uint32_t i, uint32_t j, uint32_t h, account_loss *ret,
+static caucus_status selections(const caucus_plan *plan, uint64_t i, uint32_t j, uint32_t h, account_loss *ret,
                                 caucus_error *ret_error) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const bool local = plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL;
     const uint64_t leaves = (uint64_t)1 << (j - h);
     *ret = (account_loss){0};
-    for (uint32_t a = 0; a < stoch->past && i + a + 1 < stoch->phases; a++) {
+    for (uint64_t a = 0; a < stoch->past && i + a + 1 < stoch->phases; a++) {
         const caucus_stoch_phase *phase = &stoch->phase[i + a];
         const int64_t w = sensitivity(plan, phase, h);
         const caucus_rational rate = local ? phase->leaf_noise[j].parameter : phase->select_rate[j];
@@ -74,7 +76,7 @@ static account_loss paper_messages(const caucus_plan *plan, const caucus_stoch_p
     };
 }
 
-static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, account_loss *ret,
+static caucus_status message(const caucus_plan *plan, uint64_t i, uint32_t h, account_loss *ret,
                              caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
     const int64_t w = sensitivity(plan, phase, h);
@@ -113,7 +115,7 @@ static caucus_status message(const caucus_plan *plan, uint32_t i, uint32_t h, ac
     return CAUCUS_OK;
 }
 
-static caucus_status account_vertex(const caucus_plan *plan, uint32_t i, uint32_t j, uint32_t h, caucus_guarantee *ret,
+static caucus_status account_vertex(const caucus_plan *plan, uint64_t i, uint32_t j, uint32_t h, caucus_guarantee *ret,
                                     caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     account_loss loss;
@@ -140,8 +142,8 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
     const int64_t lo = s->losses == CAUCUS_LOSSES_LINEAR ? 0 : -plan->grid;
-    uint32_t phases = 1;
-    while (s->rounds >> phases > 0)
+    uint64_t phases = 1;
+    while (phases < 64 && s->rounds >> phases > 0)
         phases++;
     if (stoch->gradient_lo != lo || stoch->gradient_hi != plan->grid || stoch->past < 1 || stoch->past > 40 ||
         stoch->phases != phases || (phases > 1 && !stoch->phase) ||
@@ -149,7 +151,7 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "phases or gradient range that no plan has");
     if (s->trust != CAUCUS_TRUST_COORDINATOR)
         ret->epsilon_messages = 0;
-    for (uint32_t i = 0; i + 1 < phases; i++) {
+    for (uint64_t i = 0; i + 1 < phases; i++) {
         const uint32_t trees = stoch->phase[i].trees;
         caucus_status status = check_layout(plan, i, ret_error);
         for (uint32_t j = trees ? 1 : 0; status == CAUCUS_OK && j <= trees; j++)

@@ -87,10 +87,10 @@ static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *pha
     const double m = plan->settings.clients, log_d = log((double)plan->settings.experts);
     double mass = 0, spread = 0;
     for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++)
-        mass += (double)stoch->past_weights[a] * records_of(plan, phase->samples >> a);
+        mass += (double)stoch->past_weights[a] * records_of(plan, (double)(phase->samples >> a));
     for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++) {
-        const double share = (double)stoch->past_weights[a] * records_of(plan, phase->samples >> a) / mass;
-        spread += share * share / (phase->samples >> a);
+        const double share = (double)stoch->past_weights[a] * records_of(plan, (double)(phase->samples >> a)) / mass;
+        spread += share * share / (double)(phase->samples >> a);
     }
     const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * mass);
     return width_of(plan) * sqrt(log_d * spread / (2 * m)) + selection;
@@ -100,26 +100,27 @@ static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *pha
  * moment, with the integer weights that are really used. */
 static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const double m = plan->settings.clients, d = plan->settings.experts;
-    const uint32_t last = (uint32_t)(phase - plan->stoch.phase);
+    const uint64_t last = (uint64_t)(phase - plan->stoch.phase);
     noise_term terms[32];
     double mass = 0, variance = 0;
-    for (uint32_t i = 0; i <= last; i++) {
+    for (uint64_t i = 0; i <= last; i++) {
         const caucus_stoch_phase *q = &plan->stoch.phase[i];
-        const double records = records_of(plan, q->samples);
+        const double records = records_of(plan, (double)q->samples);
         const double weight =
             (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
         terms[i] = (noise_term){&q->vertex_noise[0], weight, m};
         mass += weight * records;
-        variance += weight * weight * records * records / q->samples; /* of means: records = 1 */
+        variance += weight * weight * records * records / (double)q->samples; /* of means: records = 1 */
     }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
-    const double error = caucus_bounds_noise_max(log(d), d, terms, last + 1, m * variance * width * width / 4);
+    const double error =
+        caucus_bounds_noise_max(log(d), d, terms, (uint32_t)last + 1, m * variance * width * width / 4);
     return error * step_of(plan) / (m * mass);
 }
 
 double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const caucus_settings *s = &plan->settings;
-    const double m = s->clients, d = s->experts, b = phase->batch;
+    const double m = s->clients, d = s->experts, b = (double)phase->batch;
     const double width = width_of(plan), beta = s->smoothness;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     if (s->trust == CAUCUS_TRUST_NOBODY && votes)
@@ -137,22 +138,22 @@ double caucus_bounds_stoch_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double width = width_of(plan), m = s->clients;
     double total = width, trees = 0;
-    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++) {
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
         const caucus_stoch_phase *phase = &plan->stoch.phase[i];
         if (isnan(phase->error))
             return NAN;
-        total += phase->length * fmin(width, phase->error);
+        total += (double)phase->length * fmin(width, phase->error);
         trees = fmax(trees, phase->trees);
     }
-    total += width * sqrt(s->rounds * log((double)s->experts) / (2 * m));
+    total += width * sqrt((double)s->rounds * log((double)s->experts) / (2 * m));
     /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and
      * an excess by twice that; averages over phases are kept to 2^-16 of a step. */
     const double means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
-    return total + s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
+    return total + (double)s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
 }
 
 caucus_status caucus_bounds_stoch(caucus_plan *plan) {
-    const double all = plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
+    const double all = (double)plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
     const double total = caucus_bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;
     plan->bound_uncapped = isnan(total) ? all : total;

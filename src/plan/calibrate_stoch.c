@@ -15,14 +15,15 @@
 
 #include "plan/zcdp.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t caucus_calibrate_batch(uint32_t phase_number, uint32_t trees) {
+uint64_t caucus_calibrate_batch(uint64_t phase_number, uint32_t trees) {
     if (phase_number < trees)
         return 0;
-    uint32_t slots = ((uint32_t)1 << (phase_number - trees)) / (trees * (trees + 5));
+    uint64_t slots = ((uint64_t)1 << (phase_number - trees)) / (trees * (trees + 5));
     return slots << trees;
 }
 
@@ -32,28 +33,28 @@ int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch
     return phase->clamp[depth] * ((int64_t)2 << depth);
 }
 
-static uint32_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *phase) {
-    return (uint32_t)(phase - plan->stoch.phase) + 2;
+static uint64_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    return (uint64_t)(phase - plan->stoch.phase) + 2;
 }
 
 static caucus_status layout(caucus_plan *plan, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
-    const uint32_t rounds = plan->settings.rounds;
+    const uint64_t rounds = plan->settings.rounds;
     const bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
     stoch->gradient_lo = linear ? 0 : -plan->grid;
     stoch->gradient_hi = plan->grid;
-    for (stoch->phases = 1; (rounds >> stoch->phases) > 0; stoch->phases++) {
+    for (stoch->phases = 1; stoch->phases < 64 && (rounds >> stoch->phases) > 0; stoch->phases++) {
     }
     if (stoch->phases == 1)
         return CAUCUS_OK;
     stoch->phase = calloc(stoch->phases - 1, sizeof *stoch->phase);
     if (!stoch->phase)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%u phases", stoch->phases);
-    for (uint32_t p = 2; p <= stoch->phases; p++) {
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%" PRIu64 " phases", stoch->phases);
+    for (uint64_t p = 2; p <= stoch->phases; p++) {
         caucus_stoch_phase *phase = &stoch->phase[p - 2];
-        phase->first = (uint32_t)1 << (p - 1);
+        phase->first = (uint64_t)1 << (p - 1);
         phase->length = (p == stoch->phases ? rounds : 2 * phase->first - 1) - phase->first + 1;
-        phase->samples = (uint32_t)1 << (p - 2);
+        phase->samples = (uint64_t)1 << (p - 2);
     }
     return CAUCUS_OK;
 }
@@ -131,7 +132,7 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
 
 /* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses only.
  */
-static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first, uint32_t *ret_last) {
+static void tree_range(const caucus_plan *plan, uint64_t p, uint32_t *ret_first, uint32_t *ret_last) {
     const caucus_settings *s = &plan->settings;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     *ret_first = *ret_last = 0;
@@ -150,7 +151,7 @@ static void tree_range(const caucus_plan *plan, uint32_t p, uint32_t *ret_first,
 /* Calibrate every phase for the select, message and weights now in the plan. */
 static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
-    for (uint32_t p = 2; p <= stoch->phases; p++) {
+    for (uint64_t p = 2; p <= stoch->phases; p++) {
         caucus_stoch_phase *phase = &stoch->phase[p - 2], best = *phase;
         uint32_t first, last;
         tree_range(plan, p, &first, &last);
@@ -177,7 +178,7 @@ static void set_weights(caucus_stoch_plan *stoch, double gamma) {
     stoch->past_weights[0] = gamma > 0 ? 1u << 16 : 1;
     const uint32_t most = sizeof stoch->past_weights / sizeof stoch->past_weights[0];
     for (uint32_t a = 1; gamma > 0 && a < most && a + 1 < stoch->phases; a++) {
-        stoch->past_weights[a] = (uint64_t)floor(0x1p16 * pow(gamma, a));
+        stoch->past_weights[a] = (uint64_t)floor(0x1p16 * pow(gamma, (double)a));
         if (stoch->past_weights[a] == 0)
             break;
         stoch->past = a + 1;
@@ -248,11 +249,12 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
         return status;
     if (s->trees > 0 && caucus_calibrate_batch(plan->stoch.phases, (uint32_t)s->trees) == 0)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "trees",
-                           "%d trees fit no phase of %u rounds (accepted: fewer, or auto)", s->trees, s->rounds);
+                           "%d trees fit no phase of %" PRIu64 " rounds (accepted: fewer, or auto)", s->trees,
+                           s->rounds);
     resolve(plan);
     status = search(plan, ret_error);
     uint32_t trees = 0;
-    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
         trees = plan->stoch.phase[i].trees > trees ? plan->stoch.phase[i].trees : trees;
     if (status == CAUCUS_OK && s->trust == CAUCUS_TRUST_NOBODY && s->message == CAUCUS_MESSAGE_AUTO && trees == 0 &&
         plan->stoch.message == CAUCUS_MESSAGE_KNORM) { /* convex losses that need no trees: vote after all */

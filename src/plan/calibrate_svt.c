@@ -25,14 +25,14 @@
 svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const double range = s->hi - s->lo;
-    const double per_unit = means ? range * s->interval : range;
-    const uint32_t checks = (s->rounds - 1) / s->interval;
-    const uint32_t block = s->interval < s->rounds ? s->interval : s->rounds;
+    const double per_unit = means ? range * (double)s->interval : range;
+    const uint64_t checks = (s->rounds - 1) / s->interval;
+    const uint64_t block = s->interval < s->rounds ? s->interval : s->rounds;
     return (svt_facts){
         .clients = s->clients,
         .experts = s->experts,
-        .checks = checks,
-        .block_cost = means ? 1 : block,
+        .checks = (double)checks,
+        .block_cost = means ? 1 : (double)block,
         .lstar = s->lstar / per_unit,
         .per_unit = per_unit,
     };
@@ -176,7 +176,7 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
     svt->margin = 4;
     const double kappa = svt->switches;
     const double eta = s->delta > 0 ? s->epsilon / sqrt(kappa * log(1 / s->delta)) : s->epsilon / (2 * kappa);
-    const double blocks = (double)s->rounds / s->interval;
+    const double blocks = (double)s->rounds / (double)s->interval;
     caucus_status status = allocate(svt, ret_error);
     svt->threshold_noise.kind = svt->check_noise.kind = CAUCUS_NOISE_LAPLACE;
     if (status == CAUCUS_OK)

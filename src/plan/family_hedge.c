@@ -12,6 +12,7 @@
 #include "plan/family.h"
 #include "plan/zcdp.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* Follow the leader: the reference without privacy, and without draws. */
@@ -20,9 +21,9 @@ static bool is_leader(const caucus_settings *s) {
 }
 
 static double squares(const caucus_settings *s) {
-    const uint32_t full = s->rounds / s->interval;
-    const double n = s->interval, rest = s->rounds % s->interval;
-    return full * n * n + rest * rest;
+    const uint64_t full = s->rounds / s->interval;
+    const double n = (double)s->interval, rest = (double)(s->rounds % s->interval);
+    return (double)full * n * n + rest * rest;
 }
 
 static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
@@ -32,7 +33,7 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     hedge->rate = (caucus_rational){0, 1};
     if (is_leader(s))
         return CAUCUS_OK;
-    const double draws = hedge->blocks - 1;
+    const double draws = (double)(hedge->blocks - 1);
     const double m = s->clients;
     double most = INFINITY;
     if (isfinite(s->epsilon) && draws > 0) {
@@ -49,7 +50,7 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
 
 static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double all = s->rounds * (s->hi - s->lo);
+    const double all = (double)s->rounds * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;
     plan->bound_kind = CAUCUS_BOUND_NONE;
     if (is_leader(s))
@@ -66,8 +67,9 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     const caucus_settings *s = &plan->settings;
     const caucus_hedge_plan *hedge = &plan->hedge;
     if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u blocks", hedge->blocks);
-    const uint32_t draws = hedge->blocks - 1;
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %" PRIu64 " blocks",
+                           hedge->blocks);
+    const uint64_t draws = hedge->blocks - 1;
     if (draws == 0)
         return CAUCUS_OK;
     if (is_leader(s) || isinf(s->epsilon)) {
@@ -85,7 +87,7 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
 
 static void walk(caucus_walker *w, caucus_plan *plan) {
     w->open(w, "hedge");
-    caucus_walk_u32(w, "blocks", &plan->hedge.blocks, UINT32_MAX);
+    caucus_walk_u64(w, "blocks", &plan->hedge.blocks);
     caucus_walk_rate(w, "rate", &plan->hedge.rate);
     w->close(w);
 }

@@ -8,6 +8,7 @@
 #include "plan/calibrate.h"
 #include "plan/family.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,24 +77,24 @@ static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
     if (plan->stoch.phases > 31 || (plan->stoch.phases > 1 && !plan->stoch.phase))
         return caucus_plan_limits_refuse(plan, "phases", ret_error);
     caucus_status status = past_limits(plan, ret_error);
-    for (uint32_t i = 0; status == CAUCUS_OK && i + 1 < plan->stoch.phases; i++)
+    for (uint64_t i = 0; status == CAUCUS_OK && i + 1 < plan->stoch.phases; i++)
         status = phase_limits(plan, &plan->stoch.phase[i], ret_error);
     return status;
 }
 
 /* Only what the plan's trust and message use; the rest is zero in every plan. */
-static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint32_t number) {
+static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint64_t number) {
     caucus_stoch_phase *phase = &plan->stoch.phase[number - 2];
     const uint32_t trees = phase->trees, first = trees > 0 ? 1 : 0;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
-    char key[24];
-    (void)snprintf(key, sizeof key, "phase-%u", number);
+    char key[32];
+    (void)snprintf(key, sizeof key, "phase-%" PRIu64, number);
     w->open(w, key);
-    caucus_walk_u32(w, "first", &phase->first, UINT32_MAX);
-    caucus_walk_u32(w, "length", &phase->length, UINT32_MAX);
-    caucus_walk_u32(w, "samples", &phase->samples, UINT32_MAX);
-    caucus_walk_u32(w, "trees", &phase->trees, UINT32_MAX);
-    caucus_walk_u32(w, "batch", &phase->batch, UINT32_MAX);
+    caucus_walk_u64(w, "first", &phase->first);
+    caucus_walk_u64(w, "length", &phase->length);
+    caucus_walk_u64(w, "samples", &phase->samples);
+    caucus_walk_u32(w, "trees", &phase->trees);
+    caucus_walk_u64(w, "batch", &phase->batch);
     if (trees > 0) {
         w->list(w, "clamps", trees);
         for (uint32_t h = 1; h <= trees; h++)
@@ -132,8 +133,8 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
         w->value(w, NULL,
                  &(caucus_value){
                      .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
-    caucus_walk_u32(w, "phases", &stoch->phases, UINT32_MAX);
-    for (uint32_t p = 2; p <= stoch->phases; p++)
+    caucus_walk_u64(w, "phases", &stoch->phases);
+    for (uint64_t p = 2; p <= stoch->phases; p++)
         walk_phase(w, plan, p);
     w->close(w);
 }
@@ -149,7 +150,7 @@ static uint64_t blocks(const caucus_plan *plan) {
 /* One in every leaf of every phase but the first: K = 2^(T1+1) - 2 leaves, or 1 without trees. */
 static uint64_t selections(const caucus_plan *plan) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
         sum += plan->stoch.phase[i].trees > 0 ? ((uint64_t)2 << plan->stoch.phase[i].trees) - 2 : 1;
     return sum;
 }

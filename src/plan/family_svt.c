@@ -21,6 +21,7 @@
 #include "plan/family.h"
 #include "plan/renewal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,8 +34,9 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
-        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %u checks, the settings %u",
-                           svt->checks, (s->rounds - 1) / s->interval);
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval",
+                           "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks,
+                           (s->rounds - 1) / s->interval);
     if (svt->switches == 0)
         return CAUCUS_OK; /* nothing is ever announced but the first expert */
     if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
@@ -83,7 +85,7 @@ static caucus_status bound(caucus_plan *plan) {
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = caucus_calibrate_svt_facts(s);
     const double grid = (double)plan->grid;
-    const double all = s->rounds * (s->hi - s->lo);
+    const double all = (double)s->rounds * (s->hi - s->lo);
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
     plan->bound = plan->bound_uncapped = all;
     if (svt->checks == 0)
@@ -119,9 +121,9 @@ static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
 static void walk(caucus_walker *w, caucus_plan *plan) {
     caucus_svt_plan *svt = &plan->svt;
     w->open(w, "svt");
-    caucus_walk_u32(w, "blocks", &svt->blocks, UINT32_MAX);
-    caucus_walk_u32(w, "checks", &svt->checks, UINT32_MAX);
-    caucus_walk_u32(w, "switches", &svt->switches, UINT32_MAX);
+    caucus_walk_u64(w, "blocks", &svt->blocks);
+    caucus_walk_u64(w, "checks", &svt->checks);
+    caucus_walk_u32(w, "switches", &svt->switches);
     caucus_walk_noise(w, "threshold-noise", &svt->threshold_noise);
     caucus_walk_noise(w, "check-noise", &svt->check_noise);
     w->list(w, "thresholds", svt->switches);

@@ -36,6 +36,10 @@ struct caucus_ledger {
     size_t runs, runs_room;
     uint64_t charged; /* sum over runs of max(choices, messages), saturating */
     double delta;     /* sum over runs */
+    /* Running sums, so that a total costs the same after a million releases as after one; saturating. */
+    uint64_t reserved_choices, reserved_messages, released_choices, released_messages;
+    uint64_t releases;
+    bool any_seeded;
 };
 
 /* ceil(epsilon*2^30); INFINITY -> INFINITE. */
@@ -153,6 +157,18 @@ static caucus_status apply_budget(const caucus_ledger *ledger, const caucus_entr
     return CAUCUS_OK;
 }
 
+static void add_to_sums(caucus_ledger *ledger, const caucus_entry *e) {
+    if (e->kind == CAUCUS_ENTRY_BUDGET)
+        return;
+    const bool run = e->kind == CAUCUS_ENTRY_RUN;
+    uint64_t *choices = run ? &ledger->reserved_choices : &ledger->released_choices;
+    uint64_t *messages = run ? &ledger->reserved_messages : &ledger->released_messages;
+    *choices = caucus_add_saturating_u64(*choices, e->choices);
+    *messages = caucus_add_saturating_u64(*messages, e->messages);
+    ledger->releases += !run;
+    ledger->any_seeded = ledger->any_seeded || e->seeded;
+}
+
 /* Check an entry against all before it, chain it and append it; on failure nothing has changed. */
 static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error *ret_error) {
     if (!make_room(ledger))
@@ -171,6 +187,7 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
         return status;
     caucus_ledger_text_hash(e, last_hash(ledger), e->hash);
     ledger->entry[ledger->entries++] = *e;
+    add_to_sums(ledger, e);
     return CAUCUS_OK;
 }
 
@@ -229,7 +246,7 @@ caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *pl
     return status;
 }
 
-caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_t block, const char *what,
+caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_t block, const char *what,
                                     caucus_rational choices, caucus_rational messages, caucus_error *ret_error) {
     if (run < 1 || run > ledger->runs)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "run", "%u (accepted: 1 to %zu)", run, ledger->runs);
@@ -263,20 +280,13 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint32_
 
 void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) {
     const caucus_entry *budget = &ledger->entry[0];
-    uint64_t sums[4] = {0}; /* reserved choices, messages; released choices, messages */
     *ret = (caucus_ledger_totals){.budget_epsilon = epsilon_of(budget->choices), .budget_delta = budget->delta};
-    for (size_t i = 1; i < ledger->entries; i++) {
-        const caucus_entry *e = &ledger->entry[i];
-        size_t at = e->kind == CAUCUS_ENTRY_RUN ? 0 : 2;
-        sums[at] = caucus_add_saturating_u64(sums[at], e->choices);
-        sums[at + 1] = caucus_add_saturating_u64(sums[at + 1], e->messages);
-        ret->any_seeded = ret->any_seeded || e->seeded;
-        ret->releases += e->kind == CAUCUS_ENTRY_RELEASE;
-    }
-    ret->reserved_choices = epsilon_of(sums[0]);
-    ret->reserved_messages = epsilon_of(sums[1]);
-    ret->released_choices = epsilon_of(sums[2]);
-    ret->released_messages = epsilon_of(sums[3]);
+    ret->reserved_choices = epsilon_of(ledger->reserved_choices);
+    ret->reserved_messages = epsilon_of(ledger->reserved_messages);
+    ret->released_choices = epsilon_of(ledger->released_choices);
+    ret->released_messages = epsilon_of(ledger->released_messages);
+    ret->releases = (uint32_t)ledger->releases;
+    ret->any_seeded = ledger->any_seeded;
     ret->reserved_delta = ledger->delta;
     ret->left_epsilon = budget->choices == INFINITE ? INFINITY : epsilon_of(budget->choices - ledger->charged);
     ret->left_delta = fmax(0, budget->delta - ledger->delta);

@@ -87,8 +87,9 @@ static size_t body(const caucus_entry *e, char *ret, size_t bytes) {
     amount_text(e->choices, choices, sizeof choices);
     amount_text(e->messages, messages, sizeof messages);
     delta_text(e->delta, delta, sizeof delta);
-    int length = snprintf(ret, bytes, "%s\t%lu\t%lu\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
-                          (unsigned long)e->block, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
+    int length =
+        snprintf(ret, bytes, "%s\t%lu\t%llu\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
+                 (unsigned long long)e->block, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
     return length > 0 && (size_t)length < bytes ? (size_t)length : 0;
 }
 
@@ -180,10 +181,10 @@ static const char *parse_fields(char **field, caucus_entry *ret) {
             ret->kind = (caucus_entry_kind)kind;
     if ((int)ret->kind == 0)
         return "field 1 is not budget, run or release";
-    if (!parse_whole(field[1], UINT32_MAX, &run) || !parse_whole(field[2], UINT32_MAX, &block))
+    if (!parse_whole(field[1], UINT32_MAX, &run) || !parse_whole(field[2], UINT64_MAX, &block))
         return "fields 2 and 3 are not numbers of a run and a block";
     ret->run = (uint32_t)run;
-    ret->block = (uint32_t)block;
+    ret->block = block;
     if (!is_name(field[3], strlen(field[3])))
         return "field 4 is not a name";
     memcpy(ret->what, field[3], strlen(field[3]) + 1);

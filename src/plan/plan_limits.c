@@ -4,9 +4,11 @@
 #include "plan/calibrate.h"
 #include "plan/family.h"
 
+#include <inttypes.h>
+
 caucus_status caucus_plan_limits_refuse(const caucus_plan *plan, const char *what, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "rounds",
-                       "%s could leave 62 bits with %u clients, %u rounds, grid %lld: "
+                       "%s could leave 62 bits with %u clients, %" PRIu64 " rounds, grid %lld: "
                        "use fewer rounds or clients",
                        what, plan->settings.clients, plan->settings.rounds, (long long)plan->grid);
 }

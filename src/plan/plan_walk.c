@@ -1,10 +1,14 @@
 /* plan_walk.c: the order of a plan's parts. See plan_walk.h; texts of values are in plan_value.c. */
 #include "plan/family.h"
 
-void caucus_walk_u32(caucus_walker *w, const char *key, uint32_t *at, uint32_t most) {
+void caucus_walk_u32(caucus_walker *w, const char *key, uint32_t *at) {
     uint64_t wide = *at;
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = most, .whole = &wide});
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &wide});
     *at = (uint32_t)wide;
+}
+
+void caucus_walk_u64(caucus_walker *w, const char *key, uint64_t *at) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT64_MAX, .whole = at});
 }
 
 static void word(caucus_walker *w, const char *key, unsigned *at, unsigned count, const char *(*word_of)(unsigned)) {
@@ -73,10 +77,10 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     CHOICE(w, "select", select, SELECT, s->select);
     CHOICE(w, "message", message, MESSAGE, s->message);
     CHOICE(w, "losses", losses, LOSSES, s->losses);
-    caucus_walk_u32(w, "clients", &s->clients, UINT32_MAX);
-    caucus_walk_u32(w, "experts", &s->experts, UINT32_MAX);
-    caucus_walk_u32(w, "rounds", &s->rounds, UINT32_MAX);
-    caucus_walk_u32(w, "interval", &s->interval, UINT32_MAX);
+    caucus_walk_u32(w, "clients", &s->clients);
+    caucus_walk_u32(w, "experts", &s->experts);
+    caucus_walk_u64(w, "rounds", &s->rounds);
+    caucus_walk_u64(w, "interval", &s->interval);
     real(w, "epsilon", &s->epsilon);
     real(w, "delta", &s->delta);
     real(w, "rho", &s->rho);
@@ -88,7 +92,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     real(w, "smoothness", &s->smoothness);
     yes_no(w, "front-load", &s->front_load);
     yes_no(w, "past-phases", &s->past_phases);
-    caucus_walk_u32(w, "grid", &s->grid, UINT32_MAX);
+    caucus_walk_u32(w, "grid", &s->grid);
     w->close(w);
 }
 

@@ -49,7 +49,8 @@ void caucus_walk_settings(caucus_walker *walker, caucus_settings *settings);
 void caucus_walk_mechanism(caucus_walker *walker, caucus_plan *plan);
 /** Values of such a section. Rates and noises are found by a calibration; grid steps are if they are `tuned`. `key` is
  *  NULL within a list. */
-void caucus_walk_u32(caucus_walker *walker, const char *key, uint32_t *at, uint32_t most);
+void caucus_walk_u32(caucus_walker *walker, const char *key, uint32_t *at);
+void caucus_walk_u64(caucus_walker *walker, const char *key, uint64_t *at);
 void caucus_walk_steps(caucus_walker *walker, const char *key, int64_t *at, bool tuned);
 void caucus_walk_rate(caucus_walker *walker, const char *key, caucus_rational *at);
 void caucus_walk_noise(caucus_walker *walker, const char *key, caucus_noise *at);

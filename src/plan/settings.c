@@ -4,6 +4,7 @@
  * Every refusal is one line that names the field, its value and what is accepted. */
 #include "plan/family.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,10 +117,10 @@ static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
     return status;
 }
 
-static caucus_status whole(const char *field, uint32_t value, uint32_t least, uint32_t most, caucus_error *e) {
+static caucus_status whole(const char *field, uint64_t value, uint32_t least, uint32_t most, caucus_error *e) {
     if (value >= least && value <= most)
         return CAUCUS_OK;
-    return caucus_fail(e, CAUCUS_E_RANGE, field, "%u (accepted: %u to %u)", value, least, most);
+    return caucus_fail(e, CAUCUS_E_RANGE, field, "%" PRIu64 " (accepted: %u to %u)", value, least, most);
 }
 
 static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
@@ -155,9 +156,9 @@ static caucus_status check_reals(const caucus_settings *s, caucus_error *e) {
     double width = s->hi - s->lo;
     if (!(width >= 1e-200 && width <= 1e200)) /* so that G/(hi-lo) and sums in loss units stay finite */
         return caucus_fail(e, CAUCUS_E_RANGE, "hi", "hi - lo is %.10g (accepted: 1e-200 to 1e200)", width);
-    if (!(s->lstar >= 0 && s->lstar <= s->rounds * width))
+    if (!(s->lstar >= 0 && s->lstar <= (double)s->rounds * width))
         return caucus_fail(e, CAUCUS_E_RANGE, "lstar", "%.10g (accepted: 0 to rounds*(hi-lo) = %.10g)", s->lstar,
-                           s->rounds * width);
+                           (double)s->rounds * width);
     if (!(s->lipschitz > 0) || !isfinite(s->lipschitz))
         return caucus_fail(e, CAUCUS_E_RANGE, "lipschitz", "%.10g (accepted: finite, above 0)", s->lipschitz);
     if (!(s->smoothness >= 0) || !isfinite(s->smoothness))
@@ -236,8 +237,8 @@ static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
                            "paper with %s (accepted: two-step; the choice exists for %s)", algorithm,
                            caucus_option_takers(CAUCUS_OPTION_PROTOCOL, " and ").text);
     if (s->interval > 1 && !takes(s, CAUCUS_OPTION_INTERVAL))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval", "%u with %s, which reports once per phase (accepted: 1)",
-                           s->interval, algorithm);
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval",
+                           "%" PRIu64 " with %s, which reports once per phase (accepted: 1)", s->interval, algorithm);
     if (s->lstar > 0 && !takes(s, CAUCUS_OPTION_LSTAR))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar", "%.10g with %s (accepted: 0; only %s use it)", s->lstar,
                            algorithm, caucus_option_takers(CAUCUS_OPTION_LSTAR, " and ").text);
@@ -274,7 +275,7 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     if (records < (((uint64_t)1 << 62) + grid - 1) / grid)
         return CAUCUS_OK;
     return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds",
-                       "%u rounds of %u clients on a grid of %llu steps "
+                       "%" PRIu64 " rounds of %u clients on a grid of %llu steps "
                        "(accepted: clients * rounds * grid below 2^62)",
                        s->rounds, s->clients, (unsigned long long)grid);
 }

@@ -3,8 +3,9 @@
  * A live entity takes 32 bytes from the operating system and gives them to nobody. A simulation hashes
  * its seed (BLAKE2b of a fixed label and the seed, little-endian) and derives one subkey per entity
  * (libsodium's kdf, context "caucus__"), so a run repeats on every machine and is marked NOT PRIVATE.
- * A coordinator draws from the subkeys of its own key, one per epoch (context "epoch___"). The kdf is keyed
- * BLAKE2b, a pseudorandom function of its number: whoever finds one subkey knows no other. */
+ * A coordinator draws from the subkeys of its own key, one per epoch (context "epoch___"). What a nonce has no room for
+ * is in a subkey too (contexts "phase___", "index___": stream.c). The kdf is keyed BLAKE2b, a pseudorandom function of
+ * its context and number: whoever finds one subkey knows no other. */
 #include "rng/words.h"
 
 #include "num/little_endian.h"
@@ -17,10 +18,14 @@
 #define SEED_LABEL "caucus: run key from a seed, v1" /* frozen: changing it changes every seeded run */
 #define KDF_CONTEXT "caucus__"
 #define EPOCH_CONTEXT "epoch___"
+#define PHASE_CONTEXT "phase___"
+#define INDEX_CONTEXT "index___"
 
 _Static_assert(crypto_kdf_KEYBYTES == CAUCUS_KEY_BYTES, "kdf key size");
 _Static_assert(sizeof KDF_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
 _Static_assert(sizeof EPOCH_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
+_Static_assert(sizeof PHASE_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
+_Static_assert(sizeof INDEX_CONTEXT - 1 == crypto_kdf_CONTEXTBYTES, "kdf context size");
 
 bool caucus_rng_ready(void) {
     static atomic_bool ready;
@@ -70,6 +75,14 @@ void caucus_key_derive(const caucus_key *run, uint64_t entity, caucus_key *ret_k
 
 void caucus_key_epoch(const caucus_key *run, uint64_t epoch, caucus_key *ret_key) {
     derive(run, EPOCH_CONTEXT, epoch, ret_key);
+}
+
+void caucus_key_high_phase(const caucus_key *key, uint64_t high, caucus_key *ret_key) {
+    derive(key, PHASE_CONTEXT, high, ret_key);
+}
+
+void caucus_key_high_index(const caucus_key *key, uint64_t high, caucus_key *ret_key) {
+    derive(key, INDEX_CONTEXT, high, ret_key);
 }
 
 void caucus_key_wipe(caucus_key *key) {

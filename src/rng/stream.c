@@ -2,7 +2,11 @@
  *
  * The key stream of (key, nonce) is cut into 64-bit little-endian words, on every host. The nonce is
  *     bytes 0-1 purpose | bytes 2-3 phase | bytes 4-7 index | bytes 8-11 lane,   each little-endian,
- * so two decisions never share a stream and the order in which they are made does not matter.
+ * so two decisions never share a stream and the order in which they are made does not matter. The nonce holds the lower
+ * 16 bits of the phase and the lower 32 of the index. If the rest of either is not 0, the key is a subkey for it:
+ *     phase >> 16 = p > 0:  key <- kdf(key, "phase___", p);     then  index >> 32 = i > 0:  key <- kdf(key, "index___", i)
+ * Two different arguments differ in what the nonce holds or in p or i, that is in the nonce or in the key; below 2^16
+ * phases and 2^32 indices the key is the one given, and the streams are those of every earlier version.
  * Most streams serve one decision and need a few words: the first refill is one block (8 words).
  * Whoever comes back wants many: every later refill is eight blocks, the most that one vectorised
  * libsodium call makes at a time. */
@@ -23,8 +27,20 @@ _Static_assert(crypto_stream_chacha20_ietf_NONCEBYTES == sizeof(((caucus_stream 
 _Static_assert(crypto_stream_chacha20_ietf_KEYBYTES == CAUCUS_KEY_BYTES, "key size");
 _Static_assert(CAUCUS_STREAM_WORDS % BLOCK_WORDS == 0, "whole blocks");
 
-void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                        uint32_t index, uint32_t lane) {
+/* The key of what does not fit into the nonce. Out of the way of the common case. */
+__attribute__((noinline, cold)) static void set_subkey(caucus_stream *ret_stream, const caucus_key *key,
+                                                       uint64_t phase_high, uint64_t index_high) {
+    caucus_key sub = *key;
+    if (phase_high != 0)
+        caucus_key_high_phase(&sub, phase_high, &sub);
+    if (index_high != 0)
+        caucus_key_high_index(&sub, index_high, &sub);
+    memcpy(ret_stream->key, sub.bytes, CAUCUS_KEY_BYTES);
+    caucus_key_wipe(&sub);
+}
+
+void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                        uint64_t index, uint32_t lane) {
     assert((unsigned)purpose <= UINT16_MAX);
     if (!caucus_rng_ready()) {
         abort();
@@ -36,7 +52,10 @@ void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus
     (void)caucus_le_put(ret_stream->nonce + 2, phase, 2);
     (void)caucus_le_put(ret_stream->nonce + 4, index, 4);
     (void)caucus_le_put(ret_stream->nonce + 8, lane, 4);
-    memcpy(ret_stream->key, key->bytes, CAUCUS_KEY_BYTES);
+    if (__builtin_expect((phase >> 16 | index >> 32) != 0, 0))
+        set_subkey(ret_stream, key, phase >> 16, index >> 32);
+    else
+        memcpy(ret_stream->key, key->bytes, CAUCUS_KEY_BYTES);
     ret_stream->seeded = key->seeded;
 }
 
@@ -67,8 +86,8 @@ uint64_t caucus_stream_place(const caucus_stream *stream) {
     return (uint64_t)stream->block * BLOCK_WORDS - (stream->filled - stream->next);
 }
 
-void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                          uint32_t index, uint32_t lane, uint64_t words) {
+void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                          uint64_t index, uint32_t lane, uint64_t words) {
     caucus_stream_init(ret_stream, key, purpose, phase, index, lane);
     caucus_stream_go(ret_stream, words);
 }

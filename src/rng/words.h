@@ -11,6 +11,10 @@
  *  Returns: false if the system's random source cannot be opened. */
 bool caucus_rng_ready(void);
 
+/** Subkeys for the upper parts of a phase and an index, which do not fit into a nonce (stream.c). In place is fine. */
+void caucus_key_high_phase(const caucus_key *key, uint64_t high, caucus_key *ret_key);
+void caucus_key_high_index(const caucus_key *key, uint64_t high, caucus_key *ret_key);
+
 /** Fill the empty buffer with the next words of the key stream. Aborts when all 2^32 blocks are used up. */
 void caucus_stream_refill(caucus_stream *stream);
 
@@ -31,8 +35,8 @@ void caucus_stream_go(caucus_stream *stream, uint64_t words);
 
 /** Words read so far; and the same stream again, from there on: one that is used now and then need not stay open. */
 uint64_t caucus_stream_place(const caucus_stream *stream);
-void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                          uint32_t index, uint32_t lane, uint64_t words);
+void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                          uint64_t index, uint32_t lane, uint64_t words);
 
 static inline uint64_t caucus_word(caucus_stream *stream) {
     if (__builtin_expect(stream->next == stream->filled, 0)) {

@@ -71,6 +71,11 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     return CAUCUS_OK;
 }
 
+static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const size_t *at, uint64_t *ret) {
+    caucus_scenario_text t = text_of(r, field, at[field]);
+    return caucus_scenario_whole(&t, 1, 1u << 30, ret);
+}
+
 static caucus_status read_whole(resolver *r, caucus_scenario_field field, const size_t *at, uint32_t least,
                                 uint32_t most, uint32_t *ret) {
     caucus_scenario_text t = text_of(r, field, at[field]);
@@ -87,9 +92,9 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
     if (status == CAUCUS_OK)
         status = read_whole(r, CAUCUS_FIELD_EXPERTS, at, 2, 1u << 20, &s->experts);
     if (status == CAUCUS_OK)
-        status = read_whole(r, CAUCUS_FIELD_ROUNDS, at, 1, 1u << 30, &s->rounds);
+        status = read_rounds(r, CAUCUS_FIELD_ROUNDS, at, &s->rounds);
     if (status == CAUCUS_OK)
-        status = read_whole(r, CAUCUS_FIELD_INTERVAL, at, 1, 1u << 30, &s->interval);
+        status = read_rounds(r, CAUCUS_FIELD_INTERVAL, at, &s->interval);
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_EPSILON, at[CAUCUS_FIELD_EPSILON]);
         status = caucus_scenario_epsilon(&t, &s->epsilon);

@@ -4,6 +4,7 @@
 #include "show/output.h"
 #include "show/plan_words.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -110,8 +111,8 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
         const caucus_run_view *r = &v->run[i];
         char blocks[32] = "-";
         if (r->releases > 0)
-            (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%u" : "%u-%u", r->first_block,
-                           r->last_block);
+            (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%" PRIu64 : "%" PRIu64 "-%" PRIu64,
+                           r->first_block, r->last_block);
         const bool trusted = r->reserved_messages <= 0 && r->trust == CAUCUS_TRUST_COORDINATOR;
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
@@ -129,7 +130,7 @@ static void print_releases(FILE *out, const caucus_ledger_view *v) {
         const caucus_entry *e = caucus_ledger_entry(v->ledger, i);
         if (e->kind != CAUCUS_ENTRY_RELEASE)
             continue;
-        fprintf(out, "  %3u  %5u  ", e->run, e->block);
+        fprintf(out, "  %3u  %5" PRIu64 "  ", e->run, e->block);
         print_name(out, e->what, 16);
         fprintf(out, "  %-9s  %s\n", amount(epsilon_of(e->choices)).text, amount(epsilon_of(e->messages)).text);
     }
@@ -212,8 +213,8 @@ static void json_run(FILE *out, const caucus_run_view *r) {
     json_amount(out, "delta", r->delta, "}, \"released\": {");
     json_amount(out, "choices", r->released_choices, ", ");
     json_amount(out, "messages", r->released_messages, "}");
-    fprintf(out, ", \"releases\": %u, \"first-block\": %u, \"last-block\": %u}", r->releases, r->first_block,
-            r->last_block);
+    fprintf(out, ", \"releases\": %u, \"first-block\": %" PRIu64 ", \"last-block\": %" PRIu64 "}", r->releases,
+            r->first_block, r->last_block);
 }
 
 static void json_releases(FILE *out, const caucus_ledger_view *v) {
@@ -224,7 +225,7 @@ static void json_releases(FILE *out, const caucus_ledger_view *v) {
         const caucus_entry *e = caucus_ledger_entry(v->ledger, i);
         if (e->kind != CAUCUS_ENTRY_RELEASE)
             continue;
-        fprintf(out, "%s\n    {\"run\": %u, \"block\": %u, \"what\": ", any ? "," : "", e->run, e->block);
+        fprintf(out, "%s\n    {\"run\": %u, \"block\": %" PRIu64 ", \"what\": ", any ? "," : "", e->run, e->block);
         caucus_print_string(out, e->what);
         fputs(", ", out);
         json_amount(out, "choices", epsilon_of(e->choices), ", ");

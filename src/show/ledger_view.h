@@ -15,7 +15,8 @@ typedef struct caucus_run_view {
     bool seeded;
     double reserved_choices, reserved_messages, delta;
     double released_choices, released_messages;
-    uint32_t releases, first_block, last_block;
+    uint32_t releases;
+    uint64_t first_block, last_block;
 } caucus_run_view;
 
 typedef struct caucus_ledger_view {

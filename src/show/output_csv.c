@@ -24,8 +24,8 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
 
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
-    fprintf(out, "%zu,%s,%u,%u,%u,%u,", i + 1, caucus_algorithm_word(s->algorithm), s->clients, s->experts, s->rounds,
-            s->interval);
+    fprintf(out, "%zu,%s,%u,%u,%" PRIu64 ",%" PRIu64 ",", i + 1, caucus_algorithm_word(s->algorithm), s->clients,
+            s->experts, s->rounds, s->interval);
     caucus_print_number(out, s->epsilon, "inf");
     fputc(',', out);
     caucus_print_number(out, s->delta, "nan");
@@ -44,7 +44,9 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             settings(out, outcome, i);
             fprintf(out, "%u,", k + 1);
             caucus_print_number(out, t->regret, "nan");
-            fprintf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+            fprintf(out,
+                    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                    "\n",
                     t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped,
                     t->nan);
         }
@@ -54,15 +56,15 @@ void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {
     fputs(SETTINGS_HEAD ",trials,round,regret_mean,regret_std\n", out);
     for (size_t i = 0; i < outcome->count; i++) {
         const caucus_run_result *result = &outcome->result[i];
-        uint32_t last = 0; /* fewer rounds than points: a round appears once */
+        uint64_t last = 0; /* fewer rounds than points: a round appears once */
         for (uint32_t k = 0; result->done > 0 && k < CAUCUS_CURVE_POINTS; k++) {
-            uint32_t round = caucus_curve_round(result->plan->settings.rounds, k);
+            uint64_t round = caucus_curve_round(result->plan->settings.rounds, k);
             if (round == last)
                 continue;
             last = round;
             caucus_summary point = caucus_run_curve(result, k);
             settings(out, outcome, i);
-            fprintf(out, "%u,%u,", result->done, round);
+            fprintf(out, "%u,%" PRIu64 ",", result->done, round);
             caucus_print_number(out, point.mean, "nan");
             fputc(',', out);
             caucus_print_number(out, point.std, ""); /* one trial has no spread */

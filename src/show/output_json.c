@@ -69,7 +69,9 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
 static void settings(FILE *out, const caucus_run *run, const caucus_run_result *result) {
     const caucus_settings *s = &result->plan->settings;
     fprintf(out, "    \"algorithm\": \"%s\",\n", caucus_algorithm_word(s->algorithm));
-    fprintf(out, "    \"clients\": %u,\n    \"experts\": %u,\n    \"rounds\": %u,\n    \"interval\": %u,\n    ",
+    fprintf(out,
+            "    \"clients\": %u,\n    \"experts\": %u,\n    \"rounds\": %" PRIu64 ",\n    \"interval\": %" PRIu64
+            ",\n    ",
             s->clients, s->experts, s->rounds, s->interval);
     number(out, "epsilon", s->epsilon);
     fputs(",\n    ", out);
@@ -106,7 +108,7 @@ static void results(FILE *out, const caucus_run_result *result) {
     number(out, "mean", any ? switches.mean : NAN);
     fputs(", \"values\": [", out);
     for (uint32_t i = 0; i < result->done; i++)
-        fprintf(out, "%s%u", i == 0 ? "" : ", ", result->trial[i].switches);
+        fprintf(out, "%s%" PRIu64, i == 0 ? "" : ", ", result->trial[i].switches);
     fputs("]},\n", out);
 }
 

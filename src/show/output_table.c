@@ -56,10 +56,10 @@ static void write_experts(const row *r, char *ret) {
     cell(ret, "%u", r->settings->experts);
 }
 static void write_rounds(const row *r, char *ret) {
-    cell(ret, "%u", r->settings->rounds);
+    cell(ret, "%" PRIu64, r->settings->rounds);
 }
 static void write_interval(const row *r, char *ret) {
-    cell(ret, "%u", r->settings->interval);
+    cell(ret, "%" PRIu64, r->settings->interval);
 }
 static void write_epsilon(const row *r, char *ret) {
     if (leads(r))

@@ -5,6 +5,7 @@
 #include "show/plan_print.h"
 #include "show/plan_words.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -52,7 +53,7 @@ static void explain_promise(explainer *e) {
         more(e, "A block of a client is rounded to its mean, so it moves a sum by at most G, as one loss would (\"The "
                 "unit\").");
     more(e, "All sums stay below m*T*G = %.4g, far from 2^62 = 4.612e+18.",
-         (double)s->clients * s->rounds * (double)e->plan->grid);
+         (double)s->clients * (double)s->rounds * (double)e->plan->grid);
 }
 
 /* The accountant's word, the same for all. */
@@ -149,10 +150,10 @@ static void explain_svt_bound(explainer *e) {
 
 static void explain_svt(explainer *e) {
     const caucus_svt_plan *svt = &e->plan->svt;
-    const double checks = svt->checks;
-    say(e, "Fed-SVT", "%u block%s of %u round%s: M = %u checks, none after the last block.", svt->blocks,
-        svt->blocks == 1 ? "" : "s", e->plan->settings.interval, e->plan->settings.interval == 1 ? "" : "s",
-        svt->checks);
+    const double checks = (double)svt->checks;
+    say(e, "Fed-SVT", "%" PRIu64 " block%s of %" PRIu64 " round%s: M = %" PRIu64 " checks, none after the last block.",
+        svt->blocks, svt->blocks == 1 ? "" : "s", e->plan->settings.interval,
+        e->plan->settings.interval == 1 ? "" : "s", svt->checks);
     if (svt->switches == 0) {
         explain_account(e);
         return;
@@ -211,7 +212,8 @@ static void explain_stoch(explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
     say(e, "Trees",
-        "P = floor(log2 T) + 1 = %u phases of doubling length; phase p learns from the 2^(p-2) losses of the phase "
+        "P = floor(log2 T) + 1 = %" PRIu64
+        " phases of doubling length; phase p learns from the 2^(p-2) losses of the phase "
         "before.",
         plan->stoch.phases);
     if (plan->stoch.phases > 1) {
@@ -241,15 +243,16 @@ static void explain_stoch(explainer *e) {
 static void explain_hedge(explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    const double draws = plan->hedge.blocks - 1.0, m = s->clients, rate = plan->hedge.learning_rate,
+    const double draws = (double)plan->hedge.blocks - 1.0, m = s->clients, rate = plan->hedge.learning_rate,
                  best = caucus_hedge_best_rate(s);
     if (s->algorithm == CAUCUS_ALGORITHM_LEADER) {
-        say(e, "Fed-Hedge", "After each of %u blocks the expert with the smallest sum is played; ties are drawn.",
+        say(e, "Fed-Hedge",
+            "After each of %" PRIu64 " blocks the expert with the smallest sum is played; ties are drawn.",
             plan->hedge.blocks);
         explain_account(e);
         return;
     }
-    say(e, "Fed-Hedge", "B = %u blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
+    say(e, "Fed-Hedge", "B = %" PRIu64 " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
         plan->hedge.blocks, draws);
     say(e, "Fed-Hedge", "Without privacy e_H = sqrt(8 ln d/sum of N^2) = %.6g is best.", best);
     if (isfinite(s->epsilon) && draws > 0) {

@@ -59,12 +59,12 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
 
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    return plan->bound_uncapped >= s->rounds * (s->hi - s->lo);
+    return plan->bound_uncapped >= (double)s->rounds * (s->hi - s->lo);
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {
-    const uint32_t blocks = s->rounds / s->interval;
-    const double n = s->interval, full = blocks, rest = s->rounds % s->interval;
+    const uint64_t blocks = s->rounds / s->interval;
+    const double n = (double)s->interval, full = (double)blocks, rest = (double)(s->rounds % s->interval);
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
@@ -72,7 +72,7 @@ double caucus_hedge_best_rate(const caucus_settings *s) {
 static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
     uint64_t leaves = 0;
     *ret_trees = 0;
-    for (uint32_t i = 0; i + 1 < stoch->phases; i++) {
+    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
         const uint32_t trees = stoch->phase[i].trees;
         leaves += trees > 0 ? ((uint64_t)2 << trees) - 2 : 1;
         *ret_trees = trees > *ret_trees ? trees : *ret_trees;
@@ -137,7 +137,7 @@ static double work_of(const caucus_plan *plan) {
     const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
     const double each = (s->experts + 150.0) * (s->losses == CAUCUS_LOSSES_CONVEX ? 10 : 1);
     const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
-    return s->clients * (s->rounds * each + sends) + 300.0 * (double)t.reports;
+    return s->clients * ((double)s->rounds * each + sends) + 300.0 * (double)t.reports;
 }
 
 caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
@@ -155,7 +155,7 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
     const double range = convex ? 1 : s->hi - s->lo;
     run.settings.lo = 0;
     run.settings.hi = 1;
-    run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), s->rounds); /* the division may round up */
+    run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), (double)s->rounds); /* the division may round up */
     run.adversary = (caucus_adversary_settings){.kind = ret->adversary,
                                                 .seed = 1,
                                                 .clients = s->clients,

@@ -14,7 +14,7 @@
     X(IID, "iid", "losses are drawn independently from one distribution")                                              \
     X(ANY, "any", "losses are fixed in advance, and may be anything")
 #define CAUCUS_ENUM_KNOWLEDGE(name, word, help) CAUCUS_KNOWLEDGE_##name,
-CAUCUS_CHOICE_ENUM(knowledge, KNOWLEDGE, CAUCUS_KNOWLEDGE_LIST)
+CAUCUS_CHOICE_DECLARE(extern, knowledge, KNOWLEDGE, CAUCUS_KNOWLEDGE_LIST)
 
 /** What an algorithm's bound assumes; leader has none and is taken as iid. */
 caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm);

@@ -91,7 +91,7 @@ static void print_meaning(printer *p, const caucus_plan *plan) {
         number(p, "learning-rate", plan->hedge.learning_rate);
     if (plan->stoch.phases > 1) {
         print_list(&p->walker, "excess-per-round", plan->stoch.phases - 1);
-        for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++)
+        for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
             print_value(&p->walker, NULL,
                         &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = &plan->stoch.phase[i].error});
     }

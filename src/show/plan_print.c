@@ -3,6 +3,7 @@
 
 #include "show/plan_words.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static void print_head(FILE *out, const caucus_plan *plan) {
             caucus_words_whole(s->clients).text, s->clients == 1 ? "" : "s", caucus_words_whole(s->experts).text,
             caucus_words_whole(s->rounds).text, s->rounds == 1 ? "" : "s");
     if (is_stoch(plan))
-        fprintf(out, "%u phase%s\n", plan->stoch.phases, plan->stoch.phases == 1 ? "" : "s");
+        fprintf(out, "%" PRIu64 " phase%s\n", plan->stoch.phases, plan->stoch.phases == 1 ? "" : "s");
     else if (s->interval == 1)
         fputs("one report per round\n", out);
     else
@@ -116,11 +117,11 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
         fprintf(out, "              earlier phases weigh in: a phase back counts %.3g\n",
                 (double)stoch->past_weights[1] / (double)stoch->past_weights[0]);
     fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
-    for (uint32_t i = 0; i + 1 < stoch->phases; i++) {
+    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
         const caucus_stoch_phase *phase = &stoch->phase[i];
         char rounds[32];
-        (void)snprintf(rounds, sizeof rounds, "%u-%u", phase->first, phase->first + phase->length - 1);
-        fprintf(out, "    %-2u  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
+        (void)snprintf(rounds, sizeof rounds, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
+        fprintf(out, "    %-2" PRIu64 "  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
                 caucus_words_whole(phase->samples).text, phase->trees,
                 phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1,
                 caucus_words_number(phase_scale(plan, phase)).text,

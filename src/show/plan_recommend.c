@@ -170,7 +170,7 @@ static void say_federation(comparison *c, const candidate *x) {
 /* Fed-Hedge and what no federation can change. */
 static void say_any(comparison *c, const candidate *x) {
     const caucus_settings *s = &c->settings;
-    const double floor_regret = sqrt(s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
+    const double floor_regret = sqrt((double)s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
     if (x->algorithm == CAUCUS_ALGORITHM_HEDGE && isfinite(s->epsilon)) {
         const double rate = x->plan->hedge.learning_rate, wish = caucus_hedge_best_rate(&x->plan->settings);
         if (rate >= wish * (1 - 1e-6))

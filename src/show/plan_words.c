@@ -100,7 +100,7 @@ double caucus_words_step(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const bool svt = s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
     const double unit = s->losses == CAUCUS_LOSSES_CONVEX ? s->lipschitz : s->hi - s->lo;
-    return unit * (svt && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? s->interval : 1) / (double)plan->grid;
+    return unit * (svt && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (double)s->interval : 1) / (double)plan->grid;
 }
 
 double caucus_words_scale(const caucus_plan *plan, caucus_rational rate) {

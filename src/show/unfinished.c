@@ -69,9 +69,9 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "%s|%s|%s|%s|%s|%s|%s|%s", caucus_algorithm_word(s->algorithm), caucus_trust_word(s->trust),
               caucus_calibration_word(s->calibration), caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
               caucus_select_word(s->select), caucus_message_word(s->message), caucus_losses_word(s->losses));
-    hash_text(&state, "|%u|%u|%u|%u|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts, s->rounds,
-              s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz, s->smoothness,
-              s->front_load, s->past_phases, s->grid);
+    hash_text(&state, "|%u|%u|%" PRIu64 "|%" PRIu64 "|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts,
+              s->rounds, s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz,
+              s->smoothness, s->front_load, s->past_phases, s->grid);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_path(&state, a->data);
@@ -81,9 +81,11 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
 }
 
 static void write_trial(FILE *out, const caucus_trial_result *t) {
-    fprintf(out, "%a,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->regret,
-            t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped, t->nan,
-            t->digest);
+    fprintf(out,
+            "%a,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+            ",%" PRIu64,
+            t->regret, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down,
+            t->clipped, t->nan, t->digest);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
@@ -155,15 +157,12 @@ static bool take_whole(const char **at, uint64_t *ret) {
 }
 
 static bool read_trial(const char *at, caucus_trial_result *t) {
-    uint64_t switches = 0, selections = 0;
-    bool good = take_real(&at, &t->regret) && take_whole(&at, &switches) && take_whole(&at, &selections) &&
+    bool good = take_real(&at, &t->regret) && take_whole(&at, &t->switches) && take_whole(&at, &t->selections) &&
                 take_whole(&at, &t->scalars_up) && take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) &&
                 take_whole(&at, &t->bytes_down) && take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) &&
-                take_whole(&at, &t->digest) && switches <= UINT32_MAX && selections <= UINT32_MAX;
+                take_whole(&at, &t->digest);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
-    t->switches = (uint32_t)switches;
-    t->selections = (uint32_t)selections;
     return good && *at == '\0';
 }
 

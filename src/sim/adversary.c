@@ -9,6 +9,7 @@
 #include "sim/convex.h"
 #include "store/atomic_file.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static caucus_status check_shape(const caucus_adversary *adversary, caucus_error
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "experts", "%u (accepted: 2 to %u)", adversary->experts,
                            EXPERTS_MAX);
     if (adversary->rounds < 1 || adversary->rounds > ROUNDS_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds", "%u (accepted: 1 to %u)", adversary->rounds,
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "rounds", "%" PRIu64 " (accepted: 1 to %u)", adversary->rounds,
                            ROUNDS_MAX);
     return CAUCUS_OK;
 }
@@ -125,7 +126,8 @@ static caucus_status check_users(caucus_adversary *adversary, caucus_error *ret_
                            adversary->clients, users, users);
     if ((uint64_t)adversary->clients * adversary->rounds > users)
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "rounds",
-                           "%u clients × %u rounds need as many users, movielens has %u (accepted: at most %u rounds)",
+                           "%u clients × %" PRIu64
+                           " rounds need as many users, movielens has %u (accepted: at most %u rounds)",
                            adversary->clients, adversary->rounds, users, users / adversary->clients);
     return CAUCUS_OK;
 }
@@ -168,7 +170,7 @@ static caucus_status open_losses(const caucus_adversary_settings *settings, cauc
     const char *name = caucus_path_tail(settings->losses);
     if (npy->experts < 2)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: shape (%u, %u, %u) has %u expert — expected 2 or more to choose from", name,
+                           "%s: shape (%u, %" PRIu64 ", %u) has %u expert — expected 2 or more to choose from", name,
                            npy->clients, npy->rounds, npy->experts, npy->experts);
     if (adversary->clients == 0)
         adversary->clients = npy->clients;
@@ -177,10 +179,10 @@ static caucus_status open_losses(const caucus_adversary_settings *settings, cauc
     if (adversary->experts == 0)
         adversary->experts = npy->experts;
     if (adversary->clients > npy->clients || adversary->rounds > npy->rounds || adversary->experts != npy->experts)
-        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
-                           "%s: shape (%u, %u, %u) — too small for %u clients, %u rounds, or not %u experts", name,
-                           npy->clients, npy->rounds, npy->experts, adversary->clients, adversary->rounds,
-                           adversary->experts);
+        return caucus_fail(
+            ret_error, CAUCUS_E_CONFLICT, "",
+            "%s: shape (%u, %" PRIu64 ", %u) — too small for %u clients, %" PRIu64 " rounds, or not %u experts", name,
+            npy->clients, npy->rounds, npy->experts, adversary->clients, adversary->rounds, adversary->experts);
     return CAUCUS_OK;
 }
 
@@ -243,7 +245,7 @@ caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_e
 }
 
 void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
-                            uint32_t *ret_rounds) {
+                            uint64_t *ret_rounds) {
     if (ret_clients != NULL)
         *ret_clients = adversary->clients;
     if (ret_experts != NULL)

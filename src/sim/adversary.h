@@ -45,7 +45,7 @@
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
     X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
-CAUCUS_CHOICE_ENUM(adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
+CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
 /* What is true of an adversary's losses whatever the seed: what a proven bound may assume of them (bound_fit.h). */
 typedef struct caucus_adversary_class {
@@ -68,7 +68,7 @@ typedef struct caucus_adversary_settings {
     uint64_t seed;    /* ignored by `losses` */
     uint32_t clients; /* m, 1 .. 2^24. movielens: 0 = 10; losses: 0 = as many as the file has, fewer = its first ones */
     uint32_t experts; /* d, 2 .. 2^20. movielens, losses: 0 = as many as the data has, no other number is accepted */
-    uint32_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
+    uint64_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;   /* lower-bound-realizable only: above 0 */
     const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
     const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
@@ -96,7 +96,7 @@ caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_e
 
 /** Clients, experts and rounds after opening (zeros resolved). Any pointer may be NULL. */
 void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
-                            uint32_t *ret_rounds);
+                            uint64_t *ret_rounds);
 
 /** The public range of a loss: 0,1; movielens 0,5 (0 stands for "no rating"). For `losses`, 0,1 too: what the file
  *  really holds is for its owner to know and to state. */
@@ -123,18 +123,18 @@ void caucus_adversary_trial_free(caucus_adversary_trial *trial);
  *  In:      client  1 .. m; first from 0, first + count <= T (assert).
  *  Out:     ret     [count][d], row-major.
  *  Cost:    O(count*d), no allocation; longer runs of rounds are cheaper per loss. Thread-safe. */
-void caucus_adversary_fill(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count,
+void caucus_adversary_fill(const caucus_adversary_trial *trial, uint32_t client, uint64_t first, uint64_t count,
                            float *ret);
 /** The same as doubles: exact for float64 files, else the float's value. */
-void caucus_adversary_fill64(const caucus_adversary_trial *trial, uint32_t client, uint32_t first, uint32_t count,
+void caucus_adversary_fill64(const caucus_adversary_trial *trial, uint32_t client, uint64_t first, uint64_t count,
                              double *ret);
 
 /** Convex losses (cross-entropy with `convex` set, assert): value and gradient at the mixture x.
  *  In:      round from 0; x  d weights that sum to 1.
  *  Out:     ret  d partial derivatives, before any clamp.
  *  Cost:    O(d), no allocation. Thread-safe. */
-double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x);
-void caucus_adversary_gradient(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x,
+double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, const double *x);
+void caucus_adversary_gradient(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, const double *x,
                                double *ret);
 
 /** Public clamps for convex losses, for settings.lipschitz and settings.smoothness (see convex.h for the choice).

@@ -16,9 +16,9 @@ static caucus_fast_key client_key(const trial_t *trial, uint32_t client) {
     return caucus_fast_child(trial->key, LABEL_CLIENT + client);
 }
 
-static void fill_uniform(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_uniform(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
-    caucus_fast_uniform(client_key(trial, client), (uint64_t)first * d, count * d, ret);
+    caucus_fast_uniform(client_key(trial, client), first * d, count * d, ret);
     for (size_t row = 0; row < count; row++)
         ret[row * d + trial->hidden] = 0.0f;
 }
@@ -26,7 +26,7 @@ static void fill_uniform(const trial_t *trial, uint32_t client, uint32_t first, 
 /* Calls `draw` for pieces of a run of rows; `phase` is the expert a piece begins with. */
 #define FOR_PIECES(d, first, count, draw)                                                                              \
     do {                                                                                                               \
-        uint64_t begin = (uint64_t)(first) * (d), left = (uint64_t)(count) * (d);                                      \
+        uint64_t begin = (first) * (d), left = (count) * (d);                                                          \
         size_t phase = 0, at = 0;                                                                                      \
         while (left > 0) {                                                                                             \
             size_t piece = left < CAUCUS_FAST_RUN ? (size_t)left : CAUCUS_FAST_RUN;                                    \
@@ -37,7 +37,7 @@ static void fill_uniform(const trial_t *trial, uint32_t client, uint32_t first, 
         }                                                                                                              \
     } while (0)
 
-static void fill_gaussian(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_gaussian(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = client_key(trial, client);
     FOR_PIECES(
@@ -45,14 +45,14 @@ static void fill_gaussian(const trial_t *trial, uint32_t client, uint32_t first,
         caucus_fast_normal_clamped(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
 }
 
-static void fill_bernoulli(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_bernoulli(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = client_key(trial, client);
     FOR_PIECES(d, first, count, caucus_fast_bernoulli(key, begin + at, piece, trial->threshold + phase, ret + at));
 }
 
 /* 1 - y_n*K (convex.h), y = e^score over its sum. */
-static void fill_cross_entropy(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_cross_entropy(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = client_key(trial, client);
     FOR_PIECES(d, first, count,
@@ -63,19 +63,19 @@ static void fill_cross_entropy(const trial_t *trial, uint32_t client, uint32_t f
     }
 }
 
-void caucus_adversary_scores(const trial_t *trial, uint32_t client, uint32_t round, uint32_t first, uint32_t count,
+void caucus_adversary_scores(const trial_t *trial, uint32_t client, uint64_t round, uint32_t first, uint32_t count,
                              float *ret) {
-    caucus_fast_lognormal(client_key(trial, client), (uint64_t)round * trial->adversary->experts + first, count,
+    caucus_fast_lognormal(client_key(trial, client), round * trial->adversary->experts + first, count,
                           trial->mean + first, trial->deviation + first, ret);
 }
 
 /* Block r = 1, 2, ... leaves ceil(keep/2) of the experts good, the first of the hidden order, until one is left. */
-static void fill_halving(const trial_t *trial, uint32_t first, uint32_t count, float *ret) {
+static void fill_halving(const trial_t *trial, uint64_t first, uint64_t count, float *ret) {
     const uint32_t d = trial->adversary->experts, blocks = 32u - (uint32_t)__builtin_clz(d - 1); /* ceil(log2 d) */
-    uint32_t length = trial->adversary->rounds / (blocks + 1);
+    uint64_t length = trial->adversary->rounds / (blocks + 1);
     length = length == 0 ? 1 : length;
     for (size_t row = 0; row < count; row++) {
-        uint32_t block = (first + (uint32_t)row) / length;
+        uint64_t block = (first + row) / length;
         uint32_t keep = d;
         for (uint32_t r = 0; r <= block && r < blocks; r++)
             keep = keep / 2 + keep % 2;
@@ -85,7 +85,7 @@ static void fill_halving(const trial_t *trial, uint32_t first, uint32_t count, f
 }
 
 /* At round t experts 0 .. floor(t/T*(d-1)) of the hidden order are bad; the last one never is. */
-static void fill_creeping(const trial_t *trial, uint32_t first, uint32_t count, float *ret) {
+static void fill_creeping(const trial_t *trial, uint64_t first, uint64_t count, float *ret) {
     const uint32_t d = trial->adversary->experts;
     for (size_t row = 0; row < count; row++) {
         uint32_t bad = (uint32_t)((first + row) * (uint64_t)(d - 1) / trial->adversary->rounds);
@@ -94,10 +94,10 @@ static void fill_creeping(const trial_t *trial, uint32_t first, uint32_t count, 
     }
 }
 
-static void fill_lower_bound(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_lower_bound(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const caucus_adversary *adversary = trial->adversary;
     const uint32_t d = adversary->experts;
-    uint64_t quiet = (uint64_t)adversary->clients * adversary->rounds - adversary->elements;
+    uint64_t quiet = adversary->clients * adversary->rounds - adversary->elements;
     for (size_t row = 0; row < count; row++) {
         uint64_t element = (first + row) * adversary->clients + (client - 1);
         for (uint32_t n = 0; n < d; n++)
@@ -106,7 +106,7 @@ static void fill_lower_bound(const trial_t *trial, uint32_t client, uint32_t fir
 }
 
 /* A client's users stand together in the permutation, so that they stay the same when more clients come. */
-static void fill_movielens(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+static void fill_movielens(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const caucus_adversary *adversary = trial->adversary;
     const size_t d = adversary->experts;
     for (size_t row = 0; row < count; row++) {
@@ -115,14 +115,14 @@ static void fill_movielens(const trial_t *trial, uint32_t client, uint32_t first
     }
 }
 
-static void check(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count) {
+static void check(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count) {
     const caucus_adversary *adversary = trial->adversary;
     assert(client >= 1 && client <= adversary->clients);
     assert(first <= adversary->rounds && count <= adversary->rounds - first);
     (void)adversary, (void)client, (void)first, (void)count;
 }
 
-void caucus_adversary_fill(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, float *ret) {
+void caucus_adversary_fill(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     check(trial, client, first, count);
     switch (trial->adversary->kind) {
     case CAUCUS_ADVERSARY_GAUSSIAN:
@@ -162,13 +162,13 @@ void caucus_adversary_fill(const trial_t *trial, uint32_t client, uint32_t first
 
 /* Floats are made where they belong, at the end of the doubles' own memory, and widened from the front: the double
  * written at k ends before the float still to be read at k + 1. */
-void caucus_adversary_fill64(const trial_t *trial, uint32_t client, uint32_t first, uint32_t count, double *ret) {
+void caucus_adversary_fill64(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, double *ret) {
     check(trial, client, first, count);
     if (trial->adversary->kind == CAUCUS_ADVERSARY_LOSSES) {
         caucus_npy_fill64(&trial->adversary->npy, client - 1, first, count, ret);
         return;
     }
-    size_t values = (size_t)count * trial->adversary->experts;
+    size_t values = count * trial->adversary->experts;
     float *narrow = (float *)(void *)ret + values;
     caucus_adversary_fill(trial, client, first, count, narrow);
     for (size_t k = 0; k < values; k++) {

@@ -11,7 +11,8 @@
 struct caucus_adversary {
     caucus_adversary_kind kind;
     uint64_t seed;
-    uint32_t clients, experts, rounds;
+    uint32_t clients, experts;
+    uint64_t rounds;
     bool convex;
     uint64_t elements; /* lower-bound-realizable: how many (round, client) pairs at the end carry loss */
     float gain;        /* cross-entropy: K of convex.h */
@@ -36,7 +37,7 @@ struct caucus_adversary_trial {
 };
 
 /** cross-entropy: e^score of `count` experts from `first` on; y is this over its sum. count <= CAUCUS_FAST_RUN. */
-void caucus_adversary_scores(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, uint32_t first,
+void caucus_adversary_scores(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, uint32_t first,
                              uint32_t count, float *ret);
 
 #endif

@@ -34,14 +34,14 @@ static double predicted(double x, uint32_t experts) {
     return (1.0 - s) * x + s / (double)experts;
 }
 
-static void check(const caucus_adversary_trial *trial, uint32_t client, uint32_t round) {
+static void check(const caucus_adversary_trial *trial, uint32_t client, uint64_t round) {
     const caucus_adversary *adversary = trial->adversary;
     assert(adversary->kind == CAUCUS_ADVERSARY_CROSS_ENTROPY && adversary->convex);
     assert(client >= 1 && client <= adversary->clients && round < adversary->rounds);
     (void)adversary, (void)client, (void)round;
 }
 
-double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x) {
+double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, const double *x) {
     check(trial, client, round);
     const uint32_t d = trial->adversary->experts;
     float score[CAUCUS_FAST_RUN];
@@ -56,7 +56,7 @@ double caucus_adversary_value(const caucus_adversary_trial *trial, uint32_t clie
     return cost / (total * caucus_convex_scale(d));
 }
 
-void caucus_adversary_gradient(const caucus_adversary_trial *trial, uint32_t client, uint32_t round, const double *x,
+void caucus_adversary_gradient(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, const double *x,
                                double *ret) {
     check(trial, client, round);
     const uint32_t d = trial->adversary->experts;

@@ -58,7 +58,7 @@ void caucus_convex_free(caucus_convex *c) {
     free(c);
 }
 
-static void gradient(void *user, uint32_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret) {
     const source *from = user;
     caucus_adversary_gradient(from->losses, from->client, round - 1, x, ret);
 }
@@ -76,14 +76,14 @@ static double cross_entropy(const double *y, const double *p, uint32_t d) {
     return sum / caucus_convex_scale(d);
 }
 
-void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint32_t first, uint32_t count) {
+void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint64_t first, uint64_t count) {
     const double s = CAUCUS_CONVEX_MIXING;
     /* In the middle of the simplex dl/dx_n = -(1-s) d y_n/C: the truth from the public gradient. */
     double to_truth = -caucus_convex_scale(c->d) / ((1 - s) * c->d);
     for (uint32_t n = 0; n < c->d; n++)
         c->segment[n] = 0;
     for (uint32_t i = 0; i < c->m; i++) {
-        for (uint32_t t = first; t < first + count; t++) {
+        for (uint64_t t = first; t < first + count; t++) {
             caucus_adversary_gradient(c->losses, i + 1, t, c->middle, c->row);
             for (uint32_t n = 0; n < c->d; n++)
                 c->segment[n] += c->row[n] * to_truth;

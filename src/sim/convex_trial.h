@@ -21,7 +21,7 @@ void caucus_convex_free(caucus_convex *convex);
 void caucus_convex_attach(caucus_convex *convex, caucus_client *client, uint32_t index);
 
 /** Every client plays rounds first .. first+count-1 (from 0). */
-void caucus_convex_play(caucus_convex *convex, caucus_client *const *client, uint32_t first, uint32_t count);
+void caucus_convex_play(caucus_convex *convex, caucus_client *const *client, uint64_t first, uint64_t count);
 
 /** Per client, so far. */
 double caucus_convex_regret(const caucus_convex *convex);

@@ -10,7 +10,7 @@ typedef struct recorder {
     caucus_error *error;
 } recorder;
 
-static void watch(void *user, uint32_t round, const caucus_announcement *a) {
+static void watch(void *user, uint64_t round, const caucus_announcement *a) {
     recorder *r = user;
     /* The first expert is drawn before any loss. */
     if (round > 0 && r->status == CAUCUS_OK)

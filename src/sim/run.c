@@ -170,7 +170,7 @@ static double regret_of(const caucus_trial_result *t, uint32_t k) {
 
 static double switches_of(const caucus_trial_result *t, uint32_t k) {
     (void)k;
-    return t->switches;
+    return (double)t->switches;
 }
 
 static double curve_of(const caucus_trial_result *t, uint32_t k) {

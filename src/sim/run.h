@@ -17,7 +17,7 @@ typedef struct caucus_run {
     uint64_t seed;    /* noise and losses */
     uint32_t threads; /* at most; 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. */
-    void (*progress)(void *user, uint32_t done, uint32_t trials);
+    void (*progress)(void *user, uint64_t done, uint64_t trials);
     void *progress_user;
     const volatile int *stop; /* set from a signal handler to end early; NULL = never */
 } caucus_run;

@@ -19,7 +19,8 @@ typedef struct trial {
     const caucus_adversary *adversary;
     const caucus_adversary_trial *losses;
     bool wide; /* losses are doubles at their source */
-    uint32_t m, d, rounds;
+    uint32_t m, d;
+    uint64_t rounds;
     caucus_coordinator *coordinator;
     caucus_partial *partial;         /* reports of the step in hand */
     caucus_client **client;          /* [m] */
@@ -27,8 +28,8 @@ typedef struct trial {
     float *rows;                     /* [m or 1][ahead][d] */
     double *rows64;                  /* the same for wide losses */
     bool all;                        /* the buffer holds every client's next rows, else one client's at a time */
-    uint32_t ahead;                  /* rounds that fit */
-    uint32_t made_first, made_count; /* rounds in the buffer (all clients) */
+    uint64_t ahead;                  /* rounds that fit */
+    uint64_t made_first, made_count; /* rounds in the buffer (all clients) */
     int64_t *totals;                 /* [d]: every loss of every client, grid units */
     bool
         clients_add_totals; /* the clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice */
@@ -39,8 +40,10 @@ typedef struct trial {
     void *user;
 } trial;
 
-uint32_t caucus_curve_round(uint32_t rounds, uint32_t k) {
-    return (uint32_t)(((uint64_t)rounds * (k + 1) + CAUCUS_CURVE_POINTS - 1) / CAUCUS_CURVE_POINTS);
+/* ceil(rounds * (k + 1) / points), whole points apart from the rest so that nothing can overflow. */
+uint64_t caucus_curve_round(uint64_t rounds, uint32_t k) {
+    uint64_t whole = rounds / CAUCUS_CURVE_POINTS, rest = rounds % CAUCUS_CURVE_POINTS;
+    return whole * (k + 1) + (rest * (k + 1) + CAUCUS_CURVE_POINTS - 1) / CAUCUS_CURVE_POINTS;
 }
 
 static void close_trial(trial *t) {
@@ -84,7 +87,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     size_t row_all = (size_t)t->m * t->d;
     t->all = row_all <= BUFFER_FLOATS;
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
-    t->ahead = ahead == 0 ? 1 : ahead > t->rounds ? t->rounds : (uint32_t)ahead;
+    t->ahead = ahead == 0 ? 1 : ahead > t->rounds ? t->rounds : ahead;
     size_t cells = (t->all ? row_all : t->d) * (size_t)t->ahead;
     if (t->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
         t->convex = caucus_convex_new(t->losses, t->m, t->d);
@@ -98,7 +101,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
 }
 
 /* Add `count` rows at place `at` of the buffer to the totals. */
-static void add_rows_to_totals(trial *t, size_t at, uint32_t count) {
+static void add_rows_to_totals(trial *t, size_t at, uint64_t count) {
     if (t->wide)
         caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->clips);
     else
@@ -106,7 +109,7 @@ static void add_rows_to_totals(trial *t, size_t at, uint32_t count) {
 }
 
 /* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
-static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size_t at) {
+static void make_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, size_t at) {
     if (t->wide)
         caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
     else
@@ -114,7 +117,7 @@ static void make_rows(trial *t, uint32_t i, uint32_t first, uint32_t count, size
 }
 
 /* Client i observes rows at place `at`. The client borrows them until caucus_client_return_rows(). */
-static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
+static void observe(trial *t, uint32_t i, size_t at, uint64_t rounds) {
     caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
                                    : caucus_client_borrow_f32(t->client[i], t->rows + at, rounds);
     if (status != CAUCUS_OK)
@@ -125,11 +128,11 @@ static void observe(trial *t, uint32_t i, size_t at, uint32_t rounds) {
 
 /* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
  * buffer's end. */
-static void play_rounds(trial *t, uint32_t first, uint32_t count) {
+static void play_rounds(trial *t, uint64_t first, uint64_t count) {
     if (!t->all) {
         for (uint32_t i = 0; i < t->m; i++)
-            for (uint32_t done = 0; done < count;) {
-                uint32_t step = count - done < t->ahead ? count - done : t->ahead;
+            for (uint64_t done = 0; done < count;) {
+                uint64_t step = count - done < t->ahead ? count - done : t->ahead;
                 make_rows(t, i, first + done, step, 0);
                 observe(t, i, 0, step);
                 caucus_client_return_rows(t->client[i]);
@@ -147,7 +150,7 @@ static void return_all_rows(trial *t) {
 }
 
 /* Make the next rounds of all clients. */
-static void make_ahead(trial *t, uint32_t first) {
+static void make_ahead(trial *t, uint64_t first) {
     return_all_rows(t);
     t->made_first = first;
     t->made_count = t->rounds - first < t->ahead ? t->rounds - first : t->ahead;
@@ -179,7 +182,7 @@ static void take_clips(trial *t) {
     }
 }
 
-static void announce(trial *t, uint32_t round) {
+static void announce(trial *t, uint64_t round) {
     caucus_trial_result *r = t->result;
     const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
     r->scalars_down += caucus_announcement_scalars(a) * t->m;
@@ -203,7 +206,7 @@ static bool decides(const trial *t) {
 }
 
 /* All reports that are due, and the coordinator's answers, until rounds can be played again. */
-static void talk(trial *t, uint32_t round, uint32_t *expert) {
+static void talk(trial *t, uint64_t round, uint32_t *expert) {
     while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
             const caucus_report *report = caucus_client_report(t->client[i]);
@@ -229,14 +232,15 @@ static caucus_status play(trial *t, const volatile int *stop) {
     announce(t, 0);
     uint32_t expert = caucus_coordinator_announcement(t->coordinator)->expert;
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
-    uint32_t round = 0, point = 0;
+    uint64_t round = 0;
+    uint32_t point = 0;
     while (round < t->rounds) {
         if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* set by a signal or another thread */
             return CAUCUS_E_STOPPED;
-        uint32_t until = caucus_curve_round(t->rounds, point);
+        uint64_t until = caucus_curve_round(t->rounds, point);
         while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */
             until = caucus_curve_round(t->rounds, ++point);
-        uint32_t count = caucus_client_rounds_left(t->client[0]);
+        uint64_t count = caucus_client_rounds_left(t->client[0]);
         if (count > until - round)
             count = until - round;
         if (t->convex) {

@@ -16,8 +16,8 @@
 
 typedef struct caucus_trial_result {
     double regret;                                           /* per client, in the units of the losses */
-    uint32_t switches;                                       /* times the expert in force changed */
-    uint32_t selections;                                     /* releases of a choice, after the first uniform one */
+    uint64_t switches;                                       /* times the expert in force changed */
+    uint64_t selections;                                     /* releases of a choice, after the first uniform one */
     uint64_t scalars_up, scalars_down, bytes_up, bytes_down; /* over all clients */
     uint64_t clipped; /* losses (or gradients) outside their range, NaN among them */
     uint64_t nan;     /* of those, not a number */
@@ -26,7 +26,7 @@ typedef struct caucus_trial_result {
 } caucus_trial_result;
 
 /* Called for every announcement with the round it takes effect after; for tests and live views. */
-typedef void (*caucus_trial_watch)(void *user, uint32_t round, const caucus_announcement *announcement);
+typedef void (*caucus_trial_watch)(void *user, uint64_t round, const caucus_announcement *announcement);
 
 /** Play trial number `trial` (its losses and, from `seed`, its noise).
  *  In:      plan and adversary agree on d and T; the plan's clients are the first of the adversary's. stop: checked
@@ -39,6 +39,6 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
                                 caucus_trial_result *ret) CAUCUS_MUST_CHECK;
 
 /** Round of curve point k (0-based). */
-uint32_t caucus_curve_round(uint32_t rounds, uint32_t k);
+uint64_t caucus_curve_round(uint64_t rounds, uint32_t k);
 
 #endif

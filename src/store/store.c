@@ -127,11 +127,11 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
         if (status != CAUCUS_OK)
             return status;
     }
-    if (last != count - 1 || state != last || line != lines || last >= (int64_t)UINT32_MAX)
+    if (last != count - 1 || state != last || line != lines || last == INT64_MAX)
         return caucus_fail(ret_error, CAUCUS_E_OVER, "",
                            "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
                            caucus_path_tail(store->path));
-    store->next_serial = (uint32_t)count;
+    store->next_serial = (uint64_t)count;
     store->next_line = lines + 1;
     return CAUCUS_OK;
 }

@@ -8,6 +8,7 @@
 #include "num/little_endian.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +22,19 @@ static bool run(sqlite3_stmt *statement) {
 }
 
 static bool put_state(caucus_store *s, const uint8_t *state, size_t bytes) {
-    bool good = sqlite3_bind_int64(s->put_state, 1, s->next_serial) == SQLITE_OK &&
+    bool good = sqlite3_bind_int64(s->put_state, 1, (int64_t)s->next_serial) == SQLITE_OK &&
                 sqlite3_bind_blob64(s->put_state, 2, state, bytes, SQLITE_STATIC) == SQLITE_OK && run(s->put_state);
     (void)sqlite3_clear_bindings(s->put_state); /* the bytes are the caller's */
     return good;
 }
 
 static bool put_announcement(caucus_store *s, const caucus_announcement *a) {
-    const uint32_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->step};
+    const uint64_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->step};
     uint8_t list[4 * CAUCUS_SHORTLIST];
     for (uint32_t i = 0; i < a->listed; i++)
         (void)caucus_le_put32(list + 4 * (size_t)i, a->list[i]);
     for (int i = 0; i < 6; i++)
-        if (sqlite3_bind_int64(s->put_announcement, i + 1, field[i]) != SQLITE_OK)
+        if (field[i] > INT64_MAX || sqlite3_bind_int64(s->put_announcement, i + 1, (int64_t)field[i]) != SQLITE_OK)
             return false;
     return sqlite3_bind_blob(s->put_announcement, 7, list, (int)(4 * a->listed), SQLITE_TRANSIENT) == SQLITE_OK &&
            run(s->put_announcement);
@@ -85,7 +86,7 @@ caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t 
     if (s->next_serial == 1 && !s->used && announcement->serial == 0)
         return mark_used(s, ret_error); /* tried again: only the mark was missing */
     if (announcement->serial != s->next_serial)
-        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%u: the next commit is announcement %u",
+        return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%" PRIu64 ": the next commit is announcement %" PRIu64,
                            announcement->serial, s->next_serial);
     bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
     for (size_t i = 0; good && i < ledger_lines; i++)
@@ -141,14 +142,16 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
     return status;
 }
 
-/* Columns 0 .. 5 are 32-bit numbers, column 6 the list; false if they cannot be ours. */
-static bool take_announcement(sqlite3_stmt *row, uint32_t serial, caucus_announcement *ret) {
-    uint32_t field[6];
+/* Columns 0 .. 5 are numbers, serial, epoch and block of 63 bits and the others of 32, column 6 the list; false if they
+ * cannot be ours. */
+static bool take_announcement(sqlite3_stmt *row, uint64_t serial, caucus_announcement *ret) {
+    static const bool wide[6] = {true, false, true, false, true, false};
+    uint64_t field[6];
     for (int i = 0; i < 6; i++) {
         int64_t value = sqlite3_column_int64(row, i);
-        if (value < 0 || value > (int64_t)UINT32_MAX)
+        if (value < 0 || (!wide[i] && value > (int64_t)UINT32_MAX))
             return false;
-        field[i] = (uint32_t)value;
+        field[i] = (uint64_t)value;
     }
     const uint8_t *list = sqlite3_column_blob(row, 6);
     int size = sqlite3_column_bytes(row, 6);
@@ -156,11 +159,11 @@ static bool take_announcement(sqlite3_stmt *row, uint32_t serial, caucus_announc
         size > 4 * (int)CAUCUS_SHORTLIST || (size > 0 && list == NULL))
         return false;
     *ret = (caucus_announcement){.serial = field[0],
-                                 .expert = field[1],
+                                 .expert = (uint32_t)field[1],
                                  .epoch = field[2],
                                  .ask = (caucus_ask)field[3],
                                  .block = field[4],
-                                 .step = field[5],
+                                 .step = (uint32_t)field[5],
                                  .listed = (uint32_t)size / 4};
     for (uint32_t i = 0; i < ret->listed; i++)
         ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);
@@ -175,14 +178,14 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
         s->db, "SELECT serial, expert, epoch, ask, block, step, list FROM announcement ORDER BY serial", -1, &rows,
         NULL);
     if (code == SQLITE_OK) {
-        for (uint32_t serial = 0; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
+        for (uint64_t serial = 0; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
             caucus_announcement announcement;
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else
-                status =
-                    caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: announcement %u is damaged — " CAUCUS_STORE_OVER,
-                                caucus_path_tail(s->path), serial);
+                status = caucus_fail(ret_error, CAUCUS_E_OVER, "",
+                                     "%s: announcement %" PRIu64 " is damaged — " CAUCUS_STORE_OVER,
+                                     caucus_path_tail(s->path), serial);
         }
     }
     if (status == CAUCUS_OK && code != SQLITE_DONE)

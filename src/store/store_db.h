@@ -1,8 +1,8 @@
 /* store_db.h: what the files of the store share.
  * layer: store
  *
- * Tables of format 3 (application_id "CAUC", user_version 3; 1 held states without the epoch's key, 2 did not say
- * whether the run had begun):
+ * Tables of format 4 (application_id "CAUC", user_version 4; 1 held states without the epoch's key, 2 did not say
+ * whether the run had begun, 3 held states with 32-bit blocks, epochs and serials):
  *   meta(id = 1, plan BLOB(32), seeded, begun)                            one row; begun becomes 1, once
  *   state(id = 1, serial, bytes BLOB)                                     one row, replaced by every commit
  *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, step, list BLOB)  0, 1, 2, ... without gaps
@@ -18,7 +18,7 @@
 
 #define CAUCUS_STORE_FILE "coordinator.db"
 #define CAUCUS_STORE_APPLICATION 0x43415543 /* "CAUC" */
-#define CAUCUS_STORE_VERSION 3
+#define CAUCUS_STORE_VERSION 4
 #define CAUCUS_STORE_BUSY_MS 5000
 /* What to do about a state that cannot go on. An older copy of it would decide anew what has been announced. */
 #define CAUCUS_STORE_OVER "the run is over: run no older copy; a new run needs a new directory and its own budget"
@@ -35,7 +35,7 @@ struct caucus_store {
     bool used;  /* DIR/used is there */
     bool begun; /* announcement 0 may have left */
     sqlite3_stmt *begin, *put_state, *put_announcement, *put_line, *put_begun, *commit, *rollback;
-    uint32_t next_serial; /* announcements committed */
+    uint64_t next_serial; /* announcements committed */
     int64_t next_line;    /* of the ledger, from 1 */
     uint64_t commits;     /* by this process */
     uint64_t fault_at;

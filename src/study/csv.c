@@ -3,14 +3,16 @@
  *
  * One header line; decimal points; every file can be read back without knowing the others. */
 #include "show/bound_fit.h"
+
 #include "study/parts.h"
+#include <inttypes.h>
 
 static void curve_rows(const caucus_series *series, bool with_seed, caucus_text *ret) {
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++) {
         caucus_summary at = caucus_run_curve(&series->run, k);
         if (with_seed)
             caucus_text_add(ret, "%llu,", (unsigned long long)series->seed);
-        caucus_text_add(ret, "%s,%u,%.9g,%.9g,%u\n", series->spec->key,
+        caucus_text_add(ret, "%s,%" PRIu64 ",%.9g,%.9g,%u\n", series->spec->key,
                         caucus_curve_round(series->run.plan->settings.rounds, k), at.mean, at.std, series->run.done);
     }
 }
@@ -43,7 +45,7 @@ void caucus_study_csv_trials(const caucus_figure *figure, caucus_text *ret) {
                             run->plan->settings.epsilon, run->plan->guarantee.epsilon_choices);
             if (caucus_bound_holds(run->plan, figure->spec->adversary))
                 caucus_text_add(ret, "%.9g", run->plan->bound);
-            caucus_text_add(ret, ",%u,%.9g,%u,%llu,%llu,%016llx\n", t, r->regret, r->switches,
+            caucus_text_add(ret, ",%u,%.9g,%" PRIu64 ",%llu,%llu,%016llx\n", t, r->regret, r->switches,
                             (unsigned long long)r->scalars_up, (unsigned long long)r->bytes_up,
                             (unsigned long long)r->digest);
         }

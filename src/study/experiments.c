@@ -87,7 +87,7 @@ typedef struct stepper {
     const char *step;
 } stepper;
 
-static void forward(void *user, uint32_t done, uint32_t trials) {
+static void forward(void *user, uint64_t done, uint64_t trials) {
     const stepper *s = user;
     s->options->progress(s->options->progress_user, s->step, done, trials);
 }

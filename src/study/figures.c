@@ -3,6 +3,7 @@
  *
  * Colours are Okabe and Ito's, told apart by most colour-blind people; every line also has its own dash type, so a
  * printer in black does as well. The paper's constants are grey. Bands are one standard deviation over trials. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,8 +49,8 @@ static void block(caucus_text *s, const char *name, uint32_t number, const caucu
     caucus_text_add(s, "$%s%u << EOD\n", name, number);
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++) {
         caucus_summary at = caucus_run_curve(&series->run, k);
-        caucus_text_add(s, "%u %.6g %.6g %.6g\n", caucus_curve_round(settings->rounds, k), fmax(at.mean, least),
-                        fmax(at.mean - at.std, least), fmax(at.mean + at.std, least));
+        caucus_text_add(s, "%" PRIu64 " %.6g %.6g %.6g\n", caucus_curve_round(settings->rounds, k),
+                        fmax(at.mean, least), fmax(at.mean - at.std, least), fmax(at.mean + at.std, least));
     }
     caucus_text_add(s, "EOD\n");
 }

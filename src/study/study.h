@@ -23,7 +23,7 @@
     X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                                           \
     X(SCALING, "scaling", "Table 1: how regret and traffic grow; the lower bounds")
 #define CAUCUS_ENUM_SECTION(name, word, help) CAUCUS_SECTION_##name,
-CAUCUS_CHOICE_ENUM(section, SECTION, CAUCUS_SECTION_LIST)
+CAUCUS_CHOICE_DECLARE(extern, section, SECTION, CAUCUS_SECTION_LIST)
 
 typedef struct caucus_study_options {
     bool quick;                      /* fewer trials and seeds */
@@ -33,7 +33,7 @@ typedef struct caucus_study_options {
     const char *data; /* MovieLens directory; NULL = look in data/ml-1m and ../shared/data/ml-1m */
     uint32_t threads; /* 0 = all cores */
     /* Progress, from any thread but never two at once; may be NULL. `step` is what is being run. */
-    void (*progress)(void *user, const char *step, uint32_t done, uint32_t total);
+    void (*progress)(void *user, const char *step, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop; /* set to end early; NULL = never */
 } caucus_study_options;

@@ -12,11 +12,11 @@
 /* A frame's message in protobuf-c's form; what it points to is in the frame or in here. */
 typedef struct outgoing {
     union {
-        Caucus__V1__Hello hello;
-        Caucus__V1__Welcome welcome;
-        Caucus__V1__Announcement announcement;
-        Caucus__V1__Goodbye goodbye;
-        Caucus__V1__Refusal refusal;
+        Caucus__V2__Hello hello;
+        Caucus__V2__Welcome welcome;
+        Caucus__V2__Announcement announcement;
+        Caucus__V2__Goodbye goodbye;
+        Caucus__V2__Refusal refusal;
     } as;
     uint32_t list[CAUCUS_SHORTLIST];
     uint8_t plan[CAUCUS_PLAN_HASH_BYTES];
@@ -44,12 +44,12 @@ static void fill_announcement(outgoing *out, const caucus_frame *frame) {
     const caucus_announcement *a = &frame->announcement;
     assert(a->listed <= CAUCUS_SHORTLIST);
     memcpy(out->list, a->list, sizeof out->list);
-    Caucus__V1__Announcement *to = &out->as.announcement;
-    caucus__v1__announcement__init(to);
+    Caucus__V2__Announcement *to = &out->as.announcement;
+    caucus__v2__announcement__init(to);
     to->serial = a->serial;
     to->expert = a->expert;
     to->epoch = a->epoch;
-    to->ask = (Caucus__V1__Ask)a->ask;
+    to->ask = (Caucus__V2__Ask)a->ask;
     to->block = a->block;
     to->step = a->step;
     to->n_list = a->listed;
@@ -61,14 +61,14 @@ static void fill_announcement(outgoing *out, const caucus_frame *frame) {
 static const ProtobufCMessage *fill(outgoing *out, const caucus_frame *frame) {
     switch (frame->kind) {
     case CAUCUS_FRAME_HELLO:
-        caucus__v1__hello__init(&out->as.hello);
+        caucus__v2__hello__init(&out->as.hello);
         out->as.hello.version = frame->version;
         out->as.hello.plan = plan_bytes(out, frame);
         out->as.hello.client = frame->client;
         out->as.hello.heard = frame->heard;
         return &out->as.hello.base;
     case CAUCUS_FRAME_WELCOME:
-        caucus__v1__welcome__init(&out->as.welcome);
+        caucus__v2__welcome__init(&out->as.welcome);
         out->as.welcome.version = frame->version;
         out->as.welcome.plan = plan_bytes(out, frame);
         out->as.welcome.cost_next = frame->cost_next;
@@ -79,13 +79,13 @@ static const ProtobufCMessage *fill(outgoing *out, const caucus_frame *frame) {
         fill_announcement(out, frame);
         return &out->as.announcement.base;
     case CAUCUS_FRAME_GOODBYE:
-        caucus__v1__goodbye__init(&out->as.goodbye);
+        caucus__v2__goodbye__init(&out->as.goodbye);
         out->as.goodbye.code = frame->code;
         out->as.goodbye.text = text_bytes(out, frame);
         return &out->as.goodbye.base;
     default:
         assert(frame->kind == CAUCUS_FRAME_REFUSAL);
-        caucus__v1__refusal__init(&out->as.refusal);
+        caucus__v2__refusal__init(&out->as.refusal);
         out->as.refusal.code = frame->code;
         out->as.refusal.text = text_bytes(out, frame);
         return &out->as.refusal.base;
@@ -152,9 +152,9 @@ static caucus_status take_text(const ProtobufCBinaryData *text, const char *what
     return CAUCUS_OK; /* the frame was zeros: the text ends in one */
 }
 
-static caucus_status take_announcement(const Caucus__V1__Announcement *a, uint32_t experts, caucus_frame *ret,
+static caucus_status take_announcement(const Caucus__V2__Announcement *a, uint32_t experts, caucus_frame *ret,
                                        caucus_error *ret_error) {
-    if (a->ask < CAUCUS__V1__ASK__ASK_NOTHING || a->ask > CAUCUS__V1__ASK__ASK_SHORTLIST)
+    if (a->ask < CAUCUS__V2__ASK__ASK_NOTHING || a->ask > CAUCUS__V2__ASK__ASK_SHORTLIST)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "ask %d (accepted: 0 to 5)", (int)a->ask);
     if (a->n_list > CAUCUS_SHORTLIST || a->n_list > experts)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%zu experts listed (accepted: at most %u)",
@@ -178,11 +178,11 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
     static const struct {
         const char *name;
         const ProtobufCMessageDescriptor *message;
-    } kinds[] = {[CAUCUS_FRAME_HELLO] = {"hello", &caucus__v1__hello__descriptor},
-                 [CAUCUS_FRAME_WELCOME] = {"welcome", &caucus__v1__welcome__descriptor},
-                 [CAUCUS_FRAME_ANNOUNCEMENT] = {"announcement", &caucus__v1__announcement__descriptor},
-                 [CAUCUS_FRAME_GOODBYE] = {"goodbye", &caucus__v1__goodbye__descriptor},
-                 [CAUCUS_FRAME_REFUSAL] = {"refusal", &caucus__v1__refusal__descriptor}};
+    } kinds[] = {[CAUCUS_FRAME_HELLO] = {"hello", &caucus__v2__hello__descriptor},
+                 [CAUCUS_FRAME_WELCOME] = {"welcome", &caucus__v2__welcome__descriptor},
+                 [CAUCUS_FRAME_ANNOUNCEMENT] = {"announcement", &caucus__v2__announcement__descriptor},
+                 [CAUCUS_FRAME_GOODBYE] = {"goodbye", &caucus__v2__goodbye__descriptor},
+                 [CAUCUS_FRAME_REFUSAL] = {"refusal", &caucus__v2__refusal__descriptor}};
     const char *what = kinds[kind].name;
     arena a;
     a.used = 0;
@@ -197,14 +197,14 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
         return broken(ret_error, what, "not a protobuf message of this kind");
     switch (kind) {
     case CAUCUS_FRAME_HELLO: {
-        const Caucus__V1__Hello *hello = (const Caucus__V1__Hello *)message;
+        const Caucus__V2__Hello *hello = (const Caucus__V2__Hello *)message;
         ret->version = hello->version;
         ret->client = hello->client;
         ret->heard = hello->heard;
         return take_plan(&hello->plan, what, ret, ret_error);
     }
     case CAUCUS_FRAME_WELCOME: {
-        const Caucus__V1__Welcome *welcome = (const Caucus__V1__Welcome *)message;
+        const Caucus__V2__Welcome *welcome = (const Caucus__V2__Welcome *)message;
         ret->version = welcome->version;
         ret->cost_next = welcome->cost_next;
         ret->sums_next = welcome->sums_next;
@@ -212,14 +212,14 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
         return take_plan(&welcome->plan, what, ret, ret_error);
     }
     case CAUCUS_FRAME_ANNOUNCEMENT:
-        return take_announcement((const Caucus__V1__Announcement *)message, experts, ret, ret_error);
+        return take_announcement((const Caucus__V2__Announcement *)message, experts, ret, ret_error);
     case CAUCUS_FRAME_GOODBYE: {
-        const Caucus__V1__Goodbye *goodbye = (const Caucus__V1__Goodbye *)message;
+        const Caucus__V2__Goodbye *goodbye = (const Caucus__V2__Goodbye *)message;
         ret->code = goodbye->code;
         return take_text(&goodbye->text, what, ret, ret_error);
     }
     default: {
-        const Caucus__V1__Refusal *refusal = (const Caucus__V1__Refusal *)message;
+        const Caucus__V2__Refusal *refusal = (const Caucus__V2__Refusal *)message;
         ret->code = refusal->code;
         return take_text(&refusal->text, what, ret, ret_error);
     }

@@ -2,7 +2,7 @@
  *
  * Like protobuf: fields in any order, the last of a repeated number wins, absent numbers are 0, unknown fields are
  * skipped. Stricter than protobuf (docs/PROTOCOL.md, "Encoding"): the values come in one packed field, numbers must fit
- * 32 bits, the kind must be one that is ever asked for. */
+ * their fields (client and kind 32 bits, the others 64), the kind must be one that is ever asked for. */
 #include "wire/report.h"
 
 #include <string.h>
@@ -18,11 +18,11 @@ static bool host_is_little(void) {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
-static size_t number_size(uint32_t value) {
+static size_t number_size(uint64_t value) {
     return value ? 1 + caucus_varint_bytes(value) : 0;
 }
 
-static uint8_t *put_number(uint8_t *to, unsigned number, uint32_t value) {
+static uint8_t *put_number(uint8_t *to, unsigned number, uint64_t value) {
     if (value == 0) /* absent is 0 */
         return to;
     *to++ = TAG(number, CAUCUS_WIRE_VARINT);
@@ -70,10 +70,12 @@ static const int64_t *values_at(const uint8_t *bytes, size_t count, int64_t *scr
     return scratch;
 }
 
-static caucus_status take_number(const caucus_wire_field *field, uint32_t *ret, caucus_error *ret_error) {
-    if (field->type != CAUCUS_WIRE_VARINT || field->value > UINT32_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "field %u is not a 32-bit number", field->number);
-    *ret = (uint32_t)field->value;
+static caucus_status take_number(const caucus_wire_field *field, uint64_t *ret, caucus_error *ret_error) {
+    bool narrow = field->number <= KIND;
+    if (field->type != CAUCUS_WIRE_VARINT || (narrow && field->value > UINT32_MAX))
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "field %u is not a %d-bit number", field->number,
+                           narrow ? 32 : 64);
+    *ret = field->value;
     return CAUCUS_OK;
 }
 
@@ -91,7 +93,7 @@ caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t exp
                                  caucus_report *ret, caucus_error *ret_error) {
     caucus_scan scan = {bytes, bytes + size};
     caucus_wire_field field, values = {.bytes = NULL};
-    uint32_t number[STEP + 1] = {0};
+    uint64_t number[STEP + 1] = {0};
     while (scan.at < scan.end) {
         if (!caucus_scan_field(&scan, &field))
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "broken field");
@@ -106,9 +108,9 @@ caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t exp
             return status;
     }
     if (number[KIND] < CAUCUS_ASK_COST || number[KIND] > CAUCUS_ASK_SHORTLIST)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "kind %u (accepted: 1 to 5)", number[KIND]);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "kind %u (accepted: 1 to 5)", (unsigned)number[KIND]);
     size_t count = values.bytes ? values.size / 8 : 0;
-    *ret = (caucus_report){.client = number[CLIENT],
+    *ret = (caucus_report){.client = (uint32_t)number[CLIENT],
                            .kind = (caucus_ask)number[KIND],
                            .first = number[FIRST],
                            .block = number[BLOCK],

@@ -10,7 +10,7 @@
 
 #include <caucus/message.h>
 
-#define CAUCUS_WIRE_VERSION 1u
+#define CAUCUS_WIRE_VERSION 2u
 #define CAUCUS_WIRE_HEAD_BYTES 4u
 #define CAUCUS_WIRE_TEXT_BYTES 256u /* longest text in a message, with its final zero */
 #define CAUCUS_PLAN_HASH_BYTES 32u
@@ -41,10 +41,10 @@ typedef struct caucus_frame {
     uint32_t version;
     uint8_t plan[CAUCUS_PLAN_HASH_BYTES];
     uint32_t client; /* HELLO: 1..m */
-    uint32_t heard;  /* HELLO: announcements heard so far */
+    uint64_t heard;  /* HELLO: announcements heard so far */
     /* WELCOME, ANNOUNCEMENT: durably counted of this client (0 where the algorithm has none): the client forgets items
      * below. */
-    uint32_t cost_next, sums_next;
+    uint64_t cost_next, sums_next;
     uint32_t deadline_ms; /* WELCOME: how long a step stays open once it could have been answered; 0 = for ever */
     caucus_announcement announcement; /* ANNOUNCEMENT */
     caucus_report report; /* REPORT: value points into the frame's bytes (8-byte aligned) or at the scratch given */

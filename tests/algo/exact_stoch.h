@@ -133,7 +133,7 @@ static inline long double exact_stoch_epsilon(const exact_stoch *world) {
 
 /* The phase of a plan with this many trees, the last such. */
 static inline const caucus_stoch_phase *exact_stoch_phase(const caucus_plan *plan, uint32_t trees) {
-    for (uint32_t p = plan->stoch.phases; p >= 2; p--) {
+    for (uint64_t p = plan->stoch.phases; p >= 2; p--) {
         if (plan->stoch.phase[p - 2].trees == trees) {
             return &plan->stoch.phase[p - 2];
         }

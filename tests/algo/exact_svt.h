@@ -42,8 +42,8 @@ static inline void exact_svt_from_plan(exact_svt *ret, const caucus_plan *plan) 
     memset(ret, 0, sizeof *ret);
     assert_int_equal(plan->settings.experts, 2);
     assert_true(svt->checks >= 1 && svt->checks <= SVT_CHECKS_MAX);
-    ret->checks = svt->checks;
-    ret->switches = svt->switches < svt->checks ? svt->switches : svt->checks;
+    ret->checks = (uint32_t)svt->checks;
+    ret->switches = svt->switches < svt->checks ? svt->switches : ret->checks;
     ret->threshold_noise = svt->threshold_noise;
     ret->check_noise = svt->check_noise;
     for (uint32_t k = 0; k < ret->switches; k++) {

@@ -57,9 +57,9 @@ static void play(const caucus_settings *s, uint64_t seed) {
         adds_total = caucus_client_add_total(borrowing.client[i], total);
     assert_int_equal(adds_total, s->algorithm != CAUCUS_ALGORITHM_STOCH && s->unit == CAUCUS_UNIT_EVENT);
     uint64_t dice = seed * 0x9e3779b97f4a7c15u + 1;
-    for (uint32_t round = 0; round < ROUNDS;) {
+    for (uint64_t round = 0; round < ROUNDS;) {
         dice = dice * 6364136223846793005u + 1442695040888963407u;
-        uint32_t count = caucus_client_rounds_left(handed.client[0]), most = 1 + (uint32_t)(dice >> 60);
+        uint64_t count = caucus_client_rounds_left(handed.client[0]), most = 1 + (dice >> 60);
         count = count < most ? count : most;
         assert_true(count > 0);
         for (uint32_t i = 0; i < CLIENTS; i++) {

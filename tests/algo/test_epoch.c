@@ -10,31 +10,27 @@
 #include "algo/pack.h"
 #include "algo/schedule.h"
 
-/* ---- every stream opened, by key and name ---- */
+/* ---- every stream opened, by key and nonce: what the cipher sees ---- */
 
 #define STREAMS_MAX 20000
 typedef struct opened {
     uint8_t key[CAUCUS_KEY_BYTES];
-    uint32_t purpose, phase, index, lane;
+    uint8_t nonce[12];
 } opened;
 static opened streams[STREAMS_MAX];
 static size_t streams_count;
 
-void __real_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                               uint32_t index, uint32_t lane);
-void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                               uint32_t index, uint32_t lane);
-void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint16_t phase,
-                               uint32_t index, uint32_t lane) {
+void __real_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane);
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane);
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane) {
     assert_true(streams_count < STREAMS_MAX);
     opened *o = &streams[streams_count++];
-    memset(o, 0, sizeof *o);
-    memcpy(o->key, key->bytes, sizeof o->key);
-    o->purpose = (uint32_t)purpose;
-    o->phase = phase;
-    o->index = index;
-    o->lane = lane;
     __real_caucus_stream_init(ret, key, purpose, phase, index, lane);
+    memcpy(o->key, ret->key, sizeof o->key);
+    memcpy(o->nonce, ret->nonce, sizeof o->nonce);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -140,7 +136,7 @@ static void play_step(federation *f, const caucus_key *run, const caucus_key *st
     uint8_t *state = saved(f->coordinator, &bytes);
     uint8_t key[CAUCUS_KEY_BYTES];
     memcpy(key, f->coordinator->key.bytes, sizeof key);
-    uint32_t selections = f->coordinator->selections;
+    uint64_t selections = f->coordinator->selections;
     caucus_coordinator *same = elsewhere(f, run, state, bytes), *other = elsewhere(f, stranger, state, bytes);
     count_reports(f, f->coordinator);
     assert_int_equal(caucus_coordinator_decide(f->coordinator), CAUCUS_OK);
@@ -292,7 +288,7 @@ static void test_the_end(void **state) {
             assert_int_equal(caucus_coordinator_decide(f.coordinator), CAUCUS_E_ORDER);
         }
         for (uint32_t i = 1; i <= f.m; i++) { /* what clients are told is still there */
-            uint32_t cost[2], sums[2];
+            uint64_t cost[2], sums[2];
             bool answered[2];
             caucus_coordinator_counted(c, i, &cost[0], &sums[0], &answered[0]);
             caucus_coordinator_counted(r, i, &cost[1], &sums[1], &answered[1]);

@@ -38,7 +38,7 @@ static void hedge_law(caucus_rational rate, const int64_t *gap, long double *ret
 /* Largest log-ratio and largest exact delta at epsilon over all gap sequences with |gap| <= span that differ in one
  * block by at most 2*grid. */
 static void search(const caucus_plan *plan, long double *ret_epsilon, long double *ret_delta) {
-    int64_t span = (int64_t)plan->settings.clients * plan->settings.interval * plan->grid, width = 2 * span + 1,
+    int64_t span = (int64_t)(plan->settings.clients * plan->settings.interval) * plan->grid, width = 2 * span + 1,
             count = 1;
     long double at = (long double)plan->guarantee.epsilon_choices;
     for (int i = 0; i < DRAWS; i++) {

@@ -40,7 +40,7 @@ static long double noise_ratio(const caucus_noise *noise, const int64_t *s) {
 
 /* All sums one client can have in a phase, all neighbours: the vote, and with a shortlist its answer as well. */
 static long double vote_epsilon(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t votes) {
-    int64_t records = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase->samples;
+    int64_t records = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->samples;
     int64_t lo = plan->stoch.gradient_lo * records, hi = plan->stoch.gradient_hi * records,
             w = plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     bool shortlist = plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;

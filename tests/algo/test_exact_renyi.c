@@ -6,7 +6,9 @@
  * sum of max(0, P - e^epsilon P'), against the plan's delta. Control: permute-and-flip accounted as if it had bounded
  * range, which it has not. */
 #include "algo/exact_stoch.h"
+
 #include "algo/exact_svt.h"
+#include <inttypes.h>
 
 static const long double orders[] = {1.05L, 1.5L, 2, 4, 8, 32};
 #define ORDERS (sizeof orders / sizeof *orders)
@@ -176,8 +178,8 @@ static void test_svt(void **state) {
         caucus_plan *plan = exact_plan(&s);
         exact_svt_from_plan(&svt, plan);
         char what[64];
-        snprintf(what, sizeof what, "svt, T=%u, epsilon %.1f, delta %.2f, rho %.4f", s.rounds, s.epsilon, s.delta,
-                 plan->guarantee.rho_zcdp);
+        snprintf(what, sizeof what, "svt, T=%" PRIu64 ", epsilon %.1f, delta %.2f, rho %.4f", s.rounds, s.epsilon,
+                 s.delta, plan->guarantee.rho_zcdp);
         assert_true(plan->guarantee.epsilon_choices <= s.epsilon && plan->guarantee.delta <= s.delta);
         check_svt(what, &svt, (long double)plan->guarantee.epsilon_choices, (long double)plan->guarantee.delta,
                   (long double)plan->guarantee.rho_zcdp);

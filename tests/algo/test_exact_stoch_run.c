@@ -12,7 +12,7 @@
 #define BITS_MAX 12
 
 /* A "gradient" that depends on round, coordinate and iterate like a hash: multiples of half the Lipschitz constant. */
-static int64_t jumpy(uint32_t round, double x0, uint32_t y) {
+static int64_t jumpy(uint64_t round, double x0, uint32_t y) {
     uint64_t h =
         (uint64_t)llrint(x0 * 1e6) * 0x9e3779b97f4a7c15u + round * 0xbf58476d1ce4e5b9u + y * 0x94d049bb133111ebu;
     h ^= h >> 31;
@@ -20,7 +20,7 @@ static int64_t jumpy(uint32_t round, double x0, uint32_t y) {
     return (int64_t)((h >> 40) % 5) - 2; /* -2..2: the grid has two steps per unit */
 }
 
-static void gradient(void *user, uint32_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret) {
     (void)user;
     for (uint32_t y = 0; y < 2; y++) {
         ret[y] = (double)jumpy(round, x[0], y) / 2;
@@ -45,8 +45,8 @@ static uint32_t walk_select(walk *w, const int64_t *v, caucus_rational rate) {
 
 static void walk_phase(walk *w, uint32_t p) {
     const caucus_stoch_phase *phase = &w->plan->stoch.phase[p - 2];
-    uint32_t round = (uint32_t)1 << (p - 2), first_count = 0,
-             k = 0; /* first_count: weight k per selection of expert 0 */
+    uint64_t round = (uint64_t)1 << (p - 2);
+    uint32_t first_count = 0, k = 0; /* first_count: weight k per selection of expert 0 */
     uint32_t trees = phase->trees > 0 ? phase->trees : 1;
     for (uint32_t j = 1; j <= trees; j++) {
         int64_t v[4][2];
@@ -105,7 +105,7 @@ static uint32_t run_machines(const caucus_plan *plan, const caucus_key *key) {
     caucus_client_set_gradient(client, gradient, NULL);
     assert_int_equal(caucus_client_hear(client, caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
     while (caucus_coordinator_announcement(coordinator)->ask != CAUCUS_ASK_NOTHING) {
-        uint32_t left = caucus_client_rounds_left(client);
+        uint64_t left = caucus_client_rounds_left(client);
         if (left > 0) {
             assert_int_equal(caucus_client_observe(client, NULL, left), CAUCUS_OK);
         }

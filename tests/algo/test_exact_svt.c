@@ -135,7 +135,7 @@ static int64_t share(uint32_t client, int64_t sum) {
 }
 
 /* Answer the announcement in force for both clients; sent[i]: last block in client i's vectors. */
-static void answer(caucus_coordinator *c, int64_t sum[][2], uint32_t *sent) {
+static void answer(caucus_coordinator *c, int64_t sum[][2], uint64_t *sent) {
     const caucus_announcement a = *caucus_coordinator_announcement(c);
     for (uint32_t client = 1; client <= 2; client++) {
         int64_t value[2] = {0, 0};
@@ -151,7 +151,7 @@ static void answer(caucus_coordinator *c, int64_t sum[][2], uint32_t *sent) {
         } else {
             r.first = sent[client - 1] + 1;
             r.count = 2;
-            for (uint32_t block = r.first; block <= a.block; block++) {
+            for (uint64_t block = r.first; block <= a.block; block++) {
                 value[0] += share(client, sum[block - 1][0]);
                 value[1] += share(client, sum[block - 1][1]);
             }
@@ -166,14 +166,15 @@ static void answer(caucus_coordinator *c, int64_t sum[][2], uint32_t *sent) {
 static uint32_t run_coordinator(const exact_svt *svt, const caucus_plan *plan, int64_t sum[][2],
                                 const caucus_key *key) {
     caucus_coordinator *c = NULL;
-    uint32_t symbol[SVT_CHECKS_MAX], sent[2] = {0, 0}, before = 0;
+    uint32_t symbol[SVT_CHECKS_MAX], before = 0;
+    uint64_t sent[2] = {0, 0};
     assert_int_equal(caucus_coordinator_new(plan, key, &c), CAUCUS_OK);
     uint32_t first = caucus_coordinator_announcement(c)->expert;
     for (uint32_t n = 0; n < svt->checks; n++) {
         symbol[n] = SVT_KEEP;
     }
     while (caucus_coordinator_announcement(c)->ask != CAUCUS_ASK_NOTHING) {
-        uint32_t block = caucus_coordinator_announcement(c)->block;
+        uint64_t block = caucus_coordinator_announcement(c)->block;
         answer(c, sum, sent);
         assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
         if (caucus_coordinator_selections(c) != before) {

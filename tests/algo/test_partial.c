@@ -2,6 +2,7 @@
  * for byte, as one coordinator that receives them all; and every report gets the same answer. */
 #include "algo/federation.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -45,11 +46,11 @@ static caucus_report *add_report(sent *s, uint64_t *seed, caucus_report report, 
 static void send_blocks(sent *s, uint64_t *seed, const caucus_coordinator *c, const caucus_plan *plan,
                         uint32_t client) {
     const caucus_announcement *now = caucus_coordinator_announcement(c);
-    uint32_t cost = 0, sums = 0;
+    uint64_t cost = 0, sums = 0;
     bool answered = false;
     caucus_coordinator_counted(c, client, &cost, &sums, &answered);
     for (; cost > 0 && cost <= now->block && s->reports < 4; cost++) {
-        uint32_t epoch = below(seed, 8) || now->epoch == 0 ? now->epoch : now->epoch - 1;
+        uint64_t epoch = below(seed, 8) || now->epoch == 0 ? now->epoch : now->epoch - 1;
         add_report(
             s, seed,
             (caucus_report){
@@ -96,7 +97,7 @@ static void fill(sent *s, uint64_t *seed, const caucus_coordinator *c, const cau
     if (mood == 2)
         add_report(s, seed, (caucus_report){.client = client, .kind = now->ask, .block = now->block, .count = 3}, 1);
     if (mood == 3) {
-        uint32_t block = now->block + below(seed, 2);
+        uint64_t block = now->block + below(seed, 2);
         add_report(s, seed, (caucus_report){.client = client, .kind = now->ask, .block = block, .count = EXPERTS}, 1);
     }
 }
@@ -233,7 +234,7 @@ static void play(const char *name, const caucus_settings *settings) {
         for (uint32_t k = 0; k < DEALT; k++)
             assert_same_state(plain, d[k].coordinator);
     }
-    print_message("%s: %u steps, %u selections, %u reports counted, %u refused\n", name, steps,
+    print_message("%s: %u steps, %" PRIu64 " selections, %u reports counted, %u refused\n", name, steps,
                   caucus_coordinator_selections(plain), counted, refused);
     assert_true(caucus_coordinator_selections(plain) > 2 && counted > 3 * CLIENTS && refused > 0);
     free(from);

@@ -51,7 +51,7 @@ static double charge_all(const caucus_plan *plan, bool restarts) {
     caucus_releases r;
     caucus_releases_init(&r, plan, ledger, run);
     bool svt = plan->svt.switches > 0, stoch = plan->stoch.phases > 0;
-    uint32_t steps = svt ? plan->svt.switches : stoch ? plan->stoch.phases - 1 : plan->hedge.blocks - 1;
+    uint64_t steps = svt ? plan->svt.switches : stoch ? plan->stoch.phases - 1 : plan->hedge.blocks - 1;
     for (uint32_t i = 1; i <= steps; i++) {
         caucus_announcement before = {.block = stoch ? i + 1 : i}, after = {.epoch = i};
         assert_int_equal(caucus_releases_record(&r, &before, &after, NULL), CAUCUS_OK);

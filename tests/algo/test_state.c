@@ -41,7 +41,7 @@ static void reload_client(federation *f, uint32_t i, const caucus_key *key) {
     free(state);
 }
 
-static void pull(void *user, uint32_t round, const double *x, double *ret) {
+static void pull(void *user, uint64_t round, const double *x, double *ret) {
     (void)user, (void)round;
     for (int y = 0; y < 12; y++)
         ret[y] = x[y] - (y < 2 ? 0.5 : 0);
@@ -76,7 +76,7 @@ static void play(const caucus_settings *s, uint64_t seed) {
                 caucus_client_set_gradient(b.client[i], pull, NULL);
                 assert_int_equal(caucus_coordinator_receive(b.coordinator, caucus_client_report(b.client[i])),
                                  CAUCUS_OK);
-                uint32_t cost, sums;
+                uint64_t cost, sums;
                 bool answered;
                 caucus_coordinator_counted(b.coordinator, i + 1, &cost, &sums, &answered);
                 assert_true(answered);

@@ -118,13 +118,13 @@ static void test_many_rows(void **state) {
     federation_open(&one, &s, 4);
     federation_play(&one, exact_losses);
     federation_open(&many, &s, 4);
-    uint32_t round = 1;
+    uint64_t round = 1;
     while (round <= s.rounds) {
-        uint32_t left = caucus_client_rounds_left(many.client[0]);
+        uint64_t left = caucus_client_rounds_left(many.client[0]);
         float *rows = malloc(sizeof *rows * 12 * left);
         double row[12];
         for (uint32_t t = 0; t < left; t++) {
-            exact_losses(1, round + t, 12, row);
+            exact_losses(1, (uint32_t)round + t, 12, row);
             for (int y = 0; y < 12; y++)
                 rows[t * 12 + (uint32_t)y] = (float)row[y];
         }
@@ -270,7 +270,7 @@ static void test_votes(void **state) {
 }
 
 /* Convex losses: l(x) = |x - target|^2-like gradient, known; the mixture moves to the target. */
-static void pull(void *user, uint32_t round, const double *x, double *ret) {
+static void pull(void *user, uint64_t round, const double *x, double *ret) {
     (void)round;
     const double *target = user;
     for (int y = 0; y < 6; y++)
@@ -291,7 +291,7 @@ static void convex_run(caucus_trust trust, int trees, double epsilon, double *re
     federation_open(&f, &s, 9);
     for (uint32_t i = 0; i < f.m; i++)
         caucus_client_set_gradient(f.client[i], pull, target);
-    for (uint32_t left; (left = caucus_client_rounds_left(f.client[0])) > 0;) {
+    for (uint64_t left; (left = caucus_client_rounds_left(f.client[0])) > 0;) {
         for (uint32_t i = 0; i < f.m; i++)
             assert_int_equal(caucus_client_observe(f.client[i], NULL, left), CAUCUS_OK);
         federation_talk(&f);

@@ -21,7 +21,7 @@ static caucus_settings settings(void) {
 static void test_protocols_agree(void **state) {
     (void)state;
     static const uint32_t intervals[] = {1, 3, 7, 50};
-    uint32_t switches = 0;
+    uint64_t switches = 0;
     for (size_t i = 0; i < 4; i++)
         for (int front = 0; front < 2; front++)
             for (uint64_t seed = 1; seed <= 5; seed++) {

@@ -16,7 +16,8 @@
 static void test_layout(void **state) {
     (void)state;
     for (uint32_t trees = 1; trees <= 7; trees++) {
-        uint32_t batch = 3u << trees, leaves = 0, used = 0, in_tree = 0, tree = 1;
+        uint32_t batch = 3u << trees, leaves = 0, tree = 1;
+        uint64_t used = 0, in_tree = 0;
         caucus_leaf leaf;
         caucus_leaf_first(&leaf, trees, batch);
         do {
@@ -72,7 +73,7 @@ static void test_blocks(void **state) {
         assert_int_equal(caucus_blocks_rounds(&s, 1, (uint32_t)blocks), s.rounds);
         if (blocks > 1) {
             assert_int_equal(caucus_blocks_rounds(&s, 1, 1), s.interval);
-            uint32_t rest = s.rounds % s.interval;
+            uint64_t rest = s.rounds % s.interval;
             assert_int_equal(caucus_blocks_rounds(&s, (uint32_t)blocks, (uint32_t)blocks), rest ? rest : s.interval);
         }
     }

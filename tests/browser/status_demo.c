@@ -58,7 +58,7 @@ static void publish(void) {
     s->commits = now->serial + 1;
     s->epsilon_spent = totals.released_choices;
     s->finished = now->ask == CAUCUS_ASK_NOTHING;
-    uint32_t blocks = now->block > 0 ? now->block - 1 : 0;
+    uint64_t blocks = now->block > 0 ? now->block - 1 : 0;
     s->scalars_paper = (uint64_t)blocks * CLIENTS * EXPERTS;
     s->seconds_in_step = 2.4;
     s->answered = 0;
@@ -77,7 +77,7 @@ static void step(void) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
         double row[EXPERTS];
         while (!caucus_client_report(client[i]) && caucus_client_rounds_left(client[i]) > 0) {
-            losses(i + 1, caucus_client_round(client[i]) + 1, row);
+            losses(i + 1, (uint32_t)caucus_client_round(client[i]) + 1, row);
             must(caucus_client_observe(client[i], row, 1), &error);
         }
         const caucus_report *report = caucus_client_report(client[i]);

@@ -10,7 +10,8 @@ page = open(root + "docs/OPERATIONS.md", encoding="utf-8").read()
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
 def source(*names):
-    return "\n".join(open(root + "src/" + name, encoding="utf-8").read() for name in names)
+    text = "\n".join(open(root + "src/" + name, encoding="utf-8").read() for name in names)
+    return re.sub(r'%" PRIu64(?: ")?', lambda m: "%llu" if m[0].endswith('"') else '%llu"', text)
 
 def literals(text):
     """C strings, put together where they stand side by side."""
@@ -46,7 +47,7 @@ wrong = []
 
 # Metrics: each in the first column of a row; a counter has a row of its own.
 metrics = source("net/http_metrics.c")
-named = re.findall(r'\b(?:gauge|counter|head)\(to, "(\w+)"', metrics)
+named = re.findall(r'\b(?:gauge|whole_gauge|counter|head)\(to, "(\w+)"', metrics)
 if len(named) < 25:
     sys.exit("not ok: the metrics were not found in the sources")
 rows = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in re.findall(r"^\| `.*$", page.split("### Metrics")[1], re.M)]

@@ -180,7 +180,7 @@ done 3<commands
 # Stopped: nothing half-written.
 "$CAUCUS" reproduce --only 1 --threads 1 --out stopped >stdout 2>stderr &
 pid=$!
-sleep 1
+while nothing_else && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done # until it has begun to write
 kill -TERM "$pid"
 code=0
 wait "$pid" || code=$?

@@ -181,7 +181,8 @@ refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + 1)): the last line is t
 run=("${c[@]}" --algorithm "svt,sparse-vector" --experts 8 --rounds 64)
 "$CAUCUS" simulate "${run[@]}" --trials 1000000 --out stopped >out 2>err & # not the function: the signal is for the program itself
 child=$!
-sleep 0.7
+while [ ! -d stopped ] && kill -0 "$child" 2>/dev/null; do sleep 0.02; done # made when it begins to play
+sleep 0.3 # some trials, so that there is something to go on with; none is right, too
 kill -INT "$child"
 code=0
 wait "$child" || code=$?
@@ -195,8 +196,8 @@ if [ "$code" -eq 2 ] && grep -q 'holds a simulation that was stopped — add --r
 code=0
 simulate "${run[@]}" --seed 2 --trials 40 --out stopped --resume >out 2>err || code=$?
 if [ "$code" -eq 2 ] && grep -q '^stopped/unfinished.csv: run 1 had other settings' err; then pass "other settings"; else fail "other settings"; fi
-# Keep 15 trials of the first run, none of the second, so that both loaded and played trials count.
-awk -F, -v OFS=, '/^run,/ { keep = $2 == 1 ? 15 : 0; $4 = keep; print; next } /^(caucus|end)/ { print; next } keep-- > 0' \
+# Keep at most 15 trials of the first run, none of the second, so that both loaded and played trials count.
+awk -F, -v OFS=, '/^run,/ { keep = $2 != 1 ? 0 : $4 < 15 ? $4 : 15; $4 = keep; print; next } /^(caucus|end)/ { print; next } keep-- > 0' \
     stopped/unfinished.csv >shorter && mv shorter stopped/unfinished.csv
 simulate "${run[@]}" --trials 40 --out stopped --resume >out 2>err
 simulate "${run[@]}" --trials 40 --out whole >out2 2>err2

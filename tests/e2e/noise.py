@@ -20,12 +20,15 @@ def fresh_key():
     return secrets.token_bytes(32)
 
 
+def subkey(key, number, person):
+    return hashlib.blake2b(digest_size=32, key=key, salt=struct.pack("<Q8x", number), person=person + bytes(8)).digest()
+
+
 def seeded_key(seed, client):
     """The key of a client in a repeatable run: trial 0 of the seed. NOT PRIVATE."""
     key = hashlib.blake2b(b"caucus: run key from a seed, v1" + struct.pack("<Q", seed), digest_size=32).digest()
     for entity in (0, client):
-        salt, person = struct.pack("<Q8x", entity), b"caucus__" + bytes(8)
-        key = hashlib.blake2b(digest_size=32, key=key, salt=salt, person=person).digest()
+        key = subkey(key, entity, b"caucus__")
     return key
 
 
@@ -52,7 +55,9 @@ class Stream:
     """64-bit words of the stream (key, purpose, phase, index)."""
 
     def __init__(self, key, purpose, phase, index):
-        self.key, self.nonce = key, struct.pack("<HHII", purpose, phase, index, 0)
+        high, low = divmod(phase, 1 << 16)
+        self.key = subkey(key, high, b"phase___") if high else key
+        self.nonce = struct.pack("<HHII", purpose, low, index, 0)
         self.blocks, self.left = 0, []
 
     def word(self):

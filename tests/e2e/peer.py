@@ -24,25 +24,25 @@ from fractions import Fraction
 sys.dont_write_bytecode = True  # noise.py lies in the source tree
 import noise
 
-VERSION = 1
+VERSION = 2
 HELLO, WELCOME, ANNOUNCEMENT, REPORT, GOODBYE, REFUSAL = range(1, 7)
 NOTHING, COST, SUMS, LEAF, VOTE, SHORTLIST = range(6)
 REFUSAL_FULL = 5
 
 # name: (field number, type), in the order in which they are written
 FIELDS = {
-    HELLO: {"version": (1, "uint32"), "plan": (2, "bytes"), "client": (3, "uint32"), "heard": (4, "uint32")},
-    WELCOME: {"version": (1, "uint32"), "plan": (2, "bytes"), "cost_next": (3, "uint32"), "sums_next": (4, "uint32"),
+    HELLO: {"version": (1, "uint32"), "plan": (2, "bytes"), "client": (3, "uint32"), "heard": (4, "uint64")},
+    WELCOME: {"version": (1, "uint32"), "plan": (2, "bytes"), "cost_next": (3, "uint64"), "sums_next": (4, "uint64"),
               "deadline_ms": (5, "uint32")},
-    ANNOUNCEMENT: {"serial": (1, "uint32"), "expert": (2, "uint32"), "epoch": (3, "uint32"), "ask": (4, "uint32"),
-                   "block": (5, "uint32"), "step": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint32"),
-                   "sums_next": (9, "uint32")},
-    REPORT: {"client": (1, "uint32"), "kind": (2, "uint32"), "first": (3, "uint32"), "block": (4, "uint32"),
-             "step": (5, "uint32"), "values": (6, "sfixed64s")},
+    ANNOUNCEMENT: {"serial": (1, "uint64"), "expert": (2, "uint32"), "epoch": (3, "uint64"), "ask": (4, "uint32"),
+                   "block": (5, "uint64"), "step": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint64"),
+                   "sums_next": (9, "uint64")},
+    REPORT: {"client": (1, "uint32"), "kind": (2, "uint32"), "first": (3, "uint64"), "block": (4, "uint64"),
+             "step": (5, "uint64"), "values": (6, "sfixed64s")},
     GOODBYE: {"code": (1, "uint32"), "text": (2, "bytes")},
     REFUSAL: {"code": (1, "uint32"), "text": (2, "bytes")},
 }
-EMPTY = {"uint32": 0, "bytes": b"", "uint32s": [], "sfixed64s": []}
+EMPTY = {"uint32": 0, "uint64": 0, "bytes": b"", "uint32s": [], "sfixed64s": []}
 
 
 class Malformed(Exception):
@@ -104,7 +104,7 @@ def encode(kind, /, **message):
         value = message.pop(name, EMPTY[form])
         if not value:
             continue
-        if form == "uint32":
+        if form in ("uint32", "uint64"):
             body += put_varint(number << 3) + put_varint(value)
             continue
         if form == "uint32s":
@@ -129,7 +129,7 @@ def decode(envelope):
         if number not in by_number:
             continue
         name, form = by_number[number]
-        if wire != (0 if form == "uint32" else 2):
+        if wire != (0 if form in ("uint32", "uint64") else 2):
             raise Malformed(f"{name} has wire type {wire}")
         if form == "uint32" and value >= 1 << 32:
             raise Malformed(f"{name} of {value}")

@@ -111,9 +111,9 @@ static bool play(hall *h, caucus_status *first) {
     double row[64];
     if (!caucus_link_ready(s->link))
         return false;
-    uint32_t round = caucus_link_round(s->link);
+    uint64_t round = caucus_link_round(s->link);
     s->expert[round] = caucus_link_expert(s->link);
-    hashed_losses(1, round + 1, h->d, row);
+    hashed_losses(1, (uint32_t)round + 1, h->d, row);
     caucus_error error = {0};
     failing_begin();
     caucus_status status = caucus_link_observe(s->link, row, &error);

@@ -236,7 +236,7 @@ static void test_phases(void **state) {
     each("stoch, knorm, trees", &s);
 }
 
-static void zero_gradient(void *user, uint32_t round, const double *x, double *ret) {
+static void zero_gradient(void *user, uint64_t round, const double *x, double *ret) {
     (void)user, (void)round, (void)x;
     for (uint32_t y = 0; y < 10; y++)
         ret[y] = 0;

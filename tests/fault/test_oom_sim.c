@@ -75,7 +75,8 @@ static caucus_status open_adversary(void *user, uint64_t *ret_digest) {
         assert_null(adversary);
         return status;
     }
-    uint32_t m, d, rounds;
+    uint32_t m, d;
+    uint64_t rounds;
     caucus_adversary_shape(adversary, &m, &d, &rounds);
     *ret_digest = failing_digest(failing_digest(m, &d, sizeof d), &rounds, sizeof rounds);
     caucus_adversary_close(adversary);

@@ -15,7 +15,7 @@ static void go_on_coordinator(caucus_coordinator *c) {
     for (int step = 0; step < 100; step++) {
         const caucus_announcement *a = caucus_coordinator_announcement(c);
         int64_t value[8] = {1, 2, 0, 0, 0, 0, 0, 0};
-        uint32_t cost, sums;
+        uint64_t cost, sums;
         bool answered;
         caucus_coordinator_counted(c, 1, &cost, &sums, &answered);
         caucus_report r = {

@@ -15,13 +15,13 @@ static void must(bool condition) {
 }
 
 static void check_report(const caucus_report *ours, const uint8_t *envelope, size_t size) {
-    Caucus__V1__Envelope *theirs = caucus__v1__envelope__unpack(NULL, size, envelope);
+    Caucus__V2__Envelope *theirs = caucus__v2__envelope__unpack(NULL, size, envelope);
     must(theirs != NULL && theirs->report != NULL);
-    const Caucus__V1__Report *r = theirs->report;
+    const Caucus__V2__Report *r = theirs->report;
     must(ours->client == r->client && (int)ours->kind == (int)r->kind && ours->first == r->first &&
          ours->block == r->block && ours->step == r->step && ours->count == r->n_values);
     must(ours->count == 0 || memcmp(ours->value, r->values, 8 * r->n_values) == 0);
-    caucus__v1__envelope__free_unpacked(theirs, NULL);
+    caucus__v2__envelope__free_unpacked(theirs, NULL);
 }
 
 static void check_again(const caucus_frame *frame, uint32_t experts) {

@@ -107,7 +107,7 @@ static void open_run(run *r) {
 static void play(run *r) {
     open_run(r);
     put_all(r, 0);
-    uint32_t rounds = plans[r->plan]->settings.rounds;
+    uint64_t rounds = plans[r->plan]->settings.rounds;
     for (uint32_t round = 1; round <= rounds; round++) {
         for (int i = 0; i < 2; i++) {
             double loss[3] = {round > 10, round > 30, round % 3 * 0.1 + i * 0.05};

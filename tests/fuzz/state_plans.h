@@ -37,7 +37,7 @@ static inline void make_plans(void) {
 }
 
 /* Gradients for the convex one. */
-static inline void flat(void *user, uint32_t round, const double *x, double *ret) {
+static inline void flat(void *user, uint64_t round, const double *x, double *ret) {
     (void)user, (void)round;
     for (int y = 0; y < 3; y++)
         ret[y] = x[y];

@@ -277,7 +277,7 @@ static void run_storm(const federation *f, uint64_t seed, uint64_t storm) {
         case 2: /* an announcement of old, again; only between frames */
             if (s->hello && s->down.size == 0 && s->moved_down > 0 &&
                 caucus_client_heard(caucus_link_client(s->link)) > 0 && roll(4) == 0)
-                announce_to(h, i, roll(caucus_client_heard(caucus_link_client(s->link))));
+                announce_to(h, i, roll((uint32_t)caucus_client_heard(caucus_link_client(s->link))));
             break;
         case 3:
             s->disk_full = roll(8) == 0;
@@ -460,7 +460,7 @@ static void observe(duel *d, uint32_t rounds) {
     double row[64];
     caucus_error error;
     for (uint32_t r = 0; r < rounds; r++) {
-        hashed_losses(1, caucus_link_round(d->link) + 1, d->plan->settings.experts, row);
+        hashed_losses(1, (uint32_t)caucus_link_round(d->link) + 1, d->plan->settings.experts, row);
         assert_int_equal(caucus_link_observe(d->link, row, &error), CAUCUS_OK);
     }
 }

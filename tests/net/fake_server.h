@@ -25,7 +25,7 @@ void caucus_server_get_status(caucus_server *server, caucus_server_status *ret) 
     pthread_mutex_unlock(&server->lock);
 }
 
-uint32_t caucus_server_history(caucus_server *server, uint32_t first, caucus_announcement *ret, uint32_t room) {
+uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room) {
     pthread_mutex_lock(&server->lock);
     uint32_t total = server->announced;
     for (uint32_t i = 0; i < room && first + i < total; i++)

@@ -30,13 +30,14 @@ typedef struct seat {
     size_t sent; /* bytes handed out on this connection */
     size_t hello_bytes;
     uint32_t expert[512];          /* played, by round */
-    uint32_t cost_next, sums_next; /* committed */
+    uint64_t cost_next, sums_next; /* committed */
     uint32_t handled;              /* calls into the link, for tests that count */
     uint64_t moved_up, moved_down; /* bytes delivered */
 } seat;
 
 typedef struct seen_item {
-    uint32_t client, kind, block, step;
+    uint32_t client, kind;
+    uint64_t block, step;
     uint8_t *frame;
     size_t size;
     unsigned counted, arrived;
@@ -121,7 +122,7 @@ static inline void put_frame(pipe_buffer *to, const caucus_frame *frame) {
     to->size += size;
 }
 
-static inline void announce_to(hall *h, uint32_t i, uint32_t serial) {
+static inline void announce_to(hall *h, uint32_t i, uint64_t serial) {
     seat *s = &h->seat[i];
     caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT, .announcement = h->said[serial]};
     if (!h->silent) {
@@ -203,7 +204,7 @@ static inline void hall_hello(hall *h, uint32_t i, const caucus_frame *frame) {
         welcome.sums_next = s->sums_next;
     }
     put_frame(&s->down, &welcome);
-    for (uint32_t serial = frame->heard; serial < h->said_count; serial++)
+    for (uint64_t serial = frame->heard; serial < h->said_count; serial++)
         announce_to(h, i, serial);
 }
 
@@ -287,9 +288,9 @@ static inline bool hall_play(hall *h, uint32_t i) {
     double row[64];
     if (!caucus_link_ready(s->link))
         return false;
-    uint32_t round = caucus_link_round(s->link);
+    uint64_t round = caucus_link_round(s->link);
     s->expert[round] = caucus_link_expert(s->link);
-    hashed_losses(i + 1, round + 1, h->d, row);
+    hashed_losses(i + 1, (uint32_t)round + 1, h->d, row);
     caucus_error error = {0};
     caucus_status status = caucus_link_observe(s->link, row, &error);
     if (status != CAUCUS_OK && !(status == CAUCUS_E_SAVE && s->disk_full))

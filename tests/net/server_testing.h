@@ -163,7 +163,7 @@ static inline int wire_receive(wire_end *w, uint32_t d, caucus_frame *ret, int w
     }
 }
 
-static inline caucus_frame hello_of(const hall *h, uint32_t client, uint32_t heard) {
+static inline caucus_frame hello_of(const hall *h, uint32_t client, uint64_t heard) {
     caucus_frame hello = {.kind = CAUCUS_FRAME_HELLO, .version = CAUCUS_WIRE_VERSION, .client = client, .heard = heard};
     memcpy(hello.plan, h->settings.plan_hash, sizeof hello.plan);
     return hello;
@@ -175,7 +175,7 @@ static inline caucus_frame hello_of(const hall *h, uint32_t client, uint32_t hea
 
 typedef struct item {
     caucus_ask kind;
-    uint32_t block, serial; /* serial: of the announcement it answers */
+    uint64_t block, serial; /* serial: of the announcement it answers */
     uint8_t *bytes;
     size_t size;
 } item;
@@ -187,7 +187,7 @@ typedef struct peer {
     bool connected, over; /* over: everything is played and goodbye is said */
     bool refused;
     bool lies;        /* says of losses of 0 and 1 far more than there is */
-    uint32_t serial;  /* last announcement heard */
+    uint64_t serial;  /* last announcement heard */
     uint32_t *expert; /* by round */
     item sent[MAX_ITEMS];
     uint32_t items;
@@ -239,9 +239,9 @@ static inline void peer_play(peer *p, const caucus_plan *plan, loss_function los
     double row[MAX_EXPERTS];
     size_t room = caucus_wire_max_bytes(plan->settings.experts);
     while (caucus_client_rounds_left(p->client) > 0) {
-        uint32_t round = caucus_client_round(p->client) + 1;
+        uint64_t round = caucus_client_round(p->client) + 1;
         p->expert[round - 1] = caucus_client_expert(p->client);
-        losses(p->index, round, plan->settings.experts, row);
+        losses(p->index, (uint32_t)round, plan->settings.experts, row);
         assert_int_equal(caucus_client_observe(p->client, row, 1), CAUCUS_OK);
     }
     const caucus_report *report = caucus_client_report(p->client);

@@ -103,9 +103,9 @@ static void key_of(uint32_t entity, caucus_key *ret) {
 }
 
 /* What `caucus simulate` plays: the same for every client without mixtures. */
-static void take_expert(void *user, uint32_t round, const caucus_announcement *a) {
+static void take_expert(void *user, uint64_t round, const caucus_announcement *a) {
     uint32_t *expert = user;
-    for (uint32_t t = round; t < ROUNDS; t++)
+    for (uint64_t t = round; t < ROUNDS; t++)
         expert[t] = a->expert;
 }
 
@@ -130,7 +130,7 @@ static uint32_t play_in_process(const caucus_plan *plan, uint32_t expert[CLIENTS
         assert_int_equal(caucus_client_new(plan, i + 1, &key, &client[i]), CAUCUS_OK);
     }
     bool over = false;
-    uint32_t serial = 0;
+    uint64_t serial = 0;
     while (!over) {
         const caucus_announcement *a = caucus_coordinator_announcement(coordinator);
         serial = a->serial;
@@ -138,7 +138,7 @@ static uint32_t play_in_process(const caucus_plan *plan, uint32_t expert[CLIENTS
         for (uint32_t i = 0; i < CLIENTS; i++) {
             assert_int_equal(caucus_client_hear(client[i], a), CAUCUS_OK);
             while (caucus_client_rounds_left(client[i]) > 0) {
-                uint32_t t = caucus_client_round(client[i]);
+                uint64_t t = caucus_client_round(client[i]);
                 expert[i][t] = caucus_client_expert(client[i]);
                 assert_int_equal(caucus_client_observe(client[i], loss[i][t], 1), CAUCUS_OK);
             }
@@ -151,7 +151,7 @@ static uint32_t play_in_process(const caucus_plan *plan, uint32_t expert[CLIENTS
     caucus_coordinator_free(coordinator);
     for (uint32_t i = 0; i < CLIENTS; i++)
         caucus_client_free(client[i]);
-    return serial + 1;
+    return (uint32_t)serial + 1;
 }
 
 /* ---- the plainest listener ---- */
@@ -168,7 +168,7 @@ typedef struct listener {
     caucus_announcement history[HISTORY];
     uint8_t plan_hash[32];
     uint32_t announced, repeats, hellos, goodbyes;
-    uint32_t cost_next[CLIENTS], sums_next[CLIENTS]; /* as of the last close: what a crash would leave */
+    uint64_t cost_next[CLIENTS], sums_next[CLIENTS]; /* as of the last close: what a crash would leave */
     connection connection[CONNECTIONS];
     int fd;
     uint16_t port;
@@ -193,7 +193,7 @@ static void send_frame(const listener *l, const connection *c, caucus_frame *fra
     (void)!send(c->fd, bytes, size, MSG_NOSIGNAL);
 }
 
-static void announce(const listener *l, const connection *c, uint32_t serial) {
+static void announce(const listener *l, const connection *c, uint64_t serial) {
     caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT, .announcement = l->history[serial]};
     send_frame(l, c, &frame);
 }
@@ -212,7 +212,7 @@ static void take_hello(listener *l, connection *c, const caucus_frame *hello) {
     caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION};
     memcpy(welcome.plan, hello->plan, sizeof welcome.plan);
     send_frame(l, c, &welcome);
-    for (uint32_t serial = hello->heard; serial < l->announced; serial++)
+    for (uint64_t serial = hello->heard; serial < l->announced; serial++)
         announce(l, c, serial);
 }
 

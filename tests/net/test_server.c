@@ -2,6 +2,7 @@
  * may vanish and the coordinator may be killed at any commit. */
 #include "net/server_testing.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -92,8 +93,8 @@ static void test_equal(void **state) {
             caucus_announcement last;
             assert_int_equal(caucus_server_history(h.server, f.announcements, &last, 1), f.announcements + 1);
             assert_int_equal(last.ask, CAUCUS_ASK_NOTHING);
-            print_message("%s, %u loops: %u steps, %u selections\n", setups[k].name, loops, now.steps_closed,
-                          now.selections);
+            print_message("%s, %u loops: %" PRIu64 " steps, %" PRIu64 " selections\n", setups[k].name, loops,
+                          now.steps_closed, now.selections);
             close_peers(p, f.m);
             hall_free(&h);
             federation_close(&f);

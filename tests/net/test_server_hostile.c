@@ -2,6 +2,7 @@
  * the federation goes on to the same experts. */
 #include "net/server_testing.h"
 
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <time.h>
 
@@ -133,17 +134,21 @@ static void test_hello(void **state) {
     fixture x;
     open_fixture(&x, CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
     const struct {
-        uint32_t version, client, heard;
+        uint32_t version, client;
+        uint64_t heard;
         int plan; /* added to a byte of the hash */
         caucus_refusal_code code;
-    } bad[] = {{2, 1, 0, 0, CAUCUS_REFUSAL_VERSION},
+    } bad[] = {{CAUCUS_WIRE_VERSION - 1, 1, 0, 0, CAUCUS_REFUSAL_VERSION},
+               {CAUCUS_WIRE_VERSION + 1, 1, 0, 0, CAUCUS_REFUSAL_VERSION},
                {CAUCUS_WIRE_VERSION, 1, 0, 1, CAUCUS_REFUSAL_PLAN},
                {CAUCUS_WIRE_VERSION, 0, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, CLIENTS + 1, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, UINT32_MAX, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, 1, 1, 0, CAUCUS_REFUSAL_ORDER}, /* nothing has been said: the run has not begun */
                {CAUCUS_WIRE_VERSION, 1, 2, 0, CAUCUS_REFUSAL_ORDER},
-               {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_ORDER}};
+               {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_ORDER},
+               {CAUCUS_WIRE_VERSION, 1, (uint64_t)1 << 32, 0, CAUCUS_REFUSAL_ORDER},
+               {CAUCUS_WIRE_VERSION, 1, UINT64_MAX, 0, CAUCUS_REFUSAL_ORDER}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         wire_end w;
         wire_open(&w, caucus_server_port(x.h.server));
@@ -439,7 +444,8 @@ static void test_liar(void **state) {
         hall_wait(&h);
         peers_equal(p, &f);
         assert_true(p[0].items > 5);
-        print_message("%u steps, %u selections\n", f.announcements, caucus_coordinator_selections(f.coordinator));
+        print_message("%u steps, %" PRIu64 " selections\n", f.announcements,
+                      caucus_coordinator_selections(f.coordinator));
         assert_true(caucus_coordinator_selections(f.coordinator) > 1);
         for (uint32_t i = 0; i < CLIENTS; i++)
             peer_close(&p[i]);

@@ -2,6 +2,7 @@
  * same item by two connections at the same time: it is counted once, and the experts are those of one process. */
 #include "net/server_testing.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 
 #include "net/loop.h"
@@ -180,8 +181,8 @@ static void test_moves(void **state) {
         uint32_t again = 0;
         for (uint32_t i = 0; i < CLIENTS; i++)
             again += p[i].again;
-        print_message("%s: %u steps, %u moves, %llu reports counted, %u came again\n", kinds[k].name, now.steps_closed,
-                      moves, (unsigned long long)now.reports, again);
+        print_message("%s: %" PRIu64 " steps, %u moves, %llu reports counted, %u came again\n", kinds[k].name,
+                      now.steps_closed, moves, (unsigned long long)now.reports, again);
         assert_int_equal(now.reports, (uint64_t)CLIENTS * f.announcements);
         assert_true(again > 0);
         assert_int_equal(now.refused, 0); /* who comes again is nobody to worry about */

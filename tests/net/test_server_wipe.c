@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "net/server_testing.h"
 
+#include <inttypes.h>
+
 #include "store/store_testing.h"
 
 #define SEED 11
@@ -23,14 +25,14 @@ static caucus_plan *plan_of(caucus_algorithm algorithm) {
     return plan;
 }
 
-static bool holds_key(const hall *h, const caucus_key *run, uint32_t epoch) {
+static bool holds_key(const hall *h, const caucus_key *run, uint64_t epoch) {
     caucus_key key;
     caucus_key_epoch(run, epoch, &key);
     return dir_holds(h->dir, key.bytes, sizeof key.bytes) > 0;
 }
 
 /* It is wiped after the news has been sent: soon, not at once. */
-static void expect_wiped(const hall *h, const caucus_key *run, uint32_t epoch) {
+static void expect_wiped(const hall *h, const caucus_key *run, uint64_t epoch) {
     for (int tries = 0; tries < PATIENCE_MS / 5; tries++) {
         if (!holds_key(h, run, epoch))
             return;
@@ -58,7 +60,7 @@ static void run_wiped(caucus_algorithm algorithm) {
         peer_open(&p[i], plan, SEED, i + 1);
         peer_connect(&p[i], &h, caucus_server_port(h.server));
     }
-    uint32_t wiped = 0, seen = 1;
+    uint64_t wiped = 0, seen = 1;
     while (!peers_over(p, CLIENTS)) {
         if (!peers_turn(p, CLIENTS, plan, losses, PATIENCE_MS))
             fail_msg("the federation hangs");
@@ -71,7 +73,7 @@ static void run_wiped(caucus_algorithm algorithm) {
     hall_wait(&h); /* the store is still open: nothing is due to its closing */
     caucus_server_status now;
     caucus_server_get_status(h.server, &now);
-    print_message("%u epochs, the keys of %u were seen\n", now.selections, seen);
+    print_message("%" PRIu64 " epochs, the keys of %" PRIu64 " were seen\n", now.selections, seen);
     assert_true(now.selections >= 3 && seen >= 2);
     for (uint32_t epoch = 0; epoch <= now.selections; epoch++)
         assert_false(holds_key(&h, &run, epoch));

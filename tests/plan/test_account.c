@@ -58,7 +58,7 @@ static caucus_settings random_settings(void) {
         s.interval = spread(6);
         if (s.algorithm == CAUCUS_ALGORITHM_SVT) {
             s.front_load = next_random() % 4 == 0;
-            s.lstar = next_random() % 2 ? uniform() * s.rounds * (s.hi - s.lo) * 0.1 : 0;
+            s.lstar = next_random() % 2 ? uniform() * (double)s.rounds * (s.hi - s.lo) * 0.1 : 0;
             s.unit = next_random() % 2 ? CAUCUS_UNIT_CLIENT_BLOCK : CAUCUS_UNIT_EVENT;
         }
     }

@@ -436,6 +436,38 @@ static void restarts_do_not_eat_the_budget(void **state) {
     caucus_ledger_free(ledger);
 }
 
+/* Totals are running sums: after every entry, also one that was refused, they are what its entries add up to. */
+static void totals_are_the_sums_of_the_entries(void **state) {
+    (void)state;
+    caucus_ledger *ledger = ledger_of(INFINITY, 0.5);
+    uint32_t runs = 0, seed = 1;
+    for (int i = 0; i < 500; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        if (runs == 0 || seed >> 28 == 0)
+            assert_int_equal(open_run(ledger, 3 + (seed >> 8 & 7), seed >> 12 & 1 ? NAN : 2, 1e-6, &runs), CAUCUS_OK);
+        else /* some are beyond what was reserved, and refused */
+            (void)!caucus_ledger_release(ledger, 1 + seed % runs, (uint32_t)i, "draw",
+                                         (caucus_rational){seed >> 16 & 255, 1000},
+                                         (caucus_rational){seed >> 24 & 15, 1000}, NULL);
+        uint64_t reserved[2] = {0}, released[2] = {0}, releases = 0;
+        for (size_t k = 1; k < caucus_ledger_count(ledger); k++) {
+            const caucus_entry *e = caucus_ledger_entry(ledger, k);
+            uint64_t *sums = e->kind == CAUCUS_ENTRY_RUN ? reserved : released;
+            sums[0] += e->choices;
+            sums[1] += e->messages;
+            releases += e->kind == CAUCUS_ENTRY_RELEASE;
+        }
+        const caucus_ledger_totals t = totals(ledger);
+        assert_true(t.reserved_choices == ldexp((double)reserved[0], -30));
+        assert_true(t.reserved_messages == ldexp((double)reserved[1], -30));
+        assert_true(t.released_choices == ldexp((double)released[0], -30));
+        assert_true(t.released_messages == ldexp((double)released[1], -30));
+        assert_true(t.releases == releases && t.runs == runs && !t.any_seeded);
+    }
+    assert_true(runs > 5 && totals(ledger).releases > 100);
+    caucus_ledger_free(ledger);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_has_a_range),
@@ -453,6 +485,7 @@ int main(void) {
         cmocka_unit_test(hostile_lines_are_refused),
         cmocka_unit_test(a_run_line_must_fit_the_budget),
         cmocka_unit_test(restarts_do_not_eat_the_budget),
+        cmocka_unit_test(totals_are_the_sums_of_the_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

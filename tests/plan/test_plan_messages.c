@@ -91,7 +91,7 @@ static void bounds(void **state) {
         caucus_plan *plan = plan_made(&s);
         double pseudo = 1;
         for (uint32_t k = 0; k + 1 < plan->stoch.phases; k++)
-            pseudo += plan->stoch.phase[k].length * fmin(1, plan->stoch.phase[k].error);
+            pseudo += (double)plan->stoch.phase[k].length * fmin(1, plan->stoch.phase[k].error);
         assert_true(pseudo < want[i][1] && pseudo > 0.5 * want[i][1]);
         assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
         s.message = CAUCUS_MESSAGE_LAPLACE_D;

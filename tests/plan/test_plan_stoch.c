@@ -30,7 +30,7 @@ static void phases(void **state) {
         caucus_settings s = stoch();
         s.rounds = rounds;
         caucus_plan *plan = plan_made(&s);
-        uint32_t next = 2;
+        uint64_t next = 2;
         for (uint32_t i = 0; i + 1 < plan->stoch.phases; i++) {
             const caucus_stoch_phase *phase = &plan->stoch.phase[i];
             assert_int_equal(phase->first, next);
@@ -59,9 +59,9 @@ static void known_bounds(void **state) {
             caucus_plan *plan = plan_made(&s);
             double pseudo = 1;
             for (uint32_t k = 0; k + 1 < plan->stoch.phases; k++)
-                pseudo += plan->stoch.phase[k].length * fmin(1, plan->stoch.phase[k].error);
+                pseudo += (double)plan->stoch.phase[k].length * fmin(1, plan->stoch.phase[k].error);
             near(pseudo, want[i][1 + one], 0.6);
-            near(plan->bound, pseudo + sqrt(s.rounds * log(100) / (2.0 * s.clients)), 0.05);
+            near(plan->bound, pseudo + sqrt((double)s.rounds * log(100) / (2.0 * s.clients)), 0.05);
             near(caucus_rational_double(plan->stoch.phase[3].select_rate[0]), s.epsilon / 2 / 0x1p20, 1e-9 * s.epsilon);
             s.select = CAUCUS_SELECT_AUTO;
             caucus_plan *flip = plan_made(&s);

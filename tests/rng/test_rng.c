@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sodium.h>
 
 static caucus_key counting_key(void) {
     caucus_key key = {.seeded = true};
@@ -126,6 +127,37 @@ static void test_addresses_differ(void **state) {
     }
 }
 
+/* What does not fit into the nonce goes into the key: no two of all these names share a stream, and below 2^16 phases
+ * and 2^32 indices the key is the one given. */
+static void test_long_names(void **state) {
+    (void)state;
+    static const uint64_t phases[] = {0, 1, 0xffff, 0x10000, 0x10001, 0x20000, 0x1ffff, (uint64_t)1 << 32, UINT64_MAX};
+    static const uint64_t indices[] = {
+        0, 1, UINT32_MAX, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 1, (uint64_t)1 << 48, UINT64_MAX};
+    enum { PHASES = sizeof phases / sizeof phases[0], INDICES = sizeof indices / sizeof indices[0] };
+    caucus_key key = counting_key();
+    caucus_stream stream[PHASES * INDICES];
+    for (size_t i = 0; i < PHASES * INDICES; i++) {
+        uint64_t phase = phases[i / INDICES], index = indices[i % INDICES];
+        caucus_stream_init(&stream[i], &key, CAUCUS_PURPOSE_TEST, phase, index, 5);
+        bool short_name = phase < 0x10000 && index <= UINT32_MAX;
+        assert_true((memcmp(stream[i].key, key.bytes, sizeof key.bytes) == 0) == short_name);
+        for (size_t k = 0; k < i; k++)
+            assert_false(memcmp(stream[i].key, stream[k].key, sizeof key.bytes) == 0 &&
+                         memcmp(stream[i].nonce, stream[k].nonce, sizeof stream[k].nonce) == 0);
+    }
+    /* The derivation itself, which a client of another make must repeat (docs/PROTOCOL.md, "Noise"). */
+    uint8_t expected[32];
+    assert_int_equal(crypto_kdf_derive_from_key(expected, sizeof expected, 3, "phase___", key.bytes), 0);
+    caucus_stream_init(&stream[0], &key, CAUCUS_PURPOSE_TEST, 0x30002, 9, 0);
+    assert_memory_equal(stream[0].key, expected, sizeof expected);
+    assert_int_equal(stream[0].nonce[2] | stream[0].nonce[3] << 8, 2);
+    assert_int_equal(crypto_kdf_derive_from_key(expected, sizeof expected, 7, "index___", expected), 0);
+    caucus_stream_init(&stream[0], &key, CAUCUS_PURPOSE_TEST, 0x30002, ((uint64_t)7 << 32) + 9, 0);
+    assert_memory_equal(stream[0].key, expected, sizeof expected);
+    assert_int_equal(stream[0].nonce[4], 9);
+}
+
 static void test_fresh_keys_and_wiping(void **state) {
     (void)state;
     caucus_key a, b;
@@ -172,9 +204,13 @@ static void test_end_of_stream(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rfc_block),          cmocka_unit_test(test_rfc_key_stream),
-        cmocka_unit_test(test_frozen_derivations), cmocka_unit_test(test_refills_are_seamless),
-        cmocka_unit_test(test_addresses_differ),   cmocka_unit_test(test_fresh_keys_and_wiping),
+        cmocka_unit_test(test_rfc_block),
+        cmocka_unit_test(test_rfc_key_stream),
+        cmocka_unit_test(test_frozen_derivations),
+        cmocka_unit_test(test_refills_are_seamless),
+        cmocka_unit_test(test_addresses_differ),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_fresh_keys_and_wiping),
         cmocka_unit_test(test_end_of_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

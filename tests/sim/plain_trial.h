@@ -6,6 +6,7 @@
 #ifndef CAUCUS_TESTS_PLAIN_TRIAL_H
 #define CAUCUS_TESTS_PLAIN_TRIAL_H
 
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,7 +140,8 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
                      .d = plan->settings.experts};
     plain_open(&p, seed, number);
     plain_announce(&p);
-    uint32_t expert = caucus_coordinator_announcement(p.coordinator)->expert, rounds = plan->settings.rounds;
+    uint32_t expert = caucus_coordinator_announcement(p.coordinator)->expert;
+    uint64_t rounds = plan->settings.rounds;
     p.result.digest = 0xcbf29ce484222325u;
     plain_digest(&p, expert);
     for (uint32_t round = 1; round <= rounds; round++) {
@@ -164,7 +166,8 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
 static inline void same_results(const char *what, const caucus_trial_result *a, const caucus_trial_result *b) {
     if (memcmp(a, b, sizeof *a) == 0)
         return;
-    print_error("%s (bytes up %llu %llu, down %llu %llu): regret %a %a, switches %u %u, selections %u %u, "
+    print_error("%s (bytes up %llu %llu, down %llu %llu): regret %a %a, switches %" PRIu64 " %" PRIu64
+                ", selections %" PRIu64 " %" PRIu64 ", "
                 "scalars up %llu %llu, down %llu %llu, clipped %llu %llu, "
                 "nan %llu %llu, digest %016llx %016llx\n",
                 what, (unsigned long long)a->bytes_up, (unsigned long long)b->bytes_up,

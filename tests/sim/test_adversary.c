@@ -455,7 +455,8 @@ static void test_losses_file(void **state) {
         caucus_adversary_trial *trial = NULL;
         assert_int_equal(caucus_adversary_open(&settings, &adversary, NULL), CAUCUS_OK);
         assert_int_equal(caucus_adversary_trial_new(adversary, 9, &trial), CAUCUS_OK);
-        uint32_t m, d, T;
+        uint32_t m, d;
+        uint64_t T;
         caucus_adversary_shape(adversary, &m, &d, &T);
         assert_true(m == 3 && T == 4 && d == 5 && caucus_adversary_is_wide(adversary) == (wide == 1));
         float row[10];
@@ -496,7 +497,8 @@ static void test_movielens(void **state) {
     caucus_adversary_settings settings = {.kind = CAUCUS_ADVERSARY_MOVIELENS, .data = directory, .clients = 3};
     caucus_adversary *adversary = NULL;
     assert_int_equal(caucus_adversary_open(&settings, &adversary, NULL), CAUCUS_OK);
-    uint32_t m, d, T;
+    uint32_t m, d;
+    uint64_t T;
     caucus_adversary_shape(adversary, &m, &d, &T);
     assert_true(m == 3 && d == 2 && T == 4);
     double lo, hi;

@@ -27,7 +27,7 @@ typedef struct source {
 } source;
 
 /* The linear part and the centre of one loss. Numbers of `round` start at 2*d*round. */
-static void draw(const world *w, uint32_t client, uint32_t round, double *c, double *y) {
+static void draw(const world *w, uint32_t client, uint64_t round, double *c, double *y) {
     const caucus_fast_key key = caucus_fast_child(w->key, 100 + client);
     for (uint32_t n = 0; n < EXPERTS; n++) {
         c[n] = caucus_fast_double(key, (uint64_t)round * 2 * EXPERTS + n) < w->tilt[n] ? w->a : 0;
@@ -35,7 +35,7 @@ static void draw(const world *w, uint32_t client, uint32_t round, double *c, dou
     }
 }
 
-static void gradient(void *user, uint32_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret) {
     const source *s = user;
     double c[EXPERTS], y[EXPERTS];
     draw(s->world, s->client, round - 1, c, y);
@@ -48,7 +48,7 @@ typedef struct sums {
     double count, c[EXPERTS], y[EXPERTS], squares;
 } sums;
 
-static void add_round(sums *s, const world *w, uint32_t client, uint32_t round) {
+static void add_round(sums *s, const world *w, uint32_t client, uint64_t round) {
     double c[EXPERTS], y[EXPERTS];
     draw(w, client, round, c, y);
     s->count++;
@@ -106,13 +106,13 @@ static double play(const caucus_plan *plan, const world *w, uint32_t trial) {
         caucus_client_set_gradient(p.client[i], gradient, &sources[i]);
     }
     plain_announce(&p);
-    for (uint32_t round = 0; round < plan->settings.rounds;) {
-        const uint32_t left = caucus_client_rounds_left(p.client[0]);
+    for (uint64_t round = 0; round < plan->settings.rounds;) {
+        const uint64_t left = caucus_client_rounds_left(p.client[0]);
         assert_true(left > 0);
         sums played = {0};
         caucus_client_mixture(p.client[0], x);
         for (uint32_t i = 0; i < p.m; i++) {
-            for (uint32_t t = round; t < round + left; t++) {
+            for (uint64_t t = round; t < round + left; t++) {
                 add_round(&played, w, i + 1, t);
                 add_round(&all, w, i + 1, t);
             }
@@ -163,7 +163,7 @@ static double excess(const char *what, const caucus_settings *s, double a, doubl
                   *ret_trees);
     assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
     /* Below what two mixtures can be apart in cost, or nothing could fail. */
-    assert_true(plan->bound_uncapped < 2 * s->lipschitz * s->rounds);
+    assert_true(plan->bound_uncapped < 2 * s->lipschitz * (double)s->rounds);
     const double above = (mean - plan->bound_uncapped) / error;
     caucus_plan_free(plan);
     return above;

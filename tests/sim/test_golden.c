@@ -6,6 +6,8 @@
  * now give other runs. */
 #include "sim/plain_trial.h"
 
+#include <inttypes.h>
+
 typedef struct golden {
     const char *name;
     caucus_algorithm algorithm;
@@ -19,7 +21,7 @@ typedef struct golden {
 
 typedef struct outcome {
     double regret;
-    uint32_t switches;
+    uint64_t switches;
     uint64_t scalars_up, digest;
 } outcome;
 
@@ -126,10 +128,11 @@ static void test_golden(void **state) {
             got.digest == want.digest)
             continue;
         changed++;
-        print_error(
-            "%s: regret %a, was %a; switches %u, was %u; scalars up %llu, was %llu; digest %016llx, was %016llx\n",
-            runs[i].name, got.regret, want.regret, got.switches, want.switches, (unsigned long long)got.scalars_up,
-            (unsigned long long)want.scalars_up, (unsigned long long)got.digest, (unsigned long long)want.digest);
+        print_error("%s: regret %a, was %a; switches %" PRIu64 ", was %" PRIu64
+                    "; scalars up %llu, was %llu; digest %016llx, was %016llx\n",
+                    runs[i].name, got.regret, want.regret, got.switches, want.switches,
+                    (unsigned long long)got.scalars_up, (unsigned long long)want.scalars_up,
+                    (unsigned long long)got.digest, (unsigned long long)want.digest);
     }
     assert_int_equal(changed, 0);
 }
@@ -148,7 +151,7 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--print") == 0) {
         for (size_t i = 0; i < RUNS; i++) {
             outcome o = play(&runs[i]);
-            printf("    {%a, %u, %llu, 0x%016llx}, /* %s: %.6g */\n", o.regret, o.switches,
+            printf("    {%a, %" PRIu64 ", %llu, 0x%016llx}, /* %s: %.6g */\n", o.regret, o.switches,
                    (unsigned long long)o.scalars_up, (unsigned long long)o.digest, runs[i].name, o.regret);
         }
         return 0;

@@ -65,11 +65,11 @@ static void test_threads(void **state) {
 
 typedef struct halt {
     volatile int stop;
-    uint32_t after;
-    uint32_t last;
+    uint64_t after;
+    uint64_t last;
 } halt;
 
-static void progress(void *user, uint32_t done, uint32_t trials) {
+static void progress(void *user, uint64_t done, uint64_t trials) {
     halt *h = user;
     assert_true(done >= 1 && done <= trials);
     h->last = done > h->last ? done : h->last;
@@ -188,7 +188,7 @@ static void test_shared_and_summaries(void **state) {
     for (uint32_t i = 0; i < 11; i++) {
         same_results("shared", &own.trial[i], &shared.trial[i]);
         mean += own.trial[i].regret / 11;
-        switches += own.trial[i].switches / 11.0;
+        switches += (double)own.trial[i].switches / 11.0;
         up += (double)own.trial[i].scalars_up / 11;
         middle += own.trial[i].curve[31] / 11;
         assert_true(own.trial[i].curve[63] == own.trial[i].regret);

@@ -167,7 +167,8 @@ static void test_protocols(void **state) {
     caucus_settings s = base(CAUCUS_ALGORITHM_SVT, 10, 100, 512);
     s.epsilon = 10;
     uint64_t up[CAUCUS_PROTOCOL_COUNT] = {0};
-    uint32_t switched = 0, unspent = 0;
+    uint64_t switched = 0;
+    uint32_t unspent = 0;
     caucus_adversary *adversary = open_losses(CAUCUS_ADVERSARY_REALIZABLE, &s);
     for (uint32_t number = 0; number < 20; number++) {
         caucus_trial_result r[CAUCUS_PROTOCOL_COUNT];
@@ -205,7 +206,7 @@ typedef struct story {
     uint32_t *played; /* [rounds] */
 } story;
 
-static void watch(void *user, uint32_t round, const caucus_announcement *a) {
+static void watch(void *user, uint64_t round, const caucus_announcement *a) {
     story *s = user;
     for (; s->round < round; s->round++)
         s->played[s->round] = s->expert;
@@ -265,7 +266,7 @@ typedef struct slope_source {
     uint32_t client;
 } slope_source;
 
-static void slope(void *user, uint32_t round, const double *x, double *ret) {
+static void slope(void *user, uint64_t round, const double *x, double *ret) {
     const slope_source *from = user;
     caucus_adversary_gradient(from->losses, from->client, round - 1, x, ret);
 }
@@ -273,7 +274,8 @@ static void slope(void *user, uint32_t round, const double *x, double *ret) {
 /* One convex trial, played by the driver (clients that share their working space) and by clients that share nothing. */
 static caucus_trial_result compare_convex(const caucus_settings *s) {
     enum { M_MAX = 5, D_MAX = 6 };
-    const uint32_t m = s->clients, d = s->experts, rounds = s->rounds;
+    const uint32_t m = s->clients, d = s->experts;
+    const uint64_t rounds = s->rounds;
     assert_true(m <= M_MAX && d <= D_MAX);
     caucus_plan *plan = plan_of(s);
     caucus_adversary *adversary = open_losses(CAUCUS_ADVERSARY_CROSS_ENTROPY, s);
@@ -436,7 +438,7 @@ static void test_not_a_number(void **state) {
 }
 
 /* stop: looked at while a trial goes on; a stopped trial is no result. */
-static void stop_now(void *user, uint32_t round, const caucus_announcement *a) {
+static void stop_now(void *user, uint64_t round, const caucus_announcement *a) {
     (void)a;
     if (round >= 10)
         *(volatile int *)user = 1;

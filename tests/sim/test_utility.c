@@ -14,6 +14,7 @@
 #include "show/bound_fit.h"
 #include "study/parts.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 #define SEED 5u
@@ -260,7 +261,7 @@ static judged judge(const caucus_run *run) {
     else if (plan->bound_kind == CAUCUS_BOUND_EXPECTATION)
         j.violated = s.mean - ERRORS * s.std / sqrt(result.done) > plan->bound;
     j.is_useful = plan->bound_kind != CAUCUS_BOUND_NONE && !caucus_plan_is_vacuous(plan);
-    print_message("%-16s %-24s m %2u, T %4u: regret %7.2f, bound %7.2f %-10s above it %3u of %u%s\n",
+    print_message("%-16s %-24s m %2u, T %4" PRIu64 ": regret %7.2f, bound %7.2f %-10s above it %3u of %u%s\n",
                   caucus_algorithm_word(run->settings.algorithm), caucus_adversary_kind_word(run->adversary.kind),
                   plan->settings.clients, plan->settings.rounds, s.mean, plan->bound,
                   j.holds                                 ? "shown,"

@@ -35,7 +35,7 @@ static void the_disk_is_waited_for(void **state) {
     } cases[] = {{"PRAGMA synchronous", 2}, /* FULL */
                  {"PRAGMA secure_delete", 1},
                  {"PRAGMA application_id", 0x43415543},
-                 {"PRAGMA user_version", 3},
+                 {"PRAGMA user_version", CAUCUS_STORE_VERSION},
                  {"PRAGMA temp_store", 2}, /* MEMORY */
                  {"SELECT journal_mode = 'wal' FROM pragma_journal_mode", 1}};
     for (int again = 0; again < 2; again++) {
@@ -267,9 +267,11 @@ static void an_altered_file_is_noticed(void **state) {
         {"DELETE FROM announcement WHERE serial=1", "not of the same commit", false, CAUCUS_E_OVER},
         {"DELETE FROM announcement WHERE serial=3", "not of the same commit", false, CAUCUS_E_OVER},
         {"DELETE FROM ledger WHERE line=2", "not of the same commit", false, CAUCUS_E_OVER},
-        {"PRAGMA user_version=1", "format 1, this caucus reads format 3 — use the version that made it", false,
+        {"PRAGMA user_version=1", "format 1, this caucus reads format 4 — use the version that made it", false,
          CAUCUS_E_FORMAT},
-        {"PRAGMA user_version=4", "format 4, this caucus reads format 3", false, CAUCUS_E_FORMAT},
+        {"PRAGMA user_version=3", "format 3, this caucus reads format 4 — use the version that made it", false,
+         CAUCUS_E_FORMAT},
+        {"PRAGMA user_version=5", "format 5, this caucus reads format 4", false, CAUCUS_E_FORMAT},
         {"PRAGMA application_id=7", "some other program's database", false, CAUCUS_E_FORMAT},
         {"UPDATE ledger SET text=replace(text,'check','chalk') WHERE line=3", "ledger: line 3", true, CAUCUS_E_FORMAT},
         {"UPDATE announcement SET ask=6 WHERE serial=2", "announcement 2 is damaged", true, CAUCUS_E_OVER},

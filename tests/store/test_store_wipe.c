@@ -96,7 +96,7 @@ static void play_wiped(caucus_algorithm algorithm, uint64_t seed, const char *di
             assert_int_equal(caucus_client_observe(f.client[i], row, 1), CAUCUS_OK);
         }
         while (caucus_client_report(f.client[0])) {
-            uint32_t selections = caucus_coordinator_selections(f.coordinator);
+            uint64_t selections = caucus_coordinator_selections(f.coordinator);
             for (uint32_t i = 0; i < f.m; i++)
                 assert_int_equal(caucus_coordinator_receive(f.coordinator, caucus_client_report(f.client[i])),
                                  CAUCUS_OK);

@@ -38,6 +38,10 @@ static uint32_t some_number(void) {
     return (uint32_t)((next_word() >> 32) >> below(33));
 }
 
+static uint64_t some_long_number(void) {
+    return (next_word() >> 1) >> below(64);
+}
+
 /* ---- examples: one frame of each kind, also those of docs/PROTOCOL.md ---- */
 
 static const int64_t example_value[] = {1048576, 524288, -1};
@@ -184,32 +188,32 @@ static void fill_random(caucus_frame *f, int64_t *value) {
             f->plan[i] = (uint8_t)next_word();
         if (f->kind == CAUCUS_FRAME_HELLO) {
             f->client = some_number();
-            f->heard = some_number();
+            f->heard = some_long_number();
         } else {
-            f->cost_next = some_number();
-            f->sums_next = some_number();
+            f->cost_next = some_long_number();
+            f->sums_next = some_long_number();
             f->deadline_ms = some_number();
         }
         break;
     case CAUCUS_FRAME_ANNOUNCEMENT:
-        f->announcement = (caucus_announcement){.serial = some_number(),
+        f->announcement = (caucus_announcement){.serial = some_long_number(),
                                                 .expert = some_number(),
-                                                .epoch = some_number(),
+                                                .epoch = some_long_number(),
                                                 .ask = (caucus_ask)below(6),
-                                                .block = some_number(),
+                                                .block = some_long_number(),
                                                 .step = some_number(),
                                                 .listed = below(CAUCUS_SHORTLIST + 1)};
         for (uint32_t i = 0; i < f->announcement.listed; i++)
             f->announcement.list[i] = some_number();
-        f->cost_next = some_number();
-        f->sums_next = some_number();
+        f->cost_next = some_long_number();
+        f->sums_next = some_long_number();
         break;
     case CAUCUS_FRAME_REPORT:
         f->report = (caucus_report){.client = some_number(),
                                     .kind = (caucus_ask)(1 + below(5)),
-                                    .first = some_number(),
-                                    .block = some_number(),
-                                    .step = some_number(),
+                                    .first = some_long_number(),
+                                    .block = some_long_number(),
+                                    .step = some_long_number(),
                                     .count = below(EXPERTS + 1),
                                     .value = value};
         for (uint32_t i = 0; i < f->report.count; i++)
@@ -271,7 +275,7 @@ static void test_longest(void **user) {
         for (uint32_t i = 0; i < d; i++)
             value[i] = INT64_MIN + i;
         caucus_frame g, f = {.kind = CAUCUS_FRAME_REPORT};
-        f.report = (caucus_report){UINT32_MAX, CAUCUS_ASK_SHORTLIST, UINT32_MAX, UINT32_MAX, UINT32_MAX, d, value};
+        f.report = (caucus_report){UINT32_MAX, CAUCUS_ASK_SHORTLIST, UINT64_MAX, UINT64_MAX, UINT64_MAX, d, value};
         size_t size = caucus_wire_put(&f, bytes, room);
         assert_true(size > 0);
         assert_int_equal(caucus_wire_take(bytes, size, d, scratch, &used, &g, NULL), CAUCUS_OK);
@@ -281,11 +285,19 @@ static void test_longest(void **user) {
         f = (caucus_frame){.kind = CAUCUS_FRAME_REFUSAL, .code = UINT32_MAX};
         memset(f.text, 'x', sizeof f.text - 1);
         assert_true(caucus_wire_put(&f, bytes, room) > 0);
-        f = (caucus_frame){.kind = CAUCUS_FRAME_ANNOUNCEMENT, .cost_next = UINT32_MAX, .sums_next = UINT32_MAX};
-        f.announcement = (caucus_announcement){UINT32_MAX, UINT32_MAX, UINT32_MAX,       CAUCUS_ASK_SHORTLIST,
-                                               UINT32_MAX, UINT32_MAX, CAUCUS_SHORTLIST, {0}};
-        memset(f.announcement.list, 0xff, sizeof f.announcement.list);
-        assert_true(caucus_wire_put(&f, bytes, room) > 0);
+        f = (caucus_frame){.kind = CAUCUS_FRAME_ANNOUNCEMENT, .cost_next = UINT64_MAX, .sums_next = UINT64_MAX};
+        f.announcement = (caucus_announcement){.serial = UINT64_MAX,
+                                               .epoch = UINT64_MAX,
+                                               .block = UINT64_MAX,
+                                               .expert = UINT32_MAX,
+                                               .ask = CAUCUS_ASK_SHORTLIST,
+                                               .step = UINT32_MAX,
+                                               .listed = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST};
+        memset(f.announcement.list, 0xff, f.announcement.listed * sizeof f.announcement.list[0]);
+        size = caucus_wire_put(&f, bytes, room);
+        assert_true(size > 0);
+        assert_int_equal(caucus_wire_take(bytes, size, d, scratch, &used, &g, NULL), CAUCUS_OK);
+        assert_same_frame(&f, &g);
         free(bytes);
         free(value);
         free(scratch);
@@ -320,7 +332,7 @@ static bool agree_on_report(const uint8_t *message, size_t size) {
         take_exact(bytes, wrap(bytes, CAUCUS_FRAME_REPORT, message, size), EXPERTS, scratch, &used, &f);
     if (status != CAUCUS_OK)
         return false;
-    Caucus__V1__Report *r = caucus__v1__report__unpack(NULL, size, message);
+    Caucus__V2__Report *r = caucus__v2__report__unpack(NULL, size, message);
     assert_non_null(r);
     assert_int_equal(f.report.client, r->client);
     assert_int_equal(f.report.kind, r->kind);
@@ -330,7 +342,7 @@ static bool agree_on_report(const uint8_t *message, size_t size) {
     assert_int_equal(f.report.count, r->n_values);
     if (r->n_values > 0)
         assert_memory_equal(f.report.value, r->values, 8 * r->n_values);
-    caucus__v1__report__free_unpacked(r, NULL);
+    caucus__v2__report__free_unpacked(r, NULL);
     return true;
 }
 
@@ -343,22 +355,22 @@ static void test_report_as_protobuf_c(void **user) {
         do
             fill_random(&f, value);
         while (f.kind != CAUCUS_FRAME_REPORT);
-        Caucus__V1__Report r = CAUCUS__V1__REPORT__INIT;
+        Caucus__V2__Report r = CAUCUS__V2__REPORT__INIT;
         r.client = f.report.client;
-        r.kind = (Caucus__V1__Ask)f.report.kind;
+        r.kind = (Caucus__V2__Ask)f.report.kind;
         r.first = f.report.first;
         r.block = f.report.block;
         r.step = f.report.step;
         r.n_values = f.report.count;
         r.values = value;
-        size_t size = caucus__v1__report__pack(&r, theirs);
+        size_t size = caucus__v2__report__pack(&r, theirs);
         assert_true(agree_on_report(theirs, size));
         size_t all = caucus_wire_put(&f, ours, sizeof ours);
         assert_int_equal(all, wrap(framed, CAUCUS_FRAME_REPORT, theirs, size));
         assert_memory_equal(ours, framed, all);
-        Caucus__V1__Envelope *e = caucus__v1__envelope__unpack(NULL, all - 4, ours + 4);
+        Caucus__V2__Envelope *e = caucus__v2__envelope__unpack(NULL, all - 4, ours + 4);
         assert_true(e != NULL && e->report != NULL && e->report->n_values == f.report.count);
-        caucus__v1__envelope__free_unpacked(e, NULL);
+        caucus__v2__envelope__free_unpacked(e, NULL);
     }
 }
 
@@ -410,20 +422,23 @@ static void test_stricter_than_protobuf(void **user) {
         size_t size;
         bool accepted;
     } reports[] = {
-        {"\x10\x01", 2, true},                                   /* a kind is enough to read */
-        {"", 0, false},                                          /* kind 0 */
-        {"\x10\x06", 2, false},                                  /* a kind never asked for */
-        {"\x10\x06\x10\x01", 4, true},                           /* the last one counts */
-        {"\x08\xff\xff\xff\xff\x0f\x10\x01", 8, true},           /* 2^32 - 1 */
-        {"\x08\x80\x80\x80\x80\x10\x10\x01", 8, false},          /* 2^32 */
-        {"\x08\x81\x80\x00\x10\x01", 6, true},                   /* 1, written long */
-        {"\x10\x01\x31\0\0\0\0\0\0\0\0", 11, false},             /* values not packed */
-        {"\x10\x01\x32\x08\0\0\0\0\0\0\0\0", 12, true},          /* packed */
-        {"\x10\x01\x32\x00\x32\x08\0\0\0\0\0\0\0\0", 14, false}, /* in two pieces */
-        {"\x10\x01\x32\x07\0\0\0\0\0\0\0", 11, false},           /* not whole numbers */
-        {"\x10\x01\x00\x00", 4, false},                          /* field number 0 */
-        {"\x10\x01\x3b\x3c", 4, false},                          /* a group */
-        {"\x10\x01\x38\x07\x42\x01x", 7, true},                  /* unknown fields 7 and 8 */
+        {"\x10\x01", 2, true},                                               /* a kind is enough to read */
+        {"", 0, false},                                                      /* kind 0 */
+        {"\x10\x06", 2, false},                                              /* a kind never asked for */
+        {"\x10\x06\x10\x01", 4, true},                                       /* the last one counts */
+        {"\x08\xff\xff\xff\xff\x0f\x10\x01", 8, true},                       /* 2^32 - 1 */
+        {"\x08\x80\x80\x80\x80\x10\x10\x01", 8, false},                      /* 2^32 */
+        {"\x18\x80\x80\x80\x80\x10\x10\x01", 8, true},                       /* first: 2^32 */
+        {"\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", 13, true},  /* block: 2^64 - 1 */
+        {"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x10\x01", 13, false}, /* step: more than 64 bits */
+        {"\x08\x81\x80\x00\x10\x01", 6, true},                               /* 1, written long */
+        {"\x10\x01\x31\0\0\0\0\0\0\0\0", 11, false},                         /* values not packed */
+        {"\x10\x01\x32\x08\0\0\0\0\0\0\0\0", 12, true},                      /* packed */
+        {"\x10\x01\x32\x00\x32\x08\0\0\0\0\0\0\0\0", 14, false},             /* in two pieces */
+        {"\x10\x01\x32\x07\0\0\0\0\0\0\0", 11, false},                       /* not whole numbers */
+        {"\x10\x01\x00\x00", 4, false},                                      /* field number 0 */
+        {"\x10\x01\x3b\x3c", 4, false},                                      /* a group */
+        {"\x10\x01\x38\x07\x42\x01x", 7, true},                              /* unknown fields 7 and 8 */
     };
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         assert_int_equal(agree_on_report((const uint8_t *)reports[i].bytes, reports[i].size), reports[i].accepted);
@@ -466,9 +481,9 @@ static void test_flipped_bits(void **user) {
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
             caucus_status status = take_exact(bytes, size, EXPERTS, scratch, &used, &g);
             if (status == CAUCUS_OK && used > 0) { /* then it is some other frame that protobuf-c knows as well */
-                Caucus__V1__Envelope *e = caucus__v1__envelope__unpack(NULL, used - 4, bytes + 4);
+                Caucus__V2__Envelope *e = caucus__v2__envelope__unpack(NULL, used - 4, bytes + 4);
                 assert_non_null(e);
-                caucus__v1__envelope__free_unpacked(e, NULL);
+                caucus__v2__envelope__free_unpacked(e, NULL);
                 reads++;
             } else {
                 refusals += status != CAUCUS_OK;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <sodium.h>
@@ -80,10 +81,10 @@ typedef struct joining {
     caucus_dial *dial;
     caucus_link *link;
     caucus_losses_source losses;
-    uint32_t printed; /* rounds whose expert was printed */
+    uint64_t printed; /* rounds whose expert was printed */
     double seen;      /* when there last was a coordinator that kept its deadline */
     /* The announcement that is due after the last round of a block. */
-    uint32_t heard;  /* announcements so far */
+    uint64_t heard;  /* announcements so far */
     double since;    /* when the wait for the next one on this connection began */
     double patience; /* seconds until the connection is not believed in any more; 0: as the deadline says */
     bool late;       /* it was not there in time, and that was said */
@@ -284,11 +285,11 @@ static int open_link(joining *j) {
     free(state);
     if (status != CAUCUS_OK)
         return restoring ? complain_state(j, status, &error) : complain(status, &error);
-    uint32_t round = caucus_link_round(j->link);
+    uint64_t round = caucus_link_round(j->link);
     if (bytes > 0 && round == j->plan->settings.rounds)
         fputs("caucus join: all rounds were played before\n", stderr);
     else if (bytes > 0)
-        fprintf(stderr, "caucus join: going on at round %u\n", round + 1);
+        fprintf(stderr, "caucus join: going on at round %" PRIu64 "\n", round + 1);
     j->printed = round;
     return 0;
 }
@@ -324,7 +325,7 @@ static void pause_ms(double ms) {
 /* Print the expert, take a row if there is one. Returns an exit code, or 0 to go on; *ret_wait: standard input is
  * waited for. */
 static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
-    uint32_t round = caucus_link_round(j->link);
+    uint64_t round = caucus_link_round(j->link);
     caucus_error error = {0};
     if (j->printed <= round) {
         printf("%u\n", caucus_link_expert(j->link));
@@ -340,7 +341,8 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
         fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_ENDED:
-        fprintf(stderr, "caucus join: standard input ended after round %u of %u%s\n", round, j->plan->settings.rounds,
+        fprintf(stderr, "caucus join: standard input ended after round %" PRIu64 " of %" PRIu64 "%s\n", round,
+                j->plan->settings.rounds,
                 j->journal ? " — start again with the same --state to go on"
                            : " — with --state FILE one can go on later");
         return CAUCUS_EXIT_FAILED;
@@ -365,7 +367,8 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
  * dead, so a coordinator that is late is dialled again: if it is there it says the same once more, and reports are sent
  * again as they were. Nothing can be played meanwhile: what follows the block is not known. */
 static void mind_deadline(joining *j) {
-    uint32_t heard = caucus_client_heard(caucus_link_client(j->link)), ms = caucus_link_deadline_ms(j->link);
+    uint64_t heard = caucus_client_heard(caucus_link_client(j->link));
+    uint32_t ms = caucus_link_deadline_ms(j->link);
     bool open = caucus_dial_is_open(j->dial);
     if (heard != j->heard || !caucus_link_awaits(j->link)) {
         j->heard = heard;
@@ -426,7 +429,7 @@ static void say_end(const joining *j) {
     uint64_t low, high, nan;
     caucus_link_count(j->link, &counts);
     caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
-    fprintf(stderr, "caucus join: %s%u rounds, %llu reports%s", caucus_stopped() ? "stopped: " : "",
+    fprintf(stderr, "caucus join: %s%" PRIu64 " rounds, %llu reports%s", caucus_stopped() ? "stopped: " : "",
             caucus_link_round(j->link), (unsigned long long)counts.reports, counts.again ? "" : "\n");
     if (counts.again)
         fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);

@@ -3,6 +3,7 @@
 
 #include "store/atomic_file.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ static caucus_status begin(caucus_losses_source *s, const caucus_plan *plan, uin
     return s->row ? CAUCUS_OK : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
 }
 
-caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint32_t skip,
+caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint64_t skip,
                                        caucus_error *ret_error) {
     caucus_status status = begin(s, plan, 0, ret_error);
     s->lines = (caucus_loss_lines){.experts = plan->settings.experts, .skip = skip};
@@ -32,10 +33,10 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     s->path = caucus_path_tail(path);
     const caucus_settings *p = &plan->settings;
     if (s->npy.experts != p->experts || s->npy.rounds < p->rounds || (!s->npy.single && s->npy.clients < client))
-        return caucus_fail(
-            ret_error, CAUCUS_E_CONFLICT, "",
-            "%.60s: %u clients × %u rounds × %u experts — the plan needs client %u, %u rounds, %u experts", path,
-            s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
+                           "%.60s: %u clients × %" PRIu64 " rounds × %u experts — the plan needs client %u, %" PRIu64
+                           " rounds, %u experts",
+                           path, s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
     return CAUCUS_OK;
 }
 
@@ -78,7 +79,7 @@ void caucus_losses_read(caucus_losses_source *s) {
         s->lines.ended = true;
 }
 
-caucus_losses_state caucus_losses_next(caucus_losses_source *s, uint32_t round, caucus_error *ret_error) {
+caucus_losses_state caucus_losses_next(caucus_losses_source *s, uint64_t round, caucus_error *ret_error) {
     if (s->trial)
         caucus_adversary_fill64(s->trial, s->client, round, 1, s->row);
     else if (s->has_npy)

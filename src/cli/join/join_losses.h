@@ -25,7 +25,7 @@ typedef struct caucus_losses_source {
 } caucus_losses_source;
 
 /** Lines of standard input. skip: rounds that were played before and come again. */
-caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint32_t skip,
+caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint64_t skip,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. */
 caucus_status caucus_losses_from_npy(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
@@ -41,6 +41,6 @@ bool caucus_losses_waits(const caucus_losses_source *source);
 /** Read what standard input has now (call when it can be read; never waits then). */
 void caucus_losses_read(caucus_losses_source *source);
 /** The losses of round `round` (from 0), in source->row. */
-caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint32_t round, caucus_error *ret_error);
+caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint64_t round, caucus_error *ret_error);
 
 #endif

@@ -49,8 +49,9 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
 
 void caucus_serve_summary(bool json, const caucus_server_status *now, const char *name, const char *state_dir) {
     if (json) {
-        printf("{\"finished\": %s, \"expert\": %u, \"selections\": %u, \"selections_allowed\": %u, \"checks\": %u, "
-               "\"steps\": %u",
+        printf("{\"finished\": %s, \"expert\": %u, \"selections\": %" PRIu64 ", \"selections_allowed\": %" PRIu64
+               ", \"checks\": %" PRIu64 ", "
+               "\"steps\": %" PRIu64,
                now->finished ? "true" : "false", now->now.expert, now->selections, now->switches_allowed, now->checks,
                now->steps_closed);
         json_number("epsilon_spent", now->epsilon_spent);
@@ -66,8 +67,9 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
         fputs("}\n", stdout);
         return;
     }
-    printf("%s: expert %u in force, %u of at most %u selections, %u steps\n", now->finished ? "done" : "stopped",
-           now->now.expert, now->selections, now->switches_allowed, now->steps_closed);
+    printf("%s: expert %u in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
+           now->finished ? "done" : "stopped", now->now.expert, now->selections, now->switches_allowed,
+           now->steps_closed);
     printf("epsilon spent on choices: %.6g of %.6g%s\n", now->epsilon_spent, now->epsilon_choices,
            now->seeded ? "   NOT PRIVATE (seeded)" : "");
     printf("received %" PRIu64 " numbers (the paper's protocol: %" PRIu64 "); %" PRIu64 " bytes in, %" PRIu64

@@ -22,7 +22,7 @@ typedef struct caucus_up {
     caucus_child *child;                          /* [m + 1]: the coordinator, then the clients */
     size_t children;                              /* started */
     uint32_t *expert;                             /* [m][T]: what was played */
-    uint32_t *played;                             /* [m] */
+    uint64_t *played;                             /* [m] */
     char summary[2048];                           /* the coordinator's last line about the run */
     bool opens;                                   /* the page is to be opened: the coordinator stays for it */
     bool opened;                                  /* something was started that shows it */

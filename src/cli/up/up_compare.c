@@ -15,7 +15,7 @@ typedef struct heard_list {
     bool failed;
 } heard_list;
 
-static void watch(void *user, uint32_t round, const caucus_announcement *a) {
+static void watch(void *user, uint64_t round, const caucus_announcement *a) {
     heard_list *list = user;
     (void)round;
     if (list->count == list->room) {
@@ -43,7 +43,7 @@ typedef struct comparison {
 
 /* One client's rounds: what it should have played, against `live`. */
 static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index, const uint32_t *live,
-                                    uint32_t played) {
+                                    uint64_t played) {
     const caucus_settings *s = &c->plan->settings;
     caucus_key seeded, run, key;
     caucus_key_from_seed(seed, &seeded);
@@ -54,7 +54,7 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
     caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = c->plan->grid};
     caucus_clips clips = {0, 0, 0};
     size_t next = 0;
-    for (uint32_t round = 0; status == CAUCUS_OK && round < s->rounds; round++) {
+    for (uint64_t round = 0; status == CAUCUS_OK && round < s->rounds; round++) {
         while (next < c->list.count && caucus_client_rounds_left(client) == 0)
             if (caucus_client_hear(client, &c->list.said[next++]) != CAUCUS_OK)
                 abort(); /* the simulation's own announcements */
@@ -77,7 +77,7 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
 }
 
 caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
-                                const uint32_t *expert, const uint32_t *played, const volatile int *stop,
+                                const uint32_t *expert, const uint64_t *played, const volatile int *stop,
                                 caucus_compared *ret) {
     const caucus_settings *s = &plan->settings;
     comparison c = {.plan = plan, .out = ret};

@@ -46,11 +46,12 @@ static void take_line(void *user, size_t number, const char *line) {
         u->shown = u->shown || strstr(line, "\"page\": \"shown\"");
         return;
     }
-    uint32_t rounds = u->prepared.plan[0]->settings.rounds, i = (uint32_t)number - 1;
+    uint64_t rounds = u->prepared.plan[0]->settings.rounds;
+    uint32_t i = (uint32_t)number - 1;
     char *end = NULL;
     unsigned long expert = strtoul(line, &end, 10);
     if (u->played[i] < rounds)
-        u->expert[(size_t)i * rounds + u->played[i]++] = end != line && *end == '\0' ? (uint32_t)expert : UINT32_MAX;
+        u->expert[i * rounds + u->played[i]++] = end != line && *end == '\0' ? (uint32_t)expert : UINT32_MAX;
 }
 
 int caucus_up_start_coordinator(caucus_up *u) {
@@ -165,7 +166,7 @@ int caucus_up_play(caucus_up *u) {
     while (code == 0 && !caucus_up_stop && alive > (u->opens && u->summary[0] ? 1 : 0)) {
         alive = caucus_children_read(u->child, u->children, 200, take_line, u);
         code = check_children(u);
-        uint32_t least = s->rounds;
+        uint64_t least = s->rounds;
         for (uint32_t i = 0; i < s->clients; i++)
             least = u->played[i] < least ? u->played[i] : least;
         caucus_progress_update(&progress, least, s->rounds);

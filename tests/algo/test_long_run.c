@@ -1,0 +1,182 @@
+/* test_long_run.c: runs with more phases and more selections than 16 bits count. No stream (key and nonce, what the
+ * cipher sees) is opened twice, whoever opens it; and a state saved beyond 2^16 goes on as if nothing had happened.
+ * docs/PRIVACY.md, "Keys and epochs". */
+#include "algo/federation.h"
+
+#include <stdio.h>
+
+#include "algo/schedule.h"
+
+/* ---- every stream opened ---- */
+
+typedef struct opened {
+    uint8_t key[CAUCUS_KEY_BYTES];
+    uint8_t nonce[12];
+} opened;
+static opened *streams;
+static size_t streams_count, streams_room;
+
+void __real_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane);
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane);
+void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                               uint64_t index, uint32_t lane) {
+    if (streams_count == streams_room) {
+        streams_room = streams_room ? 2 * streams_room : 1024;
+        streams = realloc(streams, streams_room * sizeof *streams);
+        assert_non_null(streams);
+    }
+    __real_caucus_stream_init(ret, key, purpose, phase, index, lane);
+    opened *o = &streams[streams_count++];
+    memcpy(o->key, ret->key, sizeof o->key);
+    memcpy(o->nonce, ret->nonce, sizeof o->nonce);
+}
+
+static int by_bytes(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(opened));
+}
+
+static size_t streams_opened_twice(void) {
+    size_t twice = 0;
+    qsort(streams, streams_count, sizeof streams[0], by_bytes);
+    for (size_t i = 1; i < streams_count; i++)
+        twice += by_bytes(&streams[i - 1], &streams[i]) == 0;
+    return twice;
+}
+
+/* ---- plans ---- */
+
+#define BEYOND ((uint64_t)1 << 16)
+#define EXPERTS 3
+
+enum { VOTE, SHORTLIST, KNORM, TREES, HEDGE, SVT, KINDS };
+
+static caucus_settings settings_of(int kind) {
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.algorithm = kind == HEDGE ? CAUCUS_ALGORITHM_HEDGE : kind == SVT ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_STOCH;
+    s.trust = kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR;
+    s.message = kind == VOTE        ? CAUCUS_MESSAGE_VOTE
+                : kind == SHORTLIST ? CAUCUS_MESSAGE_SHORTLIST
+                : kind == KNORM     ? CAUCUS_MESSAGE_KNORM
+                                    : CAUCUS_MESSAGE_AUTO;
+    s.trees = kind == TREES ? 1 : CAUCUS_TREES_AUTO;
+    s.clients = 2;
+    s.experts = EXPERTS;
+    s.rounds = kind == TREES ? 15 : kind <= KNORM ? 3 : BEYOND + 100;
+    s.epsilon = kind == HEDGE ? 1000 : 20;
+    return s;
+}
+
+/* Doubling phases end after a few dozen. Here the last one comes again and again, each as long as what it learns from:
+ * what the machines would be given by a plan without end. */
+static void go_on(caucus_plan *plan) {
+    caucus_stoch_plan *stoch = &plan->stoch;
+    uint64_t phases = BEYOND + 100, had = stoch->phases - 1;
+    stoch->phase = realloc(stoch->phase, (phases - 1) * sizeof *stoch->phase);
+    assert_non_null(stoch->phase);
+    for (uint64_t i = had; i + 1 < phases; i++) {
+        stoch->phase[i] = stoch->phase[had - 1];
+        stoch->phase[i].first = stoch->phase[i - 1].first + stoch->phase[i - 1].length;
+        stoch->phase[i].length = stoch->phase[i].samples;
+    }
+    stoch->phases = phases;
+    plan->settings.rounds = stoch->phase[phases - 2].first + stoch->phase[phases - 2].length - 1;
+}
+
+/* Which expert is good changes with every phase, so that mixtures are mixed and experts change. */
+static void row_of(uint64_t client, uint64_t round, double *ret) {
+    for (uint64_t y = 0; y < EXPERTS; y++)
+        ret[y] = (round / 2 + client + y) % EXPERTS == 0 ? 0.1 : 0.9;
+}
+
+static void expect_same_after_restart(const federation *f) {
+    size_t bytes = caucus_coordinator_state_bytes(f->coordinator);
+    uint8_t *state = malloc(bytes), *again = malloc(bytes);
+    assert_true(state && again);
+    caucus_key key;
+    caucus_key_from_seed(1, &key);
+    caucus_coordinator_save(f->coordinator, state);
+    caucus_coordinator *restored = NULL;
+    assert_int_equal(caucus_coordinator_restore(f->plan, &key, state, bytes, &restored), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_state_bytes(restored), bytes);
+    caucus_coordinator_save(restored, again);
+    assert_memory_equal(state, again, bytes);
+    assert_int_equal(caucus_coordinator_announcement(restored)->block,
+                     caucus_coordinator_announcement(f->coordinator)->block);
+    caucus_coordinator_free(restored);
+    free(state);
+    free(again);
+
+    bytes = caucus_client_state_bytes(f->client[0]);
+    state = malloc(bytes), again = malloc(bytes);
+    assert_true(state && again);
+    caucus_client_save(f->client[0], state);
+    caucus_client *client = NULL;
+    assert_int_equal(caucus_client_restore(f->plan, 1, &key, state, bytes, &client), CAUCUS_OK);
+    caucus_client_save(client, again);
+    assert_memory_equal(state, again, bytes);
+    assert_int_equal(caucus_client_round(client), caucus_client_round(f->client[0]));
+    caucus_client_free(client);
+    free(state);
+    free(again);
+}
+
+static void run(int kind) {
+    federation f;
+    caucus_settings s = settings_of(kind);
+    memset(&f, 0, sizeof f);
+    assert_int_equal(caucus_plan_new(&s, &f.plan, NULL), CAUCUS_OK);
+    if (kind <= TREES)
+        go_on(f.plan);
+    f.m = s.clients;
+    f.d = s.experts;
+    streams_count = 0;
+    caucus_key seeded, key;
+    caucus_key_from_seed(7, &seeded);
+    caucus_key_derive(&seeded, 0, &key);
+    assert_int_equal(caucus_coordinator_new(f.plan, &key, &f.coordinator), CAUCUS_OK);
+    for (uint32_t i = 0; i < f.m; i++) {
+        caucus_key_derive(&seeded, i + 1, &key);
+        assert_int_equal(caucus_client_new(f.plan, i + 1, &key, &f.client[i]), CAUCUS_OK);
+        assert_int_equal(caucus_client_hear(f.client[i], caucus_coordinator_announcement(f.coordinator)), CAUCUS_OK);
+    }
+    for (uint64_t round = 1; round <= f.plan->settings.rounds; round++) {
+        for (uint32_t i = 0; i < f.m; i++) {
+            double row[EXPERTS];
+            row_of(i, round, row);
+            assert_int_equal(caucus_client_observe(f.client[i], row, 1), CAUCUS_OK);
+        }
+        federation_talk(&f);
+        if (caucus_coordinator_announcement(f.coordinator)->block == BEYOND + 50 &&
+            caucus_client_rounds_left(f.client[0]) > 0) {
+            size_t so_far = streams_count;
+            expect_same_after_restart(&f);
+            streams_count = so_far; /* a new coordinator has opened the streams of a beginning */
+        }
+    }
+    assert_int_equal(caucus_client_round(f.client[0]), f.plan->settings.rounds);
+    const caucus_announcement *last = caucus_coordinator_announcement(f.coordinator);
+    assert_int_equal(last->ask, CAUCUS_ASK_NOTHING);
+    size_t count = streams_count, twice = streams_opened_twice();
+    print_message("kind %d: %zu streams, %zu twice; last serial %llu, %llu selections\n", kind, count, twice,
+                  (unsigned long long)last->serial, (unsigned long long)caucus_coordinator_selections(f.coordinator));
+    assert_true(last->serial > (kind == SVT ? 0 : BEYOND));
+    assert_true(kind == SVT || caucus_coordinator_selections(f.coordinator) > BEYOND);
+    assert_true(count > (kind == SVT ? 1 : BEYOND)); /* svt opens one for eight checks, until its budget is used up */
+    assert_int_equal(twice, 0);
+    federation_close(&f);
+}
+
+static void test_no_stream_twice(void **state) {
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        run(kind);
+    free(streams);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_stream_twice)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
