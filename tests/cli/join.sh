@@ -51,7 +51,8 @@ mkfifo pipe
 exec 9<>pipe
 timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>&1 &
 holder=$!
-for _ in $(seq 400); do [ ! -e 1.state.lock ] || break; sleep 0.02; done
+locked() { [ -e 1.state.lock ] && grep -q ":$(stat -c %i 1.state.lock) " /proc/locks; } # there, and taken
+for _ in $(seq 1000); do ! locked 2>/dev/null || break; sleep 0.02; done
 refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --state 1.state
 [ -e 1.state.lock ] || bad "the refused one took the lock away"
 kill -TERM "$holder"
