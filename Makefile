@@ -3,8 +3,8 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan tsan fuzz coverage nightly abi
-.PHONY: abi-update docs-api dist install clean
+.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan asan-quick tsan fuzz
+.PHONY: coverage nightly abi abi-update docs-api dist install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -52,6 +52,12 @@ asan: ## tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan --output-on-failure --no-tests=error -j $(JOBS)
 
+asan-quick: ## the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer: minutes, for every change
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS)
+	ctest --test-dir build-asan --output-on-failure --no-tests=error -j $(JOBS) -LE 'stat|sim|e2e|fault|audit|house' \
+	    -E 'cli-(audit|reproduce|experiments|progress)|algo-exact_stoch_run'
+
 tsan: ## tests under ThreadSanitizer (all but the statistical ones, which have one thread)
 	cmake --preset tsan
 	cmake --build build-tsan -j $(JOBS)
@@ -69,7 +75,7 @@ coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage
 	cmake --build build-coverage -j $(JOBS)
 	tools/coverage build-coverage 80 90 $(JOBS)
 
-nightly: ## what takes too long for every change: asan, tsan, fuzz, audit, coverage, bench; prints each one's time
+nightly: ## what is too long for every change: asan, tsan, fuzz, timing, audit, coverage, bench; prints each one's time
 	tools/nightly
 
 abi: ## compare the shared libraries' ABI with the committed one (abi/)
