@@ -134,7 +134,7 @@ static double seconds_commit(const caucus_plan *plan, bool disk) {
     must(caucus_coordinator_new(plan, &key, &machine), &error);
     size_t bytes = caucus_coordinator_state_bytes(machine);
     uint8_t *state = malloc(bytes);
-    caucus_coordinator_save(machine, state);
+    must(caucus_coordinator_save(machine, state, bytes), &error);
     caucus_store *store = NULL;
     must(caucus_store_open(new_state(disk, dir), plan_hash, true, &store, &error), &error);
     for (uint32_t i = 0; i < TIMES; i++) {

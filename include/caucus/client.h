@@ -24,9 +24,9 @@ extern "C" {
 
 typedef struct caucus_client caucus_client;
 
-/** Gradient of this client's loss of `round` at the mixture x (d values, sum 1), for convex losses. Called only from
+/** Gradient of this client's loss of `round` at the mixture x (one value per expert, sum 1), for convex losses. Called only from
  *  caucus_client_report(), for rounds already played; must give the same answer for the same arguments. */
-typedef void (*caucus_gradient)(void *user, uint64_t round, const double *x, double *ret_gradient);
+typedef void (*caucus_gradient)(void *user, uint64_t round, const double *x, double *ret_gradient, uint32_t experts);
 
 /** A client of a plan.
  *  In:      plan   borrowed until caucus_client_free(). index 1..clients. key: this client's own, copied.
@@ -49,8 +49,10 @@ CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,
 /** The expert to play in the coming round (0..d-1). */
 CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);
 
-/** Stoch: the mixture in force, d values that sum to 1, each a ratio of integers divided once. */
-CAUCUS_API void caucus_client_mixture(const caucus_client *client, double *ret);
+/** Stoch: the mixture in force, one value per expert; they sum to 1, each a ratio of integers divided once.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (ret_count is below the number of experts; nothing is written). */
+CAUCUS_API caucus_status caucus_client_mixture(const caucus_client *client, double *ret,
+                                               size_t ret_count) CAUCUS_MUST_CHECK;
 
 /** Rounds that can be observed before a report is due (0: a report or an announcement is due; or the run is over). */
 CAUCUS_API uint64_t caucus_client_rounds_left(const caucus_client *client);
@@ -78,10 +80,12 @@ CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_l
 
 /** The whole state but the key as bytes, and back: the losses not yet reported, and the report that is due with the
  * noise it was drawn with. Save after caucus_client_report() and before the report is sent: then it is sent again as it
- * was, never drawn again. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (torn, altered, or of another plan or client),
+ * was, never drawn again. Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_client_state_bytes(); it is
+ * zeros then), CAUCUS_E_FORMAT (torn, altered, or of another plan or client),
  * CAUCUS_E_MEMORY. Privacy: the bytes hold this client's sums: they stay with it. */
 CAUCUS_API size_t caucus_client_state_bytes(const caucus_client *client);
-CAUCUS_API void caucus_client_save(const caucus_client *client, uint8_t *ret);
+CAUCUS_API caucus_status caucus_client_save(const caucus_client *client, uint8_t *ret,
+                                            size_t ret_bytes) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                                const uint8_t *state, size_t bytes,
                                                caucus_client **ret) CAUCUS_MUST_CHECK;

@@ -4,8 +4,7 @@
  * Given uniform bits each function has exactly the law written beside it: no floating point, no
  * modulo bias, no truncated tail. The scalar draws follow Canonne, Kamath and Steinke (2020); the
  * `_fill` versions make many draws at once by exact inversion (docs/PRIVACY.md, "Samplers") and have the
- * same law, though not the same draws. Each `_log_pmf` is the density beside the sampler, for tests,
- * audits and bounds; no draw ever calls it.
+ * same law, though not the same draws.
  * Parameters out of range are caller bugs (assert): plans have been checked before. */
 #ifndef CAUCUS_SAMPLERS_H
 #define CAUCUS_SAMPLERS_H
@@ -29,26 +28,20 @@ CAUCUS_API bool caucus_bernoulli_exp(caucus_stream *stream, uint64_t a, uint64_t
 /** P(y) = (1-e^-rate) e^(-rate*y), y = 0, 1, ...; rate > 0, den <= CAUCUS_DEN_MAX. Result < 2^62: a larger one aborts,
  * which has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */
 CAUCUS_API int64_t caucus_geometric(caucus_stream *stream, caucus_rational rate);
-CAUCUS_API double caucus_geometric_log_pmf(int64_t y, caucus_rational rate);
 CAUCUS_API void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n);
 
 /** P(y) ~ e^(-rate*|y|), y any integer. */
 CAUCUS_API int64_t caucus_laplace(caucus_stream *stream, caucus_rational rate);
-CAUCUS_API double caucus_laplace_log_pmf(int64_t y, caucus_rational rate);
 CAUCUS_API void caucus_laplace_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n);
 
 /** P(y) ~ e^(-y^2/(2*variance)), y any integer; variance > 0, variance.num <= 2^56 after reduction. */
 CAUCUS_API int64_t caucus_gaussian(caucus_stream *stream, caucus_rational variance);
-CAUCUS_API double caucus_gaussian_log_pmf(int64_t y, caucus_rational variance);
 CAUCUS_API void caucus_gaussian_fill(caucus_stream *stream, caucus_rational variance, int64_t *ret, size_t n);
 
 /** The l-infinity K-norm law on Z^d: P(z) ~ e^(-rate * max_n |z_n|). Scalar reference and bulk version. */
 CAUCUS_API void caucus_knorm(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t d);
 CAUCUS_API void caucus_knorm_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t d);
-/** Log-weight, unnormalised, of the layer r from which the vector is then drawn uniformly (z_n in -r..r): P(r) ~
- * (2r+1)^d e^(-rate*r). (The largest |z_n| itself has P(m) ~ ((2m+1)^d - (2m-1)^d) e^(-rate*m).) Cost grows as
- * e^(rate*d/2): meant for rate*d of order 1. */
-CAUCUS_API double caucus_knorm_log_weight(int64_t radius, caucus_rational rate, size_t d);
+/* Its cost grows as e^(rate*d/2): meant for rate*d of order 1. */
 
 #ifdef __cplusplus
 }

@@ -34,10 +34,6 @@ CAUCUS_API uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t
 /** The smallest score; ties to one drawn uniformly. No privacy. */
 CAUCUS_API uint32_t caucus_select_min(caucus_stream *stream, const int64_t *score, uint32_t d);
 
-/** Exact laws, for tests and audits: ret[n] = P(n). */
-CAUCUS_API void caucus_select_exponential_law(const int64_t *score, uint32_t d, caucus_rational rate, long double *ret);
-CAUCUS_API void caucus_select_flip_law(const int64_t *score, uint32_t d, caucus_rational rate, long double *ret);
-
 #ifdef __cplusplus
 }
 #endif

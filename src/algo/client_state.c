@@ -3,6 +3,7 @@
  * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was
  * announced and cost no privacy. */
 #include <assert.h>
+#include <sodium.h>
 
 #include "algo/announcement_pack.h"
 #include "algo/client.h"
@@ -105,13 +106,15 @@ size_t caucus_client_state_bytes(const caucus_client *c) {
     return p.used;
 }
 
-void caucus_client_save(const caucus_client *c, uint8_t *ret) {
+caucus_status caucus_client_save(const caucus_client *c, uint8_t *ret, size_t ret_bytes) {
     assert(c->borrowed_rounds == 0);
-    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
+    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret, .size = ret_bytes};
     caucus_client copy = *c; /* the report keeps pointing at the original's buffers, or at the copy's scalar */
     if (c->report.value == &c->scalar)
         copy.report.value = &copy.scalar;
     pack_fields(&p, &copy);
+    sodium_memzero(&copy, sizeof copy);
+    return p.failed ? CAUCUS_E_RANGE : CAUCUS_OK;
 }
 
 /* Values as large as a run can make them, so that what is added to them cannot overflow: sums are below 2^62 (checked

@@ -65,11 +65,12 @@ size_t caucus_coordinator_state_bytes(const caucus_coordinator *c) {
     return p.used;
 }
 
-void caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret) {
-    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret};
+caucus_status caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret, size_t ret_bytes) {
+    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret, .size = ret_bytes};
     caucus_coordinator copy = *c;
     pack_fields(&p, &copy);
     sodium_memzero(&copy, sizeof copy);
+    return p.failed ? CAUCUS_E_RANGE : CAUCUS_OK;
 }
 
 static bool within(caucus_i128 value, caucus_i128 limit) {

@@ -16,6 +16,10 @@ static void word(caucus_pack *pack, uint64_t *value, size_t bytes) {
         }
         *value = caucus_le_get(pack->from + pack->used, bytes);
     } else if (pack->mode == CAUCUS_PACK_WRITE) {
+        if (pack->failed || pack->size - pack->used < bytes) {
+            pack->failed = true;
+            return;
+        }
         (void)caucus_le_put(pack->to + pack->used, *value, bytes);
     }
     pack->used += bytes;
@@ -82,6 +86,11 @@ void caucus_pack_head(caucus_pack *pack, uint32_t magic, uint32_t clients, uint3
 }
 
 void caucus_pack_seal(caucus_pack *pack) {
+    if (pack->mode == CAUCUS_PACK_WRITE && (pack->failed || pack->size - pack->used < CAUCUS_PACK_HASH_BYTES)) {
+        sodium_memzero(pack->to, pack->size); /* half a state is of no use, and holds what a whole one holds */
+        pack->failed = true;
+        return;
+    }
     if (pack->mode == CAUCUS_PACK_WRITE)
         crypto_hash_sha256(pack->to + pack->used, pack->to, pack->used);
     if (pack->mode == CAUCUS_PACK_READ && pack->used + CAUCUS_PACK_HASH_BYTES != pack->size)

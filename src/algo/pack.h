@@ -14,10 +14,10 @@ typedef enum caucus_pack_mode { CAUCUS_PACK_MEASURE, CAUCUS_PACK_WRITE, CAUCUS_P
 
 typedef struct caucus_pack {
     caucus_pack_mode mode;
-    uint8_t *to;         /* WRITE */
+    uint8_t *to;         /* WRITE: `size` bytes of room */
     const uint8_t *from; /* READ */
     size_t used, size;
-    bool failed; /* READ: too short, or a value that cannot be */
+    bool failed; /* READ: too short, or a value that cannot be; WRITE: no room, and `to` is zeros */
 } caucus_pack;
 
 #define CAUCUS_PACK_HASH_BYTES 32

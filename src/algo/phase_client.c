@@ -246,8 +246,10 @@ void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
         begin_phase(c, before->block);
 }
 
-void caucus_client_mixture(const caucus_client *c, double *ret) {
+caucus_status caucus_client_mixture(const caucus_client *c, double *ret, size_t ret_count) {
     uint32_t d = c->plan->settings.experts;
+    if (ret_count < d)
+        return CAUCUS_E_RANGE;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     bool built = weights && caucus_weights_mass(weights) > 0;
     bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
@@ -257,4 +259,5 @@ void caucus_client_mixture(const caucus_client *c, double *ret) {
         else
             ret[y] = middle ? 1.0 / d : y == c->expert ? 1.0 : 0.0;
     }
+    return CAUCUS_OK;
 }

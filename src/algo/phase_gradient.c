@@ -26,7 +26,7 @@ static void add_gradients(caucus_client *c, uint64_t first_round, int64_t *value
     double alpha = c->plan->settings.lipschitz;
     const caucus_common *w = c->common;
     for (uint64_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
+        c->gradient(c->gradient_user, first_round + s, w->x, w->slope, d);
         for (uint32_t y = 0; y < d; y++)
             value[y] += caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
     }
@@ -38,10 +38,10 @@ static void add_differences(caucus_client *c, uint64_t first_round, int64_t limi
     double alpha = c->plan->settings.lipschitz;
     const caucus_common *w = c->common;
     for (uint64_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, w->x, w->slope);
+        c->gradient(c->gradient_user, first_round + s, w->x, w->slope, d);
         for (uint32_t y = 0; y < d; y++)
             w->here[y] = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
-        c->gradient(c->gradient_user, first_round + s, w->x_parent, w->slope);
+        c->gradient(c->gradient_user, first_round + s, w->x_parent, w->slope, d);
         for (uint32_t y = 0; y < d; y++) {
             int64_t there = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
             value[y] += clamped(w->here[y] - there, limit) * ((int64_t)1 << c->leaf.depth);

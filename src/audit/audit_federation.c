@@ -4,11 +4,13 @@
  * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and
  * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
 #include "audit/audit_parts.h"
+#include "dp/laws.h"
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
 #include <caucus/select.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -153,8 +155,9 @@ static void fill_losses(federation *f, unsigned world) {
 /* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right
  * vertex's; its gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as
  * large as any. */
-static void gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     const slope *s = user;
+    assert(experts == 2);
     bool root = s->f->setting->losses == CAUCUS_AUDIT_TREE_ROOT;
     double sign = s->client == 1 && s->world == 0 && round == (root ? 4 : 6) ? -1 : 1;
     double size = root ? (round == 4 || round == 5) : round == 6 ? x[0] - x[1] : 0;

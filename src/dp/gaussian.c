@@ -11,6 +11,7 @@
  * e^-60 (D < 2^58*(1 + |y|/t)). Then D^2 = k*b + r is divided out bit by bit and exp(-D^2/b) is k coins
  * e^-1 and one coin e^(-r/b): still exact. */
 #include "dp/draws.h"
+#include "dp/laws.h"
 
 #include <assert.h>
 #include <math.h>

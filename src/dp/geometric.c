@@ -4,6 +4,7 @@
  * X = U + t*V with P(X) ~ e^(-X/t). Then floor(X/s) has P(y) ~ e^(-y*s/t), since each y collects the s
  * values s*y .. s*y+s-1, whose weights are those of y = 0 times e^(-y*s/t) (Canonne, Kamath, Steinke 2020). */
 #include "dp/draws.h"
+#include "dp/laws.h"
 
 #include <assert.h>
 #include <math.h>

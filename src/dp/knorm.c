@@ -6,6 +6,7 @@
  * probability prod_{i=1..d} (2r+1)/(2(r+i)) leaves (2r+1)^d e^(-rate*r). Acceptance is about
  * e^(-rate*d/2), that is about 1 where a unit of loss is thousands of grid steps. */
 #include "dp/draws.h"
+#include "dp/laws.h"
 
 #include <assert.h>
 #include <math.h>

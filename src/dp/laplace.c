@@ -2,6 +2,7 @@
  *
  * A geometric with a random sign counts 0 twice (+0 and -0): drop -0 and draw again. */
 #include "dp/draws.h"
+#include "dp/laws.h"
 
 #include <math.h>
 

@@ -9,6 +9,7 @@
 #include <caucus/select.h>
 
 #include "dp/exponential_draw.h"
+#include "dp/laws.h"
 #include "num/checked.h"
 #include "num/vector.h"
 

@@ -35,7 +35,8 @@ static void write_state(const caucus_link *link, uint8_t *ret, size_t bytes) {
     to = caucus_le_put32(to, link->over);
     to = caucus_le_put(to, machine, 8);
     to = caucus_le_put32(to, (uint32_t)link->items);
-    caucus_client_save(link->machine, to);
+    if (caucus_client_save(link->machine, to, machine) != CAUCUS_OK)
+        abort(); /* it was measured above */
     to += machine;
     for (size_t i = 0; i < link->items; i++) {
         to = caucus_le_put(to, link->item[i].serial, 8);

@@ -99,7 +99,8 @@ static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *r
         s->state = grown;
         s->state_room = bytes;
     }
-    caucus_coordinator_save(s->machine, s->state);
+    if (caucus_coordinator_save(s->machine, s->state, bytes) != CAUCUS_OK)
+        abort(); /* it was measured above */
     char(*text)[CAUCUS_LEDGER_LINE_BYTES] = calloc(lines + 1, sizeof *text);
     const char **line = calloc(lines + 1, sizeof *line);
     caucus_status status = text && line ? CAUCUS_OK : CAUCUS_E_MEMORY;

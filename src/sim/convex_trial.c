@@ -58,7 +58,8 @@ void caucus_convex_free(caucus_convex *c) {
     free(c);
 }
 
-static void gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    (void)experts; /* the losses have as many */
     const source *from = user;
     caucus_adversary_gradient(from->losses, from->client, round - 1, x, ret);
 }
@@ -91,7 +92,8 @@ void caucus_convex_play(caucus_convex *c, caucus_client *const *client, uint64_t
         if (caucus_client_observe(client[i], NULL, count) != CAUCUS_OK)
             abort(); /* all clients move in step */
     }
-    caucus_client_mixture(client[0], c->row);
+    if (caucus_client_mixture(client[0], c->row, c->d) != CAUCUS_OK)
+        abort(); /* the row has d places */
     for (uint32_t n = 0; n < c->d; n++) {
         c->row[n] = (1 - s) * c->row[n] + s / c->d;
         c->truths[n] += c->segment[n];

@@ -9,6 +9,7 @@
 #define CAUCUS_TESTS_EXACT_SVT_H
 
 #include "dp/exact.h"
+#include "dp/laws.h"
 
 #define SVT_CHECKS_MAX 4
 #define SVT_KEEP 2 /* symbols of a transcript: chosen expert 0 or 1, or keep */

@@ -32,8 +32,8 @@ static void assert_same_state(const caucus_client *a, const caucus_client *b) {
     assert_int_equal(bytes, caucus_client_state_bytes(b));
     uint8_t *left = malloc(bytes), *right = malloc(bytes);
     assert_true(left && right);
-    caucus_client_save(a, left);
-    caucus_client_save(b, right);
+    assert_int_equal(caucus_client_save(a, left, bytes), CAUCUS_OK);
+    assert_int_equal(caucus_client_save(b, right, bytes), CAUCUS_OK);
     assert_memory_equal(left, right, bytes);
     free(left);
     free(right);

@@ -83,7 +83,7 @@ static uint8_t *saved(const caucus_coordinator *c, size_t *ret_bytes) {
     *ret_bytes = caucus_coordinator_state_bytes(c);
     uint8_t *state = malloc(*ret_bytes);
     assert_non_null(state);
-    caucus_coordinator_save(c, state);
+    assert_int_equal(caucus_coordinator_save(c, state, *ret_bytes), CAUCUS_OK);
     return state;
 }
 

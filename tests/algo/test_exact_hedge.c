@@ -5,6 +5,7 @@
  * two experts, all neighbours, all transcripts; the rate is the plan's. A run of the coordinator is compared with the
  * law. */
 #include "dp/exact.h"
+#include "dp/laws.h"
 
 #include <caucus/coordinator.h>
 

@@ -5,6 +5,7 @@
  * epsilon (gauss: the exact delta at epsilon). Rates, variances and clamps are the plan's. For trust paper-local the
  * same search shows what the paper's noise really costs, and that the accountant does not say less. */
 #include "algo/exact_stoch.h"
+#include "dp/laws.h"
 
 static caucus_plan *message_plan(caucus_message message, caucus_losses losses, int trees, caucus_unit unit,
                                  double epsilon) {

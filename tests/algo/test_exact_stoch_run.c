@@ -20,9 +20,9 @@ static int64_t jumpy(uint64_t round, double x0, uint32_t y) {
     return (int64_t)((h >> 40) % 5) - 2; /* -2..2: the grid has two steps per unit */
 }
 
-static void gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)user;
-    for (uint32_t y = 0; y < 2; y++) {
+    for (uint32_t y = 0; y < experts; y++) {
         ret[y] = (double)jumpy(round, x[0], y) / 2;
     }
 }

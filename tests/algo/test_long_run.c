@@ -97,11 +97,11 @@ static void expect_same_after_restart(const federation *f) {
     assert_true(state && again);
     caucus_key key;
     caucus_key_from_seed(1, &key);
-    caucus_coordinator_save(f->coordinator, state);
+    assert_int_equal(caucus_coordinator_save(f->coordinator, state, bytes), CAUCUS_OK);
     caucus_coordinator *restored = NULL;
     assert_int_equal(caucus_coordinator_restore(f->plan, &key, state, bytes, &restored), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_state_bytes(restored), bytes);
-    caucus_coordinator_save(restored, again);
+    assert_int_equal(caucus_coordinator_save(restored, again, bytes), CAUCUS_OK);
     assert_memory_equal(state, again, bytes);
     assert_int_equal(caucus_coordinator_announcement(restored)->block,
                      caucus_coordinator_announcement(f->coordinator)->block);
@@ -112,10 +112,10 @@ static void expect_same_after_restart(const federation *f) {
     bytes = caucus_client_state_bytes(f->client[0]);
     state = malloc(bytes), again = malloc(bytes);
     assert_true(state && again);
-    caucus_client_save(f->client[0], state);
+    assert_int_equal(caucus_client_save(f->client[0], state, bytes), CAUCUS_OK);
     caucus_client *client = NULL;
     assert_int_equal(caucus_client_restore(f->plan, 1, &key, state, bytes, &client), CAUCUS_OK);
-    caucus_client_save(client, again);
+    assert_int_equal(caucus_client_save(client, again, bytes), CAUCUS_OK);
     assert_memory_equal(state, again, bytes);
     assert_int_equal(caucus_client_round(client), caucus_client_round(f->client[0]));
     caucus_client_free(client);

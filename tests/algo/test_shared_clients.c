@@ -16,7 +16,8 @@ typedef struct pair {
 } pair;
 
 /* A gradient that depends on who asks, on the round and on where. */
-static void gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    assert_int_equal(experts, EXPERTS);
     hashed_losses(*(const uint32_t *)user, (uint32_t)round, EXPERTS, ret);
     for (int y = 0; y < EXPERTS; y++)
         ret[y] = ret[y] * 0.5 + x[y] * 0.5;
@@ -75,8 +76,8 @@ static void play(const caucus_settings *s, bool mixes) {
                 assert_int_equal(caucus_client_observe(p.alone.client[i], row + r * EXPERTS, 1), CAUCUS_OK);
             assert_int_equal(caucus_client_observe(p.shared[i], row, count), CAUCUS_OK);
             assert_int_equal(caucus_client_cost(p.shared[i]), caucus_client_cost(p.alone.client[i]));
-            caucus_client_mixture(p.shared[i], here);
-            caucus_client_mixture(p.alone.client[i], there);
+            assert_int_equal(caucus_client_mixture(p.shared[i], here, EXPERTS), CAUCUS_OK);
+            assert_int_equal(caucus_client_mixture(p.alone.client[i], there, EXPERTS), CAUCUS_OK);
             assert_memory_equal(here, there, sizeof here);
             p.mixed += p.shared[i]->mixed;
         }

@@ -1,6 +1,8 @@
 /* test_state.c: machines saved and restored at every step play on as if nothing had happened. */
 #include "algo/federation.h"
 
+#include <sodium.h>
+
 #include "algo/client.h"
 
 /* Replace the coordinator by its own saved state. */
@@ -8,7 +10,7 @@ static void reload_coordinator(federation *f, const caucus_key *key) {
     size_t bytes = caucus_coordinator_state_bytes(f->coordinator);
     uint8_t *state = malloc(bytes);
     assert_non_null(state);
-    caucus_coordinator_save(f->coordinator, state);
+    assert_int_equal(caucus_coordinator_save(f->coordinator, state, bytes), CAUCUS_OK);
     caucus_coordinator *again = NULL;
     assert_int_equal(caucus_coordinator_restore(f->plan, key, state, bytes, &again), CAUCUS_OK);
     caucus_coordinator_free(f->coordinator);
@@ -22,7 +24,7 @@ static void reload_client(federation *f, uint32_t i, const caucus_key *key) {
     size_t bytes = caucus_client_state_bytes(f->client[i]);
     uint8_t *state = malloc(bytes);
     assert_non_null(state);
-    caucus_client_save(f->client[i], state);
+    assert_int_equal(caucus_client_save(f->client[i], state, bytes), CAUCUS_OK);
     caucus_client *again = NULL;
     assert_int_equal(caucus_client_restore(f->plan, i + 1, key, state, bytes, &again), CAUCUS_OK);
     const caucus_report *same = caucus_client_report(again);
@@ -41,9 +43,9 @@ static void reload_client(federation *f, uint32_t i, const caucus_key *key) {
     free(state);
 }
 
-static void pull(void *user, uint64_t round, const double *x, double *ret) {
+static void pull(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)user, (void)round;
-    for (int y = 0; y < 12; y++)
+    for (uint32_t y = 0; y < experts; y++)
         ret[y] = x[y] - (y < 2 ? 0.5 : 0);
 }
 
@@ -157,8 +159,13 @@ static void test_damage(void **state) {
     size_t bytes = caucus_coordinator_state_bytes(f.coordinator), own = caucus_client_state_bytes(f.client[0]);
     uint8_t *coordinator = malloc(bytes), *client = malloc(own);
     assert_true(coordinator && client);
-    caucus_coordinator_save(f.coordinator, coordinator);
-    caucus_client_save(f.client[0], client);
+    /* One byte too few: refused, and nothing of the state stays behind in the buffer. */
+    assert_int_equal(caucus_coordinator_save(f.coordinator, coordinator, bytes - 1), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_client_save(f.client[0], client, own - 1), CAUCUS_E_RANGE);
+    assert_true(sodium_is_zero(coordinator, bytes - 1) && sodium_is_zero(client, own - 1));
+    assert_int_equal(caucus_coordinator_save(f.coordinator, coordinator, 0), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_coordinator_save(f.coordinator, coordinator, bytes), CAUCUS_OK);
+    assert_int_equal(caucus_client_save(f.client[0], client, own), CAUCUS_OK);
     caucus_coordinator *c = NULL;
     caucus_client *l = NULL;
     for (size_t i = 0; i < bytes; i++) {

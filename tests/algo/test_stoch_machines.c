@@ -270,10 +270,10 @@ static void test_votes(void **state) {
 }
 
 /* Convex losses: l(x) = |x - target|^2-like gradient, known; the mixture moves to the target. */
-static void pull(void *user, uint64_t round, const double *x, double *ret) {
+static void pull(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)round;
     const double *target = user;
-    for (int y = 0; y < 6; y++)
+    for (uint32_t y = 0; y < experts; y++)
         ret[y] = x[y] - target[y];
 }
 
@@ -297,7 +297,8 @@ static void convex_run(caucus_trust trust, int trees, double epsilon, double *re
         federation_talk(&f);
     }
     double x[6], sum = 0;
-    caucus_client_mixture(f.client[0], x);
+    assert_int_equal(caucus_client_mixture(f.client[0], x, 5), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_client_mixture(f.client[0], x, 6), CAUCUS_OK);
     *ret_gap = 0;
     for (int y = 0; y < 6; y++) {
         sum += x[y];

@@ -25,6 +25,8 @@
 #include <caucus/select.h>
 #include <caucus/threshold.h>
 
+#include "dp/laws.h"
+
 /* What rounding in long double may add to a computed epsilon. */
 #define EXACT_SLACK 1e-9L
 /* False-alarm rate of every statistical assertion here (seeds are fixed, so a pass stays a pass). */

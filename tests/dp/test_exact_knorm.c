@@ -6,6 +6,7 @@
  * and all moves, and the draws themselves are checked. Control: independent Laplace noise of the same rate costs d
  * times as much. */
 #include "dp/exact.h"
+#include "dp/laws.h"
 
 #define RADIUS_MAX 4000
 

@@ -5,6 +5,7 @@
  * (all visiting orders), so that what is proved is what is implemented. Control: the paper's noisy-min scale, which
  * counts rate*W, is short by a factor of two as soon as scores can move in both directions. */
 #include "dp/exact.h"
+#include "dp/laws.h"
 
 #define BOX 6 /* scores 0..BOX-1 */
 

@@ -57,6 +57,7 @@ static bool any_bernoulli_exp(caucus_stream *stream, caucus_u128 a, caucus_u128 
 #include "dp/geometric.c"
 #include "dp/knorm.c"
 #include "dp/laplace.c"
+#include "dp/laws.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dp/laws.h"
+
 #define SEED 20240601
 
 static caucus_stream open_stream(uint32_t lane) {

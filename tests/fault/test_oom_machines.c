@@ -49,8 +49,8 @@ static void machine_open(machine *m, const caucus_settings *s) {
     m->client = malloc(m->client_bytes);
     m->coordinator = malloc(m->coordinator_bytes);
     assert_true(m->client && m->coordinator);
-    caucus_client_save(m->f.client[0], m->client);
-    caucus_coordinator_save(m->f.coordinator, m->coordinator);
+    assert_int_equal(caucus_client_save(m->f.client[0], m->client, m->client_bytes), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_save(m->f.coordinator, m->coordinator, m->coordinator_bytes), CAUCUS_OK);
 }
 
 static void machine_close(machine *m) {
@@ -63,7 +63,7 @@ static uint64_t client_digest(const caucus_client *client) {
     size_t bytes = caucus_client_state_bytes(client);
     uint8_t *state = malloc(bytes);
     assert_non_null(state);
-    caucus_client_save(client, state);
+    assert_int_equal(caucus_client_save(client, state, bytes), CAUCUS_OK);
     uint64_t digest = failing_digest(1, state, bytes);
     free(state);
     return digest;
@@ -73,7 +73,7 @@ static uint64_t coordinator_digest(const caucus_coordinator *coordinator) {
     size_t bytes = caucus_coordinator_state_bytes(coordinator);
     uint8_t *state = malloc(bytes);
     assert_non_null(state);
-    caucus_coordinator_save(coordinator, state);
+    assert_int_equal(caucus_coordinator_save(coordinator, state, bytes), CAUCUS_OK);
     uint64_t digest = failing_digest(1, state, bytes);
     free(state);
     return digest;
@@ -181,8 +181,8 @@ static caucus_status step(void *user, uint64_t *ret_digest) {
         }
         federation_talk(&f);
     }
-    caucus_client_save(f.client[0], client);
-    caucus_coordinator_save(f.coordinator, coordinator);
+    assert_int_equal(caucus_client_save(f.client[0], client, m->client_bytes), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_save(f.coordinator, coordinator, m->coordinator_bytes), CAUCUS_OK);
     failing_end();
     assert_memory_equal(client, m->client, m->client_bytes);
     assert_memory_equal(coordinator, m->coordinator, m->coordinator_bytes);
@@ -236,9 +236,9 @@ static void test_phases(void **state) {
     each("stoch, knorm, trees", &s);
 }
 
-static void zero_gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void zero_gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)user, (void)round, (void)x;
-    for (uint32_t y = 0; y < 10; y++)
+    for (uint32_t y = 0; y < experts; y++)
         ret[y] = 0;
 }
 
@@ -259,7 +259,7 @@ static void test_convex(void **state) {
         m.client_bytes = caucus_client_state_bytes(m.f.client[0]);
         m.client = malloc(m.client_bytes);
         assert_non_null(m.client);
-        caucus_client_save(m.f.client[0], m.client);
+        assert_int_equal(caucus_client_save(m.f.client[0], m.client, m.client_bytes), CAUCUS_OK);
         failing_each(&(failing_test){.name = "convex", .operation = new_client, .user = &m, .at_least = 6});
         failing_each(
             &(failing_test){.name = "convex restored", .operation = restore_client, .user = &m, .at_least = 6});

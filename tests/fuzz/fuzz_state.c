@@ -40,7 +40,8 @@ static void go_on_client(caucus_client *c) {
     int64_t sum = 0;
     for (uint32_t i = 0; r && i < r->count; i++)
         sum ^= r->value[i];
-    caucus_client_mixture(c, x);
+    if (caucus_client_mixture(c, x, sizeof x / sizeof *x) != CAUCUS_OK)
+        abort();
     caucus_announcement a = {.serial = caucus_client_heard(c), .ask = CAUCUS_ASK_NOTHING, .step = sum == 42};
     (void)!caucus_client_hear(c, &a);
 }

@@ -76,9 +76,9 @@ static void put_all(run *r, int part) {
     uint8_t state[BYTES_MAX];
     size_t bytes = caucus_coordinator_state_bytes(r->coordinator), own = caucus_client_state_bytes(r->client[0]);
     need(bytes <= sizeof state && own <= sizeof state, "a state is too long");
-    caucus_coordinator_save(r->coordinator, state);
+    need(caucus_coordinator_save(r->coordinator, state, sizeof state) == CAUCUS_OK, "a coordinator is not saved");
     put(r, "state", "coordinator", part, (uint8_t)(2 * r->plan), state, bytes);
-    caucus_client_save(r->client[0], state);
+    need(caucus_client_save(r->client[0], state, sizeof state) == CAUCUS_OK, "a client is not saved");
     put(r, "state", "client", part, (uint8_t)(2 * r->plan + 1), state, own);
     need(caucus_link_leave(r->link, "", NULL) == CAUCUS_OK, "the link is not saved");
     put(r, "link", "link", part, (uint8_t)r->plan, r->link_state, r->link_bytes);

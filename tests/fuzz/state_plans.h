@@ -37,9 +37,9 @@ static inline void make_plans(void) {
 }
 
 /* Gradients for the convex one. */
-static inline void flat(void *user, uint64_t round, const double *x, double *ret) {
+static inline void flat(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)user, (void)round;
-    for (int y = 0; y < 3; y++)
+    for (uint32_t y = 0; y < experts; y++)
         ret[y] = x[y];
 }
 

@@ -35,7 +35,8 @@ static void draw(const world *w, uint32_t client, uint64_t round, double *c, dou
     }
 }
 
-static void gradient(void *user, uint64_t round, const double *x, double *ret) {
+static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    assert_int_equal(experts, EXPERTS);
     const source *s = user;
     double c[EXPERTS], y[EXPERTS];
     draw(s->world, s->client, round - 1, c, y);
@@ -110,7 +111,7 @@ static double play(const caucus_plan *plan, const world *w, uint32_t trial) {
         const uint64_t left = caucus_client_rounds_left(p.client[0]);
         assert_true(left > 0);
         sums played = {0};
-        caucus_client_mixture(p.client[0], x);
+        assert_int_equal(caucus_client_mixture(p.client[0], x, plan->settings.experts), CAUCUS_OK);
         for (uint32_t i = 0; i < p.m; i++) {
             for (uint64_t t = round; t < round + left; t++) {
                 add_round(&played, w, i + 1, t);

@@ -266,7 +266,8 @@ typedef struct slope_source {
     uint32_t client;
 } slope_source;
 
-static void slope(void *user, uint64_t round, const double *x, double *ret) {
+static void slope(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    (void)experts;
     const slope_source *from = user;
     caucus_adversary_gradient(from->losses, from->client, round - 1, x, ret);
 }
@@ -298,7 +299,7 @@ static caucus_trial_result compare_convex(const caucus_settings *s) {
     double cost = 0, truths[D_MAX] = {0}, x[D_MAX], gain = caucus_convex_gain(d);
     for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t i = 0; i < m; i++) {
-            caucus_client_mixture(p.client[i], x);
+            assert_int_equal(caucus_client_mixture(p.client[i], x, d), CAUCUS_OK);
             cost += caucus_adversary_value(losses, i + 1, round, x);
             for (uint32_t n = 0; n < d; n++) { /* at the vertex e_n the value is 1 - y_n K */
                 double vertex[D_MAX] = {0};

@@ -7,6 +7,7 @@
 
 #include "dp/draws.h"
 #include "dp/exponential_draw.h"
+#include "dp/laws.h"
 #include "stat/chi_square.h"
 
 #include <setjmp.h>

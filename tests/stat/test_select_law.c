@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dp/laws.h"
+
 #define SEED 31415926
 #define DRAWS 1000000
 #define P_VALUE 1e-6

@@ -64,7 +64,7 @@ static void commit_machine(caucus_store *store, const caucus_coordinator *c) {
     size_t bytes = caucus_coordinator_state_bytes(c);
     uint8_t *state = malloc(bytes);
     assert_non_null(state);
-    caucus_coordinator_save(c, state);
+    assert_int_equal(caucus_coordinator_save(c, state, bytes), CAUCUS_OK);
     assert_int_equal(caucus_store_commit(store, state, bytes, caucus_coordinator_announcement(c), NULL, 0, NULL),
                      CAUCUS_OK);
     free(state);
