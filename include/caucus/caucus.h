@@ -1,11 +1,24 @@
 /* caucus.h: the whole public interface. Each header says what it is for in its first lines.
- * layer: algo */
+ * layer: link
+ *
+ * Arguments stand in one order in every function:
+ *   1. the object it works on, the one that the function's name begins with; a draw works on the stream it draws from;
+ *   2. inputs, an array followed by the number of its elements (unless the plan fixes it), working space behind them;
+ *   3. outputs, called ret or ret_..., written on success only; an array of the caller's is followed by the room
+ *      it has, ret_bytes for bytes and characters and ret_count for numbers (or the n that the function fills);
+ *   4. ret_error, the one line for people about a failure; NULL is allowed.
+ *
+ * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or a
+ * socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
+ *
+ * tests/house holds these rules, and that nothing is exported that is not declared here. */
 #ifndef CAUCUS_CAUCUS_H
 #define CAUCUS_CAUCUS_H
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
 #include <caucus/ledger.h>
+#include <caucus/link.h>
 #include <caucus/message.h>
 #include <caucus/plan.h>
 #include <caucus/rational.h>

@@ -73,8 +73,8 @@ CAUCUS_API void caucus_stream_wipe(caucus_stream *stream);
 
 /** Open the stream (key, purpose, phase, index, lane) at its start. Different arguments give different streams.
  *  Cost: no cipher call yet; one hash for a phase from 2^16 on, and one for an index from 2^32 on. */
-CAUCUS_API void caucus_stream_init(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose,
-                                   uint64_t phase, uint64_t index, uint32_t lane);
+CAUCUS_API void caucus_stream_init(caucus_stream *stream, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
+                                   uint64_t index, uint32_t lane);
 
 /** The next 64 uniform bits. A stream holds 2^32 blocks; using them up aborts (2^38 bytes). */
 CAUCUS_API uint64_t caucus_stream_next(caucus_stream *stream);

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The rules at the top of caucus.h, and what the libraries show to others: every global name in our archives begins with
+# caucus_, a shared library exports only what an installed header declares, and every function declared is there.
+set -euo pipefail
+: "${CAUCUS_BUILD:?build directory}" "${CAUCUS_SOURCE:?source directory}"
+cc=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "not ok: $*"; exit 1; }
+
+# archived FILE: global names of an archive that do not begin with caucus_.
+archived() { nm --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ && $3 !~ /^caucus_/ { print $3 }'; }
+# exported FILE: all names that a shared library offers.
+exported() { nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ || $2 == "i" { print $3 }' | sort -u; }
+
+# The checks see what they are for.
+printf 'int loose(void) { return 1; }\nint caucus_x(void) { return 2; }\nstatic int own(void) { return 3; }\nint (*caucus_y)(void) = own;\n' >"$work/a.c"
+"$cc" -fPIC -c -o "$work/a.o" "$work/a.c" && ar rc "$work/a.a" "$work/a.o" && "$cc" -shared -o "$work/a.so" "$work/a.o"
+[ "$(archived "$work/a.a")" = loose ] || fail "self-test: an unprefixed global is not found"
+[ "$(exported "$work/a.so" | tr '\n' ' ')" = "caucus_x caucus_y loose " ] || fail "self-test: exports: $(exported "$work/a.so")"
+
+python3 "$CAUCUS_SOURCE/tests/house/interface.py" "$CAUCUS_SOURCE/include" "$cc" || fail "the headers break their own rules"
+python3 "$CAUCUS_SOURCE/tests/house/interface.py" "$CAUCUS_SOURCE/include" "$cc" --names >"$work/declared"
+
+seen=0
+for library in "$CAUCUS_BUILD"/lib*.a; do
+    names=$(archived "$library")
+    [ -z "$names" ] || fail "$(basename "$library") has globals without the prefix caucus_: $names"
+    nm --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' >>"$work/defined"
+    seen=$((seen + 1))
+done
+[ "$seen" -ge 2 ] || fail "no archives in $CAUCUS_BUILD"
+for library in "$CAUCUS_BUILD"/lib*.so; do
+    names=$(exported "$library" | comm -23 - "$work/declared")
+    [ -z "$names" ] || fail "$(basename "$library") exports what no installed header declares: $names"
+    echo "$(basename "$library"): $(exported "$library" | wc -l) names exported"
+done
+# Function types (callbacks) are declared and never defined.
+grep -ohE '\(\*caucus_[a-z0-9_]+\)' "$CAUCUS_SOURCE"/include/caucus/*.h | tr -d '(*)' | sort -u >"$work/types"
+missing=$(comm -23 "$work/declared" <(sort -u "$work/defined" "$work/types"))
+[ -z "$missing" ] || fail "declared and defined nowhere: $missing"
+echo ok
