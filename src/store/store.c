@@ -24,7 +24,8 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 static const char schema[] =
     "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1), plan BLOB NOT NULL CHECK(length(plan) = 32), seeded "
     "INTEGER NOT NULL, begun INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE state(id INTEGER PRIMARY KEY CHECK(id = 1), serial INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;"
+    "CREATE TABLE state(id INTEGER PRIMARY KEY CHECK(id = 1), serial INTEGER NOT NULL, bytes BLOB NOT NULL, seal "
+    "BLOB NOT NULL CHECK(length(seal) = 32)) STRICT;"
     "CREATE TABLE announcement(serial INTEGER PRIMARY KEY, expert INTEGER NOT NULL, epoch INTEGER NOT NULL, ask "
     "INTEGER NOT NULL,"
     " block INTEGER NOT NULL, step INTEGER NOT NULL, list BLOB NOT NULL) STRICT;"
@@ -140,15 +141,16 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
     const struct {
         const char *sql;
         sqlite3_stmt **to;
-    } all[] = {{"BEGIN IMMEDIATE", &store->begin},
-               {"INSERT INTO state VALUES(1, ?1, ?2) ON CONFLICT(id) DO UPDATE SET serial = excluded.serial, bytes = "
-                "excluded.bytes",
-                &store->put_state},
-               {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &store->put_announcement},
-               {"INSERT INTO ledger VALUES(?1, ?2)", &store->put_line},
-               {"UPDATE meta SET begun = 1", &store->put_begun},
-               {"COMMIT", &store->commit},
-               {"ROLLBACK", &store->rollback}}; /* prepared: to take back needs no memory that is not there */
+    } all[] = {
+        {"BEGIN IMMEDIATE", &store->begin},
+        {"INSERT INTO state VALUES(1, ?1, ?2, ?3) ON CONFLICT(id) DO UPDATE SET serial = excluded.serial, bytes = "
+         "excluded.bytes, seal = excluded.seal",
+         &store->put_state},
+        {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &store->put_announcement},
+        {"INSERT INTO ledger VALUES(?1, ?2)", &store->put_line},
+        {"UPDATE meta SET begun = 1", &store->put_begun},
+        {"COMMIT", &store->commit},
+        {"ROLLBACK", &store->rollback}}; /* prepared: to take back needs no memory that is not there */
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (sqlite3_prepare_v3(store->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT, all[i].to, NULL) != SQLITE_OK)
             return caucus_store_fail(store->db, store->path, "opening", ret_error);
@@ -156,35 +158,72 @@ static caucus_status prepare(caucus_store *store, caucus_error *ret_error) {
 }
 
 static caucus_status refuse_lost(const caucus_store *store, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
+    return caucus_fail(ret_error, CAUCUS_E_ROLLED_BACK, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
                        caucus_path_tail(store->path));
 }
 
-/* A directory that has held a state and has none now is refused, and left as it is. */
-static caucus_status check_used(caucus_store *store, caucus_error *ret_error) {
-    struct stat info;
-    caucus_status status = caucus_store_is_used(store->dir, &store->used, ret_error);
-    if (status == CAUCUS_OK && store->used && (stat(store->path, &info) != 0 || info.st_size == 0))
-        return refuse_lost(store, ret_error);
-    return status;
+/* The chain over the announcements as they are read, and as it was when the mark was made. */
+typedef struct follower {
+    uint8_t *chain;
+    uint64_t count, mark_count;
+    uint8_t at_mark[CAUCUS_CHAIN_BYTES];
+} follower;
+
+static void follow(void *user, const caucus_announcement *announcement) {
+    follower *f = user;
+    caucus_chain_add(f->chain, announcement);
+    if (++f->count == f->mark_count)
+        memcpy(f->at_mark, f->chain, sizeof f->at_mark);
 }
 
-/* The same once it is read: what the log held may be missing. A crash may have come before the mark was made. */
-static caucus_status check_used_once_read(caucus_store *store, caucus_error *ret_error) {
-    if (store->used && store->next_serial == 0)
-        return refuse_lost(store, ret_error);
-    if (store->used || store->next_serial == 0)
-        return CAUCUS_OK;
-    caucus_status status = caucus_store_mark_used(store->dir, store->plan, ret_error);
-    store->used = status == CAUCUS_OK;
+/* The database must hold what the mark says was committed, and at most the one commit more whose mark was not made. */
+static caucus_status check_mark(caucus_store *store, caucus_error *ret_error) {
+    follower f = {.chain = store->chain, .mark_count = store->mark.count};
+    caucus_chain_begin(store->plan, store->chain);
+    if (store->mark.count == 0)
+        memcpy(f.at_mark, store->chain, sizeof f.at_mark);
+    caucus_status status = caucus_store_announcements(store, follow, &f, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (f.count < store->mark.count)
+        return caucus_fail(ret_error, CAUCUS_E_ROLLED_BACK, "",
+                           "%s holds %llu announcements and %llu were made: an older copy, or its log is damaged or "
+                           "gone — " CAUCUS_STORE_OVER,
+                           caucus_path_tail(store->path), (unsigned long long)f.count,
+                           (unsigned long long)store->mark.count);
+    if (f.count > store->mark.count + 1 || memcmp(f.at_mark, store->mark.chain, sizeof f.at_mark) != 0)
+        return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+                           "%s: damaged (not the announcements that were made) — " CAUCUS_STORE_OVER,
+                           caucus_path_tail(store->path));
+    return f.count == store->mark.count ? CAUCUS_OK : caucus_mark_write(&store->mark, f.count, store->chain, ret_error);
+}
+
+/* DIR/mark is there before the database, and never goes: if only one of them is found, the other was lost. A crash
+ * between the two leaves a mark of nothing. */
+static caucus_status open_mark(caucus_store *store, bool fresh, caucus_error *ret_error) {
+    char *path = caucus_store_join(store->dir, CAUCUS_MARK_FILE);
+    struct stat info;
+    const bool there = path != NULL && lstat(path, &info) == 0;
+    free(path);
+    if (path == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (!there && !fresh)
+        return caucus_fail(
+            ret_error, CAUCUS_E_ROLLED_BACK, "",
+            "%s: the file 'mark' is gone, so nobody can tell whether this is the latest state — " CAUCUS_STORE_OVER,
+            caucus_path_tail(store->dir));
+    uint8_t none[CAUCUS_CHAIN_BYTES];
+    bool found = false;
+    caucus_chain_begin(store->plan, none);
+    caucus_status status = caucus_mark_open(store->dir, store->plan, none, &store->mark, &found, ret_error);
+    if (status == CAUCUS_OK && fresh && store->mark.count > 0)
+        status = refuse_lost(store, ret_error);
     return status;
 }
 
 static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
     bool fresh = false;
-    caucus_status status = check_used(store, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_store_touch(store->path, ret_error);
+    caucus_status status = caucus_store_touch(store->path, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, caucus_store_vfs()) !=
@@ -193,16 +232,18 @@ static caucus_status open_db(caucus_store *store, const uint8_t plan_hash[32], b
         return caucus_store_fail(store->db, store->path, "opening", ret_error);
     /* Look before writing: a stranger's database must be left as it is. */
     status = caucus_store_identify(store->db, store->path, &fresh, ret_error);
-    if (status == CAUCUS_OK && fresh && store->used)
-        status = refuse_lost(store, ret_error);
+    if (status == CAUCUS_OK && fresh) /* before the database: what is lost is found before anything is written */
+        status = open_mark(store, fresh, ret_error);
     if (status == CAUCUS_OK)
         status = execute(store, pragmas, "opening", ret_error);
     if (status == CAUCUS_OK)
         status = fresh ? create(store, plan_hash, seeded, ret_error) : check_meta(store, plan_hash, seeded, ret_error);
+    if (status == CAUCUS_OK && !fresh)
+        status = open_mark(store, fresh, ret_error);
     if (status == CAUCUS_OK)
         status = find_end(store, ret_error);
     if (status == CAUCUS_OK)
-        status = check_used_once_read(store, ret_error);
+        status = check_mark(store, ret_error);
     if (status == CAUCUS_OK)
         status = prepare(store, ret_error);
     if (status == CAUCUS_OK && !fresh) /* a crash may have come before it was done; if it cannot be done now, later */
@@ -215,6 +256,7 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
     caucus_store *store = calloc(1, sizeof *store);
     if (store != NULL) {
         store->lock = -1;
+        store->mark.fd = -1;
         memcpy(store->plan, plan_hash, sizeof store->plan);
         store->dir = strdup(dir);
         store->path = caucus_store_join(dir, CAUCUS_STORE_FILE);
@@ -247,6 +289,7 @@ void caucus_store_close(caucus_store *store) {
     if (store->db != NULL && store->next_serial > 0)
         (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_close(store->db);
+    caucus_mark_close(&store->mark);
     if (store->lock >= 0) {
         (void)!ftruncate(store->lock, 0);
         close(store->lock);

@@ -5,6 +5,7 @@
  * and epochs"). */
 #include "store/store_db.h"
 
+#include "algo/wipe.h"
 #include "num/little_endian.h"
 
 #include <assert.h>
@@ -21,9 +22,14 @@ static bool run(sqlite3_stmt *statement) {
     return good;
 }
 
-static bool put_state(caucus_store *s, const uint8_t *state, size_t bytes) {
+static bool put_state(caucus_store *s, const uint8_t *state, size_t bytes, const uint8_t chain[CAUCUS_CHAIN_BYTES],
+                      size_t new_lines) {
+    uint8_t seal[CAUCUS_CHAIN_BYTES];
+    caucus_chain_seal(chain, (uint64_t)s->next_line - 1 + new_lines, state, bytes, seal);
     bool good = sqlite3_bind_int64(s->put_state, 1, (int64_t)s->next_serial) == SQLITE_OK &&
-                sqlite3_bind_blob64(s->put_state, 2, state, bytes, SQLITE_STATIC) == SQLITE_OK && run(s->put_state);
+                sqlite3_bind_blob64(s->put_state, 2, state, bytes, SQLITE_STATIC) == SQLITE_OK &&
+                sqlite3_bind_blob(s->put_state, 3, seal, sizeof seal, SQLITE_TRANSIENT) == SQLITE_OK &&
+                run(s->put_state);
     (void)sqlite3_clear_bindings(s->put_state); /* the bytes are the caller's */
     return good;
 }
@@ -71,24 +77,19 @@ static caucus_status finish(caucus_store *s, bool good, caucus_error *ret_error)
     return CAUCUS_OK;
 }
 
-/* Mark the directory as one that has held a state. If that fails the commit is there all the same: whoever tries it
- * again comes here, and so does the next opening. */
-static caucus_status mark_used(caucus_store *s, caucus_error *ret_error) {
-    caucus_status status = caucus_store_mark_used(s->dir, s->plan, ret_error);
-    s->used = status == CAUCUS_OK;
-    return status;
-}
-
 caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t bytes,
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) {
     assert(announcement->listed <= CAUCUS_SHORTLIST);
-    if (s->next_serial == 1 && !s->used && announcement->serial == 0)
-        return mark_used(s, ret_error); /* tried again: only the mark was missing */
+    if (announcement->serial + 1 == s->next_serial && s->mark.count == announcement->serial)
+        return caucus_mark_write(&s->mark, s->next_serial, s->chain, ret_error); /* tried again: the mark was missing */
     if (announcement->serial != s->next_serial)
         return caucus_fail(ret_error, CAUCUS_E_ORDER, "serial", "%" PRIu64 ": the next commit is announcement %" PRIu64,
                            announcement->serial, s->next_serial);
-    bool good = run(s->begin) && put_state(s, state, bytes) && put_announcement(s, announcement);
+    uint8_t chain[CAUCUS_CHAIN_BYTES];
+    memcpy(chain, s->chain, sizeof chain);
+    caucus_chain_add(chain, announcement);
+    bool good = run(s->begin) && put_state(s, state, bytes, chain, ledger_lines) && put_announcement(s, announcement);
     for (size_t i = 0; good && i < ledger_lines; i++)
         good = put_line(s, s->next_line + (int64_t)i, ledger_line[i]);
     caucus_status status = finish(s, good, ret_error);
@@ -96,7 +97,9 @@ caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t 
         return status;
     s->next_serial++;
     s->next_line += (int64_t)ledger_lines;
-    return s->used ? CAUCUS_OK : mark_used(s, ret_error);
+    memcpy(s->chain, chain, sizeof chain);
+    /* If this fails nothing may leave; the next opening finds the database one commit ahead of the mark, and goes on. */
+    return caucus_mark_write(&s->mark, s->next_serial, s->chain, ret_error);
 }
 
 caucus_status caucus_store_begin(caucus_store *s, caucus_error *ret_error) {
@@ -112,21 +115,35 @@ bool caucus_store_begun(const caucus_store *s) {
     return s->begun;
 }
 
+/* Is this the state that was committed with the last announcement? */
+static caucus_status check_seal(const caucus_store *s, const uint8_t *state, size_t bytes, sqlite3_stmt *row,
+                                caucus_error *ret_error) {
+    uint8_t seal[CAUCUS_CHAIN_BYTES];
+    caucus_chain_seal(s->chain, (uint64_t)s->next_line - 1, state, bytes, seal);
+    const void *kept = sqlite3_column_blob(row, 1);
+    if (kept != NULL && sqlite3_column_bytes(row, 1) == (int)sizeof seal && memcmp(seal, kept, sizeof seal) == 0)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+                       "%s: damaged (the state is not the one that was committed) — " CAUCUS_STORE_OVER,
+                       caucus_path_tail(s->path));
+}
+
 caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *ret_bytes, caucus_error *ret_error) {
     sqlite3_stmt *row = NULL;
     caucus_status status = CAUCUS_OK;
     uint8_t *state = NULL;
     size_t bytes = 0;
-    int code = sqlite3_prepare_v2(s->db, "SELECT bytes FROM state", -1, &row, NULL);
+    int code = sqlite3_prepare_v2(s->db, "SELECT bytes, seal FROM state", -1, &row, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(row);
     if (code == SQLITE_ROW) {
         const void *blob = sqlite3_column_blob(row, 0);
         bytes = (size_t)sqlite3_column_bytes(row, 0);
         state = blob != NULL ? malloc(bytes) : NULL;
-        if (state != NULL)
+        if (state != NULL) {
             memcpy(state, blob, bytes);
-        else
+            status = check_seal(s, state, bytes, row, ret_error);
+        } else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
                          ? caucus_fail(ret_error, CAUCUS_E_OVER, "",
                                        "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_path_tail(s->path))
@@ -138,6 +155,8 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
     if (status == CAUCUS_OK) {
         *ret_state = state;
         *ret_bytes = bytes;
+    } else {
+        caucus_wipe_free(state, bytes);
     }
     return status;
 }

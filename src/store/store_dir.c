@@ -73,34 +73,6 @@ caucus_status caucus_store_touch(const char *path, caucus_error *ret_error) {
     return caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
 }
 
-caucus_status caucus_store_is_used(const char *dir, bool *ret, caucus_error *ret_error) {
-    char *path = caucus_store_join(dir, CAUCUS_STORE_USED);
-    struct stat info;
-    if (path == NULL)
-        return no_memory(ret_error);
-    *ret = lstat(path, &info) == 0;
-    caucus_status status = *ret || errno == ENOENT ? CAUCUS_OK : fail_io(path, "", ret_error);
-    free(path);
-    return status;
-}
-
-caucus_status caucus_store_mark_used(const char *dir, const uint8_t plan_hash[32], caucus_error *ret_error) {
-    char *path = caucus_store_join(dir, CAUCUS_STORE_USED), text[32 * 2 + 2];
-    if (path == NULL)
-        return no_memory(ret_error);
-    (void)sodium_bin2hex(text, sizeof text, plan_hash, 32);
-    text[64] = '\n';
-    errno = 0;
-    int fd = open_private(path);
-    bool good = fd >= 0 && write(fd, text, 65) == 65 && fsync(fd) == 0;
-    if (fd >= 0 && close(fd) != 0)
-        good = false;
-    caucus_status status =
-        good && caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "make room and start again", ret_error);
-    free(path);
-    return status;
-}
-
 static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_error) {
     char text[16] = "";
     ssize_t got = pread(fd, text, sizeof text - 1, 0);
