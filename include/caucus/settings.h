@@ -54,7 +54,7 @@ extern "C" {
     X(GAUSS, "gauss", "noisy sums of all experts, discrete Gaussian noise (needs delta > 0)")
 
 /* How a loss depends on what is played. Only stoch knows CONVEX. */
-#define CAUCUS_LOSSES_LIST(X)                                                                                          \
+#define CAUCUS_LOSS_SHAPE_LIST(X)                                                                                      \
     X(LINEAR, "linear", "each expert has a loss; playing a mixture costs its average")                                 \
     X(CONVEX, "convex", "a convex function of the mixture, known through its gradient")
 
@@ -74,7 +74,7 @@ extern "C" {
 #define CAUCUS_ENUM_UNIT(name, word, help) CAUCUS_UNIT_##name,
 #define CAUCUS_ENUM_SELECT(name, word, help) CAUCUS_SELECT_##name,
 #define CAUCUS_ENUM_MESSAGE(name, word, help) CAUCUS_MESSAGE_##name,
-#define CAUCUS_ENUM_LOSSES(name, word, help) CAUCUS_LOSSES_##name,
+#define CAUCUS_ENUM_LOSS_SHAPE(name, word, help) CAUCUS_LOSS_SHAPE_##name,
 CAUCUS_CHOICE_ENUM(algorithm, ALGORITHM, CAUCUS_ALGORITHM_LIST)
 CAUCUS_CHOICE_ENUM(trust, TRUST, CAUCUS_TRUST_LIST)
 CAUCUS_CHOICE_ENUM(calibration, CALIBRATION, CAUCUS_CALIBRATION_LIST)
@@ -82,7 +82,7 @@ CAUCUS_CHOICE_ENUM(protocol, PROTOCOL, CAUCUS_PROTOCOL_LIST)
 CAUCUS_CHOICE_ENUM(unit, UNIT, CAUCUS_UNIT_LIST)
 CAUCUS_CHOICE_ENUM(select, SELECT, CAUCUS_SELECT_LIST)
 CAUCUS_CHOICE_ENUM(message, MESSAGE, CAUCUS_MESSAGE_LIST)
-CAUCUS_CHOICE_ENUM(losses, LOSSES, CAUCUS_LOSSES_LIST)
+CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 
 #define CAUCUS_TREES_AUTO (-1)
 #define CAUCUS_TREES_MAX 7
@@ -96,7 +96,7 @@ typedef struct caucus_settings {
     caucus_unit unit;               /* event */
     caucus_select select;           /* auto (stoch, trust coordinator) */
     caucus_message message;         /* auto (stoch, trust nobody) */
-    caucus_losses losses;           /* linear */
+    caucus_loss_shape loss_shape;   /* linear */
     uint32_t clients;               /* m, 1 .. 2^24 (10). The single-player baselines are planned with 1 */
     uint32_t experts;               /* d, 2 .. 2^20 (100) */
     uint64_t rounds;                /* T, 1 .. 2^30 (512) */

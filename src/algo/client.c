@@ -235,7 +235,7 @@ const caucus_report *caucus_client_report(caucus_client *c) {
         return &c->report;
     if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
         return NULL;
-    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX && !c->gradient)
+    if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX && !c->gradient)
         return NULL; /* nothing to make it from */
     c->report.client = c->index;
     c->report.kind = c->heard.ask;

@@ -21,7 +21,7 @@ caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *fir
     size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
     c->trees = caucus_plan_trees(plan);
-    c->walks = c->trees > 0 || plan->settings.losses != CAUCUS_LOSSES_LINEAR;
+    c->walks = c->trees > 0 || plan->settings.loss_shape != CAUCUS_LOSS_SHAPE_LINEAR;
     c->shares_common = first != NULL;
     if (first)
         c->common = first->common;
@@ -109,7 +109,7 @@ static void play_rows(caucus_client *c, caucus_rows rows, uint64_t rounds) {
 }
 
 void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
-    bool linear = c->plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+    bool linear = c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
     if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
         int64_t before = c->root[c->expert];
@@ -164,7 +164,7 @@ static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *nois
 /* The leaf's estimate V (or, under trust nobody, the increment of the vertex just entered), before any noise. */
 static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bool increment) {
     uint32_t d = c->plan->settings.experts;
-    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
+    if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX) {
         if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
             caucus_phase_client_convex(c, increment);
         return caucus_phase_value(c);
@@ -216,7 +216,7 @@ static void begin_phase(caucus_client *c, uint64_t phase) {
     if (c->root) /* one row for each tree: known without looking at all phases, of which there may be very many */
         memset(c->root, 0, (size_t)(c->trees ? c->trees : 1) * c->plan->settings.experts * sizeof *c->root);
     c->mixed =
-        c->walks && c->plan->settings.losses == CAUCUS_LOSSES_LINEAR && caucus_weights_support(&c->common->weights) > 1;
+        c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && caucus_weights_support(&c->common->weights) > 1;
     c->play_index = c->play_lane = 0;
     c->play_words = 0;
     if (c->mixed) {
@@ -252,7 +252,7 @@ caucus_status caucus_client_mixture(const caucus_client *c, double *ret, size_t 
         return CAUCUS_E_RANGE;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     bool built = weights && caucus_weights_mass(weights) > 0;
-    bool middle = c->walks && c->plan->settings.losses == CAUCUS_LOSSES_CONVEX; /* phase 1: the middle of the simplex */
+    bool middle = c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX; /* phase 1: the middle of the simplex */
     for (uint32_t y = 0; y < d; y++) {
         if (built)
             ret[y] = caucus_weights_value(weights, y);

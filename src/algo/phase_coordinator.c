@@ -57,7 +57,7 @@ static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *re
     const caucus_stoch_phase *phase = phase_of(c);
     int64_t records = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->batch;
     int64_t lo = c->plan->stoch.gradient_lo * records, hi = c->plan->stoch.gradient_hi * records;
-    if (c->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+    if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         for (uint32_t h = 1; h <= c->leaf.tree; h++) { /* 2^h * (b >> h) * C_h per depth of the path */
             int64_t step = (int64_t)(phase->batch >> h) * ((int64_t)1 << h) * phase->clamp[h];
             lo -= step;

@@ -147,7 +147,7 @@ uint32_t caucus_phase_noisy_winner(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, best = 0;
     if (c->answered == 0)
         return c->now.expert;
-    if (phase_of(c)->trees > 0 || c->plan->settings.losses == CAUCUS_LOSSES_CONVEX) {
+    if (phase_of(c)->trees > 0 || c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX) {
         /* Gradients at different mixtures are not samples of one mean: no accumulation. */
         const int64_t *v = leaf_sum(c);
         for (uint32_t y = 1; y < d; y++)

@@ -5,7 +5,7 @@
 #include "algo/wipe.h"
 
 static bool is_linear(const caucus_plan *plan) {
-    return plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+    return plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
 }
 
 uint32_t caucus_plan_trees(const caucus_plan *plan) {

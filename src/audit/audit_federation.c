@@ -64,7 +64,7 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->epsilon = a->epsilon;
     ret->delta = a->delta;
     ret->rho = a->rho > 0 ? a->rho : 0.5;
-    ret->losses = a->convex ? CAUCUS_LOSSES_CONVEX : CAUCUS_LOSSES_LINEAR;
+    ret->loss_shape = a->convex ? CAUCUS_LOSS_SHAPE_CONVEX : CAUCUS_LOSS_SHAPE_LINEAR;
     ret->trees = a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL ? a->trees : CAUCUS_TREES_AUTO;
     ret->smoothness = a->smoothness;
     ret->front_load = a->front_load;

@@ -12,7 +12,18 @@ static const char *name_at(const void *user, size_t i) {
     return options[i].name; /* NULL at the end of the table */
 }
 
+/* Options that had another name once: whoever has it in a script is told the new one. */
+static const struct { const char *verb, *before, *now; } renamed[] = {{"join", "--npy", "--losses"}};
+
 static int refuse_unknown(const char *verb, const caucus_option *options, const char *word) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(verb, renamed[i].verb) == 0 && strlen(renamed[i].before) == strcspn(word, "=") &&
+            strncmp(word, renamed[i].before, strlen(renamed[i].before)) == 0) {
+            fprintf(stderr, "caucus %s: unknown option '%s' — it is called '%s' now\n", verb, renamed[i].before,
+                    renamed[i].now);
+            return CAUCUS_EXIT_USAGE;
+        }
+    }
     char name[64];
     size_t length = strcspn(word, "=");
     const char *meant = NULL;

@@ -115,7 +115,7 @@ static int complain(const caucus_complaint *complaint, caucus_status status) {
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
     /* Settings that only this verb's own options set. */
-    const bool convex = strcmp(error->field, "losses") == 0 || strcmp(error->field, "lipschitz") == 0 ||
+    const bool convex = strcmp(error->field, "loss-shape") == 0 || strcmp(error->field, "lipschitz") == 0 ||
                         strcmp(error->field, "smoothness") == 0;
     if (convex || strcmp(error->field, "grid") == 0) {
         fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "",
@@ -159,7 +159,7 @@ static int read_own(planning *p) {
                *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
     char *end = NULL;
     if (convex != NULL) {
-        p->settings.losses = CAUCUS_LOSSES_CONVEX;
+        p->settings.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         p->settings.lipschitz = strtod(convex, &end);
         bool good = end != convex && *end == ',';
         const char *second = good ? end + 1 : convex;

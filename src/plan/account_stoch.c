@@ -26,7 +26,7 @@ static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_er
     const uint64_t trees = phase->trees, b = phase->batch;
     if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
-    if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && (trees > 0 || plan->settings.losses == CAUCUS_LOSSES_CONVEX))
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
         return refuse(ret_error, i, "trees or convex losses with unit client-block: no mean is taken of them");
     for (uint32_t h = 1; h <= trees; h++)
         if (phase->clamp[h] < 0 || phase->clamp[h] > plan->stoch.gradient_hi - plan->stoch.gradient_lo)
@@ -37,7 +37,7 @@ static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_er
 static int64_t sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t h) {
     if (h == 0)
         return plan->stoch.gradient_hi - plan->stoch.gradient_lo;
-    if (plan->settings.losses == CAUCUS_LOSSES_LINEAR)
+    if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR)
         return 0; /* the client adds 0 at right vertices */
     return phase->clamp[h] * ((int64_t)2 << h);
 }
@@ -141,7 +141,7 @@ static caucus_status account_vertex(const caucus_plan *plan, uint64_t i, uint32_
 caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
-    const int64_t lo = s->losses == CAUCUS_LOSSES_LINEAR ? 0 : -plan->grid;
+    const int64_t lo = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR ? 0 : -plan->grid;
     uint64_t phases = 1;
     while (phases < 64 && s->rounds >> phases > 0)
         phases++;

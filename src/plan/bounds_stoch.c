@@ -19,7 +19,7 @@
 /* Loss units of one grid step of a gradient. */
 static double step_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double unit = s->losses == CAUCUS_LOSSES_LINEAR ? s->hi - s->lo : s->lipschitz;
+    const double unit = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR ? s->hi - s->lo : s->lipschitz;
     return unit / (double)plan->grid;
 }
 
@@ -125,10 +125,10 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     if (s->trust == CAUCUS_TRUST_NOBODY && votes)
         return NAN;
-    if (s->losses == CAUCUS_LOSSES_LINEAR && phase->trees == 0)
+    if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && phase->trees == 0)
         return s->trust == CAUCUS_TRUST_NOBODY ? linear_messages(plan, phase) : linear_root(plan, phase);
     const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * b);
-    if (s->losses == CAUCUS_LOSSES_LINEAR || (beta <= 0 && phase->trees == 0))
+    if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR || (beta <= 0 && phase->trees == 0))
         return width * sqrt(log(d) / (2 * m * b)) + selection;
     const double e = sqrt(2 * log(2 * d) * (width * width / 4 + 16 * beta * beta) / (m * b));
     return 2 * e + selection + (phase->trees ? 8 * beta / (ldexp(2, (int)phase->trees) - 1) : 2 * beta);

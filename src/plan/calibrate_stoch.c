@@ -40,7 +40,7 @@ static uint64_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *
 static caucus_status layout(caucus_plan *plan, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
     const uint64_t rounds = plan->settings.rounds;
-    const bool linear = plan->settings.losses == CAUCUS_LOSSES_LINEAR;
+    const bool linear = plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     stoch->gradient_lo = linear ? 0 : -plan->grid;
     stoch->gradient_hi = plan->grid;
     for (stoch->phases = 1; stoch->phases < 64 && (rounds >> stoch->phases) > 0; stoch->phases++) {
@@ -65,7 +65,7 @@ static void set_clamps(const caucus_plan *plan, caucus_stoch_phase *phase) {
     const caucus_settings *s = &plan->settings;
     const int64_t width = plan->stoch.gradient_hi - plan->stoch.gradient_lo;
     const double beta = s->smoothness / s->lipschitz * (double)plan->grid;
-    for (uint32_t h = 1; h <= CAUCUS_TREES_MAX && s->losses == CAUCUS_LOSSES_CONVEX; h++) {
+    for (uint32_t h = 1; h <= CAUCUS_TREES_MAX && s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX; h++) {
         const double clamp = ceil(ldexp(beta, 2 - (int)h)) + 1;
         phase->clamp[h] = clamp < (double)width ? (int64_t)clamp : width;
     }
@@ -143,7 +143,7 @@ static void tree_range(const caucus_plan *plan, uint64_t p, uint32_t *ret_first,
         *ret_first = *ret_last = wanted > 0 && caucus_calibrate_batch(p, wanted) > 0 ? wanted : 0;
         return;
     }
-    while (s->losses == CAUCUS_LOSSES_CONVEX && *ret_last < CAUCUS_TREES_MAX &&
+    while (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX && *ret_last < CAUCUS_TREES_MAX &&
            caucus_calibrate_batch(p, *ret_last + 1) > 0)
         ++*ret_last;
 }
@@ -230,7 +230,7 @@ static void resolve(caucus_plan *plan) {
     plan->stoch.message = s->message;
     if (s->message ==
         CAUCUS_MESSAGE_AUTO) /* votes, unless some phase builds trees from noisy sums; see calibrate_stoch */
-        plan->stoch.message = s->trust == CAUCUS_TRUST_NOBODY && s->losses == CAUCUS_LOSSES_LINEAR && s->trees <= 0
+        plan->stoch.message = s->trust == CAUCUS_TRUST_NOBODY && s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0
                                   ? CAUCUS_MESSAGE_VOTE
                                   : CAUCUS_MESSAGE_KNORM;
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE && s->message == CAUCUS_MESSAGE_AUTO &&
@@ -240,7 +240,7 @@ static void resolve(caucus_plan *plan) {
 
 caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
-    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->losses == CAUCUS_LOSSES_CONVEX)
+    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return caucus_fail(
             ret_error, CAUCUS_E_INFEASIBLE, "unit",
             "client-block with convex losses, whose gradients have no mean over a block (accepted: event)");

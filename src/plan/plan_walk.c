@@ -51,7 +51,7 @@ WORDS(protocol)
 WORDS(unit)
 WORDS(select)
 WORDS(message)
-WORDS(losses)
+WORDS(loss_shape)
 
 #define CHOICE(w, key, type, TYPE, field)                                                                              \
     do {                                                                                                               \
@@ -76,7 +76,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     CHOICE(w, "unit", unit, UNIT, s->unit);
     CHOICE(w, "select", select, SELECT, s->select);
     CHOICE(w, "message", message, MESSAGE, s->message);
-    CHOICE(w, "losses", losses, LOSSES, s->losses);
+    CHOICE(w, "loss-shape", loss_shape, LOSS_SHAPE, s->loss_shape);
     caucus_walk_u32(w, "clients", &s->clients);
     caucus_walk_u32(w, "experts", &s->experts);
     caucus_walk_u64(w, "rounds", &s->rounds);

@@ -37,7 +37,7 @@ static caucus_status parse_word(const char *field, const char *word, const choic
 }
 
 #define CHOICE(name, word, help) {word, help},
-#define CHOICE_FUNCTIONS(type, LIST)                                                                                   \
+#define CHOICE_FUNCTIONS(type, field, LIST)                                                                            \
     static const choice type##_choices[] = {LIST(CHOICE)};                                                             \
     static const size_t type##_count = sizeof type##_choices / sizeof type##_choices[0];                               \
     const char *caucus_##type##_word(caucus_##type value) {                                                            \
@@ -48,7 +48,7 @@ static caucus_status parse_word(const char *field, const char *word, const choic
     }                                                                                                                  \
     caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) {               \
         size_t index = 0;                                                                                              \
-        caucus_status status = parse_word(#type, word, type##_choices, type##_count, &index, ret_error);               \
+        caucus_status status = parse_word(field, word, type##_choices, type##_count, &index, ret_error);               \
         if (status == CAUCUS_OK)                                                                                       \
             *ret = (caucus_##type)index;                                                                               \
         return status;                                                                                                 \
@@ -56,17 +56,17 @@ static caucus_status parse_word(const char *field, const char *word, const choic
     static caucus_status check_##type(caucus_##type value, caucus_error *ret_error) {                                  \
         if ((size_t)value < type##_count)                                                                              \
             return CAUCUS_OK;                                                                                          \
-        return refuse_word(#type, "missing", type##_choices, type##_count, ret_error);                                 \
+        return refuse_word(field, "missing", type##_choices, type##_count, ret_error);                                 \
     }
 
-CHOICE_FUNCTIONS(algorithm, CAUCUS_ALGORITHM_LIST)
-CHOICE_FUNCTIONS(trust, CAUCUS_TRUST_LIST)
-CHOICE_FUNCTIONS(calibration, CAUCUS_CALIBRATION_LIST)
-CHOICE_FUNCTIONS(protocol, CAUCUS_PROTOCOL_LIST)
-CHOICE_FUNCTIONS(unit, CAUCUS_UNIT_LIST)
-CHOICE_FUNCTIONS(select, CAUCUS_SELECT_LIST)
-CHOICE_FUNCTIONS(message, CAUCUS_MESSAGE_LIST)
-CHOICE_FUNCTIONS(losses, CAUCUS_LOSSES_LIST)
+CHOICE_FUNCTIONS(algorithm, "algorithm", CAUCUS_ALGORITHM_LIST)
+CHOICE_FUNCTIONS(trust, "trust", CAUCUS_TRUST_LIST)
+CHOICE_FUNCTIONS(calibration, "calibration", CAUCUS_CALIBRATION_LIST)
+CHOICE_FUNCTIONS(protocol, "protocol", CAUCUS_PROTOCOL_LIST)
+CHOICE_FUNCTIONS(unit, "unit", CAUCUS_UNIT_LIST)
+CHOICE_FUNCTIONS(select, "select", CAUCUS_SELECT_LIST)
+CHOICE_FUNCTIONS(message, "message", CAUCUS_MESSAGE_LIST)
+CHOICE_FUNCTIONS(loss_shape, "loss-shape", CAUCUS_LOSS_SHAPE_LIST)
 
 void caucus_settings_init(caucus_settings *ret) {
     *ret = (caucus_settings){
@@ -77,7 +77,7 @@ void caucus_settings_init(caucus_settings *ret) {
         .unit = CAUCUS_UNIT_EVENT,
         .select = CAUCUS_SELECT_AUTO,
         .message = CAUCUS_MESSAGE_AUTO,
-        .losses = CAUCUS_LOSSES_LINEAR,
+        .loss_shape = CAUCUS_LOSS_SHAPE_LINEAR,
         .clients = 10,
         .experts = 100,
         .rounds = 512,
@@ -113,7 +113,7 @@ static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
     if (status == CAUCUS_OK)
         status = check_message(s->message, e);
     if (status == CAUCUS_OK)
-        status = check_losses(s->losses, e);
+        status = check_loss_shape(s->loss_shape, e);
     return status;
 }
 
@@ -245,22 +245,22 @@ static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
     if (s->front_load && (!takes(s, CAUCUS_OPTION_FRONT_LOAD) || s->calibration == CAUCUS_CALIBRATION_PAPER))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "front-load", "true (accepted only for %s with calibration tight)",
                            caucus_option_takers(CAUCUS_OPTION_FRONT_LOAD, " and ").text);
-    if (s->losses == CAUCUS_LOSSES_CONVEX && !takes(s, CAUCUS_OPTION_CONVEX))
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "losses", "convex with %s (accepted: linear; or algorithm %s)",
+    if (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX && !takes(s, CAUCUS_OPTION_CONVEX))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "loss-shape", "convex with %s (accepted: linear; or algorithm %s)",
                            algorithm, caucus_option_takers(CAUCUS_OPTION_CONVEX, ", ").text);
-    if (s->losses == CAUCUS_LOSSES_LINEAR && s->smoothness > 0)
+    if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->smoothness > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "smoothness",
                            "%.10g with linear losses, whose gradient never changes "
-                           "(accepted: 0; or losses convex)",
+                           "(accepted: 0; or loss-shape convex)",
                            s->smoothness);
-    if (s->losses == CAUCUS_LOSSES_LINEAR && s->lipschitz != 1)
+    if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->lipschitz != 1)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lipschitz",
                            "%.10g with linear losses (accepted: 1; give their range as "
-                           "lo and hi, or use losses convex)",
+                           "lo and hi, or use loss-shape convex)",
                            s->lipschitz);
     if (s->past_phases &&
         (!takes(s, CAUCUS_OPTION_PAST_PHASES) || s->trust != CAUCUS_TRUST_COORDINATOR ||
-         s->losses != CAUCUS_LOSSES_LINEAR || s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
+         s->loss_shape != CAUCUS_LOSS_SHAPE_LINEAR || s->trees > 0 || s->calibration == CAUCUS_CALIBRATION_PAPER))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "past-phases",
                            "true (accepted only for %s with trust coordinator, linear losses, no trees, "
                            "calibration tight)",

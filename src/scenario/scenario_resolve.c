@@ -126,7 +126,7 @@ static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *
     bool phases = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
     /* The paper's experiment: whoever speaks of trees wants the loss as a function of the mixture. */
     if (given(r, CAUCUS_FIELD_TREES) && kind == CAUCUS_ADVERSARY_CROSS_ENTROPY && phases)
-        s->losses = CAUCUS_LOSSES_CONVEX;
+        s->loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     return CAUCUS_OK;
 }
 
@@ -179,7 +179,7 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) ? 0 : s->experts,
         .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : s->rounds,
         .epsilon = s->epsilon,
-        .convex = s->losses == CAUCUS_LOSSES_CONVEX,
+        .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX,
     };
     run->adversary.data = ratings;
     if (given(r, CAUCUS_FIELD_GENRE))

@@ -85,7 +85,7 @@ static caucus_status check_convex(const caucus_scenario *scenario, const caucus_
                                   caucus_complaint *complaint) {
     const caucus_run *convex = NULL, *linear = NULL;
     for (size_t i = 0; i < count; i++)
-        if (run[i].settings.losses == CAUCUS_LOSSES_CONVEX)
+        if (run[i].settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
             convex = &run[i];
         else if (run[i].adversary.kind == CAUCUS_ADVERSARY_CROSS_ENTROPY)
             linear = &run[i];

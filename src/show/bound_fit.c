@@ -22,7 +22,7 @@ const char *caucus_premise_help(caucus_premise premise) {
 caucus_premise caucus_premise_of(const caucus_plan *plan) {
     if (plan->bound_kind == CAUCUS_BOUND_NONE)
         return CAUCUS_PREMISE_COUNT;
-    if (plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+    if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return CAUCUS_PREMISE_SMOOTH;
     switch (caucus_knowledge_of(plan->settings.algorithm)) {
     case CAUCUS_KNOWLEDGE_REALIZABLE:

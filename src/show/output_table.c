@@ -297,7 +297,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         probable = probable || kind == CAUCUS_BOUND_PROBABILITY;
         mean = mean || kind == CAUCUS_BOUND_EXPECTATION;
         empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
-        convex = convex || r.settings->losses == CAUCUS_LOSSES_CONVEX;
+        convex = convex || r.settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
         one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
     }
     fprintf(out, "\n  NOT PRIVATE (seeded): seed %" PRIu64 ". Regret against the best expert in hindsight",

@@ -218,7 +218,7 @@ static void explain_stoch(explainer *e) {
         plan->stoch.phases);
     if (plan->stoch.phases > 1) {
         const caucus_stoch_phase *last = &plan->stoch.phase[plan->stoch.phases - 2];
-        if (s->losses == CAUCUS_LOSSES_LINEAR && s->trees <= 0)
+        if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0)
             more(e, "Linear losses: the gradient is the same everywhere, so one selection per phase from all samples, "
                     "no trees.");
         if (s->trust == CAUCUS_TRUST_COORDINATOR)

@@ -83,7 +83,7 @@ static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
 static void count_stoch(const caucus_plan *plan, caucus_plan_traffic *t) {
     const caucus_settings *s = &plan->settings;
     const uint64_t d = s->experts, m = s->clients;
-    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->losses == CAUCUS_LOSSES_LINEAR;
+    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     const uint64_t list = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST;
     uint32_t trees = 0;
     t->reports = leaves_of(&plan->stoch, &trees);
@@ -135,7 +135,7 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
 static double work_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
-    const double each = (s->experts + 150.0) * (s->losses == CAUCUS_LOSSES_CONVEX ? 10 : 1);
+    const double each = (s->experts + 150.0) * (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? 10 : 1);
     const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
     return s->clients * ((double)s->rounds * each + sends) + 300.0 * (double)t.reports;
 }
@@ -143,7 +143,7 @@ static double work_of(const caucus_plan *plan) {
 caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
                                 caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
-    const bool convex = s->losses == CAUCUS_LOSSES_CONVEX;
+    const bool convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
     const double fits = floor(losses / work_of(plan));
     const double memory = (double)caucus_plan_traffic_of(plan).client_memory * s->clients;
     *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex),

@@ -163,7 +163,7 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
     else if (assumed == CAUCUS_KNOWLEDGE_REALIZABLE)
         fprintf(out, "              if some expert loses at most %s in all at each client\n",
                 caucus_words_number(s->lstar).text);
-    else if (s->losses == CAUCUS_LOSSES_CONVEX)
+    else if (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         fprintf(
             out,
             "              if losses are drawn independently from one distribution, and have gradients up to %s and "

@@ -99,7 +99,7 @@ const char *caucus_words_unit(const caucus_settings *s) {
 double caucus_words_step(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const bool svt = s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-    const double unit = s->losses == CAUCUS_LOSSES_CONVEX ? s->lipschitz : s->hi - s->lo;
+    const double unit = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? s->lipschitz : s->hi - s->lo;
     return unit * (svt && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (double)s->interval : 1) / (double)plan->grid;
 }
 

@@ -68,7 +68,7 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     crypto_generichash_init(&state, NULL, 0, sizeof hash);
     hash_text(&state, "%s|%s|%s|%s|%s|%s|%s|%s", caucus_algorithm_word(s->algorithm), caucus_trust_word(s->trust),
               caucus_calibration_word(s->calibration), caucus_protocol_word(s->protocol), caucus_unit_word(s->unit),
-              caucus_select_word(s->select), caucus_message_word(s->message), caucus_losses_word(s->losses));
+              caucus_select_word(s->select), caucus_message_word(s->message), caucus_loss_shape_word(s->loss_shape));
     hash_text(&state, "|%u|%u|%" PRIu64 "|%" PRIu64 "|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts,
               s->rounds, s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz,
               s->smoothness, s->front_load, s->past_phases, s->grid);

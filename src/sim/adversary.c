@@ -207,7 +207,7 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
     if ((size_t)settings->kind >= CAUCUS_ADVERSARY_COUNT)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "adversary", "missing");
     if (settings->convex && settings->kind != CAUCUS_ADVERSARY_CROSS_ENTROPY)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses",
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "loss-shape",
                            "convex (accepted with adversary %s: linear; cross-entropy alone is convex)",
                            kinds[settings->kind].word);
     caucus_adversary *adversary = calloc(1, sizeof *adversary);

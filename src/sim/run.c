@@ -83,7 +83,7 @@ static caucus_status open_adversary(const caucus_run *run, const caucus_settings
     a.experts = settings->experts;
     a.rounds = settings->rounds;
     a.epsilon = settings->epsilon;
-    a.convex = settings->losses == CAUCUS_LOSSES_CONVEX;
+    a.convex = settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
     return caucus_adversary_open(&a, ret, ret_error);
 }
 

@@ -89,7 +89,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
     t->ahead = ahead == 0 ? 1 : ahead > t->rounds ? t->rounds : ahead;
     size_t cells = (t->all ? row_all : t->d) * (size_t)t->ahead;
-    if (t->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+    if (t->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         t->convex = caucus_convex_new(t->losses, t->m, t->d);
     else if (t->wide)
         t->rows64 = malloc(cells * sizeof *t->rows64);

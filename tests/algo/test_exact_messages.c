@@ -7,13 +7,13 @@
 #include "algo/exact_stoch.h"
 #include "dp/laws.h"
 
-static caucus_plan *message_plan(caucus_message message, caucus_losses losses, int trees, caucus_unit unit,
+static caucus_plan *message_plan(caucus_message message, caucus_loss_shape losses, int trees, caucus_unit unit,
                                  double epsilon) {
     caucus_settings s;
     exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, epsilon);
     s.message = message;
-    s.losses = losses;
-    s.smoothness = losses == CAUCUS_LOSSES_CONVEX ? 0.5 : 0;
+    s.loss_shape = losses;
+    s.smoothness = losses == CAUCUS_LOSS_SHAPE_CONVEX ? 0.5 : 0;
     s.trees = trees;
     s.unit = unit;
     s.rounds = trees == 2 ? 32 : 8;
@@ -73,8 +73,9 @@ static void test_votes(void **state) {
     static const caucus_message messages[2] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST};
     for (size_t i = 0; i < 2; i++) {
         for (int kind = 0; kind < 3; kind++) {
-            caucus_plan *plan = message_plan(messages[i], kind == 1 ? CAUCUS_LOSSES_CONVEX : CAUCUS_LOSSES_LINEAR, 0,
-                                             kind == 2 ? CAUCUS_UNIT_CLIENT_BLOCK : CAUCUS_UNIT_EVENT, 2);
+            caucus_plan *plan =
+                message_plan(messages[i], kind == 1 ? CAUCUS_LOSS_SHAPE_CONVEX : CAUCUS_LOSS_SHAPE_LINEAR, 0,
+                             kind == 2 ? CAUCUS_UNIT_CLIENT_BLOCK : CAUCUS_UNIT_EVENT, 2);
             assert_int_equal(plan->stoch.message, messages[i]);
             long double worst = 0;
             for (uint32_t p = 2; p <= plan->stoch.phases; p++) {
@@ -82,7 +83,7 @@ static void test_votes(void **state) {
             }
             char what[80];
             snprintf(what, sizeof what, "%s, %s, unit %s", caucus_message_word(messages[i]),
-                     caucus_losses_word(plan->settings.losses), caucus_unit_word(plan->settings.unit));
+                     caucus_loss_shape_word(plan->settings.loss_shape), caucus_unit_word(plan->settings.unit));
             assert_true(plan->guarantee.epsilon_messages <= 2);
             exact_assert(what, worst, (long double)plan->guarantee.epsilon_messages, kind == 2 ? 0.4L : 0.95L);
             caucus_plan_free(plan);
@@ -94,7 +95,7 @@ static void test_votes(void **state) {
  */
 static void test_control_vote_drawn_twice(void **state) {
     (void)state;
-    caucus_plan *plan = message_plan(CAUCUS_MESSAGE_VOTE, CAUCUS_LOSSES_LINEAR, 0, CAUCUS_UNIT_EVENT, 2);
+    caucus_plan *plan = message_plan(CAUCUS_MESSAGE_VOTE, CAUCUS_LOSS_SHAPE_LINEAR, 0, CAUCUS_UNIT_EVENT, 2);
     exact_assert_broken("a vote drawn twice", vote_epsilon(plan, exact_stoch_phase(plan, 0), 2), 2, 1.9L);
     caucus_plan_free(plan);
 }
@@ -124,12 +125,13 @@ static void test_vertices(void **state) {
     static const caucus_message messages[2] = {CAUCUS_MESSAGE_KNORM, CAUCUS_MESSAGE_LAPLACE_D};
     for (size_t i = 0; i < 2; i++) {
         for (int trees = -1; trees <= 2; trees++) { /* -1: linear losses */
-            caucus_plan *plan = message_plan(messages[i], trees < 0 ? CAUCUS_LOSSES_LINEAR : CAUCUS_LOSSES_CONVEX,
-                                             trees < 0 ? 0 : trees, CAUCUS_UNIT_EVENT, 2);
+            caucus_plan *plan =
+                message_plan(messages[i], trees < 0 ? CAUCUS_LOSS_SHAPE_LINEAR : CAUCUS_LOSS_SHAPE_CONVEX,
+                             trees < 0 ? 0 : trees, CAUCUS_UNIT_EVENT, 2);
             const caucus_stoch_phase *phase = exact_stoch_phase(plan, trees < 0 ? 0 : (uint32_t)trees);
             char what[80];
             snprintf(what, sizeof what, "%s, %s, %u trees", caucus_message_word(messages[i]),
-                     caucus_losses_word(plan->settings.losses), phase->trees);
+                     caucus_loss_shape_word(plan->settings.loss_shape), phase->trees);
             assert_int_equal(phase->vertex_noise[0].kind, i == 0 ? CAUCUS_NOISE_KNORM : CAUCUS_NOISE_LAPLACE);
             assert_true(plan->guarantee.epsilon_messages <= 2);
             exact_assert(what, vertex_epsilon(plan, phase), (long double)plan->guarantee.epsilon_messages, 0.95L);
@@ -179,8 +181,9 @@ static long double gaussian_delta(const gaussian *g, int64_t w, long double epsi
 static void test_gauss(void **state) {
     (void)state;
     for (int trees = -1; trees <= 1; trees++) {
-        caucus_plan *plan = message_plan(CAUCUS_MESSAGE_GAUSS, trees < 0 ? CAUCUS_LOSSES_LINEAR : CAUCUS_LOSSES_CONVEX,
-                                         trees < 0 ? 0 : trees, CAUCUS_UNIT_EVENT, 2);
+        caucus_plan *plan =
+            message_plan(CAUCUS_MESSAGE_GAUSS, trees < 0 ? CAUCUS_LOSS_SHAPE_LINEAR : CAUCUS_LOSS_SHAPE_CONVEX,
+                         trees < 0 ? 0 : trees, CAUCUS_UNIT_EVENT, 2);
         const caucus_stoch_phase *phase = exact_stoch_phase(plan, trees < 0 ? 0 : (uint32_t)trees);
         for (uint32_t h = 0; h <= phase->trees; h++) {
             assert_int_equal(phase->vertex_noise[h].kind, CAUCUS_NOISE_GAUSSIAN);
@@ -219,7 +222,7 @@ static void test_paper_local(void **state) {
         caucus_settings s;
         exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL, 2);
         s.calibration = CAUCUS_CALIBRATION_PAPER;
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 2;
         s.trees = trees;
         s.rounds = trees == 2 ? 32 : 8;

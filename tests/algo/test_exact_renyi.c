@@ -193,7 +193,7 @@ static void test_stoch(void **state) {
         caucus_settings s;
         exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 0.5);
         s.delta = 0.05;
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 0.1;
         s.trees = trees;
         s.rounds = trees == 2 ? 32 : 8;

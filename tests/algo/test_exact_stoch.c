@@ -10,7 +10,7 @@ static caucus_plan *tree_plan(int trees, double smoothness, caucus_select select
                               double epsilon, uint32_t clients) {
     caucus_settings s;
     exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, epsilon);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = smoothness;
     s.trees = trees;
     s.select = select;

@@ -131,7 +131,7 @@ static void test_machines_follow_the_law(void **state) {
     for (uint64_t i = 0; i < 2; i++) {
         caucus_settings s;
         exact_settings(&s, CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 20);
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 0.4;
         s.trees = 2;
         s.rounds = 32;

@@ -283,13 +283,13 @@ static void test_stoch(void **state) {
     s.past_phases = true;
     play("stoch, past phases", &s);
     s.past_phases = false;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.trees = 3;
     play("stoch, trees", &s);
     s.trust = CAUCUS_TRUST_PAPER_LOCAL;
     s.calibration = CAUCUS_CALIBRATION_PAPER;
-    s.losses = CAUCUS_LOSSES_LINEAR;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_LINEAR;
     s.smoothness = 0;
     s.trees = 0;
     play("stoch, paper-local", &s);
@@ -309,7 +309,7 @@ static void test_nobody(void **state) {
         s.message = kind[k].message;
         play(kind[k].name, &s);
     }
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.trees = 3;
     play("nobody, knorm, trees", &s);

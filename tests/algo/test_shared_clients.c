@@ -131,7 +131,7 @@ static void convex(void **state) {
     (void)state;
     for (int nobody = 0; nobody < 2; nobody++) {
         caucus_settings s = settings(nobody ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR);
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 1;
         s.trees = 3;
         play(&s, false);
@@ -146,7 +146,7 @@ static void bytes(void **state) {
     for (int kind = 0; kind < 4; kind++) {
         s.algorithm = kind == 0 ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_STOCH;
         s.calibration = kind == 1 ? CAUCUS_CALIBRATION_PAPER : CAUCUS_CALIBRATION_TIGHT;
-        s.losses = kind == 3 ? CAUCUS_LOSSES_CONVEX : CAUCUS_LOSSES_LINEAR;
+        s.loss_shape = kind == 3 ? CAUCUS_LOSS_SHAPE_CONVEX : CAUCUS_LOSS_SHAPE_LINEAR;
         s.smoothness = kind == 3;
         s.trees = kind == 3 ? 1 : CAUCUS_TREES_AUTO;
         caucus_plan *plan = NULL;

@@ -134,7 +134,7 @@ static void test_reload(void **state) {
         play(&s, 9);
     }
     s.message = CAUCUS_MESSAGE_KNORM;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.trees = 2;
     play(&s, 10);

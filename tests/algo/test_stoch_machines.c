@@ -213,7 +213,7 @@ static void test_lies_saturate(void **state) {
     (void)state;
     caucus_settings s = settings(CAUCUS_TRUST_NOBODY);
     s.clients = 1;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.message = CAUCUS_MESSAGE_KNORM;
     s.trees = 3;
@@ -281,7 +281,7 @@ static void convex_run(caucus_trust trust, int trees, double epsilon, double *re
     caucus_settings s = settings(trust);
     s.experts = 6;
     s.rounds = 4095;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.trees = trees;
     s.epsilon = epsilon;

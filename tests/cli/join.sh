@@ -37,7 +37,8 @@ for option in cert key ca; do
     tls $option nowhere.pem
     refuses "no such $option" 2 "nowhere.pem" "${secure[@]}"
 done
-refuses "no such npy" 2 "nowhere.npy" "${plain[@]}" --npy nowhere.npy
+refuses "no such file of losses" 2 "nowhere.npy" "${plain[@]}" --losses nowhere.npy
+refuses "the option's old name" 2 "unknown option '--npy' — it is called '--losses' now" "${plain[@]}" --npy nowhere.npy
 refuses "no such data" 2 "nowhere" "${plain[@]}" --adversary movielens --seed 1 --data nowhere
 refuses "no such directory for the state" 2 "nowhere/1.state" "${plain[@]}" --state nowhere/1.state
 echo "not a state" >junk.state
@@ -57,7 +58,7 @@ refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --st
 [ -e 1.state.lock ] || bad "the refused one took the lock away"
 kill -TERM "$holder"
 wait "$holder" || true
-refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --npy nowhere.npy
+refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --losses nowhere.npy
 locks=$(find . -name '*.lock')
 [ -z "$locks" ] || bad "locks stay: $locks"
 

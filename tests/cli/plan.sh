@@ -199,7 +199,7 @@ refused "sums that could overflow" 2 "caucus plan: --rounds 1073741824 rounds of
 refused "trust that the algorithm cannot have" 2 "caucus plan: --trust nobody with svt, whose messages are sums in clear (accepted: coordinator; or algorithm stoch, limited-updates)" --trust nobody
 refused "noise too large" 2 "caucus plan: --epsilon 1e-09 needs noise so large that 62 bits cannot hold it (rate 3.77e-16 per grid step) — feasible: from about 1.2e-09" "${c[@]}" --epsilon 1e-9
 refused "several values" 2 "caucus plan: --epsilon 2: a second value: one at a time here" "${c[@]}" --epsilon 1,2
-refused "convex losses for svt" 2 "caucus plan: --convex: losses convex with svt (accepted: linear; or algorithm stoch, limited-updates)" "${c[@]}" --convex 1,1
+refused "convex losses for svt" 2 "caucus plan: --convex: loss-shape convex with svt (accepted: linear; or algorithm stoch, limited-updates)" "${c[@]}" --convex 1,1
 refused "half of --convex" 2 "caucus plan: --convex 1: must be two numbers, for example 1,0.5" "${c[@]}" --convex 1
 refused "a grid of 0" 2 "caucus plan: --grid 0: must be a whole number from 1 to 1048576" "${c[@]}" --grid 0
 refused "--force alone" 2 "caucus plan: --force: belongs to --write" "${c[@]}" --force

@@ -151,7 +151,7 @@ typedef struct setting {
     caucus_calibration calibration;
     caucus_select select;
     caucus_message message;
-    caucus_losses losses;
+    caucus_loss_shape loss_shape;
     uint32_t clients, experts, rounds, interval;
     double epsilon, delta;
     int trees;
@@ -164,8 +164,8 @@ typedef struct setting {
 #define S(x) CAUCUS_SELECT_##x
 #define TIGHT CAUCUS_CALIBRATION_TIGHT
 #define PAPER CAUCUS_CALIBRATION_PAPER
-#define LIN CAUCUS_LOSSES_LINEAR
-#define CVX CAUCUS_LOSSES_CONVEX
+#define LIN CAUCUS_LOSS_SHAPE_LINEAR
+#define CVX CAUCUS_LOSS_SHAPE_CONVEX
 #define AUTO CAUCUS_TREES_AUTO
 static const setting settings[] = {
     {A(SVT), T(COORDINATOR), TIGHT, S(AUTO), M(AUTO), LIN, 10, 100, 512, 1, 10, 0, AUTO, false, false},
@@ -255,7 +255,7 @@ static bool plan_item(digest *state, size_t index) {
     caucus_error error = {0};
     caucus_settings_init(&s);
     s.algorithm = in->algorithm, s.trust = in->trust, s.calibration = in->calibration;
-    s.select = in->select, s.message = in->message, s.losses = in->losses;
+    s.select = in->select, s.message = in->message, s.loss_shape = in->loss_shape;
     s.clients = in->clients, s.experts = in->experts, s.rounds = in->rounds, s.interval = in->interval;
     s.epsilon = in->epsilon, s.delta = in->delta, s.trees = in->trees;
     s.front_load = in->front_load, s.past_phases = in->past_phases;

@@ -50,7 +50,7 @@ federation() {
             timeout 50 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --client 2 --losses "$losses" \
                 --twice --cut 5 >"$work/$name.pairs" 2>"$work/$name.2.err" </dev/null &
         else
-            timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --npy "$losses" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
+            timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --losses "$losses" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
         fi
         pids+=($!)
     done

@@ -70,10 +70,10 @@ ended() { # ended PID NAME CODE
 # 1. All inputs at once: a slice of a file, a file of its own, lines. This is the reference, too.
 serve one
 command_of 1
-"${cmd[@]}" --npy "$work/all.npy" >"$work/ref1" 2>"$work/err1" &
+"${cmd[@]}" --losses "$work/all.npy" >"$work/ref1" 2>"$work/err1" &
 a=$!
 command_of 2
-"${cmd[@]}" --npy "$work/two.npy" >"$work/ref2" 2>"$work/err2" &
+"${cmd[@]}" --losses "$work/two.npy" >"$work/ref2" 2>"$work/err2" &
 b=$!
 join 3 <"$work/three.csv" >"$work/ref3" 2>"$work/err3" || bad "lines: $(cat "$work/err3")"
 ended $a "client 1" 0
@@ -92,7 +92,7 @@ server=$!
 for _ in $(seq 200); do grep -qs '^listening on' "$work/plain.out" && break; sleep 0.05; done
 port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/plain.out")
 for i in 1 2 3; do
-    timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i --npy "$work/all.npy" --seed 3 \
+    timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i --losses "$work/all.npy" --seed 3 \
         >"$work/plain$i" 2>"$work/err$i" &
     c=$!
 done
@@ -105,10 +105,10 @@ echo "ok: without TLS"
 port=
 serve two
 command_of 1
-"${cmd[@]}" --npy "$work/all.npy" --state "$work/1.state" --pace 20 >"$work/out1" 2>"$work/err1" &
+"${cmd[@]}" --losses "$work/all.npy" --state "$work/1.state" --pace 20 >"$work/out1" 2>"$work/err1" &
 a=$!
 command_of 2
-"${cmd[@]}" --npy "$work/two.npy" --state "$work/2.state" >"$work/out2" 2>"$work/err2" &
+"${cmd[@]}" --losses "$work/two.npy" --state "$work/2.state" >"$work/out2" 2>"$work/err2" &
 b=$!
 lines() { for _ in $(seq 400); do [ "$(wc -l <"$1")" -ge "$2" ] && return; sleep 0.02; done; bad "$1 has not got $2 lines"; }
 start3() { # start3 FLAGS...: not behind timeout: kill -9 must meet the client itself
@@ -169,10 +169,10 @@ tls=(--plan "$plan" --cert "$certs/client-1.pem" --key "$certs/client-1.key" --c
 port=
 serve three
 command_of 1
-"${cmd[@]}" --npy "$work/all.npy" >/dev/null 2>&1 &
+"${cmd[@]}" --losses "$work/all.npy" >/dev/null 2>&1 &
 a=$!
 command_of 2
-"${cmd[@]}" --npy "$work/two.npy" >/dev/null 2>&1 &
+"${cmd[@]}" --losses "$work/two.npy" >/dev/null 2>&1 &
 b=$!
 (head -n 6 "$work/three.csv"; echo "1,2,3,4") >"$work/short"
 wrong 2 "stdin:7: 4 values — expected 5" join 3 <"$work/short"
@@ -194,7 +194,7 @@ wrong 2 "is not this machine" "$CAUCUS" join --connect 192.0.2.1:7400 --plan "$p
 wrong 2 "--cert is needed" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan"
 wrong 2 "--client is needed" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure
 wrong 2 "the plan has clients 1 to 3" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 4
-wrong 2 "client 1, 60 rounds, 5 experts" "$CAUCUS" join --connect 127.0.0.1:1 "${tls[@]}" --npy "$work/small.npy"
+wrong 2 "client 1, 60 rounds, 5 experts" "$CAUCUS" join --connect 127.0.0.1:1 "${tls[@]}" --losses "$work/small.npy"
 timeout 60 "$CAUCUS" up --clients 2 --rounds 20 --algorithm stoch --trust nobody --adversary gaussian --keep "$work/votes" >/dev/null 2>&1
 wrong 2 "--state is needed where clients add the noise" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$work/votes/plan.yaml" --insecure --client 1
 echo "ok: refusals"

@@ -27,7 +27,7 @@ static inline void make_plans(void) {
             s.message = CAUCUS_MESSAGE_SHORTLIST;
         if (i == 5) {
             s.message = CAUCUS_MESSAGE_KNORM;
-            s.losses = CAUCUS_LOSSES_CONVEX;
+            s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
             s.smoothness = 1;
             s.trees = 2;
         }

@@ -49,7 +49,7 @@ static caucus_settings random_settings(void) {
             s.past_phases = next_random() % 3 == 0;
         }
         if (!s.past_phases && next_random() % 2) {
-            s.losses = CAUCUS_LOSSES_CONVEX;
+            s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
             s.smoothness = uniform() * 2;
             s.lipschitz = 0.1 + uniform();
             s.trees = (int)(next_random() % 5) - 1;
@@ -230,7 +230,7 @@ static void structure(void **state) {
     assert_int_equal(caucus_plan_account(plan, &g, NULL), CAUCUS_E_INFEASIBLE);
     caucus_plan_free(plan);
     s = plan_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     s.trees = 2;
     plan = plan_made(&s);

@@ -64,7 +64,7 @@ static void automatic(void **state) {
     assert_int_equal(plan->stoch.message, CAUCUS_MESSAGE_SHORTLIST);
     caucus_plan_free(plan);
     s.epsilon = 1;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 0.1;
     s.clients = 10000;
     plan = plan_made(&s); /* trees pay, so sums are sent */
@@ -182,7 +182,7 @@ static void paper_local(void **state) {
     assert_non_null(strstr(plan->guarantee.note, only));
     caucus_plan_free(plan);
     s.delta = 0;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 1;
     plan = plan_made(&s);
     near(plan->guarantee.epsilon_messages, 64, 1e-6); /* d*epsilon at right vertices */

@@ -78,7 +78,7 @@ static void tree_rates(void **state) {
     static const double betas[] = {0, 0.2, 0.5, 0.9, 3};
     for (int i = 0; i < 5; i++) {
         caucus_settings s = stoch();
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 2 * betas[i]; /* alpha = 2 */
         s.lipschitz = 2;
         s.trees = 3;
@@ -94,7 +94,7 @@ static void tree_rates(void **state) {
     }
     /* zCDP, R = 2, beta <= .35, epsilon 1, delta 1e-6: pure wins for j = 1, 2, zCDP for j = 3. */
     caucus_settings s = stoch();
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 0.35;
     s.trees = 3;
     s.delta = 1e-6;
@@ -110,7 +110,7 @@ static void tree_rates(void **state) {
 static void trees_auto(void **state) {
     (void)state;
     caucus_settings s = stoch();
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 0.5;
     s.clients = 10000;
     caucus_plan *best = plan_made(&s);
@@ -168,7 +168,7 @@ static void paper_constants(void **state) {
     near(plan->guarantee.epsilon_choices, 0.5, 1e-8); /* losses in [0,1] need half of the paper's noise */
     assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
     caucus_plan_free(plan);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 0.4;
     plan = plan_made(&s);
     near(plan->guarantee.epsilon_choices, 1, 1e-8); /* beta <= alpha/2: the claim is true */
@@ -196,7 +196,7 @@ static void client_block(void **state) {
     assert_true(plan->bound > weaker->bound); /* protecting more costs more */
     caucus_plan_free(plan);
     caucus_plan_free(weaker);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "unit");
 }
 

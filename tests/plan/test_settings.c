@@ -60,7 +60,7 @@ static void refuse_it(caucus_settings s, caucus_status expected, const char *fie
 static void words_round_trip(void **state) {
     (void)state;
     int words = 0;
-#define CHECK_WORDS(type, TYPE)                                                                                        \
+#define CHECK_WORDS(type, field_word, TYPE)                                                                            \
     for (int i = 0; i < CAUCUS_##TYPE##_COUNT; i++) {                                                                  \
         caucus_##type value = CAUCUS_##TYPE##_COUNT;                                                                   \
         const char *word = caucus_##type##_word((caucus_##type)i);                                                     \
@@ -69,7 +69,7 @@ static void words_round_trip(void **state) {
         assert_true(strlen(caucus_##type##_help((caucus_##type)i)) > 10);                                              \
         caucus_error e = {0};                                                                                          \
         assert_int_equal(caucus_##type##_parse("no such word", &value, &e), CAUCUS_E_RANGE);                           \
-        assert_string_equal(e.field, #type);                                                                           \
+        assert_string_equal(e.field, field_word);                                                                      \
         assert_non_null(strstr(e.text, word));                                                                         \
         assert_non_null(strstr(e.text, "'no such word'"));                                                             \
         assert_int_equal(value, i);                                                                                    \
@@ -77,14 +77,14 @@ static void words_round_trip(void **state) {
     }                                                                                                                  \
     assert_string_equal(caucus_##type##_word(CAUCUS_##TYPE##_COUNT), "?");                                             \
     assert_string_equal(caucus_##type##_help(CAUCUS_##TYPE##_COUNT), "?");
-    CHECK_WORDS(algorithm, ALGORITHM)
-    CHECK_WORDS(trust, TRUST)
-    CHECK_WORDS(calibration, CALIBRATION)
-    CHECK_WORDS(protocol, PROTOCOL)
-    CHECK_WORDS(unit, UNIT)
-    CHECK_WORDS(select, SELECT)
-    CHECK_WORDS(message, MESSAGE)
-    CHECK_WORDS(losses, LOSSES)
+    CHECK_WORDS(algorithm, "algorithm", ALGORITHM)
+    CHECK_WORDS(trust, "trust", TRUST)
+    CHECK_WORDS(calibration, "calibration", CALIBRATION)
+    CHECK_WORDS(protocol, "protocol", PROTOCOL)
+    CHECK_WORDS(unit, "unit", UNIT)
+    CHECK_WORDS(select, "select", SELECT)
+    CHECK_WORDS(message, "message", MESSAGE)
+    CHECK_WORDS(loss_shape, "loss-shape", LOSS_SHAPE)
     assert_int_equal(words, 6 + 3 + 2 + 2 + 2 + 4 + 6 + 2);
     caucus_trust t = CAUCUS_TRUST_NOBODY;
     caucus_error e;
@@ -129,7 +129,7 @@ static void silent_adjustments(void **state) {
 static void ranges(void **state) {
     (void)state;
     REFUSE(E_RANGE, "algorithm", "svt, stoch, hedge", SVT, COORDINATOR, s.algorithm = CAUCUS_ALGORITHM_COUNT);
-    REFUSE(E_RANGE, "losses", "linear, convex", SVT, COORDINATOR, s.losses = (caucus_losses)99);
+    REFUSE(E_RANGE, "loss-shape", "linear, convex", SVT, COORDINATOR, s.loss_shape = (caucus_loss_shape)99);
     REFUSE(E_RANGE, "clients", "0 (accepted: 1 to 16777216)", SVT, COORDINATOR, s.clients = 0);
     REFUSE(E_RANGE, "clients", "16777217", SVT, COORDINATOR, s.clients = (1u << 24) + 1);
     REFUSE(E_RANGE, "experts", "1 (accepted: 2 to", SVT, COORDINATOR, s.experts = 1);
@@ -217,14 +217,14 @@ static void misplaced_options(void **state) {
     REFUSE(E_INFEASIBLE, "front-load", "calibration tight", SVT, COORDINATOR,
            (s.front_load = true, s.calibration = CAUCUS_CALIBRATION_PAPER));
     ACCEPT(SVT, COORDINATOR, s.front_load = true);
-    REFUSE(E_INFEASIBLE, "losses", "convex with svt", SVT, COORDINATOR, s.losses = CAUCUS_LOSSES_CONVEX);
+    REFUSE(E_INFEASIBLE, "loss-shape", "convex with svt", SVT, COORDINATOR, s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX);
     REFUSE(E_INFEASIBLE, "smoothness", "linear", STOCH, COORDINATOR, s.smoothness = 1);
     REFUSE(E_INFEASIBLE, "lipschitz", "linear", STOCH, COORDINATOR, s.lipschitz = 2);
-    ACCEPT(STOCH, COORDINATOR, (s.losses = CAUCUS_LOSSES_CONVEX, s.smoothness = 1, s.lipschitz = 2));
+    ACCEPT(STOCH, COORDINATOR, (s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX, s.smoothness = 1, s.lipschitz = 2));
     REFUSE(E_INFEASIBLE, "past-phases", "only for stoch", SVT, COORDINATOR, s.past_phases = true);
     REFUSE(E_INFEASIBLE, "past-phases", "trust coordinator", STOCH, NOBODY, s.past_phases = true);
     REFUSE(E_INFEASIBLE, "past-phases", "linear", STOCH, COORDINATOR,
-           (s.past_phases = true, s.losses = CAUCUS_LOSSES_CONVEX));
+           (s.past_phases = true, s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX));
     REFUSE(E_INFEASIBLE, "past-phases", "no trees", STOCH, COORDINATOR, (s.past_phases = true, s.trees = 1));
     ACCEPT(STOCH, COORDINATOR, s.past_phases = true);
 }

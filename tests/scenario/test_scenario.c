@@ -224,9 +224,9 @@ static void trees_make_cross_entropy_convex(void **state) {
         CAUCUS_OK);
     assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_OK);
     assert_int_equal(p.count, 2);
-    assert_int_equal(p.run[0].settings.losses, CAUCUS_LOSSES_CONVEX);
+    assert_int_equal(p.run[0].settings.loss_shape, CAUCUS_LOSS_SHAPE_CONVEX);
     assert_true(p.run[0].settings.smoothness > 0);
-    assert_int_equal(p.run[1].settings.losses, CAUCUS_LOSSES_LINEAR);
+    assert_int_equal(p.run[1].settings.loss_shape, CAUCUS_LOSS_SHAPE_LINEAR);
     caucus_prepared_free(&p);
     caucus_scenario_free(&s);
 }

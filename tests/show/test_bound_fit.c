@@ -126,7 +126,7 @@ static void convex_and_votes(void **state) {
     s.trust = CAUCUS_TRUST_NOBODY;
     assert_int_equal(fit(&s, CAUCUS_ADVERSARY_GAUSSIAN), CAUCUS_BOUND_FIT_NONE);
     s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.smoothness = 0.5;
     caucus_plan *plan = plan_of(&s);
     assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION); /* for losses that have these constants */

@@ -409,7 +409,7 @@ static void test_refusals(void **state) {
     check_refused(s, CAUCUS_E_RANGE, "rounds", "accepted: 1 to 1073741824");
     s = good;
     s.convex = true;
-    check_refused(s, CAUCUS_E_RANGE, "losses", "cross-entropy alone is convex");
+    check_refused(s, CAUCUS_E_RANGE, "loss-shape", "cross-entropy alone is convex");
     s = good;
     s.kind = CAUCUS_ADVERSARY_COUNT;
     check_refused(s, CAUCUS_E_RANGE, "adversary", "missing");

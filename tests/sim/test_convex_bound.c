@@ -135,7 +135,7 @@ static caucus_settings settings_of(double lipschitz, double smoothness) {
     caucus_settings_init(&s);
     s.algorithm = CAUCUS_ALGORITHM_STOCH;
     s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.clients = 20;
     s.experts = EXPERTS;
     s.rounds = 1023;

@@ -28,7 +28,7 @@ static caucus_adversary *open_losses(caucus_adversary_kind kind, const caucus_se
                                    .experts = s->experts,
                                    .rounds = s->rounds,
                                    .epsilon = 0.05,
-                                   .convex = s->losses == CAUCUS_LOSSES_CONVEX};
+                                   .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX};
     return adversary_of(&a);
 }
 
@@ -335,7 +335,7 @@ static caucus_trial_result compare_convex(const caucus_settings *s) {
 
 static caucus_settings convex(uint32_t m, uint32_t d, uint32_t rounds, int trees, double epsilon) {
     caucus_settings s = base(CAUCUS_ALGORITHM_STOCH, m, d, rounds);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     s.trees = trees;
     s.epsilon = epsilon;
     caucus_convex_clamps(d, &s.lipschitz, &s.smoothness);

@@ -80,7 +80,7 @@ static caucus_settings kind(int i) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
     if (i == 5) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.smoothness = 0.1;
         s.trees = 2;
     }

@@ -40,7 +40,7 @@ enum {
     CLIENT,
     STATE,
     GIVE_UP,
-    NPY,
+    LOSSES,
     REPLAY,
     ADVERSARY,
     SEED,
@@ -59,13 +59,13 @@ static const caucus_option options[] = {
     {"client", "I", NULL, "number of this client, from 1, where no certificate says it"},
     {"state", "FILE", NULL, "survive a restart: made if it does not exist, mode 0600"},
     {"give-up", "SECONDS", "never", "end if there is no coordinator, or none that keeps its deadline, for so long"},
-    {"npy", "FILE", NULL, "losses of a NumPy file: rounds x experts, or clients x rounds x experts"},
+    {"losses", "FILE", NULL, "a NumPy file: rounds x experts, or clients x rounds x experts"},
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
     {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
-    {"pace", "MS", "0", "with --npy or --adversary: wait so long before each round, at most a day"},
+    {"pace", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -117,9 +117,9 @@ static void print_help(void) {
         "goes on where it was: it says at which round, and standard input goes on there, too.\n"
         "\nThe federation\n",
         stdout);
-    caucus_options_help(options, CONNECT, NPY - CONNECT);
+    caucus_options_help(options, CONNECT, LOSSES - CONNECT);
     fputs("\nLosses (standard input, or one of these)\n", stdout);
-    caucus_options_help(options, NPY, OPTIONS - NPY);
+    caucus_options_help(options, LOSSES, OPTIONS - LOSSES);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
@@ -191,13 +191,13 @@ static int check_options(joining *j) {
     if (!t[INSECURE] && t[CLIENT])
         return refuse("client", t[CLIENT],
                       "goes with --insecure; with a certificate its common name is the client's number");
-    if (t[NPY] && t[ADVERSARY])
-        return refuse("npy", t[NPY], "losses come from one place — leave out --adversary");
+    if (t[LOSSES] && t[ADVERSARY])
+        return refuse("losses", t[LOSSES], "they come from one place — leave out --adversary");
     if (t[ADVERSARY] && !t[SEED])
         return refuse("seed", NULL, "is needed with --adversary: all clients must simulate the same losses");
     if ((t[DATA] || t[GENRE]) && (!t[ADVERSARY] || strcmp(t[ADVERSARY], "movielens") != 0))
         return refuse(t[DATA] ? "data" : "genre", NULL, "goes with --adversary movielens");
-    if (t[REPLAY] && (t[NPY] || t[ADVERSARY]))
+    if (t[REPLAY] && (t[LOSSES] || t[ADVERSARY]))
         return refuse("replay", NULL, "is for standard input; other losses find their place by themselves");
     return check_numbers(j);
 }
@@ -210,7 +210,7 @@ static int read_plan(joining *j) {
         return complain(status, &error);
     if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
         abort(); /* 64 digits by contract */
-    if (j->plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+    if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN],
                       "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
     if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !j->text[STATE] && !j->text[SEED])
@@ -297,8 +297,8 @@ static int open_link(joining *j) {
 static int open_losses(joining *j) {
     caucus_error error = {0};
     caucus_status status;
-    if (j->text[NPY]) {
-        status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[NPY], &error);
+    if (j->text[LOSSES]) {
+        status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[LOSSES], &error);
     } else if (j->text[ADVERSARY]) {
         caucus_adversary_settings a = {.seed = j->seed, .data = j->text[DATA], .genre = j->text[GENRE]};
         status = caucus_adversary_kind_parse(j->text[ADVERSARY], &a.kind, &error);

@@ -119,7 +119,7 @@ static int check_run(const caucus_up *u) {
                              u->prepared.count);
     if (u->prepared.format == CAUCUS_FORMAT_CSV)
         return caucus_up_say("--format csv: must be table or json");
-    if (plan->settings.losses == CAUCUS_LOSSES_CONVEX)
+    if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return caucus_up_say(
             "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
             "simulate");

@@ -115,7 +115,7 @@ static int start_client(caucus_up *u, uint32_t index) {
                             "--ca",   ca,     "--state",   state,      "--seed", seed, "--give-up", "30"};
     size_t n = 18;
     bool file = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
-    argv[n++] = file ? "--npy" : "--adversary";
+    argv[n++] = file ? "--losses" : "--adversary";
     argv[n++] = file ? run->adversary.losses : caucus_adversary_kind_word(run->adversary.kind);
     if (run->adversary.kind == CAUCUS_ADVERSARY_MOVIELENS) {
         argv[n++] = "--data";
