@@ -205,6 +205,23 @@ static int load_unfinished(simulation *s) {
     return 0;
 }
 
+/* Play trial 1 of run i, note in the ledger what it releases, and keep its result as if it had been loaded: the run
+ * goes on from there. */
+static caucus_status record_first(simulation *s, size_t i, uint32_t ledger_run, caucus_error *ret_error) {
+    const caucus_prepared *p = &s->prepared;
+    caucus_trial_result *trial = malloc(sizeof *trial);
+    bool played = false;
+    if (trial == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = caucus_ledger_trial(s->ledger.ledger, ledger_run, p->plan[i], p->adversary[i],
+                                               p->run[i].seed, &caucus_stop, &played, trial, ret_error);
+    if (status == CAUCUS_OK && played)
+        s->loaded[i] = (caucus_unfinished){.trial = trial, .done = 1};
+    else
+        free(trial);
+    return status;
+}
+
 /* Reserve every run, and note what trial 1 of each releases: in memory, so that nothing is spent unless the budget
  * allows all. */
 static int reserve(simulation *s) {
@@ -229,8 +246,7 @@ static int reserve(simulation *s) {
         if (status == CAUCUS_E_BUDGET)
             return CAUCUS_EXIT_FAILED;
         if (status == CAUCUS_OK)
-            status = caucus_ledger_trial(s->ledger.ledger, run, p->plan[i], p->adversary[i], p->run[i].seed,
-                                         &caucus_stop, &error);
+            status = record_first(s, i, run, &error);
     }
     return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
 }
@@ -268,6 +284,7 @@ static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_e
     caucus_progress_begin(&progress, caucus_algorithm_word(run.settings.algorithm), label_width);
     run.first = used;
     run.trials -= used;
+    run.plan = s->prepared.plan[i];
     run.progress = caucus_progress_update;
     run.progress_user = &progress;
     run.stop = &caucus_stop;

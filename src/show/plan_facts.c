@@ -156,6 +156,8 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
     run.settings.lo = 0;
     run.settings.hi = 1;
     run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), (double)s->rounds); /* the division may round up */
+    if (s->lo == 0 && s->hi == 1 && run.settings.lstar == s->lstar)
+        run.plan = plan; /* nothing was changed */
     run.adversary = (caucus_adversary_settings){.kind = ret->adversary,
                                                 .seed = 1,
                                                 .clients = s->clients,

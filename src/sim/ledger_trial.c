@@ -20,13 +20,19 @@ static void watch(void *user, uint64_t round, const caucus_announcement *a) {
 
 caucus_status caucus_ledger_trial(caucus_ledger *ledger, uint32_t run, const caucus_plan *plan,
                                   const caucus_adversary *adversary, uint64_t seed, const volatile int *stop,
-                                  caucus_error *ret_error) {
+                                  bool *ret_played, caucus_trial_result *ret_result, caucus_error *ret_error) {
     recorder r = {.error = ret_error};
     caucus_releases_init(&r.releases, plan, ledger, run);
-    if (r.releases.none)
+    if (r.releases.none) {
+        *ret_played = false;
         return CAUCUS_OK;
+    }
     caucus_trial_result result;
     caucus_status status = caucus_trial_play(plan, adversary, seed, 0, stop, watch, &r, &result);
+    if (status == CAUCUS_OK && r.status == CAUCUS_OK) {
+        *ret_played = true;
+        *ret_result = result;
+    }
     if (status == CAUCUS_OK)
         return r.status;
     if (status == CAUCUS_E_CHANGED)

@@ -91,10 +91,15 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
                               caucus_error *ret_error) {
     memset(ret, 0, sizeof *ret);
     double start = caucus_clock_seconds();
-    caucus_plan *plan = NULL;
+    const caucus_plan *plan = run->plan;
+    caucus_plan *made = NULL;
     caucus_adversary *own = NULL;
     bool *complete = NULL;
-    caucus_status status = caucus_plan_new(&run->settings, &plan, ret_error);
+    caucus_status status = CAUCUS_OK;
+    if (!plan) {
+        status = caucus_plan_new(&run->settings, &made, ret_error);
+        plan = made;
+    }
     if (status == CAUCUS_OK && !shared)
         status = open_adversary(run, &plan->settings, &own, ret_error);
     if (status != CAUCUS_OK)
@@ -121,15 +126,16 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     while (ret->done < run->trials && complete[ret->done])
         ret->done++;
     ret->plan = plan;
+    ret->made = made;
     ret->seconds = caucus_clock_seconds() - start;
-    plan = NULL;
+    made = NULL;
 out:
     if (status != CAUCUS_OK) {
         free(ret->trial);
         memset(ret, 0, sizeof *ret);
     }
     free(complete);
-    caucus_plan_free(plan);
+    caucus_plan_free(made);
     caucus_adversary_close(own);
     return status;
 }
@@ -138,7 +144,7 @@ void caucus_run_result_free(caucus_run_result *result) {
     if (!result)
         return;
     free(result->trial);
-    caucus_plan_free(result->plan);
+    caucus_plan_free(result->made);
     memset(result, 0, sizeof *result);
 }
 

@@ -12,6 +12,7 @@
 typedef struct caucus_run {
     caucus_settings settings;            /* of the algorithm; `clients` as asked (the baselines play client 1) */
     caucus_adversary_settings adversary; /* seed, data, ...: its clients, experts, rounds follow `settings` */
+    const caucus_plan *plan;             /* of `settings`, if they are calibrated already; NULL = calibrated here */
     uint32_t trials;
     uint32_t first;   /* number of the first trial (0): a stopped run goes on from there */
     uint64_t seed;    /* noise and losses */
@@ -23,7 +24,8 @@ typedef struct caucus_run {
 } caucus_run;
 
 typedef struct caucus_run_result {
-    caucus_plan *plan;
+    const caucus_plan *plan;
+    caucus_plan *made;          /* the same, if it was calibrated here; NULL: the caller's, who keeps it as long */
     caucus_trial_result *trial; /* [trials]: trial number run.first + i; only the first `done` are complete */
     uint32_t trials;            /* asked for */
     uint32_t done;              /* complete: trials 0 .. done-1 (fewer than asked only if stopped) */
@@ -36,7 +38,7 @@ typedef struct caucus_run_result {
 /** Trials of a plan that may be under way at once, 1 or more. */
 uint32_t caucus_run_trials_that_fit(const caucus_plan *plan);
 
-/** Plan, open the adversary, play.
+/** Calibrate if there is no plan, open the adversary, play.
  *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names
  * the field. The `adversary` argument may share an already opened one (NULL = open here). */
 caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret,

@@ -190,10 +190,12 @@ static void trials_fit_their_plan(void **state) {
         caucus_error error = {0};
         caucus_ledger_totals totals;
         uint32_t run = 0;
+        bool played = false;
+        caucus_trial_result result = {0};
         assert_int_equal(caucus_adversary_open(&a, &adversary, &error), CAUCUS_OK);
         assert_int_equal(caucus_ledger_new(INFINITY, 0.5, &ledger, &error), CAUCUS_OK);
         assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", true, &run, &error), CAUCUS_OK);
-        caucus_status status = caucus_ledger_trial(ledger, run, plan, adversary, 1, NULL, &error);
+        caucus_status status = caucus_ledger_trial(ledger, run, plan, adversary, 1, NULL, &played, &result, &error);
         assert_string_equal(error.text, "");
         assert_int_equal(status, CAUCUS_OK);
         caucus_ledger_total(ledger, &totals);
