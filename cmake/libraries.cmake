@@ -35,10 +35,10 @@ list(APPEND link_sources ${caucus_pb_source})
 # What each needs at run time: as CMake targets here, as pkg-config modules for those who link a static one.
 set(core_needs PkgConfig::SODIUM m)
 set(link_needs ${core_needs} PkgConfig::YAML PkgConfig::PROTOBUF_C)
-set(sim_needs ${link_needs} PkgConfig::CYAML Threads::Threads)
+set(sim_needs ${link_needs} Threads::Threads)
 set(core_modules "libsodium")
 set(link_modules "${core_modules} yaml-0.1 libprotobuf-c")
-set(sim_modules "${link_modules} libcyaml")
+set(sim_modules "${link_modules}")
 
 # Compiled once, packed twice. The objects of a group see all of src; the test `layers` holds who may use what.
 function(caucus_library name group)

@@ -19,7 +19,7 @@ void caucus_scenario_init(caucus_scenario *ret) {
     memset(ret, 0, sizeof *ret);
 }
 
-static void clear(caucus_values *values) {
+void caucus_values_clear(caucus_values *values) {
     for (size_t i = 0; i < values->count; i++)
         free(values->text[i]);
     free(values->text);
@@ -28,7 +28,7 @@ static void clear(caucus_values *values) {
 
 void caucus_scenario_free(caucus_scenario *scenario) {
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
-        clear(&scenario->field[i]);
+        caucus_values_clear(&scenario->field[i]);
     free(scenario->file);
     memset(scenario, 0, sizeof *scenario);
 }
@@ -111,16 +111,16 @@ caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_fie
     if (values->count != 0 && values->line == 0)
         return refuse_flag(field, "given twice", ret);
     if (!split(text, caucus_fields[field].many, &fresh)) {
-        clear(&fresh);
+        caucus_values_clear(&fresh);
         (void)refuse_flag(field, caucus_status_text(CAUCUS_E_MEMORY), ret);
         return CAUCUS_E_MEMORY;
     }
     for (size_t i = 0; i < fresh.count; i++)
         if (fresh.text[i][0] == '\0') {
-            clear(&fresh);
+            caucus_values_clear(&fresh);
             return refuse_flag(field, "an empty value", ret);
         }
-    clear(values);
+    caucus_values_clear(values);
     *values = fresh;
     return CAUCUS_OK;
 }

@@ -86,6 +86,8 @@ typedef struct caucus_complaint {
 #define CAUCUS_SCENARIO_RUNS 10000
 #define CAUCUS_TRIALS_MAX 1000000
 
+/** Free the values: the field is not given any more. */
+void caucus_values_clear(caucus_values *values);
 void caucus_scenario_init(caucus_scenario *ret);
 void caucus_scenario_free(caucus_scenario *scenario);
 

@@ -6,15 +6,14 @@
  *     epsilon: 10
  *     trust: coordinator
  *
- * It is read twice. libyaml's events give what libcyaml does not tell: the line of each field, and whether its value is
- * a scalar or a list; everything that is no scenario (syntax, unknown or repeated fields, nesting, aliases) is refused
- * there, with its line. libcyaml then loads the values against a schema made of the fields found. All values are loaded
- * as text: a number is converted where its field's meaning is known (scenario_resolve.c). */
+ * libyaml's events are taken one by one, and everything that is no scenario (syntax, unknown or repeated fields,
+ * nesting, aliases) is refused where it stands, with its line: nothing is allocated for what a file only claims to hold,
+ * and no depth is followed. Values are kept as text: a number is converted where its field's meaning is known
+ * (scenario_resolve.c). */
 #include "scenario/nearest.h"
 #include "scenario/scenario.h"
-#include "store/mapped_file.h"
+#include "store/atomic_file.h"
 
-#include <cyaml/cyaml.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +27,7 @@ typedef struct scan {
     yaml_parser_t parser;
     const char *name;
     caucus_complaint *complaint;
-    unsigned line[CAUCUS_FIELD_COUNT]; /* 0: not in the file */
-    bool list[CAUCUS_FIELD_COUNT];
+    caucus_values found[CAUCUS_FIELD_COUNT]; /* line 0: not in the file */
 } scan;
 
 static caucus_status refuse(scan *s, size_t line, const char *format, ...) CAUCUS_PRINTF(3, 4);
@@ -49,12 +47,15 @@ static caucus_status refuse(scan *s, size_t line, const char *format, ...) {
     return CAUCUS_E_FORMAT;
 }
 
+static caucus_status refuse_memory(scan *s) {
+    (void)refuse(s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    return CAUCUS_E_MEMORY;
+}
+
 static caucus_status refuse_syntax(scan *s) {
     size_t line = s->parser.problem_mark.line + 1;
-    if (s->parser.error == YAML_MEMORY_ERROR) {
-        (void)refuse(s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
-        return CAUCUS_E_MEMORY;
-    }
+    if (s->parser.error == YAML_MEMORY_ERROR)
+        return refuse_memory(s);
     if (s->parser.error == YAML_READER_ERROR)
         return refuse(s, 0, "not a text file in UTF-8 — %s at byte %zu", s->parser.problem, s->parser.problem_offset);
     return refuse(s, line, "not YAML — %s", s->parser.problem != NULL ? s->parser.problem : "unreadable");
@@ -86,11 +87,43 @@ static caucus_status scan_key(scan *s, const yaml_event_t *event, caucus_scenari
             return refuse(s, line, "unknown field '%.60s' — did you mean '%s'?", key, meant);
         return refuse(s, line, "unknown field '%.60s' — fields are called as the settings on the command line", key);
     }
-    if (s->line[field] != 0)
-        return refuse(s, line, "%s: given twice, first in line %u", key, s->line[field]);
-    s->line[field] = (unsigned)line;
+    if (s->found[field].line != 0)
+        return refuse(s, line, "%s: given twice, first in line %u", key, s->found[field].line);
+    s->found[field].line = (unsigned)line;
     *ret = field;
     return CAUCUS_OK;
+}
+
+/* One more value of a field. Room grows as values come. */
+static bool add_value(caucus_values *values, const char *text) {
+    if ((values->count & (values->count - 1)) == 0) {
+        char **grown = realloc(values->text, (values->count == 0 ? 1 : 2 * values->count) * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        values->text = grown;
+    }
+    char *copy = strdup(text);
+    if (copy == NULL)
+        return false;
+    values->text[values->count++] = copy;
+    return true;
+}
+
+/* "0", "1" -> "0,1": what the flag would say. */
+static bool join_values(caucus_values *values) {
+    size_t bytes = 1, used = 0;
+    for (size_t i = 0; i < values->count; i++)
+        bytes += strlen(values->text[i]) + 1;
+    char *joined = malloc(bytes);
+    if (joined == NULL)
+        return false;
+    for (size_t i = 0; i < values->count; i++) {
+        used += (size_t)snprintf(joined + used, bytes - used, "%s%s", i == 0 ? "" : ",", values->text[i]);
+        free(values->text[i]);
+    }
+    values->text[0] = joined;
+    values->count = 1;
+    return true;
 }
 
 static caucus_status scan_scalar(scan *s, caucus_scenario_field field, const yaml_event_t *event) {
@@ -107,7 +140,7 @@ static caucus_status scan_scalar(scan *s, caucus_scenario_field field, const yam
         return refuse(s, line, "%s: no value", name);
     if (!whole_text(event))
         return refuse(s, line, "%s: a zero byte inside", name);
-    return CAUCUS_OK;
+    return add_value(&s->found[field], (const char *)event->data.scalar.value) ? CAUCUS_OK : refuse_memory(s);
 }
 
 static caucus_status scan_list(scan *s, caucus_scenario_field field, size_t line) {
@@ -115,7 +148,6 @@ static caucus_status scan_list(scan *s, caucus_scenario_field field, size_t line
     /* A range is a pair, so a list is its natural form; other single fields take one value. */
     if (!caucus_fields[field].many && field != CAUCUS_FIELD_RANGE && field != CAUCUS_FIELD_BUDGET)
         return refuse(s, line, "%s: a list — this field takes one value", name);
-    s->list[field] = true;
     for (size_t count = 0;; count++) {
         yaml_event_t event;
         caucus_status status = next(s, &event);
@@ -129,6 +161,8 @@ static caucus_status scan_list(scan *s, caucus_scenario_field field, size_t line
         else if (!end)
             status = scan_scalar(s, field, &event);
         yaml_event_delete(&event);
+        if (status == CAUCUS_OK && end && !caucus_fields[field].many && !join_values(&s->found[field]))
+            status = refuse_memory(s);
         if (status != CAUCUS_OK || end)
             return status;
     }
@@ -197,100 +231,14 @@ static caucus_status scan_document(scan *s) {
     }
 }
 
-/* What libcyaml fills: a field is loaded as a scalar or as a list, as the scan found it. */
-typedef struct loaded {
-    char *scalar[CAUCUS_FIELD_COUNT];
-    char **list[CAUCUS_FIELD_COUNT];
-    unsigned count[CAUCUS_FIELD_COUNT];
-} loaded;
-
-static const cyaml_schema_value_t text_value = {
-    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CAUCUS_SCENARIO_BYTES),
-};
-
-static void make_schema(const scan *s, cyaml_schema_field_t *ret) {
-    size_t used = 0;
+/* What was found goes to the fields that no flag has set. */
+static void take(caucus_scenario *scenario, scan *s) {
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) {
-        if (s->line[i] == 0)
+        if (s->found[i].line == 0 || scenario->field[i].count != 0)
             continue;
-        cyaml_schema_field_t *f = &ret[used++];
-        f->key = caucus_fields[i].name;
-        if (s->list[i]) {
-            f->data_offset = (uint32_t)(offsetof(loaded, list) + i * sizeof(char **));
-            f->count_offset = (uint32_t)(offsetof(loaded, count) + i * sizeof(unsigned));
-            f->count_size = sizeof(unsigned);
-            f->value.type = CYAML_SEQUENCE;
-            f->value.flags = CYAML_FLAG_POINTER;
-            f->value.data_size = sizeof(char *);
-            f->value.sequence.entry = &text_value;
-            f->value.sequence.min = 1;
-            f->value.sequence.max = LIST_MAX;
-        } else {
-            f->data_offset = (uint32_t)(offsetof(loaded, scalar) + i * sizeof(char *));
-            f->value = text_value;
-        }
+        scenario->field[i] = s->found[i];
+        s->found[i] = (caucus_values){0};
     }
-}
-
-/* libcyaml's own words are not shown: the scan has refused what a person can get wrong. */
-static void silent(cyaml_log_t level, void *context, const char *format, va_list arguments) {
-    (void)level;
-    (void)context;
-    (void)format;
-    (void)arguments;
-}
-
-/* "0", "1" -> "0,1": what the flag would say. Takes the list. */
-static char *join(char **text, size_t count) {
-    size_t bytes = 1;
-    for (size_t i = 0; i < count; i++)
-        bytes += strlen(text[i]) + 1;
-    char *joined = malloc(bytes);
-    size_t used = 0;
-    for (size_t i = 0; joined != NULL && i < count; i++)
-        used += (size_t)snprintf(joined + used, bytes - used, "%s%s", i == 0 ? "" : ",", text[i]);
-    return joined;
-}
-
-/* Copy what was loaded to the fields that no flag has set. */
-static bool take(caucus_scenario *scenario, const scan *s, const loaded *l) {
-    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) {
-        caucus_values *values = &scenario->field[i];
-        if (s->line[i] == 0 || values->count != 0)
-            continue;
-        bool separate = s->list[i] && caucus_fields[i].many;
-        size_t count = separate ? l->count[i] : 1;
-        values->text = calloc(count, sizeof *values->text);
-        values->line = s->line[i];
-        if (values->text == NULL)
-            return false;
-        while (values->count < count) {
-            char *copy = separate     ? strdup(l->list[i][values->count])
-                         : s->list[i] ? join(l->list[i], l->count[i])
-                                      : strdup(l->scalar[i]);
-            if (copy == NULL)
-                return false;
-            values->text[values->count++] = copy;
-        }
-    }
-    return true;
-}
-
-static caucus_status load_values(caucus_scenario *scenario, scan *s, const uint8_t *bytes, size_t size) {
-    cyaml_schema_field_t fields[CAUCUS_FIELD_COUNT + 1] = {{0}};
-    make_schema(s, fields);
-    const cyaml_schema_value_t top = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, loaded, fields)};
-    const cyaml_config_t config = {.log_fn = silent, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
-    loaded *l = NULL;
-    cyaml_err_t error = cyaml_load_data(bytes, size, &config, &top, (cyaml_data_t **)&l, NULL);
-    if (error != CYAML_OK)
-        return refuse(s, 0, "%s", cyaml_strerror(error));
-    bool taken = take(scenario, s, l);
-    (void)cyaml_free(&config, &top, l, 0);
-    if (taken)
-        return CAUCUS_OK;
-    (void)refuse(s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    return CAUCUS_E_MEMORY;
 }
 
 caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name, const uint8_t *bytes, size_t size,
@@ -300,23 +248,26 @@ caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name,
         return refuse(&s, 0, "%zu bytes — a scenario has at most %zu", size, CAUCUS_SCENARIO_BYTES);
     free(scenario->file);
     scenario->file = strdup(name);
-    if (scenario->file == NULL || !yaml_parser_initialize(&s.parser)) {
-        (void)refuse(&s, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
-        return CAUCUS_E_MEMORY;
-    }
+    if (scenario->file == NULL || !yaml_parser_initialize(&s.parser))
+        return refuse_memory(&s);
     yaml_parser_set_input_string(&s.parser, bytes, size);
     caucus_status status = scan_document(&s);
     yaml_parser_delete(&s.parser);
-    return status == CAUCUS_OK ? load_values(scenario, &s, bytes, size) : status;
+    if (status == CAUCUS_OK)
+        take(scenario, &s);
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
+        caucus_values_clear(&s.found[i]);
+    return status;
 }
 
 caucus_status caucus_scenario_load(caucus_scenario *scenario, const char *path, caucus_complaint *ret) {
-    caucus_mapped file;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     caucus_error error = {0};
-    caucus_status status = caucus_mapped_open(path, &file, &error);
+    caucus_status status = caucus_file_load(path, CAUCUS_SCENARIO_BYTES, "a scenario", &bytes, &size, &error);
     if (status != CAUCUS_OK)
         return caucus_scenario_complain(scenario, status, &error, ret);
-    status = caucus_scenario_parse(scenario, path, file.bytes, file.size, ret);
-    caucus_mapped_close(&file);
+    status = caucus_scenario_parse(scenario, path, bytes, size, ret);
+    free(bytes);
     return status;
 }

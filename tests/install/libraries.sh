@@ -53,7 +53,7 @@ needs() {
 }
 same "what libcaucus needs" "libsodium" "$(needs caucus)"
 same "what libcaucus-link needs" "libprotobuf-c libsodium libyaml-0" "$(needs caucus-link)"
-same "what libcaucus-sim needs" "libcyaml libprotobuf-c libsodium libyaml-0" "$(needs caucus-sim)"
+same "what libcaucus-sim needs" "libprotobuf-c libsodium libyaml-0" "$(needs caucus-sim)"
 
 for name in caucus caucus-link caucus-sim; do
     same "$name: version in pkg-config" "$version" "$(pkg-config --modversion $name)"

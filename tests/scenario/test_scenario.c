@@ -24,6 +24,8 @@ static void refused(const char *text, const char *line) {
     assert_int_equal(parse(&s, text, &c), CAUCUS_E_FORMAT);
     assert_string_equal(c.line, line);
     assert_true(c.placed);
+    for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) /* what stood before the mistake is not taken */
+        assert_int_equal(s.field[i].count, 0);
     caucus_scenario_free(&s);
 }
 
@@ -60,6 +62,16 @@ static void files_that_are_no_scenario(void **state) {
     refused("seed: 1\n---\nseed: 2\n", "s.yaml:2: a second document — a scenario is one");
     refused("trust: \"a\\0b\"\n", "s.yaml:1: trust: a zero byte inside");
     refused("epsilon: 1\n\ttrust: x\n", "s.yaml:2: not YAML — found a tab character that violates indentation");
+    char *large = malloc(CAUCUS_SCENARIO_BYTES + 2);
+    assert_non_null(large);
+    memset(large, '#', CAUCUS_SCENARIO_BYTES + 1);
+    large[CAUCUS_SCENARIO_BYTES + 1] = '\0';
+    refused(large, "s.yaml: 1048577 bytes — a scenario has at most 1048576");
+    memset(large, '[', CAUCUS_SCENARIO_BYTES); /* no depth is followed */
+    memcpy(large, "epsilon: ", 9);
+    large[CAUCUS_SCENARIO_BYTES] = '\0';
+    refused(large, "s.yaml:1: epsilon: nested too deep — expected a value or a list of values");
+    free(large);
     refused("epsilon: [1,\n", "s.yaml:2: not YAML — did not find expected node content");
 }
 
