@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
-#include "scenario/scenario.h"
+#include "cli/wanted.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
 #include "store/clock.h"
@@ -36,6 +36,7 @@ typedef struct simulation {
     caucus_scenario scenario;
     const char *file;
     bool resume;
+    caucus_wanted wanted;
     caucus_prepared prepared;
     caucus_unfinished *loaded; /* [prepared.count] */
     caucus_run_result *result; /* [prepared.count] */
@@ -140,6 +141,8 @@ static int read_settings(simulation *s) {
     caucus_complaint complaint;
     caucus_status status = s->file != NULL ? caucus_scenario_load(&s->scenario, s->file, &complaint) : CAUCUS_OK;
     if (status == CAUCUS_OK)
+        status = caucus_wanted_read(&s->scenario, &s->wanted, &complaint);
+    if (status == CAUCUS_OK)
         status = caucus_scenario_resolve(&s->scenario, &s->prepared, &complaint);
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);
 }
@@ -179,7 +182,7 @@ static void warn_threads(const simulation *s) {
 
 /* What an earlier simulation left in the directory. Nothing is made yet. */
 static int load_unfinished(simulation *s) {
-    const char *out = s->prepared.out;
+    const char *out = s->wanted.out;
     caucus_error error = {0};
     if (out == NULL && s->resume) {
         fputs("caucus simulate: --resume: needs --out, the directory of the simulation that was stopped\n", stderr);
@@ -227,12 +230,13 @@ static caucus_status record_first(simulation *s, size_t i, uint32_t ledger_run, 
 static int reserve(simulation *s) {
     const caucus_prepared *p = &s->prepared;
     /* A simulation that goes on has been recorded when it began. */
-    if (p->ledger == NULL || (s->resume && caucus_out_dir_unfinished(p->out)))
+    const caucus_wanted *w = &s->wanted;
+    if (w->ledger == NULL || (s->resume && caucus_out_dir_unfinished(w->out)))
         return 0;
-    double epsilon = p->has_budget ? p->budget_epsilon : INFINITY;
-    double delta = p->has_budget && !isinf(epsilon) ? p->budget_delta : nextafter(1, 0);
+    double epsilon = w->has_budget ? w->budget_epsilon : INFINITY;
+    double delta = w->has_budget && !isinf(epsilon) ? w->budget_delta : nextafter(1, 0);
     caucus_error error = {0};
-    caucus_status status = caucus_ledger_file_open(p->ledger, epsilon, delta, p->has_budget, &s->ledger, &error);
+    caucus_status status = caucus_ledger_file_open(w->ledger, epsilon, delta, w->has_budget, &s->ledger, &error);
     if (status != CAUCUS_OK)
         return complain_error(s, status, &error);
     for (size_t i = 0; status == CAUCUS_OK && i < p->count; i++) {
@@ -242,7 +246,7 @@ static int reserve(simulation *s) {
         status = caucus_ledger_reserve(s->ledger.ledger, p->plan[i], name, true, &run, &error);
         if (status == CAUCUS_E_BUDGET)
             fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n",
-                    p->ledger, i + 1, p->count, error.field, error.text);
+                    w->ledger, i + 1, p->count, error.field, error.text);
         if (status == CAUCUS_E_BUDGET)
             return CAUCUS_EXIT_FAILED;
         if (status == CAUCUS_OK)
@@ -254,8 +258,7 @@ static int reserve(simulation *s) {
 /* The first things written: the directory, and the ledger before anything it speaks of. */
 static int open_files(simulation *s) {
     caucus_error error = {0};
-    caucus_status status =
-        s->prepared.out != NULL ? caucus_out_dir_make(s->prepared.out, &s->made_out, &error) : CAUCUS_OK;
+    caucus_status status = s->wanted.out != NULL ? caucus_out_dir_make(s->wanted.out, &s->made_out, &error) : CAUCUS_OK;
     if (status == CAUCUS_OK && s->ledger.ledger != NULL)
         status = caucus_ledger_file_sync(&s->ledger, &error);
     return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
@@ -304,7 +307,7 @@ static caucus_outcome outcome_of(const simulation *s) {
 
 static caucus_status save(const simulation *s, caucus_error *ret_error) {
     caucus_outcome outcome = outcome_of(s);
-    return caucus_unfinished_save(s->prepared.out, s->prepared.run, s->prepared.count, &outcome, ret_error);
+    return caucus_unfinished_save(s->wanted.out, s->prepared.run, s->prepared.count, &outcome, ret_error);
 }
 
 static int play(simulation *s) {
@@ -318,7 +321,7 @@ static int play(simulation *s) {
     /* After a signal the other runs still take what was loaded for them, so that nothing saved is lost. */
     for (size_t i = 0; i < s->prepared.count && (!caucus_stopped() || s->loaded[i].done > 0); i++) {
         caucus_status status = play_run(s, i, label_width, &error);
-        if (status == CAUCUS_OK && s->prepared.out != NULL && caucus_clock_seconds() - saved > SAVE_SECONDS) {
+        if (status == CAUCUS_OK && s->wanted.out != NULL && caucus_clock_seconds() - saved > SAVE_SECONDS) {
             status = save(s, &error);
             saved = caucus_clock_seconds();
         }
@@ -364,20 +367,20 @@ static void say_stopped(const simulation *s) {
     }
     fprintf(stderr, "caucus simulate: stopped after %llu of %llu trials", (unsigned long long)done,
             (unsigned long long)asked);
-    if (s->prepared.out == NULL) {
+    if (s->wanted.out == NULL) {
         fputs(" — with --out DIR they are kept, and --resume goes on from there\n", stderr);
         return;
     }
-    fprintf(stderr, ", kept in %s — to go on: ", s->prepared.out);
+    fprintf(stderr, ", kept in %s — to go on: ", s->wanted.out);
     print_command(s);
     fputs(" --resume\n", stderr);
 }
 
 static void print_results(const simulation *s) {
     caucus_outcome outcome = outcome_of(s);
-    if (s->prepared.format == CAUCUS_FORMAT_JSON)
+    if (s->wanted.format == CAUCUS_FORMAT_JSON)
         caucus_output_json(stdout, &outcome);
-    else if (s->prepared.format == CAUCUS_FORMAT_CSV)
+    else if (s->wanted.format == CAUCUS_FORMAT_CSV)
         caucus_output_trials(stdout, &outcome);
     else
         caucus_output_table(stdout, &outcome);
@@ -389,14 +392,14 @@ static int finish(simulation *s) {
     caucus_outcome outcome = outcome_of(s);
     bool whole = complete(s);
     caucus_status status = CAUCUS_OK;
-    if (s->prepared.out != NULL && !whole)
+    if (s->wanted.out != NULL && !whole)
         status = save(s, &error);
-    if (s->prepared.out != NULL && status == CAUCUS_OK)
-        status = caucus_out_dir_write(s->prepared.out, &outcome, &error);
+    if (s->wanted.out != NULL && status == CAUCUS_OK)
+        status = caucus_out_dir_write(s->wanted.out, &outcome, &error);
     if (status != CAUCUS_OK)
         return complain_error(s, status, &error);
-    if (s->prepared.out != NULL && whole)
-        caucus_unfinished_remove(s->prepared.out);
+    if (s->wanted.out != NULL && whole)
+        caucus_unfinished_remove(s->wanted.out);
     print_results(s);
     if (whole)
         return CAUCUS_EXIT_DONE;
@@ -426,7 +429,7 @@ static int simulate(simulation *s) {
         code = play(s);
     if (code != 0) {
         if (s->made_out)
-            (void)rmdir(s->prepared.out); /* only if nothing is in it */
+            (void)rmdir(s->wanted.out); /* only if nothing is in it */
         return code;
     }
     return finish(s);

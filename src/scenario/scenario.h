@@ -107,19 +107,12 @@ caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name,
 caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_field field, const char *text,
                                   caucus_complaint *ret) CAUCUS_MUST_CHECK;
 
-typedef enum caucus_format { CAUCUS_FORMAT_TABLE, CAUCUS_FORMAT_JSON, CAUCUS_FORMAT_CSV } caucus_format;
-
 /* What a scenario comes to: runs that have been checked and calibrated once, so that none is refused half-way. */
 typedef struct caucus_prepared {
     caucus_run *run;              /* [count]; the text they point to belongs to the scenario */
     caucus_plan **plan;           /* [count] */
     caucus_adversary **adversary; /* [count]; equal ones are shared */
     size_t count;
-    caucus_format format;
-    const char *out;    /* NULL: no directory */
-    const char *ledger; /* NULL: no ledger */
-    bool has_budget;
-    double budget_epsilon, budget_delta;
     bool genre_from_data; /* a front end should warn */
 } caucus_prepared;
 

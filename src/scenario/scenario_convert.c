@@ -14,6 +14,13 @@ static bool from_file(const caucus_scenario_text *t) {
     return values->count != 0 && values->line != 0;
 }
 
+caucus_scenario_text caucus_scenario_text_of(const caucus_scenario *scenario, caucus_scenario_field field, size_t i,
+                                             caucus_complaint *complaint) {
+    const caucus_values *values = &scenario->field[field];
+    const char *text = values->count != 0 ? values->text[i] : caucus_fields[field].fallback;
+    return (caucus_scenario_text){scenario, field, text, complaint};
+}
+
 caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *format, ...) {
     char why[280];
     va_list arguments;

@@ -20,11 +20,8 @@ static bool given(const resolver *r, caucus_scenario_field field) {
     return r->scenario->field[field].count != 0;
 }
 
-/* Value number `i` of a field, or its default. */
 static caucus_scenario_text text_of(const resolver *r, caucus_scenario_field field, size_t i) {
-    const caucus_values *values = &r->scenario->field[field];
-    const char *text = values->count != 0 ? values->text[i] : caucus_fields[field].fallback;
-    return (caucus_scenario_text){r->scenario, field, text, r->complaint};
+    return caucus_scenario_text_of(r->scenario, field, i, r->complaint);
 }
 
 static caucus_status complain(const resolver *r, caucus_status status, const caucus_error *error) {
@@ -260,29 +257,6 @@ static caucus_status read_common(resolver *r, caucus_run *ret) {
     return status;
 }
 
-static caucus_status read_front_end(resolver *r) {
-    static const char *const formats[] = {"table", "json", "csv"};
-    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_FORMAT, 0);
-    size_t format = 0;
-    while (format < 3 && strcmp(t.text, formats[format]) != 0)
-        format++;
-    if (format == 3)
-        return caucus_scenario_refuse(&t, "must be table, json or csv");
-    r->out.format = (caucus_format)format;
-    r->out.out = text_of(r, CAUCUS_FIELD_OUT, 0).text;
-    r->out.ledger = text_of(r, CAUCUS_FIELD_LEDGER, 0).text;
-    r->out.has_budget = given(r, CAUCUS_FIELD_BUDGET);
-    if (!r->out.has_budget)
-        return CAUCUS_OK;
-    t = text_of(r, CAUCUS_FIELD_BUDGET, 0);
-    if (r->out.ledger == NULL)
-        return caucus_scenario_refuse(&t, "a budget belongs to a ledger: give ledger too");
-    caucus_status status = caucus_scenario_pair(&t, true, &r->out.budget_epsilon, &r->out.budget_delta);
-    if (status == CAUCUS_OK && !(r->out.budget_epsilon > 0 && r->out.budget_delta >= 0 && r->out.budget_delta < 1))
-        status = caucus_scenario_refuse(&t, "must have epsilon above 0, and delta from 0 to below 1");
-    return status;
-}
-
 /* How many combinations; and the next one, the last field fastest. */
 static caucus_status count_runs(resolver *r, size_t *ret) {
     size_t runs = 1;
@@ -374,8 +348,6 @@ caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_pr
     caucus_status status = check_trust_given(&r);
     if (status == CAUCUS_OK)
         status = read_common(&r, &common);
-    if (status == CAUCUS_OK)
-        status = read_front_end(&r);
     if (status == CAUCUS_OK)
         status = count_runs(&r, &runs);
     if (status == CAUCUS_OK)

@@ -58,6 +58,10 @@ refused "delta nan" "caucus simulate: --delta nan: must be a finite number" "${c
 refused "what no algorithm takes" "caucus simulate: --rho 0.1: not used by stoch, only by svt and sparse-vector, whose bounds hold with a probability" "${c[@]}" --algorithm stoch,hedge --rho 0.1
 refused "privacy of nothing" "caucus simulate: --unit client-block: not used by leader, which protects nobody" "${c[@]}" --algorithm leader --unit client-block
 refused "a range of convex losses" "caucus simulate: --range 0,0.01: not used by convex losses (cross-entropy with trees), which are in 0,1 and have clamps of their own" "${c[@]}" --algorithm stoch --adversary cross-entropy --trees auto --range 0,0.01
+refused "an unknown format" "caucus simulate: --format xml: must be table, json or csv" "${c[@]}" --format xml
+refused "a budget without a ledger" "caucus simulate: --budget 1: a budget belongs to a ledger: give ledger too" "${c[@]}" --budget 1
+printf 'trust: coordinator\nformat: xml\n' >xml.yaml
+refused "an unknown format in a file" "xml.yaml:2: format: xml — must be table, json or csv" xml.yaml
 refused "an option mistyped" "caucus simulate: unknown option '--epsilom' — did you mean '--epsilon'?" "${c[@]}" --epsilom 1
 refused "an unknown option" "caucus simulate: unknown option '-x' — 'caucus simulate --help' lists what there is" "${c[@]}" -x
 refused "an option twice" "caucus simulate: --seed: given twice" "${c[@]}" --seed 1 --seed 2

@@ -97,8 +97,6 @@ static void values_that_are_refused(void **state) {
     unresolved(T "range: 1\n", "s.yaml:2: range: 1 — must be two numbers, for example 0,1");
     unresolved(T "front-load: maybe\n", "s.yaml:2: front-load: maybe — must be true or false");
     unresolved(T "trees: 8\n", "s.yaml:2: trees: 8 — must be 0 to 7, or auto");
-    unresolved(T "format: xml\n", "s.yaml:2: format: xml — must be table, json or csv");
-    unresolved(T "budget: 1\n", "s.yaml:2: budget: 1 — a budget belongs to a ledger: give ledger too");
     unresolved(T "losses: a.npy\nadversary: gaussian\n",
                "s.yaml:2: losses: a.npy — not used by adversary gaussian, only by losses");
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

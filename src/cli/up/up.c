@@ -117,7 +117,7 @@ static int check_run(const caucus_up *u) {
     if (u->prepared.count != 1)
         return caucus_up_say("%zu runs: a live run has one value per flag; caucus simulate plays many",
                              u->prepared.count);
-    if (u->prepared.format == CAUCUS_FORMAT_CSV)
+    if (u->wanted.format == CAUCUS_FORMAT_CSV)
         return caucus_up_say("--format csv: must be table or json");
     if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return caucus_up_say(
@@ -151,6 +151,8 @@ static int read_settings(caucus_up *u, int argc, char **argv) {
         status = set_default(u, CAUCUS_FIELD_ADVERSARY, "movielens", false, &complaint);
     if (status == CAUCUS_OK)
         status = set_default(u, CAUCUS_FIELD_TRIALS, "1", true, &complaint);
+    if (status == CAUCUS_OK)
+        status = caucus_wanted_read(&u->scenario, &u->wanted, &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_resolve(&u->scenario, &u->prepared, &complaint);
     code = status == CAUCUS_OK ? check_run(u) : complain(&complaint, status);

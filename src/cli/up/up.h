@@ -9,12 +9,13 @@
 
 #include "cli/children.h"
 #include "cli/up/up_compare.h"
-#include "scenario/scenario.h"
+#include "cli/wanted.h"
 
 #define CAUCUS_UP_PATH_BYTES 512
 
 typedef struct caucus_up {
     caucus_scenario scenario;
+    caucus_wanted wanted;
     caucus_prepared prepared;
     const char *file, *keep, *pace, *http, *open; /* as given; NULL: not given */
     char dir[CAUCUS_UP_PATH_BYTES];               /* "" until it is made */

@@ -71,7 +71,7 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
 }
 
 void caucus_up_print(const caucus_up *u, const caucus_compared *compared) {
-    if (u->prepared.format == CAUCUS_FORMAT_JSON)
+    if (u->wanted.format == CAUCUS_FORMAT_JSON)
         print_json(u, compared);
     else
         print_table(u, compared);

@@ -1,0 +1,36 @@
+/* wanted.c: see wanted.h. */
+#include "cli/wanted.h"
+
+#include "scenario/scenario_convert.h"
+
+#include <string.h>
+
+static caucus_status read_budget(const caucus_scenario_text *t, caucus_wanted *ret) {
+    if (ret->ledger == NULL)
+        return caucus_scenario_refuse(t, "a budget belongs to a ledger: give ledger too");
+    caucus_status status = caucus_scenario_pair(t, true, &ret->budget_epsilon, &ret->budget_delta);
+    if (status == CAUCUS_OK && !(ret->budget_epsilon > 0 && ret->budget_delta >= 0 && ret->budget_delta < 1))
+        status = caucus_scenario_refuse(t, "must have epsilon above 0, and delta from 0 to below 1");
+    return status;
+}
+
+caucus_status caucus_wanted_read(const caucus_scenario *scenario, caucus_wanted *ret, caucus_complaint *ret_complaint) {
+    static const char *const formats[] = {"table", "json", "csv"};
+    caucus_scenario_text t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_FORMAT, 0, ret_complaint);
+    size_t format = 0;
+    while (format < 3 && strcmp(t.text, formats[format]) != 0)
+        format++;
+    if (format == 3)
+        return caucus_scenario_refuse(&t, "must be table, json or csv");
+    caucus_wanted wanted = {
+        .format = (caucus_format)format,
+        .out = caucus_scenario_text_of(scenario, CAUCUS_FIELD_OUT, 0, ret_complaint).text,
+        .ledger = caucus_scenario_text_of(scenario, CAUCUS_FIELD_LEDGER, 0, ret_complaint).text,
+        .has_budget = scenario->field[CAUCUS_FIELD_BUDGET].count != 0,
+    };
+    t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_BUDGET, 0, ret_complaint);
+    caucus_status status = wanted.has_budget ? read_budget(&t, &wanted) : CAUCUS_OK;
+    if (status == CAUCUS_OK)
+        *ret = wanted;
+    return status;
+}
