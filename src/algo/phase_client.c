@@ -215,8 +215,8 @@ static void begin_phase(caucus_client *c, uint64_t phase) {
     c->phase = phase;
     if (c->root) /* one row for each tree: known without looking at all phases, of which there may be very many */
         memset(c->root, 0, (size_t)(c->trees ? c->trees : 1) * c->plan->settings.experts * sizeof *c->root);
-    c->mixed =
-        c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && caucus_weights_support(&c->common->weights) > 1;
+    c->mixed = c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR &&
+               caucus_weights_support(&c->common->weights) > 1;
     c->play_index = c->play_lane = 0;
     c->play_words = 0;
     if (c->mixed) {
@@ -252,7 +252,8 @@ caucus_status caucus_client_mixture(const caucus_client *c, double *ret, size_t 
         return CAUCUS_E_RANGE;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     bool built = weights && caucus_weights_mass(weights) > 0;
-    bool middle = c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX; /* phase 1: the middle of the simplex */
+    bool middle =
+        c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX; /* phase 1: the middle of the simplex */
     for (uint32_t y = 0; y < d; y++) {
         if (built)
             ret[y] = caucus_weights_value(weights, y);

@@ -26,7 +26,8 @@ static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_er
     const uint64_t trees = phase->trees, b = phase->batch;
     if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
-    if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK &&
+        (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
         return refuse(ret_error, i, "trees or convex losses with unit client-block: no mean is taken of them");
     for (uint32_t h = 1; h <= trees; h++)
         if (phase->clamp[h] < 0 || phase->clamp[h] > plan->stoch.gradient_hi - plan->stoch.gradient_lo)

@@ -230,9 +230,10 @@ static void resolve(caucus_plan *plan) {
     plan->stoch.message = s->message;
     if (s->message ==
         CAUCUS_MESSAGE_AUTO) /* votes, unless some phase builds trees from noisy sums; see calibrate_stoch */
-        plan->stoch.message = s->trust == CAUCUS_TRUST_NOBODY && s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0
-                                  ? CAUCUS_MESSAGE_VOTE
-                                  : CAUCUS_MESSAGE_KNORM;
+        plan->stoch.message =
+            s->trust == CAUCUS_TRUST_NOBODY && s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0
+                ? CAUCUS_MESSAGE_VOTE
+                : CAUCUS_MESSAGE_KNORM;
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE && s->message == CAUCUS_MESSAGE_AUTO &&
         (s->epsilon >= 3 || s->experts >= 500))
         plan->stoch.message = CAUCUS_MESSAGE_SHORTLIST;
