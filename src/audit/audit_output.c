@@ -3,6 +3,7 @@
 
 #include "show/out_dir.h"
 #include "show/out_file.h"
+#include "store/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,45 +48,30 @@ void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size
         fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", result[0].seed);
 }
 
-static void json_string(FILE *out, const char *text) {
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\u%04x", *c);
-        else
-            fputc(*c, out);
-    }
-    fputc('"', out);
-}
-
-static void json_number(FILE *out, const char *key, double value) {
-    fprintf(out, ",\n    \"%s\": ", key);
-    caucus_print_number(out, value, "null");
-}
-
 void caucus_audit_json(FILE *out, const caucus_audit_result *result, size_t count) {
-    fputs("[\n", out);
+    caucus_json j;
+    caucus_json_begin(&j, out, false);
+    caucus_json_list(&j, "audits");
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
-        fputs("  {\n    \"name\": ", out);
-        json_string(out, r->name);
-        fputs(",\n    \"target\": ", out);
-        json_string(out, r->target);
-        json_number(out, "claimed", r->claimed);
-        json_number(out, "delta", r->delta);
-        json_number(out, "lower_bound", r->lower_bound);
-        fprintf(out, ",\n    \"trials\": %" PRIu64, r->trials);
-        json_number(out, "confidence", r->confidence);
+        caucus_json_object(&j, NULL);
+        caucus_json_text(&j, "name", r->name);
+        caucus_json_text(&j, "target", r->target);
+        caucus_json_real(&j, "claimed", r->claimed);
+        caucus_json_real(&j, "delta", r->delta);
+        caucus_json_real(&j, "lower_bound", r->lower_bound);
+        caucus_json_whole(&j, "trials", r->trials);
+        caucus_json_real(&j, "confidence", r->confidence);
         if (r->seeded)
-            fprintf(out, ",\n    \"seed\": %" PRIu64, r->seed);
+            caucus_json_whole(&j, "seed", r->seed);
         else
-            fputs(",\n    \"seed\": null", out);
-        fprintf(out, ",\n    \"expect\": \"%s\",\n    \"verdict\": \"%s\"\n  }%s\n", expect_word(r), verdict_word(r),
-                i + 1 < count ? "," : "");
+            caucus_json_null(&j, "seed");
+        caucus_json_text(&j, "expect", expect_word(r));
+        caucus_json_text(&j, "verdict", verdict_word(r));
+        caucus_json_close(&j);
     }
-    fputs("]\n", out);
+    caucus_json_close(&j);
+    caucus_json_end(&j);
 }
 
 static void csv_text(FILE *out, const char *text) {

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
+#include "store/json.h"
 #include "study/study.h"
 
 #include <errno.h>
@@ -198,77 +199,59 @@ static void print_table(const caucus_study *study, const char *out) {
            out);
 }
 
-/* Our own words hold no quotes, backslashes or control characters, but a path may. */
-static void json_string(const char *text) {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        if ((unsigned char)*text < 0x20)
-            printf("\\u%04x", (unsigned)*text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
-}
-
-static void json_number(const char *name, double value) {
-    if (isfinite(value))
-        printf(", \"%s\": %.9g", name, value);
-    else
-        printf(", \"%s\": null", name);
-}
-
-static void json_figures(const caucus_study *study) {
-    const char *comma = "";
-    printf("  \"series\": [");
-    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
-        const caucus_figure *figure = &study->figure[s];
-        for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++) {
-            const caucus_series *one = &figure->series[i];
-            const caucus_plan *plan = one->run.plan;
-            caucus_summary regret = caucus_run_regret(&one->run);
-            printf("%s\n    {\"section\": \"%s\", \"series\": \"%s\", \"calibration\": \"%s\", \"trials\": %u", comma,
-                   caucus_section_word((caucus_section)s), one->spec->key,
-                   caucus_calibration_word(one->spec->calibration), one->run.done);
-            json_number("regret_mean", regret.mean);
-            json_number("regret_std", regret.std);
-            json_number("bound", plan->bound_kind == CAUCUS_BOUND_NONE ? NAN : plan->bound);
-            json_number("scalars_per_client",
-                        caucus_run_mean_u64(&one->run, offsetof(caucus_trial_result, scalars_up)) /
-                            plan->settings.clients);
-            json_number("epsilon_choices", plan->guarantee.epsilon_choices);
-            json_number("epsilon_messages", plan->guarantee.epsilon_messages);
-            printf(", \"guarantee\": ");
-            json_string(plan->guarantee.note);
-            putchar('}');
-            comma = ",";
-        }
-    }
-    printf("\n  ],\n");
+static void json_series(caucus_json *j, caucus_section section, const caucus_series *one) {
+    const caucus_plan *plan = one->run.plan;
+    caucus_summary regret = caucus_run_regret(&one->run);
+    caucus_json_object_row(j, NULL);
+    caucus_json_text(j, "section", caucus_section_word(section));
+    caucus_json_text(j, "series", one->spec->key);
+    caucus_json_text(j, "calibration", caucus_calibration_word(one->spec->calibration));
+    caucus_json_whole(j, "trials", one->run.done);
+    caucus_json_real(j, "regret_mean", regret.mean);
+    caucus_json_real(j, "regret_std", regret.std);
+    caucus_json_real(j, "bound", plan->bound_kind == CAUCUS_BOUND_NONE ? (double)NAN : plan->bound);
+    caucus_json_real(j, "scalars_per_client",
+                     caucus_run_mean_u64(&one->run, offsetof(caucus_trial_result, scalars_up)) /
+                         plan->settings.clients);
+    caucus_json_real(j, "epsilon_choices", plan->guarantee.epsilon_choices);
+    caucus_json_real(j, "epsilon_messages", plan->guarantee.epsilon_messages);
+    caucus_json_text(j, "guarantee", plan->guarantee.note);
+    caucus_json_close(j);
 }
 
 static void print_json(const caucus_study *study, const char *out) {
-    printf("{\n  \"private\": false,\n  \"seed\": %llu,\n  \"report\": ", (unsigned long long)study->options.seed);
-    json_string(out);
-    printf(",\n");
-    json_figures(study);
-    printf("  \"slopes\": [");
+    caucus_json j;
+    caucus_json_begin(&j, stdout, false);
+    caucus_json_truth(&j, "private", false);
+    caucus_json_whole(&j, "seed", study->options.seed);
+    caucus_json_text(&j, "report", out);
+    caucus_json_list(&j, "series");
+    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
+        const caucus_figure *figure = &study->figure[s];
+        for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++)
+            json_series(&j, (caucus_section)s, &figure->series[i]);
+    }
+    caucus_json_close(&j);
+    caucus_json_list(&j, "slopes");
     for (uint32_t i = 0; i < study->scaling.count; i++) {
-        printf("%s\n    {\"sweep\": \"%s\"", i ? "," : "", caucus_sweep_key(&study->scaling.sweep[i]));
-        json_number("slope", study->scaling.sweep[i].slope);
-        json_number("error", study->scaling.sweep[i].slope_error);
-        putchar('}');
+        const caucus_sweep *sweep = &study->scaling.sweep[i];
+        caucus_json_object_row(&j, NULL);
+        caucus_json_text(&j, "sweep", caucus_sweep_key(sweep));
+        caucus_json_real(&j, "slope", sweep->slope);
+        caucus_json_real(&j, "error", sweep->slope_error);
+        caucus_json_close(&j);
     }
-    printf("\n  ],\n  \"claims\": [");
+    caucus_json_close(&j);
+    caucus_json_list(&j, "claims");
     for (uint32_t i = 0; i < study->claims; i++) {
-        printf("%s\n    {\"holds\": %s, \"claim\": ", i ? "," : "", study->claim[i].holds ? "true" : "false");
-        json_string(study->claim[i].text);
-        printf(", \"measured\": ");
-        json_string(study->claim[i].measured);
-        putchar('}');
+        caucus_json_object_row(&j, NULL);
+        caucus_json_truth(&j, "holds", study->claim[i].holds);
+        caucus_json_text(&j, "claim", study->claim[i].text);
+        caucus_json_text(&j, "measured", study->claim[i].measured);
+        caucus_json_close(&j);
     }
-    printf("\n  ]\n}\n");
+    caucus_json_close(&j);
+    caucus_json_end(&j);
 }
 
 static int reproduce(reproduction *r) {

@@ -5,6 +5,8 @@
  * hashes. */
 #include "plan/plan_walk.h"
 
+#include "num/real_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -22,11 +24,7 @@ static void real_text(double value, char *ret) {
     } else if (isinf(value)) {
         (void)snprintf(ret, CAUCUS_VALUE_BYTES, value > 0 ? "infinite" : "-infinite");
     } else {
-        for (int digits = 15; digits <= 17; digits++) {
-            (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%.*g", digits, value);
-            if (strtod(ret, NULL) == value)
-                break;
-        }
+        caucus_real_text(value, ret);
     }
 }
 

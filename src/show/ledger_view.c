@@ -3,6 +3,7 @@
 
 #include "show/output.h"
 #include "show/plan_words.h"
+#include "store/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -197,66 +198,79 @@ void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii
     fputs("  It catches accidents, torn or altered lines, not somebody who can cut it short or rewrite it all.\n", out);
 }
 
-static void json_amount(FILE *out, const char *key, double value, const char *after) {
-    fprintf(out, "\"%s\": ", key);
-    caucus_print_number(out, value, "null");
-    fputs(after, out);
+static void json_run(caucus_json *j, const caucus_run_view *r) {
+    caucus_json_object_row(j, NULL);
+    caucus_json_whole(j, "run", r->run);
+    caucus_json_text(j, "name", r->name);
+    caucus_json_text(j, "trust", caucus_trust_word(r->trust));
+    caucus_json_text(j, "unit", caucus_unit_word(r->unit));
+    caucus_json_truth(j, "seeded", r->seeded);
+    caucus_json_object(j, "reserved");
+    caucus_json_real(j, "choices", r->reserved_choices);
+    caucus_json_real(j, "messages", r->reserved_messages);
+    caucus_json_real(j, "delta", r->delta);
+    caucus_json_close(j);
+    caucus_json_object(j, "released");
+    caucus_json_real(j, "choices", r->released_choices);
+    caucus_json_real(j, "messages", r->released_messages);
+    caucus_json_close(j);
+    caucus_json_whole(j, "releases", r->releases);
+    caucus_json_whole(j, "first_block", r->first_block);
+    caucus_json_whole(j, "last_block", r->last_block);
+    caucus_json_close(j);
 }
 
-static void json_run(FILE *out, const caucus_run_view *r) {
-    fprintf(out, "{\"run\": %u, \"name\": ", r->run);
-    caucus_print_string(out, r->name);
-    fprintf(out, ", \"trust\": \"%s\", \"unit\": \"%s\", \"seeded\": %s, \"reserved\": {", caucus_trust_word(r->trust),
-            caucus_unit_word(r->unit), r->seeded ? "true" : "false");
-    json_amount(out, "choices", r->reserved_choices, ", ");
-    json_amount(out, "messages", r->reserved_messages, ", ");
-    json_amount(out, "delta", r->delta, "}, \"released\": {");
-    json_amount(out, "choices", r->released_choices, ", ");
-    json_amount(out, "messages", r->released_messages, "}");
-    fprintf(out, ", \"releases\": %u, \"first-block\": %" PRIu64 ", \"last-block\": %" PRIu64 "}", r->releases,
-            r->first_block, r->last_block);
-}
-
-static void json_releases(FILE *out, const caucus_ledger_view *v) {
-    const size_t count = caucus_ledger_count(v->ledger);
-    bool any = false;
-    fputs(",\n  \"releases\": [", out);
+static void json_releases(caucus_json *j, const caucus_ledger *ledger) {
+    const size_t count = caucus_ledger_count(ledger);
+    caucus_json_list(j, "releases");
     for (size_t i = 1; i < count; i++) {
-        const caucus_entry *e = caucus_ledger_entry(v->ledger, i);
+        const caucus_entry *e = caucus_ledger_entry(ledger, i);
         if (e->kind != CAUCUS_ENTRY_RELEASE)
             continue;
-        fprintf(out, "%s\n    {\"run\": %u, \"block\": %" PRIu64 ", \"what\": ", any ? "," : "", e->run, e->block);
-        caucus_print_string(out, e->what);
-        fputs(", ", out);
-        json_amount(out, "choices", epsilon_of(e->choices), ", ");
-        json_amount(out, "messages", epsilon_of(e->messages), "}");
-        any = true;
+        caucus_json_object_row(j, NULL);
+        caucus_json_whole(j, "run", e->run);
+        caucus_json_whole(j, "block", e->block);
+        caucus_json_text(j, "what", e->what);
+        caucus_json_real(j, "choices", epsilon_of(e->choices));
+        caucus_json_real(j, "messages", epsilon_of(e->messages));
+        caucus_json_close(j);
     }
-    fputs(any ? "\n  ]" : "]", out);
+    caucus_json_close(j);
+}
+
+/* Without a limit the epsilon is infinite, and a delta means nothing. */
+static void json_pair(caucus_json *j, const char *key, double epsilon, double delta, bool limited) {
+    caucus_json_object_row(j, key);
+    caucus_json_real(j, "epsilon", epsilon);
+    caucus_json_real(j, "delta", limited ? delta : (double)NAN);
+    caucus_json_close(j);
 }
 
 void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releases) {
     const caucus_ledger_totals *t = &v->totals;
-    fputs("{\n  \"ledger\": ", out);
-    caucus_print_string(out, v->path);
-    fprintf(out, ",\n  \"entries\": %zu,\n  \"last\": \"%s\",\n  \"seeded\": %s,\n  \"budget\": {",
-            caucus_ledger_count(v->ledger), v->last, t->any_seeded ? "true" : "false");
     const bool limited = isfinite(t->budget_epsilon);
-    json_amount(out, "epsilon", t->budget_epsilon, ", ");
-    json_amount(out, "delta", limited ? t->budget_delta : (double)NAN, "},\n  \"left\": {");
-    json_amount(out, "epsilon", t->left_epsilon, ", ");
-    json_amount(out, "delta", limited ? t->left_delta : (double)NAN, "},\n  \"reserved\": {");
-    json_amount(out, "choices", t->reserved_choices, ", ");
-    json_amount(out, "messages", t->reserved_messages, ", ");
-    json_amount(out, "delta", t->reserved_delta, "},\n  \"released\": {");
-    json_amount(out, "choices", t->released_choices, ", ");
-    json_amount(out, "messages", t->released_messages, "},\n  \"runs\": [");
-    for (uint32_t i = 0; i < t->runs; i++) {
-        fputs(i == 0 ? "\n    " : ",\n    ", out);
-        json_run(out, &v->run[i]);
-    }
-    fputs(t->runs > 0 ? "\n  ]" : "]", out);
+    caucus_json j;
+    caucus_json_begin(&j, out, false);
+    caucus_json_text(&j, "ledger", v->path);
+    caucus_json_whole(&j, "entries", caucus_ledger_count(v->ledger));
+    caucus_json_text(&j, "last", v->last);
+    caucus_json_truth(&j, "seeded", t->any_seeded);
+    json_pair(&j, "budget", t->budget_epsilon, t->budget_delta, limited);
+    json_pair(&j, "left", t->left_epsilon, t->left_delta, limited);
+    caucus_json_object_row(&j, "reserved");
+    caucus_json_real(&j, "choices", t->reserved_choices);
+    caucus_json_real(&j, "messages", t->reserved_messages);
+    caucus_json_real(&j, "delta", t->reserved_delta);
+    caucus_json_close(&j);
+    caucus_json_object_row(&j, "released");
+    caucus_json_real(&j, "choices", t->released_choices);
+    caucus_json_real(&j, "messages", t->released_messages);
+    caucus_json_close(&j);
+    caucus_json_list(&j, "runs");
+    for (uint32_t i = 0; i < t->runs; i++)
+        json_run(&j, &v->run[i]);
+    caucus_json_close(&j);
     if (releases)
-        json_releases(out, v);
-    fputs("\n}\n", out);
+        json_releases(&j, v->ledger);
+    caucus_json_end(&j);
 }

@@ -17,10 +17,7 @@ typedef struct caucus_outcome {
     size_t count;
 } caucus_outcome;
 
-/** Shortest round-trip decimal: 15, 16 or 17 digits. NaN and infinities print as `other`. */
-void caucus_print_number(FILE *out, double value, const char *other);
-
-/** A JSON array, one object per run (README, "JSON"). NaN and infinite are null. A run that was stopped has "done"
+/** JSON with a member "runs", one object per run (docs/schemas/simulate.json). NaN and infinite are null. A run that was stopped has "done"
  * below "trials", and only its complete trials are counted. "bound" is null unless the losses are known to be what it
  * assumes, "bound_assumes" (bound_fit.h). */
 void caucus_output_json(FILE *out, const caucus_outcome *outcome);

@@ -1,11 +1,22 @@
 /* output_csv.c: results as CSV, for spreadsheets and plots. See output.h. No field holds a comma or a quote. */
 #include "show/output.h"
 
+#include "num/real_text.h"
+
 #include <inttypes.h>
+#include <math.h>
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
     "trees,front_load,past_phases,rho,lstar,range_lo,range_hi,adversary,seed"
+
+/* NaN and infinities print as `other`. */
+static void print_number(FILE *out, double value, const char *other) {
+    char text[CAUCUS_REAL_TEXT_BYTES];
+    if (isfinite(value))
+        caucus_real_text(value, text);
+    fputs(isfinite(value) ? text : other, out);
+}
 
 /* As asked for: "auto" stays "auto". */
 static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s) {
@@ -17,7 +28,7 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
     fprintf(out, ",%s,%s,", s->front_load ? "true" : "false", s->past_phases ? "true" : "false");
     const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
-        caucus_print_number(out, reals[i], "nan");
+        print_number(out, reals[i], "nan");
         fputc(',', out);
     }
 }
@@ -26,9 +37,9 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
     fprintf(out, "%zu,%s,%u,%u,%" PRIu64 ",%" PRIu64 ",", i + 1, caucus_algorithm_word(s->algorithm), s->clients,
             s->experts, s->rounds, s->interval);
-    caucus_print_number(out, s->epsilon, "inf");
+    print_number(out, s->epsilon, "inf");
     fputc(',', out);
-    caucus_print_number(out, s->delta, "nan");
+    print_number(out, s->delta, "nan");
     fprintf(out, ",%s,%s,%s,%s,", caucus_trust_word(s->trust), caucus_calibration_word(s->calibration),
             caucus_protocol_word(s->protocol), caucus_unit_word(s->unit));
     mechanism(out, &outcome->run[i], s);
@@ -43,7 +54,7 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             const caucus_trial_result *t = &outcome->result[i].trial[k];
             settings(out, outcome, i);
             fprintf(out, "%u,", k + 1);
-            caucus_print_number(out, t->regret, "nan");
+            print_number(out, t->regret, "nan");
             fprintf(out,
                     ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                     "\n",
@@ -65,9 +76,9 @@ void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {
             caucus_summary point = caucus_run_curve(result, k);
             settings(out, outcome, i);
             fprintf(out, "%u,%" PRIu64 ",", result->done, round);
-            caucus_print_number(out, point.mean, "nan");
+            print_number(out, point.mean, "nan");
             fputc(',', out);
-            caucus_print_number(out, point.std, ""); /* one trial has no spread */
+            print_number(out, point.std, ""); /* one trial has no spread */
             fputc('\n', out);
         }
     }

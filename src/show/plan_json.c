@@ -1,156 +1,135 @@
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
 #include "plan/plan_walk.h"
 #include "show/bound_fit.h"
-#include "show/output.h"
 #include "show/plan_print.h"
 #include "show/plan_words.h"
+#include "store/json.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct printer {
     caucus_walker walker;
-    FILE *out;
-    int depth;
-    bool first; /* nothing printed yet in this object */
-    size_t left;
+    caucus_json *json;
+    size_t left; /* values of the list under way */
 } printer;
 
-static void print_key(printer *p, const char *key) {
-    fprintf(p->out, "%s\n%*s\"%s\": ", p->first ? "" : ",", 2 * p->depth, "", key);
-    p->first = false;
+static caucus_json *json_of(caucus_walker *walker) {
+    return ((printer *)walker)->json;
 }
 
 static void print_open(caucus_walker *walker, const char *key) {
-    printer *p = (printer *)walker;
-    print_key(p, key);
-    fputc('{', p->out);
-    p->depth++;
-    p->first = true;
+    caucus_json_object(json_of(walker), key);
 }
 
 static void print_close(caucus_walker *walker) {
-    printer *p = (printer *)walker;
-    p->depth--;
-    fprintf(p->out, "\n%*s}", 2 * p->depth, "");
-    p->first = false;
+    caucus_json_close(json_of(walker));
 }
 
 static void print_list(caucus_walker *walker, const char *key, size_t count) {
-    printer *p = (printer *)walker;
-    print_key(p, key);
-    fputs(count == 0 ? "[]" : "[", p->out);
-    p->left = count;
+    caucus_json_list_row(json_of(walker), key);
+    ((printer *)walker)->left = count;
+    if (count == 0)
+        caucus_json_close(json_of(walker));
 }
 
 /* Numbers, true, false and null as JSON has them; words and fractions as strings. */
 static void print_value(caucus_walker *walker, const char *key, const caucus_value *v) {
-    printer *p = (printer *)walker;
+    caucus_json *j = json_of(walker);
     char text[CAUCUS_VALUE_BYTES];
-    caucus_value_text(v, text);
-    if (key != NULL)
-        print_key(p, key);
-    if (v->kind == CAUCUS_VALUE_REAL)
-        caucus_print_number(p->out, *v->real, "null");
-    else if (v->kind == CAUCUS_VALUE_WHOLE || v->kind == CAUCUS_VALUE_SIGNED || v->kind == CAUCUS_VALUE_SWITCH)
-        fputs(text, p->out);
-    else
-        caucus_print_string(p->out, text);
-    if (key == NULL)
-        fputs(--p->left > 0 ? ", " : "]", p->out);
-}
-
-static void number(printer *p, const char *key, double value) {
-    print_key(p, key);
-    caucus_print_number(p->out, value, "null");
-}
-
-static void whole(printer *p, const char *key, uint64_t value) {
-    print_key(p, key);
-    fprintf(p->out, "%llu", (unsigned long long)value);
-}
-
-static void text(printer *p, const char *key, const char *value) {
-    print_key(p, key);
-    caucus_print_string(p->out, value);
+    if (v->kind == CAUCUS_VALUE_REAL) {
+        caucus_json_real(j, key, *v->real);
+    } else {
+        caucus_value_text(v, text);
+        if (v->kind == CAUCUS_VALUE_WHOLE)
+            caucus_json_whole(j, key, strtoull(text, NULL, 10));
+        else if (v->kind == CAUCUS_VALUE_SIGNED)
+            caucus_json_signed(j, key, strtoll(text, NULL, 10));
+        else if (v->kind == CAUCUS_VALUE_SWITCH)
+            caucus_json_truth(j, key, strcmp(text, "true") == 0);
+        else
+            caucus_json_text(j, key, text);
+    }
+    if (key == NULL && --((printer *)walker)->left == 0)
+        caucus_json_close(j);
 }
 
 /* What the integers mean, as real numbers in loss units. */
-static void print_meaning(printer *p, const caucus_plan *plan) {
+static void print_meaning(caucus_json *j, const caucus_plan *plan) {
     const caucus_svt_plan *svt = &plan->svt;
     const double step = caucus_words_step(plan);
-    print_open(&p->walker, "meaning");
+    caucus_json_object(j, "meaning");
     if (svt->switches > 0) {
-        number(p, "margin", svt->margin);
-        number(p, "epsilon-threshold", svt->epsilon_threshold);
-        number(p, "eta", 2 * (double)plan->grid * caucus_rational_double(svt->select_rate[0]));
-        number(p, "threshold", (double)svt->threshold[0] * step);
-        number(p, "threshold-scale", caucus_words_spread(plan, &svt->threshold_noise));
-        number(p, "check-scale", caucus_words_spread(plan, &svt->check_noise));
+        caucus_json_real(j, "margin", svt->margin);
+        caucus_json_real(j, "epsilon_threshold", svt->epsilon_threshold);
+        caucus_json_real(j, "eta", 2 * (double)plan->grid * caucus_rational_double(svt->select_rate[0]));
+        caucus_json_real(j, "threshold", (double)svt->threshold[0] * step);
+        caucus_json_real(j, "threshold_scale", caucus_words_spread(plan, &svt->threshold_noise));
+        caucus_json_real(j, "check_scale", caucus_words_spread(plan, &svt->check_noise));
     }
     if (plan->settings.algorithm == CAUCUS_ALGORITHM_HEDGE)
-        number(p, "learning-rate", plan->hedge.learning_rate);
+        caucus_json_real(j, "learning_rate", plan->hedge.learning_rate);
     if (plan->stoch.phases > 1) {
-        print_list(&p->walker, "excess-per-round", plan->stoch.phases - 1);
+        caucus_json_list_row(j, "excess_per_round");
         for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
-            print_value(&p->walker, NULL,
-                        &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = &plan->stoch.phase[i].error});
+            caucus_json_real(j, NULL, plan->stoch.phase[i].error);
+        caucus_json_close(j);
     }
-    text(p, "note", plan->guarantee.note);
-    print_close(&p->walker);
+    caucus_json_text(j, "note", plan->guarantee.note);
+    caucus_json_close(j);
 }
 
-static void print_bound(printer *p, const caucus_plan *plan) {
+static void print_bound(caucus_json *j, const caucus_plan *plan) {
     static const char *const kinds[] = {"none", "probability", "expectation"};
     const bool some = plan->bound_kind != CAUCUS_BOUND_NONE;
-    print_open(&p->walker, "bound");
-    text(p, "kind", kinds[plan->bound_kind]);
-    number(p, "value", some ? plan->bound : (double)NAN);
-    number(p, "uncapped", some ? plan->bound_uncapped : (double)NAN);
-    print_key(p, "vacuous");
-    fputs(some && caucus_plan_is_vacuous(plan) ? "true" : "false", p->out);
-    text(p, "assumes",
-         some ? caucus_premise_word(caucus_premise_of(plan))
-              : caucus_knowledge_word(caucus_knowledge_of(plan->settings.algorithm)));
-    print_close(&p->walker);
+    caucus_json_object(j, "bound");
+    caucus_json_text(j, "kind", kinds[plan->bound_kind]);
+    caucus_json_real(j, "value", some ? plan->bound : (double)NAN);
+    caucus_json_real(j, "uncapped", some ? plan->bound_uncapped : (double)NAN);
+    caucus_json_truth(j, "vacuous", some && caucus_plan_is_vacuous(plan));
+    caucus_json_text(j, "assumes",
+                     some ? caucus_premise_word(caucus_premise_of(plan))
+                          : caucus_knowledge_word(caucus_knowledge_of(plan->settings.algorithm)));
+    caucus_json_close(j);
 }
 
-static void print_quick(printer *p, const caucus_quick *q) {
+static void print_quick(caucus_json *j, const caucus_quick *q) {
     if (!q->done) {
-        print_key(p, "simulated");
-        fputs("null", p->out);
+        caucus_json_null(j, "simulated");
         return;
     }
-    print_open(&p->walker, "simulated");
-    text(p, "adversary", caucus_adversary_kind_word(q->adversary));
-    whole(p, "trials", q->trials);
-    number(p, "regret", q->regret.mean);
-    number(p, "regret-std", q->regret.std);
-    number(p, "switches", q->switches);
-    number(p, "scalars-up", q->scalars);
-    number(p, "bytes-up", q->bytes);
-    print_close(&p->walker);
+    caucus_json_object(j, "simulated");
+    caucus_json_text(j, "adversary", caucus_adversary_kind_word(q->adversary));
+    caucus_json_whole(j, "trials", q->trials);
+    caucus_json_real(j, "regret", q->regret.mean);
+    caucus_json_real(j, "regret_std", q->regret.std);
+    caucus_json_real(j, "switches", q->switches);
+    caucus_json_real(j, "scalars_up", q->scalars);
+    caucus_json_real(j, "bytes_up", q->bytes);
+    caucus_json_close(j);
 }
 
 void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
     caucus_plan copy = *r->plan; /* the walk wants to be able to write; this walker does not */
     const caucus_plan_traffic *t = &r->traffic;
-    printer p = {
-        .walker = {print_open, print_close, print_list, print_value, CAUCUS_OK}, .out = out, .depth = 1, .first = true};
-    fputc('{', out);
-    text(&p, "plan", r->hash);
+    caucus_json j;
+    printer p = {.walker = {print_open, print_close, print_list, print_value, CAUCUS_OK}, .json = &j};
+    caucus_json_begin(&j, out, false);
+    caucus_json_text(&j, "plan", r->hash);
     caucus_walk_settings(&p.walker, &copy.settings);
     caucus_walk_mechanism(&p.walker, &copy);
     caucus_walk_guarantee(&p.walker, &copy.guarantee);
-    print_meaning(&p, r->plan);
-    print_bound(&p, r->plan);
-    print_quick(&p, &r->quick);
-    print_open(&p.walker, "most");
-    whole(&p, "reports-up", t->reports);
-    whole(&p, "scalars-up", t->scalars);
-    whole(&p, "bytes-up", t->bytes);
-    whole(&p, "paper-scalars-up", t->paper_scalars);
-    whole(&p, "client-memory-bytes", t->client_memory);
-    whole(&p, "coordinator-memory-bytes", t->coordinator_memory);
-    print_close(&p.walker);
-    fputs("\n}\n", out);
+    print_meaning(&j, r->plan);
+    print_bound(&j, r->plan);
+    print_quick(&j, &r->quick);
+    caucus_json_object(&j, "most");
+    caucus_json_whole(&j, "reports_up", t->reports);
+    caucus_json_whole(&j, "scalars_up", t->scalars);
+    caucus_json_whole(&j, "bytes_up", t->bytes);
+    caucus_json_whole(&j, "paper_scalars_up", t->paper_scalars);
+    caucus_json_whole(&j, "client_memory_bytes", t->client_memory);
+    caucus_json_whole(&j, "coordinator_memory_bytes", t->coordinator_memory);
+    caucus_json_close(&j);
+    caucus_json_end(&j);
 }

@@ -3,6 +3,7 @@
 
 #include "show/output.h"
 #include "show/plan_words.h"
+#include "store/json.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -258,48 +259,38 @@ static void print_situation(FILE *out, const comparison *c) {
         fprintf(out, "    %s\n", c->advice[i]);
 }
 
-static void json_number(FILE *out, const char *key, bool there, double value) {
-    fprintf(out, ", \"%s\": ", key);
-    caucus_print_number(out, there ? value : (double)NAN, "null");
+static void json_candidate(caucus_json *j, const comparison *c, const candidate *x) {
+    const bool seen = x->quick.done;
+    caucus_json_object_row(j, NULL);
+    caucus_json_text(j, "algorithm", caucus_algorithm_word(x->algorithm));
+    caucus_json_text(j, "trust", caucus_trust_word(x->trust));
+    caucus_json_text(j, "message", name_of(x)[0] != '\0' ? name_of(x) : NULL);
+    caucus_json_whole(j, "clients", x->alone ? 1 : c->settings.clients);
+    caucus_json_real(j, "proven", is_proved(c, x) && x->plan != NULL ? x->plan->bound : (double)NAN);
+    caucus_json_truth(j, "vacuous", is_proved(c, x) && !is_useful(c, x));
+    caucus_json_real(j, "regret", seen ? x->quick.regret.mean : (double)NAN);
+    caucus_json_real(j, "regret_std", seen ? x->quick.regret.std : (double)NAN);
+    caucus_json_real(j, "scalars_up", seen ? x->quick.scalars : (double)NAN);
+    char why[sizeof x->why.field + sizeof x->why.text + 2];
+    (void)snprintf(why, sizeof why, "%s %s", x->why.field, x->why.text);
+    caucus_json_text(j, "refused", x->plan == NULL ? why : NULL);
+    caucus_json_truth(j, "take", x == c->taken);
+    caucus_json_close(j);
 }
 
-static void json_candidate(FILE *out, const comparison *c, const candidate *x) {
-    fprintf(out, "{\"algorithm\": \"%s\", \"trust\": \"%s\", \"message\": \"%s\", \"clients\": %u",
-            caucus_algorithm_word(x->algorithm), caucus_trust_word(x->trust), name_of(x),
-            x->alone ? 1 : c->settings.clients);
-    json_number(out, "proven", is_proved(c, x), x->plan != NULL ? x->plan->bound : 0);
-    fprintf(out, ", \"vacuous\": %s", is_proved(c, x) && !is_useful(c, x) ? "true" : "false");
-    json_number(out, "regret", x->quick.done, x->quick.regret.mean);
-    json_number(out, "regret-std", x->quick.done, x->quick.regret.std);
-    json_number(out, "scalars-up", x->quick.done, x->quick.scalars);
-    fputs(", \"refused\": ", out);
-    if (x->plan == NULL) {
-        char why[sizeof x->why.field + sizeof x->why.text + 2];
-        (void)snprintf(why, sizeof why, "%s %s", x->why.field, x->why.text);
-        caucus_print_string(out, why);
-    } else {
-        fputs("null", out);
-    }
-    fprintf(out, ", \"take\": %s}", x == c->taken ? "true" : "false");
-}
-
-static void json_situation(FILE *out, const comparison *c, bool first) {
-    fprintf(out, "%s\n  {\n    \"losses-are\": \"%s\",\n    \"candidates\": [", first ? "" : ",",
-            caucus_knowledge_word(c->known));
-    bool any = false;
-    for (size_t i = 0; i < c->count; i++) {
-        if (!is_shown(c, &c->candidate[i]))
-            continue;
-        fputs(any ? ",\n      " : "\n      ", out);
-        json_candidate(out, c, &c->candidate[i]);
-        any = true;
-    }
-    fputs("\n    ],\n    \"advice\": [", out);
-    for (size_t i = 0; i < c->sentences; i++) {
-        fputs(i == 0 ? "\n      " : ",\n      ", out);
-        caucus_print_string(out, c->advice[i]);
-    }
-    fputs("\n    ]\n  }", out);
+static void json_situation(caucus_json *j, const comparison *c) {
+    caucus_json_object(j, NULL);
+    caucus_json_text(j, "losses_are", caucus_knowledge_word(c->known));
+    caucus_json_list(j, "candidates");
+    for (size_t i = 0; i < c->count; i++)
+        if (is_shown(c, &c->candidate[i]))
+            json_candidate(j, c, &c->candidate[i]);
+    caucus_json_close(j);
+    caucus_json_list(j, "advice");
+    for (size_t i = 0; i < c->sentences; i++)
+        caucus_json_text(j, NULL, c->advice[i]);
+    caucus_json_close(j);
+    caucus_json_close(j);
 }
 
 static caucus_status play(comparison *c, caucus_error *ret_error) {
@@ -333,9 +324,11 @@ caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucu
     caucus_status status = check_some(&c, ret_error);
     const unsigned first = known == CAUCUS_KNOWLEDGE_COUNT ? 0 : known,
                    last = known == CAUCUS_KNOWLEDGE_COUNT ? CAUCUS_KNOWLEDGE_COUNT - 1 : known;
-    if (status == CAUCUS_OK && json)
-        fputc('[', out);
-    else if (status == CAUCUS_OK)
+    caucus_json j;
+    if (status == CAUCUS_OK && json) {
+        caucus_json_begin(&j, out, false);
+        caucus_json_list(&j, "situations");
+    } else if (status == CAUCUS_OK)
         fprintf(out, "  %s client%s, %s experts, %s round%s, %s, unit: %s\n",
                 caucus_words_whole(settings->clients).text, settings->clients == 1 ? "" : "s",
                 caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text,
@@ -348,12 +341,14 @@ caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucu
             break;
         advise(&c);
         if (json)
-            json_situation(out, &c, i == first);
+            json_situation(&j, &c);
         else
             print_situation(out, &c);
     }
-    if (status == CAUCUS_OK && json)
-        fputs("\n]\n", out);
+    if (status == CAUCUS_OK && json) {
+        caucus_json_close(&j);
+        caucus_json_end(&j);
+    }
     for (size_t i = 0; i < c.count; i++)
         caucus_plan_free(c.candidate[i].plan);
     return status;

@@ -136,23 +136,6 @@ size_t caucus_words_character(const char *text) {
     return length;
 }
 
-void caucus_print_string(FILE *out, const char *text) {
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const size_t length = caucus_words_character((const char *)c);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\u%04x", *c);
-        else
-            fwrite(c, 1, length, out);
-        c += length == 0 ? 1 : length;
-    }
-    fputc('"', out);
-}
-
 int caucus_words_width(const char *text) {
     int count = 0;
     for (; *text != '\0'; text++)

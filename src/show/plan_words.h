@@ -37,9 +37,6 @@ double caucus_words_spread(const caucus_plan *plan, const caucus_noise *noise);
 /** "geometric", "Laplace", "Gaussian", "K-norm". */
 const char *caucus_words_law(caucus_noise_kind kind);
 
-/** One text in JSON's quotes; bytes that are not UTF-8 become U+FFFD. */
-void caucus_print_string(FILE *out, const char *text);
-
 /** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are not).
  */
 size_t caucus_words_character(const char *text);

@@ -36,7 +36,7 @@ code=0
 audit --quick $some --format json --out page >quick.json 2>err || code=$?
 if [ "$code" -eq 0 ] && SOME=$some $python - <<'END'
 import json, os, sys
-audits = json.load(open('quick.json'))
+audits = json.load(open('quick.json'))['audits']
 by_name = {a['name']: a for a in audits}
 keys = {'name', 'target', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'verdict'}
 for a in audits:
@@ -115,7 +115,7 @@ for form in number word real; do # e^1/(1+e^1) = 0.7311; 0.88 is epsilon 2
     command="$python response.py 0.7311 $form"
     if audit --command "$command" --data0 a --data1 b --claimed 1.001 --trials 20000 --format json >out.json 2>err && $python - <<'END'
 import json
-a, = json.load(open('out.json'))
+a, = json.load(open('out.json'))['audits']
 assert a['verdict'] == 'pass' and a['expect'] == 'holds' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
 END
     then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)"; cat out.json err; fi

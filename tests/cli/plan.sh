@@ -114,7 +114,7 @@ golden() {
 import json, sys
 p = json.load(open('out'))
 m = p['meaning']
-got = '%g %d %.5f %.5f %.4f %.2f' % (m['margin'], p['svt']['switches'], m['epsilon-threshold'], m['eta'], m['threshold'], p['bound']['value'])
+got = '%g %d %.5f %.5f %.4f %.2f' % (m['margin'], p['svt']['switches'], m['epsilon_threshold'], m['eta'], m['threshold'], p['bound']['value'])
 sys.exit(0 if got == sys.argv[1] else 'got ' + got)
 END
         pass "$name"
@@ -145,14 +145,14 @@ from fractions import Fraction
 p = json.load(open('out'))
 s = p['svt']
 assert p['settings']['epsilon'] == 1 and len(p['plan']) == 64
-assert len(s['thresholds']) == len(s['select-rates']) == s['switches'] == 12
-law, rate = s['check-noise'].split()
+assert len(s['thresholds']) == len(s['select_rates']) == s['switches'] == 12
+law, rate = s['check_noise'].split()
 G = p['settings']['grid']
-total = G * Fraction(rate) + sum(2 * G * Fraction(r) for r in s['select-rates'])
+total = G * Fraction(rate) + sum(2 * G * Fraction(r) for r in s['select_rates'])
 assert law == 'geometric' and 0.999999 < total <= 1, total
-assert p['guarantee']['epsilon-messages'] is None
+assert p['guarantee']['epsilon_messages'] is None
 q = p['simulated']
-assert q['trials'] == 20 and 5 < q['regret'] < 60 and 511 <= q['scalars-up'] <= p['most']['scalars-up'], q
+assert q['trials'] == 20 and 5 < q['regret'] < 60 and 511 <= q['scalars_up'] <= p['most']['scalars_up'], q
 END
     pass "JSON: the integers add up to epsilon"
 else

@@ -98,9 +98,9 @@ simulate "${c[@]}" --algorithm svt,limited-updates,leader "${small[@]}" --format
 $python -m json.tool run.json >/dev/null || fail "JSON that cannot be read"
 if $python - <<'END'
 import json, math
-runs = json.load(open('run.json'))
+runs = json.load(open('run.json'))['runs']
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
-keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration', 'protocol', 'unit',
+keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration', 'protocol', 'unit', 'loss_shape',
         'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar', 'range', 'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up', 'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']
 for r in runs:
@@ -120,7 +120,7 @@ assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is N
 END
 then pass "JSON"; else fail "JSON"; fi
 simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 2>err
-if $python -c 'import json; p = json.load(open("run.json"))[0]["privacy"]; assert 0 < p["epsilon_messages"] <= 1, p'; then
+if $python -c 'import json; p = json.load(open("run.json"))["runs"][0]["privacy"]; assert 0 < p["epsilon_messages"] <= 1, p'; then
     pass "messages have an epsilon under trust nobody"
 else fail "messages have an epsilon under trust nobody"; fi
 
@@ -132,14 +132,14 @@ simulate "${c[@]}" --algorithm stoch --select flip,exponential "${small[@]}" --f
 simulate --trust nobody --algorithm stoch --message vote,knorm "${small[@]}" --format csv >message.csv 2>err
 if $python - <<'END'
 import csv, json
-shown = {(r['algorithm'], r['adversary']) for r in json.load(open('run.json')) if r['bound'] is not None}
+shown = {(r['algorithm'], r['adversary']) for r in json.load(open('run.json'))['runs'] if r['bound'] is not None}
 assert shown == {('svt', 'realizable'), ('svt', 'halving'), ('stoch', 'realizable'), ('hedge', 'lower-bound-oblivious'),
                  ('hedge', 'realizable'), ('hedge', 'halving')}, shown
-own = json.load(open('own.json'))
+own = json.load(open('own.json'))['runs']
 assert [r['bound'] is not None for r in own] == [False, False, True]
 assert [r['bound_assumes'] for r in own] == ['realizable', 'iid', 'any']
 assert all(r['regret']['std'] is None and r['regret']['mean'] is not None for r in own)
-trees = json.load(open('trees.json'))
+trees = json.load(open('trees.json'))['runs']
 assert [r['trees'] for r in trees] == ['auto', 0, 1] and all(r['bound'] is None for r in trees)
 assert all(r['bound_assumes'] == 'iid-smooth' for r in trees)
 for name, words in (('select', ['flip', 'exponential']), ('message', ['vote', 'knorm'])):

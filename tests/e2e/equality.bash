@@ -43,7 +43,7 @@ federation() {
         --key "$kept/certs/coordinator.key" --client-ca "$kept/certs/ca.pem" --seed 5 --format json >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     server=$!
     for _ in $(seq 400); do grep -qs listening "$work/$name.out" && break; sleep 0.02; done
-    port=$(sed -n 's/^{"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
+    port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
     for i in 1 2 3; do
         local tls=(--connect "127.0.0.1:$port" --cert "$kept/certs/client-$i.pem" --key "$kept/certs/client-$i.key" --ca "$kept/certs/ca.pem")
         if [ "$i" -eq 2 ] && [ "$who" = peer ]; then # a bad network, too: it breaks off after every 5 reports, and sends each twice

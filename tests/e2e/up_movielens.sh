@@ -32,7 +32,8 @@ played() {
     local name=$1 rounds=$2
     shift 2
     timeout 100 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" || bad "$name: exit code $?: $(cat "$work/err")"
-    grep -qE "\"equal\": true.*\"adversary\": \"movielens\".*\"clients\": 10, \"experts\": 18, \"rounds\": $rounds," "$work/up.json" ||
+    tr -d '\n' <"$work/up.json" |
+        grep -qE "\"equal\": true.*\"adversary\": \"movielens\".*\"clients\": 10, +\"experts\": 18, +\"rounds\": $rounds," ||
         bad "$name: $(cat "$work/up.json" "$work/err")"
     "$CAUCUS" simulate --trust coordinator "$@" --trials 1 --format csv >"$work/sim.csv" 2>"$work/err" || bad "$name: simulate: $(cat "$work/err")"
     python3 - "$work/up.json" "$work/sim.csv" <<'PY' || bad "$name: simulate plays otherwise"

@@ -74,7 +74,7 @@ start_coordinator() { # start_coordinator NAME PLAN PORT FLAGS...: sets server a
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
     until_true 20 listens "$work/$name.out" $server || bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
-    port=$(sed -n 's/^{"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
+    port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
 }
 # start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
 # patience, if set: seconds without a coordinator that it bears.

@@ -242,8 +242,9 @@ static void a_port_in_use(void **state) {
 }
 
 /* Everything the JSON may hold. A new key is added here only if it is public or private by construction. */
-static const char *const allowed[] = {"name",
-                                      "version",
+static const char *const allowed[] = {"version",
+                                      "name",
+                                      "program",
                                       "plan",
                                       "algorithm",
                                       "trust",
@@ -321,21 +322,21 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         if (seen[i] == 0)
             fail_msg("%s is missing", allowed[i]);
     static const char *const parts[] = {
-        "\"name\":\"a \\\"name\\\"\\\\ \\u000a of: <b>\"",
-        "\"plan\":\"3f9c0000",
-        "\"expert\":93,",
-        "\"since_block\":7,",
-        "\"since_serial\":6,",
-        "\"serial\":7,",
-        "\"epsilon_choices\":10,",
-        "\"epsilon_messages\":null,",
-        "\"epsilon_spent\":2.5,",
-        "\"presence\":\"2222221110\"",
-        "\"scalars_paper\":51200,",
-        "\"state\":\"running\"",
-        "\"overdue\":false",
-        ("\"history\":[{\"serial\":0,\"block\":1,\"expert\":41},{\"serial\":3,\"block\":"
-         "4,\"expert\":7},{\"serial\":6,\"block\":7,\"expert\":93}]")};
+        "\"name\": \"a \\\"name\\\"\\\\ \\u000a of: <b>\"",
+        "\"plan\": \"3f9c0000",
+        "\"expert\": 93,",
+        "\"since_block\": 7,",
+        "\"since_serial\": 6,",
+        "\"serial\": 7,",
+        "\"epsilon_choices\": 10,",
+        "\"epsilon_messages\": null,",
+        "\"epsilon_spent\": 2.5,",
+        "\"presence\": \"2222221110\"",
+        "\"scalars_paper\": 51200,",
+        "\"state\": \"running\"",
+        "\"overdue\": false",
+        ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41}, {\"serial\": 3, \"block\": "
+         "4, \"expert\": 7}, {\"serial\": 6, \"block\": 7, \"expert\": 93}]")};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(json, parts[i]))
             fail_msg("%s is not in %s", parts[i], json);
@@ -349,9 +350,9 @@ static void nothing_is_shown_before_the_start(void **state) {
     server.status.started = false;
     caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
     char *answer = ask(http, "GET", "/api/v1/status", NULL);
-    assert_non_null(strstr(answer, "\"expert\":null"));
-    assert_non_null(strstr(answer, "\"history\":[]"));
-    assert_non_null(strstr(answer, "\"state\":\"waiting\""));
+    assert_non_null(strstr(answer, "\"expert\": null"));
+    assert_non_null(strstr(answer, "\"history\": []"));
+    assert_non_null(strstr(answer, "\"state\": \"waiting\""));
     free(answer);
     answer = ask(http, "GET", "/", NULL);
     assert_non_null(strstr(answer, "none yet"));
@@ -493,7 +494,7 @@ static void long_histories_and_large_fleets_are_bounded(void **state) {
     char *answer = ask(http, "GET", "/api/v1/status", NULL), left_off[64];
     assert_int_equal(occurrences(answer, "{\"serial\""), CAUCUS_VIEW_STRETCHES);
     /* 8 announcements of 3 experts first, then a new expert each time. */
-    (void)snprintf(left_off, sizeof left_off, "\"history_left_off\":%d,",
+    (void)snprintf(left_off, sizeof left_off, "\"history_left_off\": %d,",
                    FAKE_ANNOUNCEMENTS - 8 + 3 - CAUCUS_VIEW_STRETCHES);
     assert_non_null(strstr(answer, left_off));
     free(answer);
@@ -503,8 +504,8 @@ static void long_histories_and_large_fleets_are_bounded(void **state) {
     plan->settings.clients = server.status.clients = CAUCUS_VIEW_DOTS + 1;
     http = open_pages("127.0.0.1:0", NULL, NULL);
     answer = ask(http, "GET", "/api/v1/status", NULL);
-    assert_non_null(strstr(answer, "\"presence\":null"));
-    assert_non_null(strstr(answer, "\"expected\":3,"));
+    assert_non_null(strstr(answer, "\"presence\": null"));
+    assert_non_null(strstr(answer, "\"expected\": 3,"));
     free(answer);
     caucus_http_close(http);
     plan->settings.clients = clients;

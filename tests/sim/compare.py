@@ -50,7 +50,7 @@ def ours(program, arguments, epsilon):
     words = arguments.replace("{vote}", "--message vote").split()
     out = run([program, "simulate", *words, "--epsilon", str(epsilon), "--trials", str(TRIALS), "--seed", "11",
                "--format", "json"])
-    return out[0]["regret"]["values"]
+    return out["runs"][0]["regret"]["values"]
 
 
 def plain(reference, arguments, epsilon):

@@ -7,25 +7,7 @@
 #include <string.h>
 
 #include "dial/address.h"
-
-static void json_text(const char *text) {
-    putchar('"');
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            printf("\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            putchar(*text);
-    putchar('"');
-}
-
-static void json_number(const char *name, double value) {
-    if (isfinite(value))
-        printf(", \"%s\": %.10g", name, value);
-    else
-        printf(", \"%s\": null", name);
-}
+#include "store/json.h"
 
 void caucus_serve_listening(bool json, const char *listen, uint16_t port, const char *hash, uint16_t http_port,
                             bool seeded) {
@@ -35,10 +17,16 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
     if (caucus_address_split(listen, "listen", &where, &error) == CAUCUS_OK)
         snprintf(host, sizeof host, strchr(where.host, ':') ? "[%s]" : "%s", where.host);
     if (json) {
-        printf("{\"listening\": \"%s:%u\", \"plan\": \"%s\"", host, (unsigned)port, hash);
+        char place[sizeof host + 8];
+        caucus_json j;
+        snprintf(place, sizeof place, "%s:%u", host, (unsigned)port);
+        caucus_json_begin(&j, stdout, true);
+        caucus_json_text(&j, "listening", place);
+        caucus_json_text(&j, "plan", hash);
         if (http_port > 0)
-            printf(", \"http_port\": %u", (unsigned)http_port);
-        printf(", \"seeded\": %s}\n", seeded ? "true" : "false");
+            caucus_json_whole(&j, "http_port", http_port);
+        caucus_json_truth(&j, "seeded", seeded);
+        caucus_json_end(&j);
     } else {
         printf("listening on %s:%u\nplan %s\n", host, (unsigned)port, hash);
         if (http_port > 0)
@@ -47,24 +35,34 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
     fflush(stdout);
 }
 
+static void print_summary_json(const caucus_server_status *now, const char *name) {
+    caucus_json j;
+    caucus_json_begin(&j, stdout, true);
+    caucus_json_truth(&j, "finished", now->finished);
+    caucus_json_whole(&j, "expert", now->now.expert);
+    caucus_json_whole(&j, "selections", now->selections);
+    caucus_json_whole(&j, "selections_allowed", now->switches_allowed);
+    caucus_json_whole(&j, "checks", now->checks);
+    caucus_json_whole(&j, "steps", now->steps_closed);
+    caucus_json_real(&j, "epsilon_spent", now->epsilon_spent);
+    caucus_json_real(&j, "epsilon_choices", now->epsilon_choices);
+    caucus_json_real(&j, "epsilon_messages", now->epsilon_messages);
+    caucus_json_real(&j, "delta", now->delta);
+    caucus_json_whole(&j, "bytes_in", now->bytes_in);
+    caucus_json_whole(&j, "bytes_out", now->bytes_out);
+    caucus_json_whole(&j, "scalars_up", now->scalars_up);
+    caucus_json_whole(&j, "scalars_paper", now->scalars_paper);
+    caucus_json_whole(&j, "reports", now->reports);
+    caucus_json_whole(&j, "refused", now->refused);
+    caucus_json_whole(&j, "commits", now->commits);
+    caucus_json_truth(&j, "seeded", now->seeded);
+    caucus_json_text(&j, "name", name);
+    caucus_json_end(&j);
+}
+
 void caucus_serve_summary(bool json, const caucus_server_status *now, const char *name, const char *state_dir) {
     if (json) {
-        printf("{\"finished\": %s, \"expert\": %u, \"selections\": %" PRIu64 ", \"selections_allowed\": %" PRIu64
-               ", \"checks\": %" PRIu64 ", "
-               "\"steps\": %" PRIu64,
-               now->finished ? "true" : "false", now->now.expert, now->selections, now->switches_allowed, now->checks,
-               now->steps_closed);
-        json_number("epsilon_spent", now->epsilon_spent);
-        json_number("epsilon_choices", now->epsilon_choices);
-        json_number("epsilon_messages", now->epsilon_messages);
-        json_number("delta", now->delta);
-        printf(", \"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64 ", \"scalars_up\": %" PRIu64
-               ", \"scalars_paper\": %" PRIu64 ", \"reports\": %" PRIu64 ", \"refused\": %" PRIu64
-               ", \"commits\": %" PRIu64 ", \"seeded\": %s, \"name\": ",
-               now->bytes_in, now->bytes_out, now->scalars_up, now->scalars_paper, now->reports, now->refused,
-               now->commits, now->seeded ? "true" : "false");
-        json_text(name);
-        fputs("}\n", stdout);
+        print_summary_json(now, name);
         return;
     }
     printf("%s: expert %u in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",

@@ -1,6 +1,7 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up/up.h"
 #include "show/bound_fit.h"
+#include "store/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,22 +25,28 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"bytes_in\": ", &in);
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
     (void)caucus_up_number(u->summary, "\"commits\": ", &commits);
-    printf("{\"equal\": %s, \"algorithm\": \"%s\", \"adversary\": \"%s\", \"trust\": \"%s\", \"clients\": %u, "
-           "\"experts\": %u, \"rounds\": %" PRIu64 ", "
-           "\"seed\": %llu, \"private\": false,\n",
-           c->equal ? "true" : "false", caucus_algorithm_word(s->algorithm),
-           caucus_adversary_kind_word(u->prepared.run[0].adversary.kind), caucus_trust_word(s->trust), s->clients,
-           s->experts, s->rounds, (unsigned long long)u->prepared.run[0].seed);
-    if (isfinite(s->epsilon))
-        printf(" \"epsilon\": %.17g,", s->epsilon);
-    else
-        fputs(" \"epsilon\": null,", stdout);
-    printf(" \"regret\": %.17g, \"regret_simulated\": %.17g, \"switches\": %" PRIu64 ", \"scalars_up\": %llu, "
-           "\"scalars_up_simulated\": %llu,\n",
-           c->regret_live, c->simulation.regret, c->simulation.switches, scalars,
-           (unsigned long long)c->simulation.scalars_up);
-    printf(" \"bytes_in\": %llu, \"bytes_out\": %llu, \"commits\": %llu, \"seconds\": %.3f}\n", in, out, commits,
-           u->seconds);
+    caucus_json j;
+    caucus_json_begin(&j, stdout, false);
+    caucus_json_truth(&j, "equal", c->equal);
+    caucus_json_text(&j, "algorithm", caucus_algorithm_word(s->algorithm));
+    caucus_json_text(&j, "adversary", caucus_adversary_kind_word(u->prepared.run[0].adversary.kind));
+    caucus_json_text(&j, "trust", caucus_trust_word(s->trust));
+    caucus_json_whole(&j, "clients", s->clients);
+    caucus_json_whole(&j, "experts", s->experts);
+    caucus_json_whole(&j, "rounds", s->rounds);
+    caucus_json_whole(&j, "seed", u->prepared.run[0].seed);
+    caucus_json_truth(&j, "private", false);
+    caucus_json_real(&j, "epsilon", s->epsilon);
+    caucus_json_real(&j, "regret", c->regret_live);
+    caucus_json_real(&j, "regret_simulated", c->simulation.regret);
+    caucus_json_whole(&j, "switches", c->simulation.switches);
+    caucus_json_whole(&j, "scalars_up", scalars);
+    caucus_json_whole(&j, "scalars_up_simulated", c->simulation.scalars_up);
+    caucus_json_whole(&j, "bytes_in", in);
+    caucus_json_whole(&j, "bytes_out", out);
+    caucus_json_whole(&j, "commits", commits);
+    caucus_json_real(&j, "seconds", round(u->seconds * 1000) / 1000);
+    caucus_json_end(&j);
 }
 
 static void print_table(const caucus_up *u, const caucus_compared *c) {
