@@ -247,7 +247,7 @@ static void test_convex(void **state) {
     (void)state;
     for (int trees = 0; trees <= 2; trees += 2) {
         caucus_settings s = settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, trees);
-        s.losses = CAUCUS_LOSSES_CONVEX;
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.lipschitz = s.smoothness = 1;
         if (trees == 0) {
             s.trust = CAUCUS_TRUST_NOBODY;

@@ -48,7 +48,7 @@ static void each_trial(const char *name, const caucus_settings *s, caucus_advers
                                    .experts = s->experts,
                                    .rounds = s->rounds,
                                    .epsilon = s->epsilon,
-                                   .convex = s->losses == CAUCUS_LOSSES_CONVEX};
+                                   .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX};
     assert_int_equal(caucus_adversary_open(&a, &t.adversary, NULL), CAUCUS_OK);
     failing_each(&(failing_test){.name = name, .operation = play_trial, .user = &t, .at_least = 10});
     caucus_adversary_close(t.adversary);
@@ -61,7 +61,7 @@ static void test_trial(void **state) {
     each_trial("svt", &s, CAUCUS_ADVERSARY_HALVING);
     s = settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY);
     each_trial("stoch", &s, CAUCUS_ADVERSARY_GAUSSIAN);
-    s.losses = CAUCUS_LOSSES_CONVEX;
+    s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     caucus_convex_clamps(s.experts, &s.lipschitz, &s.smoothness);
     each_trial("convex", &s, CAUCUS_ADVERSARY_CROSS_ENTROPY);
 }
