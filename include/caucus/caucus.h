@@ -1,5 +1,5 @@
 /* caucus.h: the whole public interface. Each header says what it is for in its first lines.
- * layer: link
+ * layer: show
  *
  * Arguments stand in one order in every function:
  *   1. the object it works on, the one that the function's name begins with; a draw works on the stream it draws from;
@@ -10,6 +10,9 @@
  *
  * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or a
  * socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
+ *
+ * Functions of link.h are in the libraries caucus-link and caucus-sim, those of simulate.h in caucus-sim, all others in
+ * each of the three; a program links one of them.
  *
  * tests/house holds these rules, and that nothing is exported that is not declared here. */
 #ifndef CAUCUS_CAUCUS_H
@@ -26,6 +29,7 @@
 #include <caucus/samplers.h>
 #include <caucus/select.h>
 #include <caucus/settings.h>
+#include <caucus/simulate.h>
 #include <caucus/status.h>
 #include <caucus/threshold.h>
 #include <caucus/version.h>

@@ -88,7 +88,22 @@ int main(void) {
     return 0;
 }
 C
-cp "$work/caucus.c" "$work/caucus-sim.c"
+cat >"$work/caucus-sim.c" <<'C'
+#include <caucus/simulate.h>
+#include <stdio.h>
+int main(void) {
+    static const char scenario[] = "algorithm: svt\ntrust: coordinator\nclients: 2\nrounds: 8\nexperts: 3\ntrials: 2\n";
+    caucus_simulation *simulation = NULL;
+    size_t bytes = 0;
+    caucus_error error = {0};
+    caucus_status status = caucus_simulation_new(scenario, sizeof scenario - 1, NULL, NULL, &simulation, &error);
+    if (status == CAUCUS_OK)
+        (void)caucus_simulation_json(simulation, &bytes);
+    puts(bytes > 100 ? caucus_status_text(status) : error.text);
+    caucus_simulation_free(simulation);
+    return 0;
+}
+C
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror)
 mkdir "$work/pkg-config"
 for name in caucus caucus-link caucus-sim; do

@@ -1,0 +1,44 @@
+/* simulate.h: whole simulated federations: a scenario in, results out.
+ * layer: show
+ *
+ * In the library caucus-sim, and experimental: what is here may still change before 1.0. Both sides are text, so that a
+ * binding needs none of our structures: a scenario is the YAML that `caucus simulate FILE` reads (man caucus-simulate),
+ * the results are the JSON that `caucus simulate --format json` prints, the same bytes for any number of threads but
+ * for `seconds`. Nothing is written to a file. Simulations are seeded, and so NOT PRIVATE. */
+#ifndef CAUCUS_SIMULATE_H
+#define CAUCUS_SIMULATE_H
+
+#include <caucus/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Called now and then, from any thread but never from two at once: so many trials of run number `run` (from 0) of
+ *  `runs` are complete. Returns: true to go on, false to stop. */
+typedef bool (*caucus_simulation_progress)(void *user, size_t run, size_t runs, uint64_t done, uint64_t trials);
+
+/** The results of a scenario. */
+typedef struct caucus_simulation caucus_simulation;
+
+/** Play every run of a scenario.
+ *  In:      scenario  YAML; the fields format, out, ledger and budget are the program's and are refused.
+ *           progress  may be NULL; `user` is passed to it.
+ *  Returns: CAUCUS_OK; CAUCUS_E_STOPPED if `progress` said so, without results; else what the scenario, its data or
+ *           the plans of its runs were refused for: the error names the line and the field.
+ *  Cost:    all trials of all runs, on as many threads as the scenario says (by default all cores). */
+CAUCUS_API caucus_status caucus_simulation_new(const char *scenario, size_t scenario_bytes,
+                                               caucus_simulation_progress progress, void *user, caucus_simulation **ret,
+                                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
+CAUCUS_API void caucus_simulation_free(caucus_simulation *simulation);
+
+/** The results as JSON: *ret_bytes bytes, and a 0 behind them. They are the simulation's. */
+CAUCUS_API const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

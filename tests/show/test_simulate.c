@@ -1,0 +1,115 @@
+/* caucus/simulate.h: a scenario's text in, results out; what is refused; stopping. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <caucus/simulate.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char small[] = "algorithm: [svt, hedge]\ntrust: coordinator\nclients: 3\nexperts: 4\nrounds: 20\n"
+                            "trials: 5\nepsilon: 10\nseed: 7\n";
+
+typedef struct seen {
+    size_t calls, last_run, runs, stop_at; /* stop_at: the call that says stop; 0: none */
+    uint64_t done, trials;
+} seen;
+
+static bool look(void *user, size_t run, size_t runs, uint64_t done, uint64_t trials) {
+    seen *s = user;
+    s->calls++;
+    s->last_run = run;
+    s->runs = runs;
+    s->done = done;
+    s->trials = trials;
+    return s->calls != s->stop_at;
+}
+
+/* Without the figures that depend on the clock. */
+static char *without_seconds(char *json) {
+    for (char *at = json; (at = strstr(at, "\"seconds\": ")) != NULL;) {
+        at += strlen("\"seconds\": ");
+        char *end = at + strcspn(at, ",}\n");
+        memmove(at, end, strlen(end) + 1);
+    }
+    return json;
+}
+
+static caucus_simulation *played(const char *scenario, seen *s) {
+    caucus_simulation *simulation = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_simulation_new(scenario, strlen(scenario), s ? look : NULL, s, &simulation, &error),
+                     CAUCUS_OK);
+    return simulation;
+}
+
+static char *copy(const caucus_simulation *simulation) {
+    size_t bytes = 0;
+    const char *json = caucus_simulation_json(simulation, &bytes);
+    assert_int_equal(strlen(json), bytes);
+    char *text = strdup(json);
+    assert_non_null(text);
+    return text;
+}
+
+static void results_are_those_of_the_program(void **state) {
+    (void)state;
+    seen s = {0};
+    caucus_simulation *first = played(small, &s), *second = played(small, NULL);
+    char *json = copy(first), *again = copy(second);
+    assert_non_null(strstr(json, "\"algorithm\": \"svt\""));
+    assert_non_null(strstr(json, "\"algorithm\": \"hedge\""));
+    assert_true(s.calls >= 2 && s.last_run == 1 && s.runs == 2 && s.done == 5 && s.trials == 5);
+    assert_string_equal(without_seconds(json), without_seconds(again));
+    free(json);
+    free(again);
+    caucus_simulation_free(first);
+    caucus_simulation_free(second);
+    caucus_simulation_free(NULL);
+}
+
+static void refused(const char *scenario, caucus_status want, const char *field, const char *words) {
+    caucus_simulation *simulation = NULL;
+    caucus_error error = {0};
+    caucus_status status = caucus_simulation_new(scenario, strlen(scenario), NULL, NULL, &simulation, &error);
+    printf("%s: %s\n", error.field, error.text);
+    assert_int_equal(status, want);
+    assert_string_equal(error.field, field);
+    assert_non_null(strstr(error.text, words));
+    assert_null(simulation); /* written on success alone */
+}
+
+static void what_is_wrong_is_said(void **state) {
+    (void)state;
+    refused("", CAUCUS_E_FORMAT, "", "scenario: empty");
+    refused("algorithm: svt\ntrust: coordinator\nepsilon: 0\n", CAUCUS_E_RANGE, "", "scenario:3: epsilon: 0");
+    refused("algorithm: svt\ntrust: coordinator\nepsilom: 1\n", CAUCUS_E_FORMAT, "", "scenario:3:");
+    refused("algorithm: svt\n", CAUCUS_E_RANGE, "", "scenario: trust is missing");
+    refused("algorithm: svt\ntrust: coordinator\nout: somewhere\n", CAUCUS_E_CONFLICT, "out", "nothing is written");
+    refused("algorithm: svt\ntrust: coordinator\nformat: csv\n", CAUCUS_E_CONFLICT, "format", "returned as JSON");
+}
+
+static void it_stops_when_told(void **state) {
+    (void)state;
+    caucus_simulation *simulation = NULL;
+    seen s = {.stop_at = 1};
+    caucus_error error = {0};
+    static const char many[] = "algorithm: svt\ntrust: coordinator\ntrials: 1000000\nrounds: 50\nexperts: 4\n";
+    assert_int_equal(caucus_simulation_new(many, sizeof many - 1, look, &s, &simulation, &error), CAUCUS_E_STOPPED);
+    assert_null(simulation);
+    assert_string_equal(error.text, "stopped in run 1 of 1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_those_of_the_program),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(it_stops_when_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
