@@ -4,8 +4,21 @@
  * It is the client to embed. It wraps the client's machine (client.h, for simulations and transports of your own:
  * messages in and out, no bytes) with what a network that fails needs: reports wait until they are known to
  * be counted and are sent again as they were, announcements wait until their losses have been seen, and everything that
- * must survive a restart goes through `save` before a byte that depends on it is handed out. It opens no socket and
- * reads no clock; TLS and reconnecting are the caller's (or those of `caucus join`). */
+ * must survive a restart goes through `save` before a byte that depends on it is handed out.
+ *
+ * It opens no socket and reads no clock. It knows the coordinator's addresses and decides which one to dial, and when; how
+ * long to wait for a connection and for an announcement; the caller dials, moves bytes, and passes the time: milliseconds
+ * of a clock that never goes back (CLOCK_MONOTONIC), from any origin. A loop around it, in short
+ * (examples/link_client.c has a whole one, with TLS):
+ *
+ *     while (!caucus_link_done(link) && !caucus_link_refused(link)) {
+ *         while (caucus_link_ready(link)) { play(caucus_link_expert(link)); caucus_link_observe(link, losses, &error); }
+ *         if ((address = caucus_link_next_address(link, now())))  dial(address);  // then caucus_link_connected()
+ *         if (caucus_link_timeout(link, now()))  { close(fd); caucus_link_disconnected(link, now()); }
+ *         send(caucus_link_to_send(link, &size)), caucus_link_sent(link, sent);   // as much as the socket takes
+ *         poll(fd, caucus_link_wait_ms(link, now()));
+ *         caucus_link_receive(link, bytes, size, &error);                         // not OK: close, disconnected
+ *     } */
 #ifndef CAUCUS_LINK_H
 #define CAUCUS_LINK_H
 
@@ -21,27 +34,82 @@ typedef struct caucus_link caucus_link;
  */
 typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 
-/** In: plan borrowed; plan_hash: SHA-256 of the plan file's bytes; state: what `save` was last given, or NULL for a new
- * client. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan),
- * CAUCUS_E_CONFLICT (of another client), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. */
-CAUCUS_API caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t plan_hash[32], uint32_t index,
-                                         const caucus_key *key, const uint8_t *state, size_t state_bytes,
-                                         caucus_link_save save, void *user, caucus_link **ret,
+/* Set up by caucus_link_settings_init(), then changed field by field; it grows at its end. In brackets: what init sets.
+ * Everything it points to is copied or done with when caucus_link_new() returns, but for the plan and `user`. */
+typedef struct caucus_link_settings {
+    size_t size;                /* of this struct, as the caller knows it; set by caucus_link_settings_init() */
+    const caucus_plan *plan;    /* borrowed until caucus_link_free(); mandatory */
+    const uint8_t *plan_hash;   /* 32 bytes: SHA-256 of the plan file's bytes; mandatory */
+    uint32_t index;             /* this client's number, 1..m; mandatory */
+    const caucus_key *key;      /* this client's own; mandatory */
+    const uint8_t *state;       /* what `save` was last given (NULL: a new client) */
+    size_t state_bytes;         /* (0) */
+    caucus_link_save save;      /* (NULL: nothing survives a restart) */
+    void *user;                 /* for save (NULL) */
+    const char *const *address; /* where the coordinator may be, the first choice first: texts that the caller's dialler
+                                   understands, "host:port" for example (NULL: one address without a name) */
+    size_t addresses;           /* (0) */
+    uint32_t pause_first_ms; /* after a failure an address is left alone for w/2 to w ms, at random; w begins with this
+                                  and doubles with each failure in a row (200) ... */
+    uint32_t pause_most_ms;  /* ... up to this (30000) */
+    uint32_t open_ms;        /* an attempt to connect, handshake included, takes no longer (10000) */
+    uint32_t grace_ms;       /* an announcement may come so much later than the coordinator's deadline (2000) */
+    uint32_t patience_most_ms; /* a coordinator that is late is dialled again after twice as long each time, at least
+                                  this often (300000) */
+} caucus_link_settings;
+
+/** The size and the values in brackets. */
+CAUCUS_API void caucus_link_settings_init(caucus_link_settings *ret);
+
+/** Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan), CAUCUS_E_CONFLICT (of
+ *  another client), CAUCUS_E_RANGE (index, an address, pauses, or "size": not set up by caucus_link_settings_init()),
+ *  CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_link_new(const caucus_link_settings *settings, caucus_link **ret,
                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Free and wipe. NULL is allowed. */
 CAUCUS_API void caucus_link_free(caucus_link *link);
 /** Convex losses only: where gradients come from, as caucus_client_set_gradient(). */
 CAUCUS_API void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void *user);
 
-/** A connection is up (again): what was not sent, or not known to be counted, will be sent. */
-CAUCUS_API caucus_status caucus_link_connected(caucus_link *link, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** The connection is gone: half a frame in either direction is forgotten. */
-CAUCUS_API void caucus_link_disconnected(caucus_link *link);
+/** The address to dial now, which begins an attempt: caucus_link_connected() or caucus_link_disconnected() ends it. NULL:
+ *  not now (an attempt or a connection is there, or a pause is not over: caucus_link_wait_ms()), or never again
+ *  (caucus_link_refused()). The text stays where it is until caucus_link_free(). */
+CAUCUS_API const char *caucus_link_next_address(caucus_link *link, int64_t now_ms);
+/** A connection is up (again), handshake included: what was not sent, or not known to be counted, will be sent. */
+CAUCUS_API void caucus_link_connected(caucus_link *link, int64_t now_ms);
+/** The connection is gone, or the attempt has failed: half a frame in either direction is forgotten, and the next attempt
+ *  comes after a pause. */
+CAUCUS_API void caucus_link_disconnected(caucus_link *link, int64_t now_ms);
+/** The address that was dialled last refuses for good (it does not accept this client's certificate, or the client not
+ *  its): it is not dialled again. caucus_link_receive() sees to that by itself where the coordinator says so. */
+CAUCUS_API void caucus_link_refuse(caucus_link *link);
+/** Every address has refused for good: there is nothing more to try. */
+CAUCUS_API bool caucus_link_refused(const caucus_link *link);
+
+/* What has taken too long. */
+typedef enum caucus_link_overdue {
+    CAUCUS_LINK_IN_TIME = 0,
+    CAUCUS_LINK_NO_ANSWER,      /* the attempt to connect */
+    CAUCUS_LINK_NO_ANNOUNCEMENT /* the announcement after a block: the coordinator hangs, is gone, or waits for a quorum */
+} caucus_link_overdue;
+
+/** Whether something has taken too long. If so, close the connection and call caucus_link_disconnected(): a connection can
+ *  look alive and be dead. Call it in every turn of the loop: waiting begins with the first call that finds it due. */
+CAUCUS_API caucus_link_overdue caucus_link_timeout(caucus_link *link, int64_t now_ms);
+/** How long the loop may sleep before it looks at caucus_link_next_address() and caucus_link_timeout() again, if nothing
+ *  else wakes it; -1: as long as it likes. */
+CAUCUS_API int64_t caucus_link_wait_ms(caucus_link *link, int64_t now_ms);
+/** For how long there has been no connection to a coordinator that keeps its deadline: 0 while there is. For callers who
+ *  give up some day; the link never does. */
+CAUCUS_API int64_t caucus_link_missing_ms(caucus_link *link, int64_t now_ms);
+/** Whether the announcement that is awaited was not there in time, on this connection or one before. */
+CAUCUS_API bool caucus_link_late(const caucus_link *link);
 
 /** Bytes from the coordinator. Returns: CAUCUS_OK; anything else: drop the connection (the error says why).
  *  CAUCUS_E_LATER: it has no room now: come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the
  *  connection. A status for which caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked
- *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): do not come
- *  again. */
+ *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): this address
+ *  is not dialled again; others are. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */
@@ -55,7 +123,7 @@ CAUCUS_API bool caucus_link_ready(const caucus_link *link);
 /** True after the last round of a block (or phase), until the coordinator has announced what follows. */
 CAUCUS_API bool caucus_link_awaits(const caucus_link *link);
 /** How long the coordinator keeps a step open, as its last welcome said; 0: until everybody has answered, or nothing
- * was said yet. Whoever awaits an announcement for longer does well to dial again: the coordinator may be gone. */
+ * was said yet. */
 CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observed so far */

@@ -16,9 +16,9 @@
 
 #include "dial/address.h"
 #include "dial/tls.h"
+#include "link/link_impl.h"
 #include "store/clock.h"
 
-#define OPEN_MS 10000 /* to connect and shake hands */
 /* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
  * still there; and 30 s after the first byte that nobody acknowledged the connection is over (else: the kernel's
  * retries, 15 minutes and more). */
@@ -27,30 +27,24 @@
 #define ASK_TIMES 2
 #define UNACKNOWLEDGED_MS 30000
 
-typedef enum dial_state { WAITING, CONNECTING, SHAKING, OPEN } dial_state;
+typedef enum dial_state { APART, CONNECTING, SHAKING, OPEN } dial_state;
 
 struct caucus_dial {
-    char *connect;
+    const char *connect; /* the address in hand: the link's; NULL: none yet */
     caucus_address address;
     SSL_CTX *context; /* NULL: plain */
     SSL *ssl;
-    SSL_SESSION *session; /* of the last connection that got as far as a ticket */
+    SSL_SESSION *session;    /* of the last connection that got as far as a ticket, */
+    const char *session_for; /* and whose it was */
     int fd;
     dial_state state;
     bool want_write; /* the handshake or a record waits for room in the socket */
-    bool fruitful;   /* this connection has brought something */
-    uint32_t tries;  /* failures in a row */
-    int64_t when;    /* WAITING: next try; CONNECTING, SHAKING: give up */
+    bool has_read;   /* this connection has brought something */
+    bool said_late;  /* that no announcement comes */
     char last[256];  /* the last notice: nobody wants to read it every 30 seconds */
     void (*notice)(void *user, const char *line);
     void *user;
 };
-
-uint32_t caucus_dial_pause(uint32_t n) {
-    uint32_t most = n < 8 ? 200u << n : 30000u;
-    most = most < 30000u ? most : 30000u;
-    return most / 2 + randombytes_uniform(most / 2 + 1);
-}
 
 static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_error) {
     return caucus_fail_hint(ret_error,
@@ -62,27 +56,31 @@ static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_
 
 caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, caucus_error *ret_error) {
     caucus_dial *d = calloc(1, sizeof *d);
-    if (!d || !(d->connect = strdup(s->connect))) {
-        free(d);
+    if (!d)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "connect", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    }
     d->fd = -1;
     d->notice = s->notice;
     d->user = s->user;
-    caucus_status status = caucus_address_split(s->connect, "connect", &d->address, ret_error);
-    if (status == CAUCUS_OK && d->address.port == 0)
-        status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.150s: port 0 cannot be dialled", s->connect);
-    if (status == CAUCUS_OK && !s->cert) { /* without TLS nothing may leave this machine */
-        status = caucus_address_resolve(s->connect, "connect", false, &d->address, ret_error);
-        if (status == CAUCUS_OK && !d->address.loopback)
-            status = beyond_this_machine(s->connect, ret_error);
-    }
-    if (status == CAUCUS_OK && s->cert)
+    caucus_status status = CAUCUS_OK;
+    if (s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
     if (status != CAUCUS_OK)
         caucus_dial_free(d);
     else
         *ret = d;
+    return status;
+}
+
+caucus_status caucus_dial_check(const caucus_dial *d, const char *connect, caucus_error *ret_error) {
+    caucus_address address;
+    caucus_status status = caucus_address_split(connect, "connect", &address, ret_error);
+    if (status == CAUCUS_OK && address.port == 0)
+        status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.150s: port 0 cannot be dialled", connect);
+    if (status == CAUCUS_OK && !d->context) { /* without TLS nothing may leave this machine */
+        status = caucus_address_resolve(connect, "connect", false, &address, ret_error);
+        if (status == CAUCUS_OK && !address.loopback)
+            status = beyond_this_machine(connect, ret_error);
+    }
     return status;
 }
 
@@ -101,7 +99,6 @@ void caucus_dial_free(caucus_dial *d) {
     hang_up(d);
     SSL_SESSION_free(d->session);
     SSL_CTX_free(d->context);
-    free(d->connect);
     free(d);
 }
 
@@ -120,41 +117,51 @@ bool caucus_dial_is_open(const caucus_dial *d) {
     return d->state == OPEN;
 }
 
-static void say(caucus_dial *d, const char *what, uint32_t pause) {
-    if (strcmp(d->last, what) == 0)
-        return;
-    (void)snprintf(d->last, sizeof d->last, "%s", what);
-    char line[384];
-    (void)snprintf(line, sizeof line, "%.100s: %s — trying again in %.1f s", d->connect, what, pause / 1000.0);
+static void notice(caucus_dial *d, const char *line) {
     if (d->notice)
         d->notice(d->user, line);
 }
 
-/* The connection is gone, or never came: wait, then try again. why: for the notice; NULL: the caller has said it. */
+static void say(caucus_dial *d, const char *what, int64_t pause) {
+    if (strcmp(d->last, what) == 0)
+        return;
+    (void)snprintf(d->last, sizeof d->last, "%s", what);
+    char line[384];
+    (void)snprintf(line, sizeof line, "%.100s: %s — trying again in %.1f s", d->connect, what, (double)pause / 1000);
+    notice(d, line);
+}
+
+/* The connection is gone, or never came. why: for the notice; NULL: there is nothing to say. */
 static void lose(caucus_dial *d, caucus_link *link, const char *why) {
     hang_up(d);
-    caucus_link_disconnected(link);
-    if (d->fruitful)
-        d->tries = 0;
-    d->fruitful = false;
-    uint32_t pause = caucus_dial_pause(d->tries++);
-    d->state = WAITING;
-    d->when = caucus_clock_ms() + pause;
+    int64_t now = caucus_clock_ms();
+    caucus_link_disconnected(link, now);
+    d->state = APART;
     if (why)
-        say(d, why, pause);
+        say(d, why, caucus_link_wait_ms(link, now));
+}
+
+/* The address in hand refuses for good, as the link has been told. The last one takes the client with it. */
+static caucus_status refused(caucus_dial *d, caucus_link *link, caucus_status status, const caucus_error *why,
+                             caucus_error *ret_error) {
+    if (caucus_link_refused(link)) {
+        hang_up(d);
+        caucus_link_disconnected(link, caucus_clock_ms());
+        d->state = APART;
+        if (ret_error)
+            *ret_error = *why;
+        return status;
+    }
+    char line[300];
+    (void)snprintf(line, sizeof line, "%s%s%s", why->field, why->field[0] ? " " : "", why->text);
+    lose(d, link, line);
+    return CAUCUS_OK;
 }
 
 void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why) {
     char line[300];
     (void)snprintf(line, sizeof line, "%s%s%s", why->field, why->field[0] ? " " : "", why->text);
-    d->fruitful = false;
-    d->tries = 8; /* whoever sends nonsense is not asked again at once */
     lose(d, link, line);
-}
-
-void caucus_dial_again(caucus_dial *d, caucus_link *link) {
-    if (d->state == OPEN)
-        lose(d, link, NULL);
 }
 
 /* Why TLS failed; true if coming again cannot help: one side does not accept the other's certificate. */
@@ -171,24 +178,27 @@ static bool tls_failure(caucus_dial *d, char *ret, size_t bytes) {
 
 static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     char why[240];
-    if (tls_failure(d, why, sizeof why)) {
-        hang_up(d);
-        caucus_link_disconnected(link);
-        d->state = WAITING;
-        return caucus_fail(ret_error, CAUCUS_E_REFUSED, "", "%.80s: %.140s", d->connect, why);
+    if (!tls_failure(d, why, sizeof why)) {
+        lose(d, link, why);
+        return CAUCUS_OK;
     }
-    lose(d, link, why);
-    return CAUCUS_OK;
+    caucus_error error;
+    caucus_link_refuse(link);
+    (void)caucus_fail(&error, CAUCUS_E_REFUSED, "", "%.80s: %.140s", d->connect, why);
+    return refused(d, link, CAUCUS_E_REFUSED, &error, ret_error);
 }
 
 static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     caucus_error error = {0};
+    d->has_read = false;
     if (caucus_address_resolve(d->connect, "connect", false, &d->address, &error) != CAUCUS_OK) {
         lose(d, link, error.text);
         return CAUCUS_OK;
     }
-    if (!d->context && !d->address.loopback)
-        return beyond_this_machine(d->connect, ret_error);
+    if (!d->context && !d->address.loopback) {
+        caucus_link_refuse(link);
+        return refused(d, link, beyond_this_machine(d->connect, &error), &error, ret_error);
+    }
     d->fd = socket(d->address.socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (d->fd < 0) {
         lose(d, link, strerror(errno));
@@ -207,21 +217,22 @@ static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_
         return CAUCUS_OK;
     }
     d->state = CONNECTING;
-    d->when = caucus_clock_ms() + OPEN_MS;
     return CAUCUS_OK;
 }
 
-static caucus_status opened(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+static void opened(caucus_dial *d, caucus_link *link) {
     d->state = OPEN;
     d->want_write = false;
-    return caucus_link_connected(link, ret_error);
+    caucus_link_connected(link, caucus_clock_ms());
 }
 
 static caucus_status shake(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     ERR_clear_error();
     int result = SSL_do_handshake(d->ssl);
-    if (result == 1)
-        return opened(d, link, ret_error);
+    if (result == 1) {
+        opened(d, link);
+        return CAUCUS_OK;
+    }
     int why = SSL_get_error(d->ssl, result);
     d->want_write = why == SSL_ERROR_WANT_WRITE;
     if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
@@ -242,10 +253,13 @@ static caucus_status reached(caucus_dial *d, caucus_link *link, caucus_error *re
         lose(d, link, strerror(error));
         return CAUCUS_OK;
     }
-    if (!d->context)
-        return opened(d, link, ret_error);
+    if (!d->context) {
+        opened(d, link);
+        return CAUCUS_OK;
+    }
     caucus_error tls = {0};
-    if (caucus_tls_client_open(d->context, d->fd, d->address.host, d->session, &d->ssl, &tls) != CAUCUS_OK) {
+    SSL_SESSION *session = d->session_for == d->connect ? d->session : NULL;
+    if (caucus_tls_client_open(d->context, d->fd, d->address.host, session, &d->ssl, &tls) != CAUCUS_OK) {
         lose(d, link, tls.text);
         return CAUCUS_OK;
     }
@@ -326,19 +340,22 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
     if (n == 0)
         return CAUCUS_OK;
     *ret_moved = true;
-    if (d->ssl && !d->fruitful) {
+    if (d->ssl && !d->has_read) {
         SSL_SESSION *session = caucus_tls_session(d->ssl);
         if (session) {
             SSL_SESSION_free(d->session);
             d->session = session;
+            d->session_for = d->connect;
         }
     }
     caucus_error error = {0};
     caucus_status status = caucus_link_receive(link, buffer, (size_t)n, &error);
     if (status == CAUCUS_OK) {
-        d->fruitful = true;
+        d->has_read = true;
         d->last[0] = '\0';
-    } else if (status == CAUCUS_E_SAVE || caucus_status_is_final(status)) { /* nothing wrong with the line */
+    } else if (caucus_status_is_final(status)) {
+        return refused(d, link, status, &error, ret_error);
+    } else if (status == CAUCUS_E_SAVE) { /* nothing wrong with the line */
         *ret_error = error;
         return status;
     } else {
@@ -347,20 +364,43 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
     return CAUCUS_OK;
 }
 
+/* Nobody answered, or no announcement came: dial again. A coordinator without a quorum is late every time; once is said. */
+static void mind_time(caucus_dial *d, caucus_link *link) {
+    caucus_link_overdue overdue = caucus_link_timeout(link, caucus_clock_ms());
+    d->said_late = d->said_late && caucus_link_late(link);
+    if (overdue == CAUCUS_LINK_NO_ANSWER)
+        lose(d, link, "no answer");
+    if (overdue != CAUCUS_LINK_NO_ANNOUNCEMENT)
+        return;
+    if (!d->said_late) {
+        char line[300];
+        (void)snprintf(line, sizeof line,
+                       "no announcement %g s after the deadline (%g s): dialling %.100s again — the coordinator hangs, "
+                       "is gone, or waits for a quorum",
+                       link->redial.grace_ms / 1000.0, caucus_link_deadline_ms(link) / 1000.0, d->connect);
+        notice(d, line);
+    }
+    d->said_late = true;
+    lose(d, link, NULL);
+}
+
 static caucus_status act(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
-    if (d->state == WAITING && caucus_clock_ms() >= d->when)
+    const char *next = d->state == APART ? caucus_link_next_address(link, caucus_clock_ms()) : NULL;
+    if (next) {
+        d->connect = next;
         status = begin(d, link, ret_error);
+    }
     if (status == CAUCUS_OK && d->state == CONNECTING)
         status = reached(d, link, ret_error);
     else if (status == CAUCUS_OK && d->state == SHAKING)
         status = shake(d, link, ret_error);
-    if (status == CAUCUS_OK && (d->state == CONNECTING || d->state == SHAKING) && caucus_clock_ms() >= d->when)
-        lose(d, link, "no answer");
     if (status == CAUCUS_OK && d->state == OPEN)
         status = receive_some(d, link, ret_moved, ret_error);
     if (status == CAUCUS_OK && d->state == OPEN)
         status = send_all(d, link, ret_moved, ret_error);
+    if (status == CAUCUS_OK)
+        mind_time(d, link);
     return status;
 }
 
@@ -371,9 +411,9 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
     caucus_status status = act(d, link, &moved, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    int64_t wait = moved ? 0 : timeout_ms;
-    if (d->state != OPEN && d->when - caucus_clock_ms() < wait)
-        wait = d->when > caucus_clock_ms() ? d->when - caucus_clock_ms() : 0;
+    int64_t wait = moved ? 0 : timeout_ms, left = caucus_link_wait_ms(link, caucus_clock_ms());
+    if (left >= 0 && left < wait)
+        wait = left;
     short events = d->want_write || d->state == CONNECTING ? POLLOUT : 0;
     if (d->state == SHAKING || (d->state == OPEN && caucus_link_wants(link)))
         events |= POLLIN;
@@ -383,7 +423,7 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
     return CAUCUS_OK;
 }
 
-void caucus_dial_close(caucus_dial *d, caucus_link *link, int timeout_ms) {
+void caucus_dial_finish(caucus_dial *d, caucus_link *link, int timeout_ms) {
     int64_t until = caucus_clock_ms() + timeout_ms;
     caucus_error error;
     size_t size = 0;
@@ -402,6 +442,6 @@ void caucus_dial_close(caucus_dial *d, caucus_link *link, int timeout_ms) {
         ERR_clear_error();
     }
     hang_up(d);
-    d->state = WAITING;
-    caucus_link_disconnected(link);
+    d->state = APART;
+    caucus_link_disconnected(link, caucus_clock_ms());
 }

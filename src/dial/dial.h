@@ -1,15 +1,14 @@
 /* dial.h: the socket under a link: dial out, shake hands, move bytes, and come again when it breaks.
  * layer: dial
  *
- * One poll() per step; nothing blocks but the look-up of a name. After a failure it waits 0.2 s, 0.4 s, ... 30 s, each
- * time a random part of that, so that a fleet does not come back all at once. */
+ * One poll() per step; nothing blocks but the look-up of a name. Which address is dialled, when, and how long it is
+ * waited for, is the link's business (link/redial.h). */
 #ifndef CAUCUS_DIAL_DIAL_H
 #define CAUCUS_DIAL_DIAL_H
 
 #include <caucus/link.h>
 
 typedef struct caucus_dial_settings {
-    const char *connect;                          /* host:port */
     const char *cert, *key, *ca;                  /* PEM files; all NULL: plain TCP, to this machine only */
     void (*notice)(void *user, const char *line); /* what went wrong and is tried again; may be NULL */
     void *user;
@@ -17,10 +16,15 @@ typedef struct caucus_dial_settings {
 
 typedef struct caucus_dial caucus_dial;
 
-/** Read the certificates; nothing is dialled yet. Returns: CAUCUS_OK, or what is wrong with which file or address. */
+/** Read the certificates; nothing is dialled yet. Returns: CAUCUS_OK, or what is wrong with which file. */
 caucus_status caucus_dial_new(const caucus_dial_settings *settings, caucus_dial **ret,
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_dial_free(caucus_dial *dial);
+
+/** Is this something to dial: host:port, and without certificates an address of this machine? The error names "connect".
+ *  The addresses of a link that is given to this dialler should have been asked about here. */
+caucus_status caucus_dial_check(const caucus_dial *dial, const char *connect,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The index that this side's own certificate gives it, 0 if none. */
 uint32_t caucus_dial_index(const caucus_dial *dial);
@@ -35,15 +39,9 @@ caucus_status caucus_dial_step(caucus_dial *dial, caucus_link *link, int wake, i
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Connected, and the handshake is over. */
 bool caucus_dial_is_open(const caucus_dial *dial);
-/** Drop the connection because of what came over it (a link said CAUCUS_E_FORMAT); the next try is in half a minute or
- * so. */
+/** Drop the connection because of what came over it (a link said CAUCUS_E_FORMAT), and say so. */
 void caucus_dial_drop(caucus_dial *dial, caucus_link *link, const caucus_error *why);
-/** Drop a connection that is open but silent, without a notice, and dial again. */
-void caucus_dial_again(caucus_dial *dial, caucus_link *link);
-/** Send what is left (a farewell), for at most timeout_ms, and close. */
-void caucus_dial_close(caucus_dial *dial, caucus_link *link, int timeout_ms);
-
-/** Wait before try n (from 0), in milliseconds: uniform in [w/2, w], w = min(200 * 2^n, 30000). */
-uint32_t caucus_dial_pause(uint32_t n);
+/** Send what is left (a farewell), for at most timeout_ms, and hang up. */
+void caucus_dial_finish(caucus_dial *dial, caucus_link *link, int timeout_ms);
 
 #endif

@@ -47,52 +47,6 @@ static void remove_item(caucus_link *link, size_t at) {
         link->next--;
 }
 
-caucus_status caucus_link_new(const caucus_plan *plan, const uint8_t plan_hash[32], uint32_t index,
-                              const caucus_key *key, const uint8_t *state, size_t state_bytes, caucus_link_save save,
-                              void *user, caucus_link **ret, caucus_error *ret_error) {
-    assert(plan && plan_hash && key && ret);
-    if (index < 1 || index > plan->settings.clients)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "client", "%u (the plan has clients 1 to %u)", index,
-                           plan->settings.clients);
-    caucus_link *link = calloc(1, sizeof *link);
-    if (!link)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "client", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    link->plan = plan;
-    memcpy(link->plan_hash, plan_hash, sizeof link->plan_hash);
-    link->index = index;
-    link->save = save;
-    link->user = user;
-    link->scratch = calloc(plan->settings.experts, sizeof *link->scratch);
-    link->queue = calloc(CAUCUS_LINK_QUEUE, sizeof *link->queue);
-    caucus_status status = link->scratch && link->queue ? CAUCUS_OK : CAUCUS_E_MEMORY;
-    if (status != CAUCUS_OK)
-        (void)caucus_fail(ret_error, status, "client", "%s", caucus_status_text(status));
-    else if (state)
-        status = caucus_link_load(link, key, state, state_bytes, ret_error);
-    else if ((status = caucus_client_new(plan, index, key, &link->machine)) != CAUCUS_OK)
-        (void)caucus_fail(ret_error, status, "client", "%s", caucus_status_text(status));
-    if (status != CAUCUS_OK) {
-        caucus_link_free(link);
-        return status;
-    }
-    link->over_received = link->over;
-    *ret = link;
-    return CAUCUS_OK;
-}
-
-void caucus_link_free(caucus_link *link) {
-    if (!link)
-        return;
-    for (size_t i = 0; i < link->items; i++)
-        caucus_link_item_free(&link->item[i]);
-    free(link->item);
-    free(link->queue);
-    free(link->in);
-    free(link->scratch);
-    caucus_client_free(link->machine);
-    free(link);
-}
-
 void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void *user) {
     caucus_client_set_gradient(link->machine, gradient, user);
 }
@@ -107,9 +61,10 @@ static void put_control(caucus_link *link, const caucus_frame *frame) {
     link->control_size += size;
 }
 
-caucus_status caucus_link_connected(caucus_link *link, caucus_error *ret_error) {
-    caucus_link_disconnected(link);
+void caucus_link_greet(caucus_link *link) {
+    caucus_link_forget_connection(link);
     link->connected = true;
+    link->received_before = link->counts.bytes_received;
     link->last_words[0] = '\0';
     caucus_frame hello = {.kind = CAUCUS_FRAME_HELLO,
                           .version = CAUCUS_WIRE_VERSION,
@@ -117,11 +72,9 @@ caucus_status caucus_link_connected(caucus_link *link, caucus_error *ret_error) 
                           .heard = serial_expected(link)};
     memcpy(hello.plan, link->plan_hash, sizeof hello.plan);
     put_control(link, &hello);
-    (void)ret_error;
-    return CAUCUS_OK;
 }
 
-void caucus_link_disconnected(caucus_link *link) {
+void caucus_link_forget_connection(caucus_link *link) {
     link->connected = link->welcomed = link->leaving = false;
     link->control_size = link->control_sent = 0;
     link->in_size = 0;
@@ -340,11 +293,23 @@ static caucus_status read_on(caucus_link *link, caucus_error *ret_error) {
     return status;
 }
 
+/* What this says about the address at the other end. */
+static caucus_status judge(caucus_link *link, caucus_status status) {
+    bool own = status == CAUCUS_E_SAVE || status == CAUCUS_E_MEMORY; /* nothing is wrong with the connection */
+    if (caucus_status_is_final(status))
+        caucus_redial_refused(&link->redial);
+    else if (status != CAUCUS_OK && !own)
+        link->redial.unwelcome = true;
+    else if (status == CAUCUS_OK && link->connected && link->counts.bytes_received > link->received_before)
+        link->redial.fruitful = true;
+    return status;
+}
+
 caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size, caucus_error *ret_error) {
     link->counts.bytes_received += size;
     if (size > IN_MAX || link->in_size > IN_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator",
-                           "is too far ahead: read no more while caucus_link_wants() is false");
+        return judge(link, caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator",
+                                       "is too far ahead: read no more while caucus_link_wants() is false"));
     if (link->in_size + size > link->in_room) {
         size_t room = link->in_room ? link->in_room : 4096;
         while (room < link->in_size + size)
@@ -358,7 +323,7 @@ caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_
     if (size > 0)
         memcpy(link->in + link->in_size, bytes, size);
     link->in_size += size;
-    return link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error);
+    return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
 }
 
 const uint8_t *caucus_link_to_send(caucus_link *link, size_t *ret_size) {
@@ -429,7 +394,7 @@ caucus_status caucus_link_observe(caucus_link *link, const double *loss, caucus_
     caucus_status status = caucus_client_observe(link->machine, loss, 1);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "losses", "no round can be played now: an announcement is due");
-    return link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error);
+    return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
 }
 
 caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_error *ret_error) {

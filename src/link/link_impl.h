@@ -5,6 +5,7 @@
 
 #include <caucus/link.h>
 
+#include "link/redial.h"
 #include "wire/wire.h"
 
 /* Announcements that may wait for their losses; a coordinator that is further ahead is not read from. */
@@ -45,6 +46,7 @@ struct caucus_link {
     bool over_received;            /* the last one in the queue (or heard) asks for nothing more */
     uint64_t cost_next, sums_next; /* the most the coordinator has said to have counted */
 
+    caucus_redial redial; /* which address, when, how long */
     bool connected, welcomed, leaving;
     uint32_t deadline_ms;                                /* of the last WELCOME; 0 = none, or not welcomed yet */
     uint8_t control[2 * (CAUCUS_WIRE_TEXT_BYTES + 128)]; /* HELLO, GOODBYE */
@@ -54,11 +56,16 @@ struct caucus_link {
     int64_t *scratch; /* [d]: what caucus_wire_take wants */
     char last_words[CAUCUS_WIRE_TEXT_BYTES];
     caucus_link_counts counts;
+    uint64_t received_before; /* bytes received when this connection began */
 };
 
 void caucus_link_item_free(caucus_link_item *item);
 /* Room for one more item, zeroed, at the end; NULL if there is no memory. */
 caucus_link_item *caucus_link_item_add(caucus_link *link);
+
+/* A connection begins: put the greeting in place. And ends: forget what belonged to it. (link.c) */
+void caucus_link_greet(caucus_link *link);
+void caucus_link_forget_connection(caucus_link *link);
 
 /* Give the state to `save`. On success every item is saved. (link_state.c) */
 caucus_status caucus_link_store(caucus_link *link, caucus_error *ret_error) CAUCUS_MUST_CHECK;

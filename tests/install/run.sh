@@ -82,15 +82,23 @@ int main(void) {
     caucus_settings settings;
     caucus_plan *plan = 0;
     caucus_link *link = 0;
+    caucus_link_settings with;
     caucus_key key;
     size_t size = 0;
     const unsigned char hash[32] = {0};
     caucus_settings_init(&settings);
     settings.trust = CAUCUS_TRUST_COORDINATOR;
     caucus_key_from_seed(1, &key);
-    if (caucus_plan_new(&settings, &plan, 0) != CAUCUS_OK ||
-        caucus_link_new(plan, hash, 1, &key, 0, 0, 0, 0, &link, 0) != CAUCUS_OK || caucus_link_connected(link, 0) != CAUCUS_OK)
+    caucus_link_settings_init(&with);
+    with.plan_hash = hash;
+    with.index = 1;
+    with.key = &key;
+    if (caucus_plan_new(&settings, &plan, 0) != CAUCUS_OK)
         return 1;
+    with.plan = plan;
+    if (caucus_link_new(&with, &link, 0) != CAUCUS_OK || !caucus_link_next_address(link, 0))
+        return 1;
+    caucus_link_connected(link, 0);
     int result = caucus_link_to_send(link, &size) && size > 32 ? 0 : 1; /* a greeting */
     caucus_link_free(link);
     caucus_plan_free(plan);

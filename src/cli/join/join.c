@@ -25,10 +25,6 @@
 
 /* A signal that comes just before poll() is seen this much later at most. */
 #define STEP_MS 200
-/* Beyond the deadline, for the coordinator's commit and the network. */
-#define GRACE_SECONDS 2.0
-/* A coordinator without a quorum is dialled again less and less often, but at least so often. */
-#define PATIENCE_SECONDS 300.0
 
 enum {
     CONNECT,
@@ -82,12 +78,6 @@ typedef struct joining {
     caucus_link *link;
     caucus_losses_source losses;
     uint64_t printed; /* rounds whose expert was printed */
-    double seen;      /* when there last was a coordinator that kept its deadline */
-    /* The announcement that is due after the last round of a block. */
-    uint64_t heard;  /* announcements so far */
-    double since;    /* when the wait for the next one on this connection began */
-    double patience; /* seconds until the connection is not believed in any more; 0: as the deadline says */
-    bool late;       /* it was not there in time, and that was said */
 } joining;
 
 static int refuse(const char *option, const char *value, const char *why) {
@@ -228,12 +218,11 @@ static void notice(void *user, const char *line) {
 static int open_dial(joining *j) {
     caucus_error error = {0};
     bool plain = j->text[INSECURE] != NULL;
-    caucus_dial_settings settings = {.connect = j->text[CONNECT],
-                                     .cert = plain ? NULL : j->text[CERT],
-                                     .key = j->text[KEY],
-                                     .ca = j->text[CA],
-                                     .notice = notice};
+    caucus_dial_settings settings = {
+        .cert = plain ? NULL : j->text[CERT], .key = j->text[KEY], .ca = j->text[CA], .notice = notice};
     caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
+    if (status == CAUCUS_OK)
+        status = caucus_dial_check(j->dial, j->text[CONNECT], &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);
     if (!plain)
@@ -265,6 +254,22 @@ static int complain_state(const joining *j, caucus_status status, const caucus_e
     return caucus_exit_code(status);
 }
 
+static caucus_status new_link(joining *j, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
+    caucus_link_settings settings;
+    caucus_link_settings_init(&settings);
+    settings.plan = j->plan;
+    settings.plan_hash = j->plan_hash;
+    settings.index = j->index;
+    settings.key = &j->key;
+    settings.state = state;
+    settings.state_bytes = bytes;
+    settings.save = j->journal ? caucus_journal_write : NULL;
+    settings.user = j->journal;
+    settings.address = &j->text[CONNECT];
+    settings.addresses = 1;
+    return caucus_link_new(&settings, &j->link, ret_error);
+}
+
 static int open_link(joining *j) {
     caucus_error error = {0};
     uint8_t *state = NULL;
@@ -277,8 +282,7 @@ static int open_link(joining *j) {
     }
     bool restoring = status == CAUCUS_OK && bytes > 0;
     if (status == CAUCUS_OK)
-        status = caucus_link_new(j->plan, j->plan_hash, j->index, &j->key, state, bytes,
-                                 j->journal ? caucus_journal_write : NULL, j->journal, &j->link, &error);
+        status = new_link(j, state, bytes, &error);
     caucus_key_wipe(&j->key);
     if (state)
         sodium_memzero(state, bytes);
@@ -363,39 +367,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     return 0;
 }
 
-/* After the last round of a block the announcement is due when the deadline is over. A connection can look alive and be
- * dead, so a coordinator that is late is dialled again: if it is there it says the same once more, and reports are sent
- * again as they were. Nothing can be played meanwhile: what follows the block is not known. */
-static void mind_deadline(joining *j) {
-    uint64_t heard = caucus_client_heard(caucus_link_client(j->link));
-    uint32_t ms = caucus_link_deadline_ms(j->link);
-    bool open = caucus_dial_is_open(j->dial);
-    if (heard != j->heard || !caucus_link_awaits(j->link)) {
-        j->heard = heard;
-        j->late = false;
-        j->patience = 0;
-    }
-    if (j->patience == 0 || !open) /* not waiting until now, or not on this connection */
-        j->since = caucus_clock_seconds();
-    if (ms == 0 || !caucus_link_awaits(j->link))
-        return;
-    if (j->patience == 0)
-        j->patience = ms / 1000.0 + GRACE_SECONDS;
-    if (!open || caucus_clock_seconds() - j->since <= j->patience)
-        return;
-    if (!j->late)
-        fprintf(stderr,
-                "caucus join: no announcement %g s after the deadline (%g s): dialling %s again — the coordinator "
-                "hangs, is "
-                "gone, or waits for a quorum\n",
-                GRACE_SECONDS, ms / 1000.0, j->text[CONNECT]);
-    j->late = true;
-    j->patience = fmax(j->patience, fmin(2 * j->patience, PATIENCE_SECONDS));
-    caucus_dial_again(j->dial, j->link);
-}
-
 static int play(joining *j) {
-    j->seen = caucus_clock_seconds();
     while (!caucus_stopped() && !caucus_link_done(j->link)) {
         bool wait = false, awake = false, played = false;
         if (caucus_link_ready(j->link)) {
@@ -412,12 +384,10 @@ static int play(joining *j) {
             return complain(status, &error);
         if (awake)
             caucus_losses_read(&j->losses);
-        mind_deadline(j);
-        if (caucus_dial_is_open(j->dial) && !j->late)
-            j->seen = caucus_clock_seconds();
-        else if (caucus_clock_seconds() - j->seen > j->give_up) {
-            fprintf(stderr, "caucus join: no %s at %s for %g s\n", j->late ? "announcement" : "coordinator",
-                    j->text[CONNECT], j->give_up);
+        double missing = (double)caucus_link_missing_ms(j->link, caucus_clock_ms()) / 1000;
+        if (missing > j->give_up) {
+            fprintf(stderr, "caucus join: no %s at %s for %g s\n",
+                    caucus_link_late(j->link) ? "announcement" : "coordinator", j->text[CONNECT], j->give_up);
             return CAUCUS_EXIT_FAILED;
         }
     }
@@ -446,7 +416,7 @@ static int leave(joining *j, int code) {
     caucus_error error = {0};
     const char *words = caucus_link_done(j->link) ? "done" : caucus_stopped() ? "stopped" : "failed";
     caucus_status status = caucus_link_leave(j->link, words, &error);
-    caucus_dial_close(j->dial, j->link, 2000);
+    caucus_dial_finish(j->dial, j->link, 2000);
     if (code == 0)
         say_end(j);
     if (status == CAUCUS_E_SAVE && code == 0)
