@@ -224,7 +224,7 @@ static caucus_status take_announcement(caucus_link *link, const caucus_announcem
 static caucus_status take_refusal(caucus_link *link, const caucus_frame *frame, caucus_error *ret_error) {
     memcpy(link->last_words, frame->text, sizeof link->last_words);
     caucus_status status = CAUCUS_E_REFUSED;
-    if (frame->code == CAUCUS_REFUSAL_FULL)
+    if (frame->code == CAUCUS_REFUSAL_FULL || frame->code == CAUCUS_REFUSAL_LATER)
         status = CAUCUS_E_LATER;
     else if (frame->code == CAUCUS_REFUSAL_PLAN)
         status = CAUCUS_E_MISMATCH;

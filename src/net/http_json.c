@@ -64,6 +64,7 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_whole(j, "commits", s->commits);
     caucus_json_whole(j, "reports", s->reports);
     caucus_json_whole(j, "refused", s->refused);
+    caucus_json_whole(j, "rollback_claims", s->rollback_claims);
     caucus_json_whole(j, "bytes_in", s->bytes_in);
     caucus_json_whole(j, "bytes_out", s->bytes_out);
     caucus_json_whole(j, "scalars_up", s->scalars_up);

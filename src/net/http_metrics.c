@@ -74,6 +74,8 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     counter(to, "steps_closed_total", s->steps_closed, "Steps closed.");
     counter(to, "commits_total", s->commits, "Decisions committed to disk by this process.");
     counter(to, "reports_total", s->reports, "Reports counted.");
+    whole_gauge(to, "rollback_claims", s->rollback_claims,
+                "Clients that have heard more than is committed here; no step is decided while there is one.");
     counter(to, "refused_total", s->refused, "Connections and frames refused.");
     counter(to, "received_bytes_total", s->bytes_in, "Bytes received from clients.");
     counter(to, "sent_bytes_total", s->bytes_out, "Bytes sent to clients.");

@@ -143,6 +143,11 @@ uint32_t caucus_view_expected(const caucus_view *view) {
 /* A deadline alone closes a step once the quorum has answered. Twice that and ten seconds more mean that it cannot. */
 bool caucus_view_health(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
+    if (s->rolled_back) {
+        (void)fprintf(to, "rolled back: %u clients have heard more than this state holds; nothing more is decided\n",
+                      s->rollback_claims);
+        return false;
+    }
     if (caucus_view_overdue(view) && s->seconds_in_step > 2 * s->deadline_seconds + 10) {
         (void)fprintf(to,
                       "stalled: %u of %u clients have answered, %u are connected; the step is open for %.0f s, "

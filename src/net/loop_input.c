@@ -56,10 +56,12 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
         *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
     else if (index != claimed)
         *ret_why = "the certificate is another client's";
-    else if (s->revoked && caucus_revoked_has(s->revoked, index, serial))
-        *ret_why = CAUCUS_REVOKED_TEXT;
-    else
+    else if (!s->revoked || !caucus_revoked_has(s->revoked, index, serial))
         return index;
+    else {
+        *ret_why = CAUCUS_REVOKED_TEXT;
+        caucus_claims_drop(s, index); /* what it claims to have heard holds nobody up any longer */
+    }
     return 0;
 }
 
@@ -87,6 +89,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     const char *why = "";
     char text[CAUCUS_WIRE_TEXT_BYTES];
     uint32_t client;
+    uint64_t committed;
     if (hello->version != CAUCUS_WIRE_VERSION) {
         snprintf(text, sizeof text, "protocol version %u is spoken here, not %u", CAUCUS_WIRE_VERSION, hello->version);
         caucus_output_refuse(c, CAUCUS_REFUSAL_VERSION, text);
@@ -98,13 +101,18 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
     } else if ((client = certified(c, hello->client, &why)) == 0) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
-    } else if (hello->heard > (atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
-        caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
-                             "this client has heard more than was ever said here: the coordinator's state or the "
-                             "client's is not of this run");
+    } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
+        if (caucus_claims_note(s, client, hello->heard, committed))
+            caucus_output_refuse(c, CAUCUS_REFUSAL_LATER,
+                                 "this client has heard more than is committed here: come again later");
+        else
+            caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
+                                 "this client has heard more than was ever said here: the coordinator's state or the "
+                                 "client's is not of this run");
     } else if (is_gone(c)) {
         caucus_connection_end(c);
     } else {
+        caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
         take_place(c, client);
         c->next = hello->heard;

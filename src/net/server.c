@@ -194,9 +194,10 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->sums_next = calloc(s->clients, sizeof *s->sums_next);
     s->session = calloc(s->clients, sizeof *s->session);
     s->expected = calloc(s->clients, sizeof *s->expected);
+    s->claim = calloc(s->clients, sizeof *s->claim);
     for (uint32_t i = 0; i < CAUCUS_LOOPS_MAX; i++)
         s->listener[i] = -1;
-    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->expected
+    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->expected && s->claim
                                ? open_parts(s, ret_error)
                                : no_memory(ret_error);
     if (status != CAUCUS_OK) {
@@ -225,6 +226,7 @@ void caucus_server_close(caucus_server *s) {
     free(s->sums_next);
     free(s->session);
     free(s->expected);
+    free(s->claim);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->log_lock);
     caucus_key_wipe(&s->set.key);
@@ -260,6 +262,10 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
         return caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "loops", "cannot start a thread");
     if (s->failure != CAUCUS_OK && ret_error)
         *ret_error = s->failure_error;
+    if (s->failure == CAUCUS_OK && caucus_claims_rolled_back(s))
+        return caucus_fail(ret_error, CAUCUS_E_ROLLED_BACK, "",
+                           "this state is an older copy: %u clients have heard more than it holds",
+                           caucus_claims_open(s));
     return s->failure;
 }
 
@@ -302,6 +308,8 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
                                   .delta = g->delta,
                                   .reports = atomic_load(&s->reports),
                                   .refused = atomic_load(&s->refused),
+                                  .rollback_claims = caucus_claims_open(s),
+                                  .rolled_back = caucus_claims_rolled_back(s),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
                                   .uptime_seconds = seconds_since(s->opened_ns)};

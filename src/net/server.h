@@ -28,7 +28,8 @@ typedef struct caucus_server_settings {
     double budget_epsilon, budget_delta;     /* ledger of a new state; INFINITY, 0 = the plan's own */
     const char *name;                        /* of the run in the ledger; NULL = "live" */
     uint32_t hello_ms,
-        stall_ms; /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
+        stall_ms;       /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
+    bool ignore_claims; /* go on although clients have heard more than is committed: a person knows better */
     uint64_t fault_commit; /* test hook, see caucus_store_fault */
     bool fault_after;
     void (*log)(void *user, int level, const char *line); /* 0 error, 1 notice, 2 detail; never a loss or a sum */
@@ -60,6 +61,8 @@ typedef struct caucus_server_status {
     uint64_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
+    uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
+    bool rolled_back;         /* enough of them: this state is an older copy */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds;
 } caucus_server_status;

@@ -100,6 +100,8 @@ struct caucus_server {
     _Atomic uint64_t *sums_next;
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
+    _Atomic uint8_t *claim;    /* [m]: has heard more than is committed here (server_claims.c) */
+    _Atomic uint32_t claims;   /* how many of them */
     _Atomic uint32_t present, owing, joined, connections;
     _Atomic uint64_t reports, refused, scalars_up;
     _Atomic uint64_t refusal_logged_ns;
@@ -135,6 +137,17 @@ void caucus_step_wipe(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);
+
+/* server_claims.c */
+
+/** A client says that it has heard more than was committed. Returns: false if claims are ignored: refuse it. */
+bool caucus_claims_note(caucus_server *server, uint32_t client, uint64_t heard, uint64_t committed);
+/** It says so no longer, or is revoked. */
+void caucus_claims_drop(caucus_server *server, uint32_t client);
+/** How many claims are open; while there is one no step is decided. */
+uint32_t caucus_claims_open(const caucus_server *server);
+/** Enough of them to hold that this state is an older copy. */
+bool caucus_claims_rolled_back(const caucus_server *server);
 
 /* server.c */
 

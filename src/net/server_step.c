@@ -209,7 +209,7 @@ static uint32_t quorum(const caucus_server *s) {
 
 /* Answers that close the step in hand. */
 static uint32_t needed(const caucus_server *s) {
-    if (!s->begun || s->failure != CAUCUS_OK || s->finished_ns)
+    if (!s->begun || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0)
         return UINT32_MAX;
     return s->overdue ? quorum(s) : s->clients;
 }
@@ -246,7 +246,8 @@ static void step_progress(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
     uint32_t present = atomic_load(&s->present);
-    if (!s->begun && !s->last_ns && (present == s->clients || (s->overdue && present >= quorum(s))))
+    if (!s->begun && !s->last_ns && caucus_claims_open(s) == 0 &&
+        (present == s->clients || (s->overdue && present >= quorum(s))))
         start(s, present);
     for (;;) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;

@@ -32,7 +32,8 @@ typedef enum caucus_refusal_code {
     CAUCUS_REFUSAL_ORDER,       /* this client has heard what this coordinator never said */
     CAUCUS_REFUSAL_FULL,        /* as many clients as allowed; come again later */
     CAUCUS_REFUSAL_FORMAT,      /* a malformed frame */
-    CAUCUS_REFUSAL_ELSEWHERE    /* the same client has connected again: this connection is the older one */
+    CAUCUS_REFUSAL_ELSEWHERE,   /* the same client has connected again: this connection is the older one */
+    CAUCUS_REFUSAL_LATER        /* not now, and not the client's fault: come again later */
 } caucus_refusal_code;
 
 typedef struct caucus_frame {

@@ -27,7 +27,7 @@ import noise
 VERSION = 2
 HELLO, WELCOME, ANNOUNCEMENT, REPORT, GOODBYE, REFUSAL = range(1, 7)
 NOTHING, COST, SUMS, LEAF, VOTE, SHORTLIST = range(6)
-REFUSAL_FULL = 5
+REFUSAL_FULL, REFUSAL_LATER = 5, 8
 
 # name: (field number, type), in the order in which they are written
 FIELDS = {
@@ -379,7 +379,7 @@ def session(client, options, sock):
         kind, message = frame
         if kind == REFUSAL:
             text = message["text"].decode("ascii", "replace")
-            if message["code"] != REFUSAL_FULL:
+            if message["code"] not in (REFUSAL_FULL, REFUSAL_LATER):
                 raise Refused(f"code {message['code']}: {text}")
             return
         if kind == GOODBYE:

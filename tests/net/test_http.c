@@ -281,6 +281,7 @@ static const char *const allowed[] = {"version",
                                       "commits",
                                       "reports",
                                       "refused",
+                                      "rollback_claims",
                                       "bytes_in",
                                       "bytes_out",
                                       "scalars_up",
@@ -391,7 +392,7 @@ static void metrics_are_well_formed(void **state) {
         line += strcspn(line, "\n") + 1;
         metrics++;
     }
-    assert_int_equal(metrics, 30);
+    assert_int_equal(metrics, 31);
     assert_non_null(strstr(answer, "\ncaucus_epsilon_choices +Inf\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_messages NaN\n"));
     assert_non_null(strstr(answer, "\ncaucus_expert 93\n"));

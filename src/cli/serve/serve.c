@@ -41,6 +41,7 @@ enum option {
     OPTION_FORMAT,
     OPTION_QUIET,
     OPTION_SEED,
+    OPTION_IGNORE_CLAIMS,
     OPTION_FAULT_COMMIT,
     OPTION_TRUST,
     OPTION_COUNT
@@ -67,6 +68,8 @@ static const caucus_option options[] = {
     {"format", "NAME", "text", "text or json"},
     {"quiet", NULL, NULL, "no remarks while it runs"},
     {"seed", "N", NULL, "repeatable noise: NOT PRIVATE; the same experts as caucus simulate --seed N --trials 1"},
+    {"ignore-claims", NULL, NULL,
+     "decide although clients have heard more than this state holds: only if you know why"},
     {"fault-commit", "N[:after]", NULL, "for tests: die at commit N, before or after it is made"},
     {"trust", "WHOM", NULL, NULL}, /* said by the plan; here only to explain */
     {NULL, NULL, NULL, NULL},
@@ -275,6 +278,7 @@ static bool read_options(serving *s) {
         return false;
     }
     s->settings.linger_ms = 30000;
+    s->settings.ignore_claims = is_on(s, OPTION_IGNORE_CLAIMS);
     return read_seconds(s, OPTION_DEADLINE, &s->settings.deadline_ms) &&
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
