@@ -20,6 +20,7 @@ typedef struct half {
     const caucus_audit_event *event; /* testing */
     uint32_t done_before;            /* chunks of the other half, for the progress bar */
     atomic_uint next, done;
+    atomic_int failed; /* a caucus_status */
     pthread_mutex_t lock;
     uint64_t *count[2]; /* training, cells; under the lock */
     uint64_t hits[2];   /* testing; under the lock */
@@ -51,12 +52,17 @@ static void *work(void *argument) {
     uint32_t chunks = chunks_of(h->runs);
     for (;;) {
         uint32_t number = atomic_fetch_add(&h->next, 1);
-        if (number >= 2 * chunks || (h->options->stop != NULL && *h->options->stop))
+        bool stopped = h->options->stop != NULL && *h->options->stop;
+        if (number >= 2 * chunks || stopped || atomic_load(&h->failed) != CAUCUS_OK)
             return NULL;
         unsigned world = number % 2;
         uint64_t first = (uint64_t)(number / 2) * CAUCUS_AUDIT_CHUNK, left = h->runs - first;
         size_t count = left < CAUCUS_AUDIT_CHUNK ? (size_t)left : CAUCUS_AUDIT_CHUNK;
-        h->audit->family->draw(h->self, world, &h->key[world], first, count, value);
+        caucus_status status = h->audit->family->draw(h->self, world, &h->key[world], first, count, value);
+        if (status != CAUCUS_OK) { /* the other threads find out before their next chunk */
+            atomic_store(&h->failed, (int)status);
+            return NULL;
+        }
         account(h, world, first, count, value);
         uint32_t done = atomic_fetch_add(&h->done, 1) + 1;
         if (h->options->progress != NULL) {
@@ -68,7 +74,7 @@ static void *work(void *argument) {
 }
 
 /* Both worlds, on all threads; this one takes part. Fewer threads than asked is only slower.
- * Returns: CAUCUS_OK, CAUCUS_E_STOPPED. */
+ * Returns: CAUCUS_OK, CAUCUS_E_STOPPED, CAUCUS_E_MEMORY. */
 static caucus_status run_half(half *h) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t threads = h->options->threads > 0 ? h->options->threads : cores > 0 ? (uint32_t)cores : 1, started = 0;
@@ -81,6 +87,9 @@ static caucus_status run_half(half *h) {
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&h->lock);
     free(thread);
+    caucus_status failed = (caucus_status)atomic_load(&h->failed);
+    if (failed != CAUCUS_OK)
+        return failed;
     return atomic_load(&h->done) == 2 * chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_STOPPED;
 }
 

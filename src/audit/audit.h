@@ -23,8 +23,10 @@
 typedef struct caucus_audit_family {
     /** Make ready. Returns: CAUCUS_OK, or why not. */
     caucus_status (*open)(const void *setting, void **ret_self, caucus_error *ret_error);
-    /** The statistics of `count` runs, numbers first.. , in `world` (0 or 1). Called from several threads. */
-    void (*draw)(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count, double *ret);
+    /** The statistics of `count` runs, numbers first.. , in `world` (0 or 1). Called from several threads.
+     *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY (what is in ret has no meaning then). */
+    caucus_status (*draw)(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                          double *ret);
     void (*close)(void *self);
 } caucus_audit_family;
 

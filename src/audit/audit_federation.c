@@ -278,7 +278,8 @@ typedef struct run {
     slope slope[CLIENTS_MAX];
 } run;
 
-static void begin(const federation *f, unsigned world, const caucus_key *key, run *r) {
+/* Returns: CAUCUS_OK, CAUCUS_E_MEMORY; end() frees what was made in either case. */
+static caucus_status begin(const federation *f, unsigned world, const caucus_key *key, run *r) {
     bool noisy = f->plan->settings.trust != CAUCUS_TRUST_COORDINATOR;
     caucus_status status = caucus_coordinator_new(f->plan, key, &r->coordinator);
     for (uint32_t i = 0; status == CAUCUS_OK && i < f->m; i++) {
@@ -290,8 +291,13 @@ static void begin(const federation *f, unsigned world, const caucus_key *key, ru
         if (status == CAUCUS_OK && f->setting->convex)
             caucus_client_set_gradient(r->client[i], gradient, &r->slope[i]);
     }
-    if (status != CAUCUS_OK)
-        abort(); /* a few hundred bytes were not to be had */
+    return status;
+}
+
+static void end(const federation *f, run *r) {
+    for (uint32_t i = 0; i < f->m; i++)
+        caucus_client_free(r->client[i]);
+    caucus_coordinator_free(r->coordinator);
 }
 
 static void tell(const federation *f, run *r) {
@@ -326,9 +332,13 @@ static uint32_t words(const caucus_announcement *a, caucus_ask before) {
     return (a->expert != 0 ? 1u : 0u) + (fired ? 2u : 0u);
 }
 
-static double play(const federation *f, unsigned world, const caucus_key *key) {
+static caucus_status play(const federation *f, unsigned world, const caucus_key *key, double *ret) {
     run r = {0};
-    begin(f, world, key, &r);
+    caucus_status status = begin(f, world, key, &r);
+    if (status != CAUCUS_OK) {
+        end(f, &r);
+        return status;
+    }
     const caucus_announcement *a = caucus_coordinator_announcement(r.coordinator);
     uint32_t said = 2 + words(a, CAUCUS_ASK_NOTHING); /* a leading 1 keeps transcripts of different lengths apart */
     double ratio = 0;
@@ -339,19 +349,20 @@ static double play(const federation *f, unsigned world, const caucus_key *key) {
         said = 4 * said + words(a, before);
         tell(f, &r);
     }
-    for (uint32_t i = 0; i < f->m; i++)
-        caucus_client_free(r.client[i]);
-    caucus_coordinator_free(r.coordinator);
-    return f->setting->messages ? ratio : said;
+    end(f, &r);
+    *ret = f->setting->messages ? ratio : said;
+    return CAUCUS_OK;
 }
 
-static void draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                            double *ret) {
-    for (size_t i = 0; i < count; i++) {
+static caucus_status draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first,
+                                     size_t count, double *ret) {
+    caucus_status status = CAUCUS_OK;
+    for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
         caucus_key own;
         caucus_key_derive(key, first + i, &own);
-        ret[i] = play(self, world, &own);
+        status = play(self, world, &own, &ret[i]);
     }
+    return status;
 }
 
 const caucus_audit_family caucus_audit_federation_family = {open_federation, draw_federation, close_federation};

@@ -23,8 +23,8 @@ static void open_stream(caucus_stream *ret, const caucus_key *key, uint64_t firs
     caucus_stream_init(ret, key, CAUCUS_PURPOSE_TEST, 0, (uint32_t)(first / CAUCUS_AUDIT_CHUNK), 0);
 }
 
-static void draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                        double *ret) {
+static caucus_status draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                                 double *ret) {
     const caucus_audit_select *s = *(const void *const *)self;
     int64_t score[EXPERTS_MAX];
     uint32_t scratch[EXPERTS_MAX], d = s->experts < EXPERTS_MAX ? s->experts : EXPERTS_MAX;
@@ -39,6 +39,7 @@ static void draw_select(const void *self, unsigned world, const caucus_key *key,
         ret[i] = chosen == 0;
     }
     caucus_stream_wipe(&stream);
+    return CAUCUS_OK;
 }
 
 static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_stream *stream) {
@@ -62,14 +63,15 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
     return bits;
 }
 
-static void draw_threshold(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                           double *ret) {
+static caucus_status draw_threshold(const void *self, unsigned world, const caucus_key *key, uint64_t first,
+                                    size_t count, double *ret) {
     const caucus_audit_threshold *s = *(const void *const *)self;
     caucus_stream stream;
     open_stream(&stream, key, first);
     for (size_t i = 0; i < count; i++)
         ret[i] = verdicts(s, world, &stream);
     caucus_stream_wipe(&stream);
+    return CAUCUS_OK;
 }
 
 const caucus_audit_family caucus_audit_select_family = {open_setting, draw_select, free};

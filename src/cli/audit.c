@@ -128,7 +128,7 @@ static int take_option(void *user, size_t index, const char *value) {
         return yes_no(value, &a->list) ? 0 : refuse("list", value, "true or false");
     case ONLY:
         a->only = strdup(value);
-        return a->only != NULL ? 0 : CAUCUS_EXIT_FAILED;
+        return a->only != NULL ? 0 : caucus_complain_memory("audit");
     case TRIALS: /* chunks of runs are counted in 32 bits */
         return whole(value, 2, 1000000000000u, &a->run.trials)
                    ? 0
@@ -330,8 +330,10 @@ static int run_outside(audit *a) {
     for (unsigned w = 0; w < 2; w++) {
         FILE *file = fopen(c->data[w], "re");
         if (file == NULL) {
-            fprintf(stderr, "caucus audit: --data%u %s: %s\n", w, c->data[w], strerror(errno));
-            return CAUCUS_EXIT_USAGE;
+            caucus_error error = {0};
+            caucus_status status =
+                caucus_fail_os(&error, CAUCUS_E_PATH, errno, options[DATA0 + w].name, "%.150s", c->data[w]);
+            return complain(status, &error);
         }
         fclose(file);
     }

@@ -413,10 +413,8 @@ static int simulate(simulation *s) {
         return code;
     s->loaded = calloc(s->prepared.count, sizeof *s->loaded);
     s->result = calloc(s->prepared.count, sizeof *s->result);
-    if (s->loaded == NULL || s->result == NULL) {
-        fprintf(stderr, "caucus simulate: %s\n", caucus_status_text(CAUCUS_E_MEMORY));
-        return CAUCUS_EXIT_FAILED;
-    }
+    if (s->loaded == NULL || s->result == NULL)
+        return caucus_complain_memory("simulate");
     warn(s);
     warn_threads(s);
     caucus_stop_on_signals();

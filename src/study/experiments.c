@@ -239,7 +239,8 @@ static caucus_status check_named_data(const char *directory, caucus_error *ret_e
 static caucus_status fail_missing(caucus_error *ret_error) {
     return caucus_fail_hint(ret_error,
                             caucus_fail(ret_error, CAUCUS_E_PATH, "only",
-                                        "no MovieLens-1M in " CAUCUS_MOVIELENS_HERE " or " CAUCUS_MOVIELENS_SHARED),
+                                        "movielens: no MovieLens-1M in " CAUCUS_MOVIELENS_HERE
+                                        " or " CAUCUS_MOVIELENS_SHARED),
                             "get ml-1m.zip from " CAUCUS_MOVIELENS_ORIGIN ", unpack it to " CAUCUS_MOVIELENS_HERE
                             ", or name its directory as 'data'");
 }

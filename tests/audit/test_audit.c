@@ -91,8 +91,8 @@ static caucus_status open_response(const void *setting, void **ret_self, caucus_
     return CAUCUS_OK;
 }
 
-static void draw_response(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                          double *ret) {
+static caucus_status draw_response(const void *self, unsigned world, const caucus_key *key, uint64_t first,
+                                   size_t count, double *ret) {
     const response *r = self;
     const uint64_t den = 1u << 30;
     uint64_t truth = (uint64_t)((double)den / (1 + exp(-r->epsilon)));
@@ -103,6 +103,7 @@ static void draw_response(const void *self, unsigned world, const caucus_key *ke
         if (r->jitter)
             ret[i] += (double)caucus_uniform(&stream, 1000) / 2000;
     }
+    return CAUCUS_OK;
 }
 
 static const caucus_audit_family responses = {open_response, draw_response, free};

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # caucus join: wrong use is one line that names the fix, with exit code 2: also a file that the command line names and that is not there
-# (a unit with RestartPreventExitStatus=2 must not start it again for ever). A state that another process uses is exit code 1.
+# (a unit with RestartPreventExitStatus=2 must not start it again for ever). A state that another process uses is exit code 1, one of
+# another plan exit code 3.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d)
@@ -58,6 +59,10 @@ refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --st
 [ -e 1.state.lock ] || bad "the refused one took the lock away"
 kill -TERM "$holder"
 wait "$holder" || true
+"$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
+refuses "a state of another plan" 3 "--state 1.state: belongs to another plan" --connect 127.0.0.1:1 --plan other.yaml --insecure --client 1 --state 1.state
+refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and this is client 2" --connect 127.0.0.1:1 --plan plan.yaml --insecure \
+    --client 2 --state 1.state
 refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --losses nowhere.npy
 locks=$(find . -name '*.lock')
 [ -z "$locks" ] || bad "locks stay: $locks"

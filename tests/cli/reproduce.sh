@@ -130,7 +130,7 @@ check "no MovieLens" runs 0 env --chdir=empty "$CAUCUS" reproduce --quick --thre
 check "how to get it, on the terminal" grep -q 'grouplens.org' stdout
 check "how to get it, on the page" grep -q 'grouplens.org' empty/report/index.html
 rm -r empty/report
-check "asked for, and not there" refuses 1 "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \
+check "asked for, and not there" refuses 2 "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \
     env --chdir=empty "$CAUCUS" reproduce --quick --only 2,movielens --out report
 check "and no report" test ! -e empty/report
 
