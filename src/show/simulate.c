@@ -36,7 +36,7 @@ static caucus_status refuse_files(const playing *s, caucus_error *ret_error) {
         caucus_scenario_field field = caucus_field_find(programs[i]);
         if (field < CAUCUS_FIELD_COUNT && s->scenario.field[field].count > 0)
             return caucus_fail(ret_error, CAUCUS_E_CONFLICT, programs[i],
-                               "is for `caucus simulate`; here results are returned as JSON and nothing is written");
+                               "is for the program; here results are returned as JSON and nothing is written");
     }
     return CAUCUS_OK;
 }
