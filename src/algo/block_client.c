@@ -9,22 +9,41 @@
 #include <string.h>
 
 #include "algo/borrowed_rows.h"
-#include "algo/client.h"
+#include "algo/machine.h"
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 
 /* Unit client-block keeps the block's sums apart until their mean is known; one round is its own mean. */
-size_t caucus_block_rows(const caucus_plan *plan) {
+static size_t block_rows(const caucus_plan *plan) {
     return plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && plan->settings.interval > 1 ? 2 : 1;
 }
 
-caucus_status caucus_block_client_new(caucus_client *c) {
+static caucus_status block_new(caucus_client *c, const caucus_client *first) {
+    (void)first; /* nothing to share */
     uint32_t d = c->plan->settings.experts;
     c->sums = calloc(d, sizeof *c->sums);
-    bool block = caucus_block_rows(c->plan) > 1;
+    bool block = block_rows(c->plan) > 1;
     if (block)
         c->block_sums = calloc(d, sizeof *c->block_sums);
     c->sums_first = 1;
     return c->sums && (!block || c->block_sums) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+}
+
+static void block_free(caucus_client *c) {
+    size_t row = c->plan->settings.experts * sizeof(int64_t);
+    caucus_wipe_free(c->sums, row);
+    caucus_wipe_free(c->block_sums, row);
+}
+
+/* Blocks: the cost of each in turn, or the vector of each in turn; svt may ask for the vector of a block right after
+ * its cost. */
+static bool block_may_ask(const caucus_client *c, const caucus_announcement *a) {
+    const caucus_settings *s = &c->plan->settings;
+    if (a->ask == CAUCUS_ASK_SUMS && c->started && c->heard.ask == CAUCUS_ASK_COST && a->block == c->heard.block)
+        return true;
+    return a->block == (c->started ? c->heard.block + 1 : 1) &&
+           caucus_block_end(s, a->block - 1) < s->rounds && /* there is such a block */
+           (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && c->costs));
 }
 
 static int64_t rounded_mean(int64_t sum, int64_t n) {
@@ -46,7 +65,7 @@ static void played(caucus_client *c, int64_t cost, uint64_t rounds) {
     c->round += rounds;
 }
 
-void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
+static void block_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     uint32_t d = c->plan->settings.experts;
     bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
     int64_t *into = c->block_sums ? c->block_sums : c->sums;
@@ -70,7 +89,7 @@ __attribute__((noinline, cold)) static void borrow_other_rows(caucus_client *c, 
     c->borrowed = rows;
 }
 
-bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
+static bool block_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
     size_t d = c->plan->settings.experts;
     if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
         return false;
@@ -100,7 +119,7 @@ void caucus_client_return_rows(caucus_client *c) {
     c->borrowed_rounds = 0;
 }
 
-void caucus_block_client_make(caucus_client *c) {
+static void block_report(caucus_client *c) {
     c->report.step = c->heard.epoch;
     if (c->heard.ask == CAUCUS_ASK_COST) {
         c->scalar = c->block_cost;
@@ -112,7 +131,7 @@ void caucus_block_client_make(caucus_client *c) {
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
 }
 
-void caucus_block_client_heard(caucus_client *c, const caucus_asked *before) {
+static void block_hear(caucus_client *c, const caucus_asked *before) {
     if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
@@ -122,3 +141,29 @@ void caucus_block_client_heard(caucus_client *c, const caucus_asked *before) {
         c->block_cost = 0;
     c->expert = c->heard.expert;
 }
+
+static void block_pack(caucus_pack *p, caucus_client *c) {
+    size_t d = c->plan->settings.experts;
+    caucus_pack_i64s(p, c->sums, d);
+    caucus_pack_i64s(p, c->block_sums, d);
+    caucus_pack_u64(p, &c->sums_first);
+    caucus_pack_i64(p, &c->block_cost);
+}
+
+static bool block_sound(caucus_client *c) {
+    size_t d = c->plan->settings.experts;
+    return caucus_sums_fit(&c->block_cost, 1) && caucus_sums_fit(c->sums, d) && caucus_sums_fit(c->block_sums, d);
+}
+
+const caucus_client_ops caucus_block_client = {
+    .new = block_new,
+    .free = block_free,
+    .rows = block_rows,
+    .may_ask = block_may_ask,
+    .observe = block_observe,
+    .borrow = block_borrow,
+    .report = block_report,
+    .hear = block_hear,
+    .pack = block_pack,
+    .sound = block_sound,
+};

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "algo/borrowed_rows.h"
+#include "algo/machine.h"
 #include "algo/schedule.h"
-#include "algo/wipe.h"
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     return caucus_client_new_shared(plan, index, key, NULL, ret);
@@ -30,8 +30,10 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
     c->index = index;
     c->key = *key;
     c->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
-    c->stoch = caucus_plan_is_stoch(plan);
-    caucus_status status = c->stoch ? caucus_phase_client_new(c, first) : caucus_block_client_new(c);
+    const caucus_machine_ops *machine = caucus_machine_ops_of(plan);
+    c->ops = machine->client;
+    c->costs = machine->costs;
+    caucus_status status = c->ops->new (c, first);
     if (status != CAUCUS_OK) {
         caucus_client_free(c);
         return status;
@@ -42,20 +44,14 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
 
 size_t caucus_client_shared_bytes(const caucus_plan *plan) {
     const size_t block = 16; /* what malloc adds to each */
-    size_t rows = caucus_plan_is_stoch(plan)
-                      ? caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan) + caucus_phase_value_rows(plan)
-                      : caucus_block_rows(plan);
+    size_t rows = caucus_machine_ops_of(plan)->client->rows(plan);
     return sizeof(caucus_client) + rows * plan->settings.experts * sizeof(int64_t) + 3 * block;
 }
 
 void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
-    size_t row = c->plan->settings.experts * sizeof(int64_t);
-    caucus_wipe_free(c->sums, row);
-    caucus_wipe_free(c->block_sums, row);
-    if (c->stoch)
-        caucus_phase_client_free(c);
+    c->ops->free(c);
     sodium_memzero(c, sizeof *c);
     free(c);
 }
@@ -105,44 +101,6 @@ void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *re
     *ret_nan = c->clips.nan;
 }
 
-/* Blocks: the cost of each in turn, or the vector of each in turn; svt may ask for the vector of a block right after
- * its cost. */
-static bool may_ask_block(const caucus_client *c, const caucus_announcement *a) {
-    const caucus_plan *plan = c->plan;
-    bool svt = caucus_plan_is_svt(plan);
-    uint64_t next = c->started ? c->heard.block + 1 : 1;
-    if (a->block > (svt ? plan->svt.blocks : plan->hedge.blocks))
-        return false;
-    if (a->ask == CAUCUS_ASK_COST)
-        return svt && a->block == next;
-    return a->ask == CAUCUS_ASK_SUMS &&
-           (a->block == next || (c->started && c->heard.ask == CAUCUS_ASK_COST && a->block == c->heard.block));
-}
-
-/* Phases: leaf by leaf, or one vote and after it one shortlist; then the next phase. */
-static bool may_ask_phase(const caucus_client *c, const caucus_announcement *a) {
-    const caucus_stoch_plan *plan = &c->plan->stoch;
-    const caucus_announcement *h = &c->heard;
-    bool votes = c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
-                 (plan->message == CAUCUS_MESSAGE_VOTE || plan->message == CAUCUS_MESSAGE_SHORTLIST);
-    bool next = a->block == (c->started ? h->block + 1 : 2) && a->step == 0;
-    bool same = c->started && a->block == h->block;
-    if (a->block < 2 || a->block > plan->phases)
-        return false;
-    switch (a->ask) {
-    case CAUCUS_ASK_LEAF:
-        return !votes && (next || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
-                                   a->step < caucus_tree_leaves(plan->phase[a->block - 2].trees)));
-    case CAUCUS_ASK_VOTE:
-        return votes && next;
-    case CAUCUS_ASK_SHORTLIST:
-        return plan->message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
-               a->step == 0 && a->listed >= 1;
-    default:
-        return false;
-    }
-}
-
 /* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
  * collect fresh noise, or the same noise on other data (docs/PRIVACY.md, "Reports on a network that fails"): blocks and
  * phases only move forward, and "nothing more" is the last word. */
@@ -151,7 +109,7 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
         return false;
     if (a->ask == CAUCUS_ASK_NOTHING)
         return true;
-    return c->stoch ? may_ask_phase(c, a) : may_ask_block(c, a);
+    return c->ops->may_ask(c, a);
 }
 
 /* A shortlist names different experts of this plan. */
@@ -182,10 +140,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     if (a->listed > 0)
         memcpy(c->heard.list, a->list, a->listed * sizeof a->list[0]);
     c->made = false;
-    if (c->stoch)
-        caucus_phase_client_heard(c, c->started ? &before : NULL);
-    else
-        caucus_block_client_heard(c, c->started ? &before : NULL);
+    c->ops->hear(c, c->started ? &before : NULL);
     c->started = true;
     caucus_client_set_ready(c);
     return CAUCUS_OK;
@@ -207,10 +162,7 @@ static caucus_status observe(caucus_client *c, caucus_rows rows, uint64_t rounds
         return CAUCUS_E_ORDER;
     if (rounds == 0)
         return CAUCUS_OK;
-    if (c->stoch)
-        caucus_phase_client_observe(c, rows, rounds);
-    else
-        caucus_block_client_observe(c, rows, rounds);
+    c->ops->observe(c, rows, rounds);
     return CAUCUS_OK;
 }
 
@@ -225,7 +177,7 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
 caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint64_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
-    if (!c->stoch && caucus_block_client_borrow(c, loss, rounds))
+    if (c->ops->borrow && c->ops->borrow(c, loss, rounds))
         return CAUCUS_OK;
     return caucus_client_observe_f32(c, loss, rounds);
 }
@@ -243,10 +195,7 @@ const caucus_report *caucus_client_report(caucus_client *c) {
     c->report.step = c->heard.step;
     c->report.count = 1;
     c->report.value = &c->scalar;
-    if (c->stoch)
-        caucus_phase_client_make(c);
-    else
-        caucus_block_client_make(c);
+    c->ops->report(c);
     c->made = true;
     return &c->report;
 }

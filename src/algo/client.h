@@ -4,8 +4,7 @@
  * sums where no trees are walked, and reports point at it rather than at a copy. What was announced to all and the
  * working space of reports are in one place, which such clients share (borrowed_rows.h).
  *
- * client.c holds what is common: rounds, announcements, when a report is due. A family of algorithms
- * (blocks: svt, hedge, leader; phases: stoch) fills in three functions. */
+ * client.c holds what is common: rounds, announcements, when a report is due. The rest is a family's own (machine.h). */
 #ifndef CAUCUS_ALGO_CLIENT_H
 #define CAUCUS_ALGO_CLIENT_H
 
@@ -43,8 +42,9 @@ typedef struct caucus_common {
 
 struct caucus_client {
     const caucus_plan *plan;
+    const struct caucus_client_ops *ops; /* of its family */
     caucus_key key;
-    bool stoch;         /* phases, else blocks */
+    bool costs;         /* blocks: the coordinator asks for costs (machine.h) */
     bool started;       /* heard the first announcement */
     bool made;          /* the report now due has been made: its bytes are frozen */
     bool walks;         /* phases: the plan has trees or convex losses */
@@ -91,23 +91,17 @@ struct caucus_client {
 void caucus_rows_add(caucus_client *c, int64_t *acc, caucus_rows rows, uint64_t rounds);
 int32_t caucus_rows_loss(caucus_client *c, caucus_rows rows, size_t cell);
 
+/* Whether values read from a saved state are as large as a run can make them (client_state.c). NULL is allowed. */
+bool caucus_sums_fit(const int64_t *value, size_t count);
+
 /* Note when `heard` can be answered: after it was heard, or read from a saved state. */
 void caucus_client_set_ready(caucus_client *c);
 
-/* Blocks (block_client.c). */
-size_t caucus_block_rows(const caucus_plan *plan); /* vectors it keeps */
-caucus_status caucus_block_client_new(caucus_client *c);
-void caucus_block_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds);
-bool caucus_block_client_borrow(caucus_client *c, const float *rows, uint64_t rounds); /* false: observe them now */
-void caucus_block_client_make(caucus_client *c);
-void caucus_block_client_heard(caucus_client *c, const caucus_asked *before);
-
-/* Phases (phase_client.c): vectors of its own, and what it has in common with `first` (NULL: with nobody). */
-caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *first);
-void caucus_phase_client_free(caucus_client *c);
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds);
-void caucus_phase_client_make(caucus_client *c);
-void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before);
+/* phase_client_state.c: of the operations of stoch's clients (machine.h) those about questions and saved states. */
+struct caucus_pack;
+bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a);
+void caucus_phase_pack(struct caucus_pack *p, caucus_client *c);
+bool caucus_phase_sound(caucus_client *c);
 /* Where the values of a leaf are made, NULL where the plan needs no such place (phase_space.c). */
 int64_t *caucus_phase_value(const caucus_client *c);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's

@@ -7,6 +7,7 @@
 
 #include "algo/announcement_pack.h"
 #include "algo/client.h"
+#include "algo/machine.h"
 #include "algo/pack.h"
 #include "algo/schedule.h"
 #include "num/checked.h"
@@ -19,7 +20,7 @@ enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
 static uint32_t value_place(const caucus_client *c) {
     if (c->sums && c->report.value == c->sums)
         return VALUE_SUMS;
-    if (c->stoch && caucus_phase_value(c) && c->report.value == caucus_phase_value(c))
+    if (caucus_phase_value(c) && c->report.value == caucus_phase_value(c))
         return VALUE_LEAF;
     return c->root && c->report.value == c->root ? VALUE_ROOT : VALUE_SCALAR;
 }
@@ -48,32 +49,6 @@ static void pack_report(caucus_pack *p, caucus_client *c) {
     }
 }
 
-/* Places of the format that hold nothing: whatever is read there is dropped. */
-static void pack_unused(caucus_pack *p, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t nothing = 0;
-        caucus_pack_u64(p, &nothing);
-    }
-}
-
-static void pack_trees(caucus_pack *p, caucus_client *c) {
-    size_t d = c->plan->settings.experts;
-    caucus_common none = {0}, *w = c->common ? c->common : &none;
-    caucus_pack_i64s(p, c->root, c->root ? caucus_phase_root_rows(c->plan) * d : 0);
-    caucus_pack_i64s(p, caucus_phase_value(c), d);
-    if (w->stack_x) { /* convex: one row for each depth */
-        size_t rows = caucus_plan_trees(c->plan) + 1, kept = caucus_phase_stack_rows(c->plan);
-        caucus_pack_i64s(p, c->stack, kept * d);
-        pack_unused(p, (rows - kept) * d);
-        caucus_pack_u64s(p, w->stack_x, rows * d);
-    }
-    caucus_pack_u64s(p, w->stack_mass, CAUCUS_TREES_MAX + 1);
-    caucus_pack_u64s(p, w->weights.count, d);
-    caucus_pack_u32(p, &w->weights.steps);
-    caucus_pack_u64(p, &c->phase);
-    caucus_pack_bool(p, &c->mixed);
-}
-
 static void pack_fields(caucus_pack *p, caucus_client *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
@@ -90,11 +65,7 @@ static void pack_fields(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64(p, &c->clips.low);
     caucus_pack_u64(p, &c->clips.high);
     caucus_pack_u64(p, &c->clips.nan);
-    caucus_pack_i64s(p, c->sums, d);
-    caucus_pack_i64s(p, c->block_sums, d);
-    caucus_pack_u64(p, &c->sums_first);
-    caucus_pack_i64(p, &c->block_cost);
-    pack_trees(p, c);
+    c->ops->pack(p, c);
     pack_report(p, c);
     caucus_pack_seal(p);
 }
@@ -119,19 +90,11 @@ caucus_status caucus_client_save(const caucus_client *c, uint8_t *ret, size_t re
 
 /* Values as large as a run can make them, so that what is added to them cannot overflow: sums are below 2^62 (checked
  * when the plan was made), and noise is added with saturation there. */
-static bool small(const int64_t *value, size_t count) {
+bool caucus_sums_fit(const int64_t *value, size_t count) {
     for (size_t i = 0; value && i < count; i++)
         if (value[i] > CAUCUS_SUM_MAX || value[i] < -CAUCUS_SUM_MAX)
             return false;
     return true;
-}
-
-static bool sums_fit(const caucus_client *c) {
-    size_t d = c->plan->settings.experts;
-    const int64_t *value = caucus_phase_value(c);
-    return small(&c->cost, 1) && small(&c->scalar, 1) && small(&c->block_cost, 1) && small(c->sums, d) &&
-           small(c->block_sums, d) && small(c->root, caucus_phase_root_rows(c->plan) * d) && small(value, d) &&
-           small(c->stack, caucus_phase_stack_rows(c->plan) * d);
 }
 
 /* A report that has been made answers the announcement in force: it is sent as it is. */
@@ -146,28 +109,8 @@ static bool report_fits(const caucus_client *c) {
 
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_client *c) {
-    const caucus_plan *plan = c->plan;
-    if (!sums_fit(c) || (c->made && !report_fits(c)))
-        return false;
-    const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
-    uint64_t total = 0;
-    for (uint32_t y = 0; weights && y < plan->settings.experts; y++)
-        if (__builtin_add_overflow(total, weights->count[y], &total))
-            return false;
-    if (weights && (weights->steps > caucus_tree_leaves(CAUCUS_TREES_MAX) || total != caucus_weights_mass(weights)))
-        return false;
-    if (c->mixed && total == 0)
-        return false;
-    if (!caucus_plan_is_stoch(plan))
-        return !c->mixed;
-    if (c->phase < 1 || c->phase > plan->stoch.phases)
-        return false;
-    if (c->started && c->heard.ask != CAUCUS_ASK_NOTHING) { /* the leaf of the report made last */
-        const caucus_stoch_phase *phase = &plan->stoch.phase[c->heard.block - 2];
-        uint32_t behind = c->heard.ask == CAUCUS_ASK_LEAF && !c->made && c->heard.step > 0;
-        caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->heard.step - behind);
-    }
-    return true;
+    return caucus_sums_fit(&c->cost, 1) && caucus_sums_fit(&c->scalar, 1) && (!c->made || report_fits(c)) &&
+           c->ops->sound(c);
 }
 
 caucus_status caucus_client_restore(const caucus_plan *plan, uint32_t index, const caucus_key *key,

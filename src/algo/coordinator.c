@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/schedule.h"
+#include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
 
@@ -22,9 +22,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_INITIAL, 0, 0);
     c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);
     caucus_stream_wipe(&stream);
-    caucus_status status = caucus_plan_is_stoch(plan) ? caucus_phase_coordinator_new(c)
-                           : caucus_plan_is_svt(plan) ? caucus_svt_coordinator_new(c)
-                                                      : caucus_hedge_coordinator_new(c);
+    c->ops = caucus_machine_ops_of(plan);
+    caucus_status status = c->ops->new (c);
     if (status != CAUCUS_OK) {
         caucus_coordinator_free(c);
         return status;
@@ -85,11 +84,7 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t
 static inline caucus_status count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (r->client < 1 || r->client > c->plan->settings.clients || !r->value)
         return CAUCUS_E_RANGE;
-    if (caucus_plan_is_stoch(c->plan))
-        return caucus_phase_coordinator_count(c, p, r);
-    if (caucus_plan_is_svt(c->plan))
-        return caucus_svt_coordinator_count(c, p, r);
-    return caucus_coordinator_count_sums(c, p, r);
+    return c->ops->count(c, p, r);
 }
 
 caucus_status caucus_coordinator_count(caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
@@ -110,15 +105,16 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
 caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
-    if (caucus_plan_is_stoch(c->plan))
-        caucus_phase_coordinator_decide(c);
-    else if (caucus_plan_is_svt(c->plan))
-        caucus_svt_coordinator_decide(c);
-    else
-        caucus_hedge_coordinator_decide(c);
+    c->ops->decide(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         caucus_coordinator_forget(c);
     return CAUCUS_OK;
+}
+
+bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a) {
+    const caucus_settings *s = &plan->settings;
+    return a->block >= 1 && a->block <= (s->rounds - 1) / s->interval &&
+           (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && caucus_machine_ops_of(plan)->costs));
 }
 
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {

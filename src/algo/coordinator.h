@@ -1,8 +1,8 @@
 /* coordinator.h (internal): what the coordinator machines share.
  *
- * coordinator.c holds what is common: announcements and who has answered. Three families decide:
- * svt (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and
- * phase_messages.c for what becomes of messages that are private by themselves).
+ * coordinator.c holds what is common: announcements and who has answered. The families (machine.h) decide: svt
+ * (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and phase_messages.c for what
+ * becomes of messages that are private by themselves).
  *
  * Counting takes the coordinator as const: it reads the announcement in force and writes, of the coordinator's own
  * memory, nothing but the client's entries of cost_next, sums_next and step_done. All sums go into a partial, which is
@@ -19,6 +19,7 @@
 
 struct caucus_coordinator {
     const caucus_plan *plan;
+    const struct caucus_machine_ops *ops; /* of its family */
     caucus_key run; /* this process's own: in no file; every epoch's key but a restored one comes from it */
     caucus_key key; /* of the epoch: all draws */
     caucus_announcement now;
@@ -59,13 +60,6 @@ void caucus_coordinator_selected(caucus_coordinator *c);
 /* Nothing more is asked: forget keys, threshold and sums. */
 void caucus_coordinator_forget(caucus_coordinator *c);
 
-caucus_status caucus_svt_coordinator_new(caucus_coordinator *c);
-caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
-void caucus_svt_coordinator_decide(caucus_coordinator *c);
-
-caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c);
-void caucus_hedge_coordinator_decide(caucus_coordinator *c);
-
 /* The most that the losses of one expert at one client can add up to in blocks first..last: a loss is at most `grid`;
  * with unit client-block so is a block. Reports are clamped to it. */
 static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint64_t first, uint64_t last) {
@@ -74,16 +68,25 @@ static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint6
     return (int64_t)records * c->plan->grid;
 }
 
+/* Could a plan of blocks (svt, hedge) ask this? A block is asked about if another one follows. */
+bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a);
+
 /* Vectors of svt, hedge and leader. */
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
 
 /* Take what a partial holds beside its vectors and votes: cost and answers. */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
 
-caucus_status caucus_phase_coordinator_new(caucus_coordinator *c);
-caucus_status caucus_phase_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
-void caucus_phase_coordinator_decide(caucus_coordinator *c);
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
+
+/* phase_coordinator_state.c: of stoch's operations (machine.h) those about questions, saved states and releases. */
+struct caucus_pack;
+struct caucus_releases;
+bool caucus_phase_asks(const caucus_plan *plan, const caucus_announcement *a);
+void caucus_phase_coordinator_pack(struct caucus_pack *p, caucus_coordinator *c);
+bool caucus_phase_coordinator_sound(caucus_coordinator *c);
+caucus_status caucus_phase_record(struct caucus_releases *r, const caucus_announcement *before,
+                                  const caucus_announcement *after, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* Rows of c->stack: T1 + 1 of the deepest tree. */
 size_t caucus_coordinator_stack_rows(const caucus_coordinator *c);

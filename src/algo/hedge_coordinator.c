@@ -7,14 +7,14 @@
 
 #include <caucus/select.h>
 
-#include "algo/coordinator.h"
+#include "algo/machine.h"
 
 static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool more = block + 1 < c->plan->hedge.blocks;
     caucus_coordinator_announce(c, more ? CAUCUS_ASK_SUMS : CAUCUS_ASK_NOTHING, more ? block + 1 : block, 0);
 }
 
-caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c) {
+static caucus_status hedge_new(caucus_coordinator *c) {
     size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
     c->sums_next = calloc(m, sizeof *c->sums_next);
     c->cum = calloc(d, sizeof *c->cum);
@@ -27,10 +27,10 @@ caucus_status caucus_hedge_coordinator_new(caucus_coordinator *c) {
     return CAUCUS_OK;
 }
 
-void caucus_hedge_coordinator_decide(caucus_coordinator *c) {
+static void hedge_decide(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
     uint64_t block = c->now.block;
-    bool leader = c->plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER;
+    bool leader = caucus_algorithm_variant(c->plan->settings.algorithm)->reference;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, leader ? CAUCUS_PURPOSE_TIE : CAUCUS_PURPOSE_SELECT, 0, block);
     c->now.expert = leader ? caucus_select_min(&stream, c->cum, d)
@@ -40,3 +40,44 @@ void caucus_hedge_coordinator_decide(caucus_coordinator *c) {
     c->now.epoch = c->selections;
     ask_next(c, block);
 }
+
+static void hedge_pack(caucus_pack *p, caucus_coordinator *c) {
+    caucus_pack_u64s(p, c->sums_next, c->plan->settings.clients);
+    caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
+}
+
+static bool hedge_sound(caucus_coordinator *c) {
+    return c->selections < c->plan->hedge.blocks;
+}
+
+/* n equal draws: exactly, unless that needs more than 128 bits. */
+static caucus_u128 hedge_spent(const caucus_plan *plan, uint64_t n) {
+    caucus_rational rate = plan->hedge.rate;
+    caucus_u128 exact, each = (caucus_u128)(2 * (uint64_t)plan->grid) * rate.num;
+    if (!__builtin_mul_overflow(each << 30, (caucus_u128)n, &exact))
+        return exact / rate.den + (exact % rate.den != 0);
+    return caucus_releases_steps(n * caucus_releases_amount(plan, 2, rate));
+}
+
+static uint64_t hedge_releases(const caucus_plan *plan) {
+    return plan->hedge.blocks;
+}
+
+static caucus_status hedge_record(caucus_releases *r, const caucus_announcement *before,
+                                  const caucus_announcement *after, caucus_error *ret_error) {
+    (void)after;
+    return caucus_releases_take(r, before->block, "draw", ret_error);
+}
+
+const caucus_machine_ops caucus_machine_hedge = {
+    .client = &caucus_block_client,
+    .new = hedge_new,
+    .count = caucus_coordinator_count_sums,
+    .decide = hedge_decide,
+    .asks = caucus_block_asks,
+    .pack = hedge_pack,
+    .sound = hedge_sound,
+    .record = hedge_record,
+    .spent = hedge_spent,
+    .releases = hedge_releases,
+};

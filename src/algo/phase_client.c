@@ -10,13 +10,13 @@
 
 #include <caucus/select.h>
 
-#include "algo/client.h"
+#include "algo/machine.h"
 #include "algo/schedule.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
 #include "rng/words.h"
 
-caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *first) {
+static caucus_status phase_new(caucus_client *c, const caucus_client *first) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
@@ -38,7 +38,7 @@ caucus_status caucus_phase_client_new(caucus_client *c, const caucus_client *fir
     return ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
 }
 
-void caucus_phase_client_free(caucus_client *c) {
+static void phase_free(caucus_client *c) {
     size_t row = c->plan->settings.experts * sizeof(int64_t);
     caucus_wipe_free(c->root, caucus_phase_root_rows(c->plan) * row);
     caucus_wipe_free(c->stack, caucus_phase_stack_rows(c->plan) * row);
@@ -108,7 +108,7 @@ static void play_rows(caucus_client *c, caucus_rows rows, uint64_t rounds) {
         close_play(&play, c);
 }
 
-void caucus_phase_client_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
+static void phase_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     bool linear = c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
     if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
@@ -182,7 +182,7 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
     return value;
 }
 
-void caucus_phase_client_make(caucus_client *c) {
+static void phase_report(caucus_client *c) {
     const caucus_stoch_phase *phase = plan_phase(c, c->heard.block);
     caucus_trust trust = c->plan->settings.trust;
     if (c->heard.ask != CAUCUS_ASK_SHORTLIST) { /* the shortlist follows the vote: same leaf */
@@ -227,7 +227,7 @@ static void begin_phase(caucus_client *c, uint64_t phase) {
     }
 }
 
-void caucus_phase_client_heard(caucus_client *c, const caucus_asked *before) {
+static void phase_hear(caucus_client *c, const caucus_asked *before) {
     c->expert = c->heard.expert;
     if (!before)
         return; /* phase 1 plays the initial expert */
@@ -262,3 +262,19 @@ caucus_status caucus_client_mixture(const caucus_client *c, double *ret, size_t 
     }
     return CAUCUS_OK;
 }
+
+static size_t phase_rows(const caucus_plan *plan) {
+    return caucus_phase_root_rows(plan) + caucus_phase_stack_rows(plan) + caucus_phase_value_rows(plan);
+}
+
+const caucus_client_ops caucus_phase_client = {
+    .new = phase_new,
+    .free = phase_free,
+    .rows = phase_rows,
+    .may_ask = caucus_phase_may_ask,
+    .observe = phase_observe,
+    .report = phase_report,
+    .hear = phase_hear,
+    .pack = caucus_phase_pack,
+    .sound = caucus_phase_sound,
+};

@@ -9,7 +9,7 @@
 
 #include <caucus/select.h>
 
-#include "algo/coordinator.h"
+#include "algo/machine.h"
 #include "algo/schedule.h"
 #include "num/vector.h"
 
@@ -31,7 +31,7 @@ static void ask_phase(caucus_coordinator *c, uint64_t phase) {
         caucus_leaf_first(&c->leaf, phase_of(c)->trees, phase_of(c)->batch);
 }
 
-caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
+static caucus_status phase_new(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;
     c->step_done = calloc(c->plan->settings.clients, sizeof *c->step_done);
@@ -86,7 +86,7 @@ static caucus_status add_values(const caucus_coordinator *c, caucus_partial *p, 
     return CAUCUS_OK;
 }
 
-caucus_status caucus_phase_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
         return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
@@ -141,7 +141,7 @@ void caucus_phase_finish(caucus_coordinator *c) {
     ask_phase(c, c->now.block + 1);
 }
 
-void caucus_phase_coordinator_decide(caucus_coordinator *c) {
+static void phase_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_VOTE) {
         caucus_phase_count_votes(c);
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
@@ -157,3 +157,14 @@ void caucus_phase_coordinator_decide(caucus_coordinator *c) {
     }
     memset(c->sum, 0, c->plan->settings.experts * sizeof *c->sum);
 }
+
+const caucus_machine_ops caucus_machine_stoch = {
+    .client = &caucus_phase_client,
+    .new = phase_new,
+    .count = phase_count,
+    .decide = phase_decide,
+    .asks = caucus_phase_asks,
+    .pack = caucus_phase_coordinator_pack,
+    .sound = caucus_phase_coordinator_sound,
+    .record = caucus_phase_record,
+};

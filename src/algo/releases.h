@@ -12,6 +12,8 @@
 #include <caucus/ledger.h>
 #include <caucus/message.h>
 
+#include "num/int128.h"
+
 typedef struct caucus_releases {
     const caucus_plan *plan;
     caucus_ledger *ledger;
@@ -28,10 +30,23 @@ typedef struct caucus_releases {
  */
 void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
 
-/** Record what closing the step `before` with the announcement `after` releases.
+/** Record what deciding the step `before` with the announcement `after` releases.
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (it does not fit: `after` must not be announced), CAUCUS_E_OVERFLOW,
  * CAUCUS_E_MEMORY. */
 caucus_status caucus_releases_record(caucus_releases *r, const caucus_announcement *before,
                                      const caucus_announcement *after, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/* For the families' own part (machine.h). */
+
+/** Record the next release of those whose amounts add up: what the first taken + 1 cost more than the first taken.
+ *  Returns: as caucus_releases_record(). */
+caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** An epsilon as an amount, rounded up; NAN is none. Returns: CAUCUS_OK, CAUCUS_E_OVERFLOW. */
+caucus_status caucus_releases_whole(double epsilon, caucus_rational *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** ceil(amount * 2^48), amount = factor * rate * G: below 2^115 for every rate a plan can hold; and a sum of such
+ *  amounts in steps of 2^-30, rounded up. */
+caucus_u128 caucus_releases_amount(const caucus_plan *plan, uint64_t factor, caucus_rational rate);
+caucus_u128 caucus_releases_steps(caucus_u128 amount);
 
 #endif

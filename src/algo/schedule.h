@@ -22,14 +22,4 @@ static inline uint64_t caucus_phase_first(const caucus_plan *plan, uint64_t phas
     return phase <= 1 ? 1 : plan->stoch.phase[phase - 2].first;
 }
 
-static inline bool caucus_plan_is_stoch(const caucus_plan *plan) {
-    return plan->settings.algorithm == CAUCUS_ALGORITHM_STOCH ||
-           plan->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
-}
-
-static inline bool caucus_plan_is_svt(const caucus_plan *plan) {
-    return plan->settings.algorithm == CAUCUS_ALGORITHM_SVT ||
-           plan->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-}
-
 #endif

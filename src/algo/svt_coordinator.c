@@ -12,7 +12,7 @@
 
 #include <caucus/select.h>
 
-#include "algo/coordinator.h"
+#include "algo/machine.h"
 
 #define CHECKS_A_STREAM 8u
 
@@ -33,7 +33,7 @@ static void ask_next(caucus_coordinator *c, uint64_t block) {
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
 
-caucus_status caucus_svt_coordinator_new(caucus_coordinator *c) {
+static caucus_status svt_new(caucus_coordinator *c) {
     size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
     c->cost_next = calloc(m, sizeof *c->cost_next);
     c->sums_next = calloc(m, sizeof *c->sums_next);
@@ -81,7 +81,7 @@ static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, 
     return CAUCUS_OK;
 }
 
-caucus_status caucus_svt_coordinator_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status svt_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
         return count_cost(c, p, r);
     caucus_status status = caucus_coordinator_count_sums(c, p, r);
@@ -127,7 +127,7 @@ static void choose(caucus_coordinator *c) {
         open_epoch(c);
 }
 
-void caucus_svt_coordinator_decide(caucus_coordinator *c) {
+static void svt_decide(caucus_coordinator *c) {
     uint64_t block = c->now.block;
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
@@ -141,3 +141,81 @@ void caucus_svt_coordinator_decide(caucus_coordinator *c) {
     }
     ask_next(c, block);
 }
+
+static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
+    caucus_pack_u32(p, &at->expert);
+    caucus_pack_u64(p, &at->epoch);
+    caucus_pack_bool(p, &at->open);
+    caucus_pack_i64(p, &at->q);
+    caucus_pack_i64(p, &at->theta);
+    caucus_pack_u64(p, &at->checks);
+}
+
+static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
+    size_t m = c->plan->settings.clients;
+    pack_threshold(p, &c->at);
+    caucus_pack_u64s(p, c->cost_next, m);
+    caucus_pack_u64s(p, c->sums_next, m);
+    caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
+}
+
+static bool svt_sound(caucus_coordinator *c) {
+    const caucus_plan *plan = c->plan;
+    bool two_step = plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
+    if (c->selections > plan->svt.switches)
+        return false;
+    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->at.open || c->selections == plan->svt.switches))
+        return false; /* vectors are asked for when a check has fired, and only if a selection is left */
+    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->at.open)
+        return false;
+    /* An open epoch is about the expert in force, and has a selection left to end with. */
+    return !c->at.open ||
+           (c->at.expert == c->now.expert && c->at.epoch == c->selections && c->selections < plan->svt.switches);
+}
+
+/* The checks of all epochs together, then one selection after another. */
+static uint64_t svt_releases(const caucus_plan *plan) {
+    return (uint64_t)plan->svt.switches + 1;
+}
+
+static caucus_u128 svt_spent(const caucus_plan *plan, uint64_t n) {
+    caucus_rational t = plan->svt.threshold_noise.parameter, q = plan->svt.check_noise.parameter;
+    if (n == 0)
+        return 0;
+    caucus_u128 sum = caucus_releases_amount(plan, 1, caucus_rational_compare(t, q) > 0 ? t : q);
+    for (uint64_t k = 0; k + 1 < n; k++)
+        sum += caucus_releases_amount(plan, 2, plan->svt.select_rate[k]);
+    return caucus_releases_steps(sum);
+}
+
+static caucus_status svt_record(caucus_releases *r, const caucus_announcement *before, const caucus_announcement *after,
+                                caucus_error *ret_error) {
+    const caucus_svt_plan *svt = &r->plan->svt;
+    if (svt->switches == 0)
+        return CAUCUS_OK;
+    caucus_status status = CAUCUS_OK;
+    if (!r->checked) {
+        status = caucus_releases_take(r, before->block, "checks", ret_error);
+        r->checked = status == CAUCUS_OK;
+    }
+    while (status == CAUCUS_OK && r->epoch < after->epoch && r->epoch < svt->switches) {
+        status = caucus_releases_take(r, before->block, "selection", ret_error);
+        if (status == CAUCUS_OK)
+            r->epoch++;
+    }
+    return status;
+}
+
+const caucus_machine_ops caucus_machine_svt = {
+    .client = &caucus_block_client,
+    .costs = true,
+    .new = svt_new,
+    .count = svt_count,
+    .decide = svt_decide,
+    .asks = caucus_block_asks,
+    .pack = svt_pack,
+    .sound = svt_sound,
+    .record = svt_record,
+    .spent = svt_spent,
+    .releases = svt_releases,
+};

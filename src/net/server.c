@@ -14,9 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "algo/schedule.h"
-#include "algo/tree.h"
 #include "net/loop.h"
+#include "plan/family.h"
 #include "store/clock.h"
 
 #define BACKLOG 4096
@@ -57,7 +56,7 @@ static caucus_status no_memory(caucus_error *ret_error) {
 
 static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     caucus_server_settings *set = &s->set;
-    if (caucus_plan_is_svt(set->plan) && set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
+    if (set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "protocol",
                            "paper is for the simulator — live runs need a plan with protocol two-step");
     if (set->quorum && set->quorum < s->clients && !set->deadline_ms)
@@ -282,18 +281,8 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
     uint64_t vector = (uint64_t)s->clients * s->experts;
     uint64_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
     ret->blocks = decided;
-    if (caucus_plan_is_stoch(plan)) {
-        ret->scalars_paper = vector * ret->selections;
-        uint64_t most = 0;
-        for (uint64_t p = 0; p + 1 < plan->stoch.phases; p++)
-            most += caucus_tree_leaves(plan->stoch.phase[p].trees);
-        ret->switches_allowed = most;
-    } else {
-        ret->scalars_paper = vector * decided;
-        ret->switches_allowed = caucus_plan_is_svt(plan) ? plan->svt.switches
-                                : plan->hedge.blocks > 0 ? plan->hedge.blocks - 1
-                                                         : 0;
-    }
+    ret->scalars_paper = vector * (caucus_plan_ops_of(plan)->phases ? ret->selections : decided);
+    ret->switches_allowed = caucus_plan_selections(plan);
 }
 
 void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {

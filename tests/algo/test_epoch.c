@@ -9,6 +9,7 @@
 #include "algo/coordinator.h"
 #include "algo/pack.h"
 #include "algo/schedule.h"
+#include "plan/family.h"
 
 /* ---- every stream opened, by key and nonce: what the cipher sees ---- */
 
@@ -143,7 +144,7 @@ static void play_step(federation *f, const caucus_key *run, const caucus_key *st
     bool ended = f->coordinator->selections > selections;
     compare(f->coordinator, same, other, ended, sum);
     sum->steps++;
-    sum->fired += f->coordinator->now.ask == CAUCUS_ASK_SUMS && caucus_plan_is_svt(f->plan);
+    sum->fired += f->coordinator->now.ask == CAUCUS_ASK_SUMS && caucus_plan_family(f->plan) == CAUCUS_FAMILY_SVT;
     sum->ended += ended;
     uint8_t *next = saved(f->coordinator, &after);
     if (ended || f->coordinator->now.ask == CAUCUS_ASK_NOTHING) /* the old key is nowhere in the new state */

@@ -1,0 +1,70 @@
+/* machine.h: how a family of algorithms is played: one table of operations for its clients, one for its coordinator.
+ * layer: algo
+ *
+ * client.c, coordinator.c and their _state.c hold what all families share: rounds, announcements, who has answered, keys,
+ * the frame of a saved state. Everything else is called through these tables. A machine looks its table up once, when it
+ * is made. Two families may have the same clients (svt and hedge: block_client.c). The list of families is in
+ * plan/family.h. */
+#ifndef CAUCUS_ALGO_MACHINE_H
+#define CAUCUS_ALGO_MACHINE_H
+
+#include "algo/client.h"
+#include "algo/coordinator.h"
+#include "algo/pack.h"
+#include "algo/releases.h"
+#include "num/int128.h"
+#include "plan/family.h"
+
+typedef struct caucus_client_ops {
+    /* Allocate. `first` is the client it shares with, or NULL (borrowed_rows.h). */
+    caucus_status (*new)(caucus_client *c, const caucus_client *first);
+    /* Wipe and free what `new` allocated, or a part of it. */
+    void (*free)(caucus_client *c);
+    /* Vectors of d numbers that are each client's own. */
+    size_t (*rows)(const caucus_plan *plan);
+    /* May this be asked now? Only called with a question; what has been answered must never be asked again. */
+    bool (*may_ask)(const caucus_client *c, const caucus_announcement *a);
+    void (*observe)(caucus_client *c, caucus_rows rows, uint64_t rounds);
+    /* Observe rows that stay where they are; false: observe them now. NULL: always that. */
+    bool (*borrow)(caucus_client *c, const float *rows, uint64_t rounds);
+    /* Fill c->report, which says already what is answered and holds one value, c->scalar. */
+    void (*report)(caucus_client *c);
+    /* c->heard is new; `before` is what the one before it asked for, NULL if it is the first. */
+    void (*hear)(caucus_client *c, const caucus_asked *before);
+    /* The fields of a saved state that are the family's own; and, once all have been read, whether they can be true of
+     * a client of this plan (what is not saved is worked out there). */
+    void (*pack)(caucus_pack *p, caucus_client *c);
+    bool (*sound)(caucus_client *c);
+} caucus_client_ops;
+
+typedef struct caucus_machine_ops {
+    const caucus_client_ops *client;
+    bool costs; /* asks what the expert in force has cost, before it asks for vectors */
+
+    /* Allocate and make the first announcement. */
+    caucus_status (*new)(caucus_coordinator *c);
+    /* Count a report of a client that exists, with values; see coordinator.h on what may be written. */
+    caucus_status (*count)(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
+    /* Decide on what has been counted, and announce. */
+    void (*decide)(caucus_coordinator *c);
+    /* Could a coordinator of this plan ask this question? For announcements read from saved states. */
+    bool (*asks)(const caucus_plan *plan, const caucus_announcement *a);
+    /* As for clients. */
+    void (*pack)(caucus_pack *p, caucus_coordinator *c);
+    bool (*sound)(caucus_coordinator *c);
+
+    /* Write to the ledger what deciding the step `before` with `after` releases (releases.h). */
+    caucus_status (*record)(caucus_releases *r, const caucus_announcement *before, const caucus_announcement *after,
+                            caucus_error *ret_error);
+    /* For caucus_releases_take(): what the first n releases of a run cost together, in steps of 2^-30, rounded up once;
+     * and how many there can be. NULL where a family does not call it. */
+    caucus_u128 (*spent)(const caucus_plan *plan, uint64_t n);
+    uint64_t (*releases)(const caucus_plan *plan);
+} caucus_machine_ops;
+
+const caucus_machine_ops *caucus_machine_ops_of(const caucus_plan *plan);
+
+extern const caucus_client_ops caucus_block_client; /* block_client.c */
+extern const caucus_client_ops caucus_phase_client; /* phase_client.c */
+
+#endif
