@@ -51,11 +51,11 @@ const caucus_plan_ops *caucus_plan_ops_of(const caucus_plan *plan) {
     return caucus_family_ops(caucus_plan_family(plan));
 }
 
-bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_option option) {
+bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option option) {
     return (caucus_family_ops(caucus_algorithm_family(algorithm))->options & option) != 0;
 }
 
-caucus_takers caucus_option_takers(caucus_option option, const char *last) {
+caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) {
     caucus_takers ret = {""};
     const char *word[CAUCUS_FAMILY_COUNT * CAUCUS_VARIANTS_MAX];
     size_t count = 0, used = 0;

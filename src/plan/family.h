@@ -25,7 +25,7 @@ typedef enum caucus_family {
 } caucus_family;
 
 /* Settings that only some families know what to do with; elsewhere they are refused. */
-typedef enum caucus_option {
+typedef enum caucus_plan_option {
     CAUCUS_OPTION_RHO = 1 << 0,         /* the bound holds with a probability */
     CAUCUS_OPTION_LSTAR = 1 << 1,       /* L*, a public bound on the best expert's loss */
     CAUCUS_OPTION_PROTOCOL = 1 << 2,    /* a choice between two-step and paper */
@@ -39,7 +39,7 @@ typedef enum caucus_option {
     CAUCUS_OPTION_PAPER = 1 << 10,      /* the paper's calibration */
     CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11, /* unit client-block */
     CAUCUS_OPTION_NO_PRIVACY = 1 << 12    /* an infinite epsilon */
-} caucus_option;
+} caucus_plan_option;
 
 /* One algorithm of a family. */
 typedef struct caucus_variant {
@@ -53,7 +53,7 @@ typedef struct caucus_variant {
 
 typedef struct caucus_plan_ops {
     caucus_variant variant[CAUCUS_VARIANTS_MAX]; /* those with a name */
-    unsigned options;                            /* of caucus_option: those it takes */
+    unsigned options;                            /* of caucus_plan_option: those it takes */
     bool phases;                                 /* learns phase by phase; else block by block */
 
     /* Fill the family's part of a plan; plan->settings and plan->grid are set. Then its bound. */
@@ -82,14 +82,14 @@ const caucus_plan_ops *caucus_plan_ops_of(const caucus_plan *plan);
 /** An algorithm within its family. */
 const caucus_variant *caucus_algorithm_variant(caucus_algorithm algorithm);
 /** Whether an algorithm takes an option. */
-bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_option option);
+bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option option);
 
 /** The words of the algorithms that take an option, family by family: "svt, sparse-vector" with `last` between the last
  *  two of them (", ", " and ", " or "). */
 typedef struct caucus_takers {
     char text[96];
 } caucus_takers;
-caucus_takers caucus_option_takers(caucus_option option, const char *last);
+caucus_takers caucus_option_takers(caucus_plan_option option, const char *last);
 
 /** Blocks or phases of a plan's run, and the most selections it can make. */
 uint64_t caucus_plan_blocks(const caucus_plan *plan);

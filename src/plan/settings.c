@@ -94,7 +94,7 @@ void caucus_settings_init(caucus_settings *ret) {
     };
 }
 
-static bool takes(const caucus_settings *s, caucus_option option) {
+static bool takes(const caucus_settings *s, caucus_plan_option option) {
     return caucus_algorithm_takes(s->algorithm, option);
 }
 

@@ -3,6 +3,7 @@
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
  * a hundred combinations is refused at once, and nothing has been written by then. */
 #include "data/movielens.h"
+#include "plan/family.h"
 #include "scenario/scenario_convert.h"
 
 #include <math.h>
@@ -120,9 +121,9 @@ static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *
         s->trees = (int)trees;
     else
         return caucus_scenario_refuse(&t, "must be 0 to %d, or auto", CAUCUS_TREES_MAX);
-    bool phases = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
     /* The paper's experiment: whoever speaks of trees wants the loss as a function of the mixture. */
-    if (given(r, CAUCUS_FIELD_TREES) && kind == CAUCUS_ADVERSARY_CROSS_ENTROPY && phases)
+    if (given(r, CAUCUS_FIELD_TREES) && kind == CAUCUS_ADVERSARY_CROSS_ENTROPY &&
+        caucus_algorithm_takes(s->algorithm, CAUCUS_OPTION_CONVEX))
         s->loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     return CAUCUS_OK;
 }

@@ -3,31 +3,24 @@
  * The library refuses settings that contradict each other (settings.c); but it cannot know whether a value was asked
  * for or is a default. Here that is known. A field is refused if it was given and none of the runs takes it; where
  * several algorithms are compared it applies to those that do. */
+#include "plan/family.h"
 #include "scenario/scenario_convert.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_svt(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_SVT || a == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-}
-
-static bool is_stoch(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_STOCH || a == CAUCUS_ALGORITHM_LIMITED_UPDATES;
-}
-
 /* Which run takes a field, and what is said if none does. */
 static bool takes_rho(const caucus_run *run) {
-    return is_svt(run->settings.algorithm);
+    return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_RHO);
 }
 
 static bool takes_trees(const caucus_run *run) {
-    return is_stoch(run->settings.algorithm);
+    return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_TREES);
 }
 
 static bool takes_privacy(const caucus_run *run) {
-    return run->settings.algorithm != CAUCUS_ALGORITHM_LEADER;
+    return !caucus_algorithm_variant(run->settings.algorithm)->reference;
 }
 
 static bool takes_epsilon(const caucus_run *run) { /* of the lower bound the losses themselves depend on it */
@@ -43,13 +36,14 @@ static const struct rule {
     bool (*takes)(const caucus_run *run);
     const char *silent; /* a value that says no more than what is so anyway; NULL: none */
     const char *why;
+    caucus_plan_option option; /* 0, or: the algorithms that take it are named before `why` */
 } rules[] = {
-    {CAUCUS_FIELD_EPSILON, takes_epsilon, "infinite", "which protects nobody"},
-    {CAUCUS_FIELD_DELTA, takes_delta, "0", "which protects nobody"},
-    {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise"},
-    {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody"},
-    {CAUCUS_FIELD_TREES, takes_trees, NULL, "only by stoch and limited-updates"},
-    {CAUCUS_FIELD_RHO, takes_rho, NULL, "only by svt and sparse-vector, whose bounds hold with a probability"},
+    {CAUCUS_FIELD_EPSILON, takes_epsilon, "infinite", "which protects nobody", 0},
+    {CAUCUS_FIELD_DELTA, takes_delta, "0", "which protects nobody", 0},
+    {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise", 0},
+    {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody", 0},
+    {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
+    {CAUCUS_FIELD_RHO, takes_rho, NULL, ", whose bounds hold with a probability", CAUCUS_OPTION_RHO},
 };
 
 /* The first value that is not silent, or NULL. */
@@ -76,6 +70,10 @@ static caucus_status check_rule(const caucus_scenario *scenario, const struct ru
         if (rule->takes(&run[i]))
             return CAUCUS_OK;
     const bool free = isinf(run[0].settings.epsilon) && takes_privacy(&run[0]); /* hedge at epsilon infinite */
+    if (rule->option != 0)
+        return caucus_scenario_refuse(&t, "not used by %s, only by %s%s",
+                                      caucus_algorithm_word(run[0].settings.algorithm),
+                                      caucus_option_takers(rule->option, " and ").text, rule->why);
     return caucus_scenario_refuse(&t, "not used by %s%s, %s", caucus_algorithm_word(run[0].settings.algorithm),
                                   free ? " without privacy" : "", rule->why);
 }

@@ -6,6 +6,7 @@
 #include "cli/complain.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
+#include "plan/family.h"
 #include "store/clock.h"
 
 #include <signal.h>
@@ -123,11 +124,10 @@ static int check_run(const caucus_up *u) {
         return caucus_up_say(
             "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
             "simulate");
-    if (run->settings.algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR ||
-        run->settings.algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES)
+    if (caucus_algorithm_variant(run->settings.algorithm)->alone)
         return caucus_up_say("--algorithm %s: is for one client alone — svt, stoch and hedge federate",
                              caucus_algorithm_word(run->settings.algorithm));
-    if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER && run->settings.algorithm == CAUCUS_ALGORITHM_SVT)
+    if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_up_say("--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
     if (plan->settings.clients > CLIENTS_MAX)
         return caucus_up_say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
