@@ -5,6 +5,7 @@
  * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
 #include "audit/audit_parts.h"
 #include "dp/laws.h"
+#include "plan/family.h"
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
@@ -38,7 +39,7 @@ typedef struct slope {
 } slope;
 
 static bool is_stoch(const federation *f) {
-    return f->plan->stoch.phases > 0;
+    return caucus_plan_ops_of(f->plan)->phases;
 }
 
 static uint64_t star_phase(const federation *f) {
@@ -83,22 +84,30 @@ static void halve(caucus_noise *noise) {
         noise->parameter = doubled(noise->parameter);
 }
 
+/* Every rate and every noise of the plan, whatever its family: the walk meets all of them. */
+static void halve_value(caucus_walker *walker, const char *key, const caucus_value *value) {
+    (void)walker, (void)key;
+    if (value->kind == CAUCUS_VALUE_RATIONAL)
+        *value->rational = doubled(*value->rational);
+    else if (value->kind == CAUCUS_VALUE_NOISE)
+        halve(value->noise);
+}
+
+static void pass_open(caucus_walker *walker, const char *key) {
+    (void)walker, (void)key;
+}
+
+static void pass_close(caucus_walker *walker) {
+    (void)walker;
+}
+
+static void pass_list(caucus_walker *walker, const char *key, size_t count) {
+    (void)walker, (void)key, (void)count;
+}
+
 static void halve_noise(caucus_plan *plan) {
-    halve(&plan->svt.threshold_noise);
-    halve(&plan->svt.check_noise);
-    for (uint32_t k = 0; k < plan->svt.switches; k++)
-        plan->svt.select_rate[k] = doubled(plan->svt.select_rate[k]);
-    plan->hedge.rate = doubled(plan->hedge.rate);
-    for (uint64_t p = 0; p + 1 < plan->stoch.phases; p++) {
-        caucus_stoch_phase *phase = &plan->stoch.phase[p];
-        for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++) {
-            phase->select_rate[j] = doubled(phase->select_rate[j]);
-            halve(&phase->leaf_noise[j]);
-            halve(&phase->vertex_noise[j]);
-        }
-        phase->vote_rate = doubled(phase->vote_rate);
-        halve(&phase->shortlist_noise);
-    }
+    caucus_walker walker = {pass_open, pass_close, pass_list, halve_value, CAUCUS_OK};
+    caucus_walk_mechanism(&walker, plan);
 }
 
 static void break_plan(caucus_plan *plan, caucus_audit_fault fault) {

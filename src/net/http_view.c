@@ -4,6 +4,8 @@
  * expert are kept, the latest CAUCUS_VIEW_STRETCHES of them. */
 #include "net/http_view.h"
 
+#include "plan/family.h"
+
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,22 +80,12 @@ const char *caucus_view_state(const caucus_view *view) {
     return view->status.started ? "running" : "waiting";
 }
 
-static bool phased(const caucus_view *view) {
-    caucus_algorithm algorithm = view->plan->settings.algorithm;
-    return algorithm == CAUCUS_ALGORITHM_STOCH || algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
-}
-
 const char *caucus_view_block_word(const caucus_view *view) {
-    return phased(view) ? "phase" : "block";
+    return caucus_plan_ops_of(view->plan)->phases ? "phase" : "block";
 }
 
 uint64_t caucus_view_blocks(const caucus_view *view) {
-    caucus_algorithm algorithm = view->plan->settings.algorithm;
-    if (phased(view))
-        return view->plan->stoch.phases;
-    if (algorithm == CAUCUS_ALGORITHM_SVT || algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR)
-        return view->plan->svt.blocks;
-    return view->plan->hedge.blocks;
+    return caucus_plan_blocks(view->plan);
 }
 
 const char *caucus_view_ask(const caucus_view *view) {

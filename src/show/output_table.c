@@ -1,6 +1,7 @@
 /* output_table.c: results as a table for people, and the remarks that go with any format. See output.h.
  *
  * Columns that are the same in every row are left out, except those everybody looks for. */
+#include "plan/family.h"
 #include "show/output.h"
 
 #include "show/bound_fit.h"
@@ -40,7 +41,7 @@ static void amount(char *ret, size_t bytes, double value) {
 
 /* The reference has no privacy to speak of. */
 static bool leads(const row *r) {
-    return r->settings->algorithm == CAUCUS_ALGORITHM_LEADER;
+    return caucus_algorithm_variant(r->settings->algorithm)->reference;
 }
 
 static void write_algorithm(const row *r, char *ret) {

@@ -1,5 +1,5 @@
 /* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
-#include "show/plan_facts.h"
+#include "show/family_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,23 +30,16 @@ caucus_status caucus_knowledge_parse(const char *word, caucus_knowledge *ret, ca
     return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses-are", "'%.32s' (accepted: realizable, iid, any)", word);
 }
 
-static bool is_svt(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_SVT || a == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-}
-
-static bool is_stoch(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_STOCH || a == CAUCUS_ALGORITHM_LIMITED_UPDATES;
-}
-
+/* A reference is proved nothing; independent losses are what it is usually compared on. */
 caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm) {
-    if (is_svt(algorithm))
-        return CAUCUS_KNOWLEDGE_REALIZABLE;
-    return algorithm == CAUCUS_ALGORITHM_HEDGE ? CAUCUS_KNOWLEDGE_ANY : CAUCUS_KNOWLEDGE_IID;
+    if (caucus_algorithm_variant(algorithm)->reference)
+        return CAUCUS_KNOWLEDGE_IID;
+    return caucus_family_words_of(caucus_algorithm_family(algorithm))->assumes;
 }
 
 bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known) {
-    return algorithm == CAUCUS_ALGORITHM_HEDGE ||
-           (algorithm != CAUCUS_ALGORITHM_LEADER && caucus_knowledge_of(algorithm) == known);
+    const caucus_knowledge assumes = caucus_family_words_of(caucus_algorithm_family(algorithm))->assumes;
+    return !caucus_algorithm_variant(algorithm)->reference && (assumes == CAUCUS_KNOWLEDGE_ANY || assumes == known);
 }
 
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex) {
@@ -68,62 +61,9 @@ double caucus_hedge_best_rate(const caucus_settings *s) {
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
-/* Leaves of all phases: one selection without trees, 2 + 4 + .. + 2^T1 with them. */
-static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
-    uint64_t leaves = 0;
-    *ret_trees = 0;
-    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
-        const uint32_t trees = stoch->phase[i].trees;
-        leaves += trees > 0 ? ((uint64_t)2 << trees) - 2 : 1;
-        *ret_trees = trees > *ret_trees ? trees : *ret_trees;
-    }
-    return leaves;
-}
-
-static void count_stoch(const caucus_plan *plan, caucus_plan_traffic *t) {
-    const caucus_settings *s = &plan->settings;
-    const uint64_t d = s->experts, m = s->clients;
-    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
-    const uint64_t list = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST;
-    uint32_t trees = 0;
-    t->reports = leaves_of(&plan->stoch, &trees);
-    t->scalars = t->reports * d;
-    t->paper_scalars = t->scalars;
-    const bool votes =
-        nobody && (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
-    if (votes) {
-        t->scalars = t->reports;
-        if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
-            t->scalars += t->reports * list;
-            t->reports *= 2;
-        }
-    }
-    uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
-    t->client_memory = vectors * d * 8;
-    vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
-    t->coordinator_memory = vectors * d * 8 + 4 * m;
-}
-
 caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
-    const caucus_settings *s = &plan->settings;
-    const uint64_t d = s->experts, m = s->clients;
     caucus_plan_traffic t = {0};
-    if (is_svt(s->algorithm)) {
-        const uint64_t checks = plan->svt.switches > 0 ? plan->svt.checks : 0, switches = plan->svt.switches;
-        const bool paper = s->protocol == CAUCUS_PROTOCOL_PAPER;
-        t.reports = paper ? checks : checks + switches;
-        t.scalars = paper ? checks * d : checks + switches * d;
-        t.paper_scalars = plan->svt.blocks * d;
-        t.client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->interval > 1 ? 2 : 1) * d * 8;
-        t.coordinator_memory = 2 * d * 8 + 8 * m;
-    } else if (is_stoch(s->algorithm)) {
-        count_stoch(plan, &t);
-    } else {
-        t.reports = plan->hedge.blocks - 1;
-        t.scalars = t.reports * d;
-        t.client_memory = d * 8;
-        t.coordinator_memory = d * 8 + 4 * m;
-    }
+    caucus_family_words_of(caucus_plan_family(plan))->traffic(plan, &t);
     t.bytes = t.scalars * 8 + t.reports * CAUCUS_REPORT_HEAD_BYTES;
     t.client_memory += 1024; /* the machine itself, its key and its last report */
     t.coordinator_memory += 1024;

@@ -1,6 +1,7 @@
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
 #include "plan/plan_walk.h"
 #include "show/bound_fit.h"
+#include "show/family_words.h"
 #include "show/plan_print.h"
 #include "show/plan_words.h"
 #include "store/json.h"
@@ -57,25 +58,10 @@ static void print_value(caucus_walker *walker, const char *key, const caucus_val
 
 /* What the integers mean, as real numbers in loss units. */
 static void print_meaning(caucus_json *j, const caucus_plan *plan) {
-    const caucus_svt_plan *svt = &plan->svt;
-    const double step = caucus_words_step(plan);
+    const caucus_family_words *words = caucus_family_words_of(caucus_plan_family(plan));
     caucus_json_object(j, "meaning");
-    if (svt->switches > 0) {
-        caucus_json_real(j, "margin", svt->margin);
-        caucus_json_real(j, "epsilon_threshold", svt->epsilon_threshold);
-        caucus_json_real(j, "eta", 2 * (double)plan->grid * caucus_rational_double(svt->select_rate[0]));
-        caucus_json_real(j, "threshold", (double)svt->threshold[0] * step);
-        caucus_json_real(j, "threshold_scale", caucus_words_spread(plan, &svt->threshold_noise));
-        caucus_json_real(j, "check_scale", caucus_words_spread(plan, &svt->check_noise));
-    }
-    if (plan->settings.algorithm == CAUCUS_ALGORITHM_HEDGE)
-        caucus_json_real(j, "learning_rate", plan->hedge.learning_rate);
-    if (plan->stoch.phases > 1) {
-        caucus_json_list_row(j, "excess_per_round");
-        for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
-            caucus_json_real(j, NULL, plan->stoch.phase[i].error);
-        caucus_json_close(j);
-    }
+    if (words->meaning != NULL)
+        words->meaning(j, plan);
     caucus_json_text(j, "note", plan->guarantee.note);
     caucus_json_close(j);
 }

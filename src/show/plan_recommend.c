@@ -1,6 +1,7 @@
 /* plan_recommend.c: candidates, comparisons, advice. See plan_recommend.h. */
 #include "show/plan_recommend.h"
 
+#include "show/family_words.h"
 #include "show/output.h"
 #include "show/plan_words.h"
 #include "store/json.h"
@@ -19,7 +20,7 @@ typedef struct candidate {
     caucus_quick quick;
 } candidate;
 
-enum { CANDIDATES = 8, ADVICE = 6, ADVICE_BYTES = 320 };
+enum { CANDIDATES = 4 * CAUCUS_FAMILY_COUNT, ADVICE = 6, ADVICE_BYTES = 320 };
 
 typedef struct comparison {
     caucus_settings settings;
@@ -31,12 +32,8 @@ typedef struct comparison {
     const candidate *taken;
 } comparison;
 
-static bool is_svt(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_SVT || a == CAUCUS_ALGORITHM_SPARSE_VECTOR;
-}
-
-static bool is_stoch(caucus_algorithm a) {
-    return a == CAUCUS_ALGORITHM_STOCH || a == CAUCUS_ALGORITHM_LIMITED_UPDATES;
+static bool takes(const candidate *c, caucus_plan_option option) {
+    return caucus_algorithm_takes(c->algorithm, option);
 }
 
 /* The settings with everything that another algorithm would ignore left out. */
@@ -49,18 +46,19 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
     s.message = c->message;
     s.calibration = CAUCUS_CALIBRATION_TIGHT;
     s.clients = c->alone ? 1 : s.clients;
-    if (!is_svt(c->algorithm)) {
+    if (!takes(c, CAUCUS_OPTION_LSTAR))
         s.lstar = 0;
+    if (!takes(c, CAUCUS_OPTION_FRONT_LOAD))
         s.front_load = false;
+    if (!takes(c, CAUCUS_OPTION_PROTOCOL))
         s.protocol = plain.protocol;
-    }
-    if (!is_stoch(c->algorithm) || !central) {
+    if (!takes(c, CAUCUS_OPTION_SELECT) || !central)
         s.select = plain.select;
+    if (!takes(c, CAUCUS_OPTION_PAST_PHASES) || !central)
         s.past_phases = false;
-    }
-    if (is_stoch(c->algorithm))
+    if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
-    else
+    if (!takes(c, CAUCUS_OPTION_TREES))
         s.trees = plain.trees;
     return s;
 }
@@ -73,24 +71,37 @@ static void add(comparison *c, caucus_algorithm algorithm, caucus_trust trust, c
         made->plan = NULL;
 }
 
+/* Of a family the algorithm that federates, and the one for a client alone: a baseline if it has one, else the same. */
+static caucus_algorithm algorithm_of(caucus_family family, bool alone) {
+    const caucus_plan_ops *ops = caucus_family_ops(family);
+    for (unsigned v = 0; alone && v < CAUCUS_VARIANTS_MAX && ops->variant[v].name != NULL; v++)
+        if (ops->variant[v].alone)
+            return ops->variant[v].algorithm;
+    return ops->variant[0].algorithm;
+}
+
+/* Every recommended family under a trusted coordinator; those whose clients can add noise under trust nobody, with a
+ * second message if none was asked for; and every family alone. */
 static void add_all(comparison *c) {
     const caucus_trust said = c->settings.trust;
     const caucus_trust central = CAUCUS_TRUST_COORDINATOR, nobody = CAUCUS_TRUST_NOBODY;
-    if (said != nobody) {
-        add(c, CAUCUS_ALGORITHM_SVT, central, CAUCUS_MESSAGE_AUTO, false);
-        add(c, CAUCUS_ALGORITHM_STOCH, central, CAUCUS_MESSAGE_AUTO, false);
-        add(c, CAUCUS_ALGORITHM_HEDGE, central, CAUCUS_MESSAGE_AUTO, false);
+    const caucus_message second = c->settings.delta > 0 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_KNORM;
+    caucus_family family[CAUCUS_FAMILY_COUNT];
+    unsigned count = 0;
+    for (unsigned f = 0; f < CAUCUS_FAMILY_COUNT; f++)
+        if (caucus_family_words_of((caucus_family)f)->recommended)
+            family[count++] = (caucus_family)f;
+    for (unsigned f = 0; f < count && said != nobody; f++)
+        add(c, algorithm_of(family[f], false), central, CAUCUS_MESSAGE_AUTO, false);
+    for (unsigned f = 0; f < count && said != central; f++) {
+        if (!(caucus_family_ops(family[f])->options & CAUCUS_OPTION_TRUST))
+            continue;
+        add(c, algorithm_of(family[f], false), nobody, c->settings.message, false);
+        if (c->settings.message == CAUCUS_MESSAGE_AUTO)
+            add(c, algorithm_of(family[f], false), nobody, second, false);
     }
-    if (said != central) {
-        const bool asked = c->settings.message != CAUCUS_MESSAGE_AUTO;
-        add(c, CAUCUS_ALGORITHM_STOCH, nobody, c->settings.message, false);
-        if (!asked)
-            add(c, CAUCUS_ALGORITHM_STOCH, nobody, c->settings.delta > 0 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_KNORM,
-                false);
-    }
-    add(c, CAUCUS_ALGORITHM_SPARSE_VECTOR, central, CAUCUS_MESSAGE_AUTO, true);
-    add(c, CAUCUS_ALGORITHM_LIMITED_UPDATES, central, CAUCUS_MESSAGE_AUTO, true);
-    add(c, CAUCUS_ALGORITHM_HEDGE, central, CAUCUS_MESSAGE_AUTO, true);
+    for (unsigned f = 0; f < count; f++)
+        add(c, algorithm_of(family[f], true), central, CAUCUS_MESSAGE_AUTO, true);
 }
 
 /* Of those alone only the one made for such losses. */
@@ -172,14 +183,15 @@ static void say_federation(comparison *c, const candidate *x) {
 static void say_any(comparison *c, const candidate *x) {
     const caucus_settings *s = &c->settings;
     const double floor_regret = sqrt((double)s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
-    if (x->algorithm == CAUCUS_ALGORITHM_HEDGE && isfinite(s->epsilon)) {
-        const double rate = x->plan->hedge.learning_rate, wish = caucus_hedge_best_rate(&x->plan->settings);
-        if (rate >= wish * (1 - 1e-6))
+    const caucus_family_words *words = caucus_family_words_of(caucus_algorithm_family(x->algorithm));
+    if (words->free_from != NULL && isfinite(s->epsilon)) {
+        const double from = words->free_from(x->plan);
+        if (from <= 0)
             say(c, "Privacy is free here: with %s clients it allows the learning rate that would be best without it.",
                 caucus_words_whole(s->clients).text);
         else
             say(c, "Privacy would be free from about %s clients on (or with more rounds per block: a larger interval).",
-                caucus_words_whole((uint64_t)ceil(s->clients * wish / rate)).text);
+                caucus_words_whole((uint64_t)from).text);
     }
     say(c,
         "If all clients see the same losses a federation cannot help: nobody, private or not, gets far below sqrt(T ln "
@@ -219,7 +231,8 @@ static void advise(comparison *c) {
         say_taken(c, nobody, "If the coordinator must not see the clients' sums:");
     if (c->known == CAUCUS_KNOWLEDGE_ANY)
         say_any(c, c->taken);
-    else if (c->known == CAUCUS_KNOWLEDGE_REALIZABLE && is_svt(c->taken->algorithm) && !is_useful(c, c->taken))
+    else if (c->known == CAUCUS_KNOWLEDGE_REALIZABLE && caucus_knowledge_of(c->taken->algorithm) == c->known &&
+             !is_useful(c, c->taken))
         say(c, "The bound becomes useful with more clients, more rounds or a larger epsilon.");
 }
 

@@ -1,6 +1,8 @@
 /* plan_words.c: see plan_words.h. */
 #include "show/plan_words.h"
 
+#include "show/family_words.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -78,29 +80,21 @@ caucus_words caucus_words_privacy(double epsilon, double delta) {
 }
 
 const char *caucus_words_algorithm(caucus_algorithm algorithm) {
-    static const char *const names[CAUCUS_ALGORITHM_COUNT] = {
-        [CAUCUS_ALGORITHM_SVT] = "Fed-SVT",
-        [CAUCUS_ALGORITHM_STOCH] = "Fed-DP-OPE-Stoch",
-        [CAUCUS_ALGORITHM_HEDGE] = "Fed-Hedge",
-        [CAUCUS_ALGORITHM_SPARSE_VECTOR] = "Sparse-Vector",
-        [CAUCUS_ALGORITHM_LIMITED_UPDATES] = "Limited Updates",
-        [CAUCUS_ALGORITHM_LEADER] = "Follow the leader",
-    };
-    return names[algorithm];
+    return caucus_algorithm_variant(algorithm)->name;
 }
 
 const char *caucus_words_unit(const caucus_settings *s) {
-    const bool stoch = s->algorithm == CAUCUS_ALGORITHM_STOCH || s->algorithm == CAUCUS_ALGORITHM_LIMITED_UPDATES;
     if (s->unit == CAUCUS_UNIT_EVENT)
         return "one loss of one client";
-    return stoch ? "all losses of one client in one phase" : "all losses of one client in one block";
+    return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "all losses of one client in one phase"
+                                                                            : "all losses of one client in one block";
 }
 
 double caucus_words_step(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const bool svt = s->algorithm == CAUCUS_ALGORITHM_SVT || s->algorithm == CAUCUS_ALGORITHM_SPARSE_VECTOR;
+    const bool means = caucus_family_words_of(caucus_plan_family(plan))->means;
     const double unit = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? s->lipschitz : s->hi - s->lo;
-    return unit * (svt && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (double)s->interval : 1) / (double)plan->grid;
+    return unit * (means && s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (double)s->interval : 1) / (double)plan->grid;
 }
 
 double caucus_words_scale(const caucus_plan *plan, caucus_rational rate) {

@@ -1,0 +1,91 @@
+/* family_hedge.c: how plans of hedge and leader are told. */
+#include "show/family_words.h"
+#include "show/plan_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static bool is_leader(const caucus_plan *plan) {
+    return caucus_algorithm_variant(plan->settings.algorithm)->reference;
+}
+
+static double free_from(const caucus_plan *plan) {
+    const double rate = plan->hedge.learning_rate, best = caucus_hedge_best_rate(&plan->settings);
+    return rate >= best * (1 - 1e-6) ? 0 : ceil(plan->settings.clients * best / rate);
+}
+
+static void print_hedge(FILE *out, const caucus_plan *plan) {
+    if (is_leader(plan)) {
+        fputs("  Noise       none: the best expert so far is played, which protects nobody\n", out);
+        return;
+    }
+    const double rate = plan->hedge.learning_rate, best = caucus_hedge_best_rate(&plan->settings);
+    fprintf(out, "  Draws       %s, learning rate %s: ", caucus_words_whole(plan->hedge.blocks).text,
+            caucus_words_number(rate).text);
+    if (isinf(plan->guarantee.epsilon_choices))
+        fputs("the best one, without privacy\n", out);
+    else if (rate >= best * (1 - 1e-6))
+        fputs("the best one, so privacy is free here\n", out);
+    else
+        fprintf(out, "what privacy allows (%s would be best, and free from %s clients on)\n",
+                caucus_words_number(best).text,
+                caucus_words_whole((uint64_t)ceil(plan->settings.clients * best / rate)).text);
+}
+
+static const char *why_none(const caucus_plan *plan) {
+    (void)plan;
+    return "a reference"; /* leader: hedge has one always */
+}
+
+static void explain(caucus_explainer *e) {
+    const caucus_plan *plan = e->plan;
+    const caucus_settings *s = &plan->settings;
+    const double draws = (double)plan->hedge.blocks - 1.0, m = s->clients, rate = plan->hedge.learning_rate,
+                 best = caucus_hedge_best_rate(s);
+    if (is_leader(plan)) {
+        caucus_explain_say(e, "Fed-Hedge",
+                           "After each of %" PRIu64
+                           " blocks the expert with the smallest sum is played; ties are drawn.",
+                           plan->hedge.blocks);
+        caucus_explain_account(e);
+        return;
+    }
+    caucus_explain_say(e, "Fed-Hedge",
+                       "B = %" PRIu64 " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
+                       plan->hedge.blocks, draws);
+    caucus_explain_say(e, "Fed-Hedge", "Without privacy e_H = sqrt(8 ln d/sum of N^2) = %.6g is best.", best);
+    if (isfinite(s->epsilon) && draws > 0) {
+        const double pure = m * s->epsilon / (2 * draws);
+        caucus_explain_more(e, "Purely, epsilon allows e_H = m epsilon/(2 (B-1)) = %.6g%s", pure,
+                            s->delta > 0 ? "; by zCDP, e_H = m sqrt(2 rho/(B-1))." : ".");
+        caucus_explain_more(e, "Taken: e_H = %.6g%s.", rate,
+                            rate >= best * (1 - 1e-6) ? ", the best: privacy is free" : ", the most that is allowed");
+    }
+    caucus_explain_account(e);
+    caucus_explain_say(e, "Bounds", "Expected regret <= ln d/e_H + e_H sum of N^2/8 = %.2f%s.", plan->bound_uncapped,
+                       caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+}
+
+static void meaning(caucus_json *j, const caucus_plan *plan) {
+    if (!is_leader(plan))
+        caucus_json_real(j, "learning_rate", plan->hedge.learning_rate);
+}
+
+static void traffic(const caucus_plan *plan, caucus_plan_traffic *ret) {
+    const uint64_t d = plan->settings.experts;
+    ret->reports = plan->hedge.blocks - 1;
+    ret->scalars = ret->reports * d;
+    ret->client_memory = d * 8;
+    ret->coordinator_memory = d * 8 + 4 * (uint64_t)plan->settings.clients;
+}
+
+const caucus_family_words caucus_words_hedge = {
+    .assumes = CAUCUS_KNOWLEDGE_ANY,
+    .recommended = true,
+    .print = print_hedge,
+    .why_none = why_none,
+    .explain = explain,
+    .meaning = meaning,
+    .traffic = traffic,
+    .free_from = free_from,
+};

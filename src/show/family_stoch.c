@@ -1,0 +1,194 @@
+/* family_stoch.c: how plans of stoch and limited-updates are told. */
+#include "show/family_words.h"
+#include "show/plan_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* The scale that matters in a phase: of its last selections, of a vote, or of a root's noise. */
+static double phase_scale(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
+        return caucus_words_scale(plan, phase->select_rate[phase->trees]);
+    if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
+        return caucus_words_spread(plan, &phase->leaf_noise[phase->trees]);
+    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
+        return caucus_words_scale(plan, phase->vote_rate);
+    return caucus_words_spread(plan, &phase->vertex_noise[0]);
+}
+
+static void print_stoch(FILE *out, const caucus_plan *plan) {
+    const caucus_stoch_plan *stoch = &plan->stoch;
+    static const char *const selects[CAUCUS_SELECT_COUNT] = {"", "permute-and-flip", "exponential mechanism",
+                                                             "noisy minimum (Laplace)"};
+    if (stoch->phases == 1) {
+        fputs("  Noise       none is drawn: one round leaves nothing to decide\n", out);
+        return;
+    }
+    if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
+        fprintf(out, "  Noise       at the coordinator: selections by %s\n", selects[stoch->select]);
+    else if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
+        fputs("  Noise       at every client: Laplace on each coordinate, the paper's scales\n", out);
+    else
+        fprintf(out, "  Noise       at every client: %s (%s)\n", caucus_message_word(stoch->message),
+                caucus_message_help(stoch->message));
+    if (stoch->past > 1)
+        fprintf(out, "              earlier phases weigh in: a phase back counts %.3g\n",
+                (double)stoch->past_weights[1] / (double)stoch->past_weights[0]);
+    fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
+    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
+        const caucus_stoch_phase *phase = &stoch->phase[i];
+        char rounds[32];
+        (void)snprintf(rounds, sizeof rounds, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
+        fprintf(out, "    %-2" PRIu64 "  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
+                caucus_words_whole(phase->samples).text, phase->trees,
+                phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1,
+                caucus_words_number(phase_scale(plan, phase)).text,
+                isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
+    }
+    fputs(
+        plan->settings.trust == CAUCUS_TRUST_COORDINATOR
+            ? "              scale: of the selections, in units of a loss, against sums over all clients and samples\n"
+            : "              scale: of each client's noise, in units of a loss, against its own sums\n",
+        out);
+}
+
+static const char *why_none(const caucus_plan *plan) {
+    (void)plan;
+    return "votes have none that shrinks with the number of clients";
+}
+
+static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
+    const caucus_plan *plan = e->plan;
+    const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
+    const caucus_rational rate = last->select_rate[last->trees > 0 ? 1 : 0];
+    caucus_explain_say(e, "Selections",
+                       "The coordinator selects by %s. A changed sample moves a sum by at most W = %.0f steps;",
+                       caucus_select_word(plan->stoch.select), width);
+    if (last->trees == 0 && plan->stoch.past <= 1)
+        caucus_explain_more(e, "it meets one selection, at rate epsilon/(2W) = %.6g per step: scale %.6g of a loss.",
+                            caucus_rational_double(rate), caucus_words_scale(plan, rate));
+    else
+        caucus_explain_more(e,
+                            "rate of the first tree (or step) of the last phase: %.6g per step, scale %.6g of a loss.",
+                            caucus_rational_double(rate), caucus_words_scale(plan, rate));
+    if (plan->stoch.past > 1)
+        caucus_explain_more(
+            e, "Earlier phases weigh in with %u weights; all uses of one sample together cost epsilon (\"Trees\").",
+            plan->stoch.past);
+    for (uint32_t j = 1; j <= last->trees; j++)
+        caucus_explain_more(
+            e, "Tree %u of the last phase: %u leaves, rate %.6g, clamp of depth %u: %lld steps (\"Trees\").", j,
+            1u << j, caucus_rational_double(last->select_rate[j]), j, (long long)last->clamp[j]);
+}
+
+static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
+    const caucus_plan *plan = e->plan;
+    const double epsilon = plan->settings.epsilon;
+    caucus_explain_say(
+        e, "Message-private designs",
+        "Each client sends by '%s': %s. A loss enters one message only, so each may spend all of epsilon.",
+        caucus_message_word(plan->stoch.message), caucus_message_help(plan->stoch.message));
+    if (plan->stoch.message == CAUCUS_MESSAGE_VOTE)
+        caucus_explain_more(e, "Vote by permute-and-flip at rate epsilon/(2W) = %.6g per step.",
+                            caucus_rational_double(last->vote_rate));
+    else if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
+        caucus_explain_more(
+            e, "Vote at epsilon/2 = %.6g, then K-norm noise at epsilon/2 on %d sums, scale %.6g of a loss.",
+            epsilon / 2, CAUCUS_SHORTLIST, caucus_words_spread(plan, &last->shortlist_noise));
+    for (uint32_t h = 0; h <= last->trees && last->vertex_noise[h].kind != CAUCUS_NOISE_NONE; h++)
+        caucus_explain_more(e, "%s noise at depth %u of the last phase: %s %.6g of a loss.",
+                            caucus_words_law(last->vertex_noise[h].kind), h,
+                            last->vertex_noise[h].kind == CAUCUS_NOISE_GAUSSIAN ? "standard deviation" : "scale",
+                            caucus_words_spread(plan, &last->vertex_noise[h]));
+}
+
+static void explain(caucus_explainer *e) {
+    const caucus_plan *plan = e->plan;
+    const caucus_settings *s = &plan->settings;
+    caucus_explain_say(e, "Trees",
+                       "P = floor(log2 T) + 1 = %" PRIu64
+                       " phases of doubling length; phase p learns from the 2^(p-2) losses of the phase "
+                       "before.",
+                       plan->stoch.phases);
+    if (plan->stoch.phases > 1) {
+        const caucus_stoch_phase *last = &plan->stoch.phase[plan->stoch.phases - 2];
+        if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0)
+            caucus_explain_more(
+                e, "Linear losses: the gradient is the same everywhere, so one selection per phase from all samples, "
+                   "no trees.");
+        if (s->trust == CAUCUS_TRUST_COORDINATOR)
+            explain_coordinator_phases(e, last);
+        else if (s->trust == CAUCUS_TRUST_NOBODY)
+            explain_message_phases(e, last);
+        else
+            caucus_explain_say(
+                e, "Messages",
+                "Laplace noise of the paper's scale on each coordinate: %.6g of a loss in the last phase. It protects "
+                "the choices,",
+                caucus_words_spread(plan, &last->leaf_noise[last->trees])),
+                caucus_explain_more(
+                    e, "but the d coordinates of a message move together, so the message itself is far less private.");
+    }
+    caucus_explain_account(e);
+    if (plan->bound_kind == CAUCUS_BOUND_NONE)
+        caucus_explain_say(e, "Bounds", "No bound is proved for votes that improves with the number of clients.");
+    else
+        caucus_explain_say(e, "Bounds",
+                           "Expected regret <= R + sum over phases of length * excess + R sqrt(T ln d/(2m)) = %.2f%s.",
+                           plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+}
+
+static void meaning(caucus_json *j, const caucus_plan *plan) {
+    if (plan->stoch.phases < 2)
+        return;
+    caucus_json_list_row(j, "excess_per_round");
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
+        caucus_json_real(j, NULL, plan->stoch.phase[i].error);
+    caucus_json_close(j);
+}
+
+/* Leaves of all phases: one selection without trees, 2 + 4 + .. + 2^T1 with them. */
+static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
+    uint64_t leaves = 0;
+    *ret_trees = 0;
+    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
+        const uint32_t trees = stoch->phase[i].trees;
+        leaves += trees > 0 ? ((uint64_t)2 << trees) - 2 : 1;
+        *ret_trees = trees > *ret_trees ? trees : *ret_trees;
+    }
+    return leaves;
+}
+
+static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
+    const caucus_settings *s = &plan->settings;
+    const uint64_t d = s->experts, m = s->clients;
+    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
+    const uint64_t list = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST;
+    uint32_t trees = 0;
+    t->reports = leaves_of(&plan->stoch, &trees);
+    t->scalars = t->reports * d;
+    t->paper_scalars = t->scalars;
+    const bool votes =
+        nobody && (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
+    if (votes) {
+        t->scalars = t->reports;
+        if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
+            t->scalars += t->reports * list;
+            t->reports *= 2;
+        }
+    }
+    uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
+    t->client_memory = vectors * d * 8;
+    vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
+    t->coordinator_memory = vectors * d * 8 + 4 * m;
+}
+
+const caucus_family_words caucus_words_stoch = {
+    .assumes = CAUCUS_KNOWLEDGE_IID,
+    .recommended = true,
+    .print = print_stoch,
+    .why_none = why_none,
+    .explain = explain,
+    .meaning = meaning,
+    .traffic = traffic,
+};
