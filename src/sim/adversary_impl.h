@@ -8,7 +8,31 @@
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
 
+#define CAUCUS_ADVERSARY_EXPERTS_MAX (1u << 20)
+
+/* One kind of losses. An adversary of CAUCUS_ADVERSARY_LIST has the table caucus_adversary_NAME, in the file where its
+ * rows are made. */
+typedef struct caucus_adversary_ops {
+    caucus_adversary_class class;
+    double highest; /* upper end of the public range of a loss, which begins at 0 */
+    bool convex;    /* has a value and a gradient at a mixture too (convex.h) */
+    /* Read data, and take from it what the settings leave open (clients, experts, rounds). NULL: there is none. */
+    caucus_status (*load)(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                          caucus_error *ret_error);
+    /* Refuse what cannot be and note what follows from the settings; clients, experts and rounds are right. NULL: all
+     * is well. */
+    caucus_status (*check)(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                           caucus_error *ret_error);
+    /* Draw the constants of a trial; false: out of memory. NULL: it has none. */
+    bool (*draw)(caucus_adversary_trial *trial);
+    /* Rows first .. first+count-1 of a client, from 1 on. */
+    void (*fill)(const caucus_adversary_trial *trial, uint32_t client, uint64_t first, uint64_t count, float *ret);
+    /* The same as doubles. NULL: fill says it all. */
+    void (*fill64)(const caucus_adversary_trial *trial, uint32_t client, uint64_t first, uint64_t count, double *ret);
+} caucus_adversary_ops;
+
 struct caucus_adversary {
+    const caucus_adversary_ops *ops;
     caucus_adversary_kind kind;
     uint64_t seed;
     uint32_t clients, experts;
@@ -35,6 +59,16 @@ struct caucus_adversary_trial {
     uint32_t *rank;      /* halving, creeping: place of an expert in the hidden order */
     uint32_t *user;      /* movielens: permuted user numbers */
 };
+
+/** The draws of a client's rows come from its own child of the trial's key. */
+caucus_fast_key caucus_adversary_client_key(const caucus_adversary_trial *trial, uint32_t client);
+
+/** Constants of a trial (adversary_trial.c): means and deviations of Gaussians; thresholds of means lo + (hi-lo)*U in
+ *  2^-32; the hidden expert; a hidden order of n. false: out of memory. */
+bool caucus_adversary_draw_normals(caucus_adversary_trial *trial);
+bool caucus_adversary_draw_thresholds(caucus_adversary_trial *trial, double lo, double hi);
+bool caucus_adversary_draw_hidden(caucus_adversary_trial *trial);
+bool caucus_adversary_draw_order(caucus_adversary_trial *trial, uint32_t n, uint32_t **ret);
 
 /** cross-entropy: e^score of `count` experts from `first` on; y is this over its sum. count <= CAUCUS_FAST_RUN. */
 void caucus_adversary_scores(const caucus_adversary_trial *trial, uint32_t client, uint64_t round, uint32_t first,

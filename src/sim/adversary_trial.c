@@ -21,7 +21,8 @@ static void tile_floats(float *table, uint32_t experts) {
         table[k] = table[k - experts];
 }
 
-static bool draw_normals(caucus_adversary_trial *trial, uint32_t experts) {
+bool caucus_adversary_draw_normals(caucus_adversary_trial *trial) {
+    const uint32_t experts = trial->adversary->experts;
     trial->mean = tile_alloc(experts);
     trial->deviation = tile_alloc(experts);
     if (trial->mean == NULL || trial->deviation == NULL)
@@ -37,8 +38,8 @@ static bool draw_normals(caucus_adversary_trial *trial, uint32_t experts) {
     return true;
 }
 
-/* Means lo + (hi - lo)*U, in 2^-32. */
-static bool draw_thresholds(caucus_adversary_trial *trial, uint32_t experts, double lo, double hi) {
+bool caucus_adversary_draw_thresholds(caucus_adversary_trial *trial, double lo, double hi) {
+    const uint32_t experts = trial->adversary->experts;
     trial->threshold = tile_alloc(experts);
     if (trial->threshold == NULL)
         return false;
@@ -51,7 +52,7 @@ static bool draw_thresholds(caucus_adversary_trial *trial, uint32_t experts, dou
 }
 
 /* A uniform permutation is its own inverse in law: drawn directly as expert -> place. */
-static bool draw_order(caucus_adversary_trial *trial, uint32_t n, uint32_t **ret) {
+bool caucus_adversary_draw_order(caucus_adversary_trial *trial, uint32_t n, uint32_t **ret) {
     *ret = malloc((size_t)n * sizeof **ret);
     if (*ret == NULL)
         return false;
@@ -59,30 +60,8 @@ static bool draw_order(caucus_adversary_trial *trial, uint32_t n, uint32_t **ret
     return true;
 }
 
-static bool draw_constants(caucus_adversary_trial *trial) {
-    const caucus_adversary *adversary = trial->adversary;
-    uint32_t d = adversary->experts;
-    switch (adversary->kind) {
-    case CAUCUS_ADVERSARY_GAUSSIAN:
-    case CAUCUS_ADVERSARY_CROSS_ENTROPY:
-        return draw_normals(trial, d);
-    case CAUCUS_ADVERSARY_BERNOULLI:
-        return draw_thresholds(trial, d, 0.3, 0.7);
-    case CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS:
-        return draw_thresholds(trial, d, 0.5, 0.5);
-    case CAUCUS_ADVERSARY_REALIZABLE:
-    case CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE:
-        trial->hidden = caucus_fast_below(caucus_fast_child(trial->key, LABEL_HIDDEN), 0, d);
-        return true;
-    case CAUCUS_ADVERSARY_HALVING:
-    case CAUCUS_ADVERSARY_CREEPING:
-        return draw_order(trial, d, &trial->rank);
-    case CAUCUS_ADVERSARY_MOVIELENS:
-        return draw_order(trial, adversary->movielens->users, &trial->user);
-    case CAUCUS_ADVERSARY_LOSSES:
-    case CAUCUS_ADVERSARY_COUNT:
-        break;
-    }
+bool caucus_adversary_draw_hidden(caucus_adversary_trial *trial) {
+    trial->hidden = caucus_fast_below(caucus_fast_child(trial->key, LABEL_HIDDEN), 0, trial->adversary->experts);
     return true;
 }
 
@@ -94,7 +73,7 @@ caucus_status caucus_adversary_trial_new(const caucus_adversary *adversary, uint
     made->adversary = adversary;
     caucus_fast_key run = caucus_fast_child(caucus_fast_seed(adversary->seed), (uint64_t)adversary->kind);
     made->key = caucus_fast_child(run, trial);
-    if (!draw_constants(made)) {
+    if (adversary->ops->draw != NULL && !adversary->ops->draw(made)) {
         caucus_adversary_trial_free(made);
         return CAUCUS_E_MEMORY;
     }
