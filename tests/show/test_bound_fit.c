@@ -71,7 +71,8 @@ static void premises(void **state) {
     (void)state;
     enum { H = CAUCUS_BOUND_FIT_HOLDS, U = CAUCUS_BOUND_FIT_UNKNOWN, F = CAUCUS_BOUND_FIT_FAILS };
     enum { N = CAUCUS_BOUND_FIT_NONE };
-    static const int want[CAUCUS_ADVERSARY_COUNT][CAUCUS_ALGORITHM_COUNT] = {
+    enum { ALGORITHMS = CAUCUS_ALGORITHM_LEADER + 1 }; /* those whose premises are written down here */
+    static const int want[CAUCUS_ADVERSARY_COUNT][ALGORITHMS] = {
         /* svt, stoch, hedge, sparse-vector, limited-updates, leader */
         [CAUCUS_ADVERSARY_GAUSSIAN] = {F, H, H, F, H, N},
         [CAUCUS_ADVERSARY_BERNOULLI] = {F, H, H, F, H, N},
@@ -85,7 +86,7 @@ static void premises(void **state) {
         [CAUCUS_ADVERSARY_LOSSES] = {U, U, H, U, U, N},
     };
     for (int kind = 0; kind < CAUCUS_ADVERSARY_COUNT; kind++)
-        for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++) {
+        for (int algorithm = 0; algorithm < ALGORITHMS; algorithm++) {
             caucus_settings s = settings_of((caucus_algorithm)algorithm);
             if ((int)fit(&s, (caucus_adversary_kind)kind) != want[kind][algorithm])
                 fail_msg("%s against %s", caucus_algorithm_word((caucus_algorithm)algorithm),
