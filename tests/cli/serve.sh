@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# caucus serve: wrong use is one line that names the fix, with exit code 2; what the machine refuses is exit code 1, a run that
-# cannot go on is exit code 3.
+# caucus serve: what the machine refuses is exit code 1, a run that cannot go on is exit code 3. What is refused before
+# anything is opened is in exact/serve.exact.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d)
@@ -20,31 +20,6 @@ refuses() {
         echo "ok: $name"
     fi
 }
-
-refuses "nothing" 2 "--plan is missing"
-refuses "no state" 2 "--state is missing" --plan p.yaml
-refuses "no certificates" 2 "--insecure works without" --plan p.yaml --state s
-refuses "half of the certificates" 2 "--cert, --key and --client-ca are needed" --plan p.yaml --state s --cert c.pem
-refuses "both ways" 2 "not together with certificates" --plan p.yaml --state s --insecure --cert c --key k --client-ca a
-refuses "no such plan" 2 "p.yaml" --plan p.yaml --state s --insecure
-refuses "trust sum" 2 "not there yet" --trust sum
-refuses "trust" 2 "the plan says whom to trust" --trust nobody
-refuses "a mistyped option" 2 "did you mean '--deadline'" --deadlin 5
-refuses "a deadline in words" 2 "seconds are expected" --plan p.yaml --state s --insecure --deadline soon
-refuses "a negative quorum" 2 "a whole number" --plan p.yaml --state s --insecure --quorum -1
-refuses "a format" 2 "text or json" --plan p.yaml --state s --insecure --format xml
-refuses "a fault" 2 "write N or N:after" --plan p.yaml --state s --insecure --fault-commit 3:before
-refuses "a seed" 2 "a whole number" --plan p.yaml --state s --insecure --seed x
-refuses "no token" 2 "a file with the token" --plan p.yaml --state s --insecure --http 127.0.0.1:0 --token nowhere
-refuses "a token without a page" 2 "give --http HOST:PORT too" --plan p.yaml --state s --insecure --token nowhere
-head -c 257 /dev/zero | tr '\0' a >long
-refuses "a token cut short" 2 "longer than 256 characters" --plan p.yaml --state s --insecure --http 127.0.0.1:0 --token long
-refuses "an option twice" 2 "--listen 127.0.0.1:2: given twice" --plan p.yaml --state s --insecure --listen 127.0.0.1:1 --listen 127.0.0.1:2
-refuses "stay without a page" 2 "give --http HOST:PORT too" --plan p.yaml --state s --insecure --stay
-refuses "a word" 2 "unexpected word" plan.yaml
-printf 'algorithm: svt\n' >broken.yaml
-refuses "a broken plan" 2 "broken.yaml" --plan broken.yaml --state s --insecure
-[ ! -e s ] || { echo "not ok: a state directory was made before anything was right"; failures=$((failures + 1)); }
 
 # A coordinator that waits for its clients: what it says, who else may have its state, how it ends.
 timeout 60 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
