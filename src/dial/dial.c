@@ -103,14 +103,8 @@ void caucus_dial_free(caucus_dial *d) {
 }
 
 uint32_t caucus_dial_index(const caucus_dial *d) {
-    X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
-    char name[16] = "";
-    if (!own || X509_NAME_get_text_by_NID(X509_get_subject_name(own), NID_commonName, name, sizeof name) < 1)
-        return 0;
-    size_t length = strlen(name);
-    if (length > 8 || strspn(name, "0123456789") != length || name[0] == '0')
-        return 0;
-    return (uint32_t)strtoul(name, NULL, 10);
+    const X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
+    return own ? caucus_tls_certificate_index(own) : 0;
 }
 
 bool caucus_dial_is_open(const caucus_dial *d) {

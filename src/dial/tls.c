@@ -155,6 +155,15 @@ static uint32_t read_index(const char *text, size_t length) {
     return index;
 }
 
+uint32_t caucus_tls_certificate_index(const X509 *certificate) {
+    X509_NAME *name = X509_get_subject_name(certificate);
+    int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
+    if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0)
+        return 0; /* none, or two of them */
+    const ASN1_STRING *text = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
+    return read_index((const char *)ASN1_STRING_get0_data(text), (size_t)ASN1_STRING_length(text));
+}
+
 uint32_t caucus_tls_peer_index(SSL *ssl) {
     X509 *peer = SSL_get0_peer_certificate(ssl);
     if (!peer || SSL_get_verify_result(ssl) != X509_V_OK)
@@ -162,12 +171,7 @@ uint32_t caucus_tls_peer_index(SSL *ssl) {
     /* A resumed connection was verified when its ticket was made; the certificate may have expired since. */
     if (X509_cmp_current_time(X509_get0_notAfter(peer)) <= 0)
         return 0;
-    X509_NAME *name = X509_get_subject_name(peer);
-    int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
-    if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0)
-        return 0; /* none, or two of them */
-    const ASN1_STRING *text = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
-    return read_index((const char *)ASN1_STRING_get0_data(text), (size_t)ASN1_STRING_length(text));
+    return caucus_tls_certificate_index(peer);
 }
 
 void caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]) {

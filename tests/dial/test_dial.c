@@ -40,6 +40,41 @@ static void test_addresses(void **state) {
     caucus_dial_free(dial);
 }
 
+/* The index of a certificate with these common names, each of `size` bytes (0: up to its end). */
+static uint32_t index_of(const char *first, int size, int type, const char *second) {
+    X509 *certificate = X509_new();
+    assert_non_null(certificate);
+    X509_NAME *name = X509_get_subject_name(certificate);
+    assert_int_equal(
+        X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_ASC, (const uint8_t *)"7", -1, -1, 0), 1);
+    if (first)
+        assert_int_equal(X509_NAME_add_entry_by_NID(name, NID_commonName, type, (const uint8_t *)first,
+                                                    size ? size : (int)strlen(first), -1, 0),
+                         1);
+    if (second)
+        assert_int_equal(
+            X509_NAME_add_entry_by_NID(name, NID_commonName, type, (const uint8_t *)second, (int)strlen(second), -1, 0),
+            1);
+    uint32_t index = caucus_tls_certificate_index(certificate);
+    X509_free(certificate);
+    return index;
+}
+
+/* What a certificate says, and nothing that looks like it: the client reads its own as the coordinator will. */
+static void test_certificate_index(void **state) {
+    (void)state;
+    assert_int_equal(index_of("7", 0, MBSTRING_ASC, NULL), 7);
+    assert_int_equal(index_of("99999999", 0, MBSTRING_ASC, NULL), 99999999);
+    static const char *const wrong[] = {"0", "07", "123456789", "-1", "+1", " 7", "7 ", "7a", "0x7", "client-7"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(index_of(wrong[i], 0, MBSTRING_ASC, NULL), 0);
+    assert_int_equal(index_of("7\0008", 3, V_ASN1_UTF8STRING, NULL), 0); /* what follows a zero byte counts */
+    assert_int_equal(index_of("\0007", 2, V_ASN1_BMPSTRING, NULL), 0);
+    assert_int_equal(index_of(NULL, 0, MBSTRING_ASC, NULL), 0);
+    assert_int_equal(index_of("7", 0, MBSTRING_ASC, "8"), 0); /* two names are none */
+    assert_int_equal(index_of("7", 0, MBSTRING_ASC, "7"), 0);
+}
+
 /* ---- a coordinator that greets and hangs up ---- */
 
 #define VISITS 3
@@ -292,7 +327,8 @@ static void test_journal(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_socket),
-                                       cmocka_unit_test(test_resumption), cmocka_unit_test(test_journal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_certificate_index),
+                                       cmocka_unit_test(test_socket), cmocka_unit_test(test_resumption),
+                                       cmocka_unit_test(test_journal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
