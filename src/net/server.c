@@ -109,14 +109,17 @@ static caucus_status open_tls(caucus_server *s, const caucus_address *address, c
     return CAUCUS_OK;
 }
 
-static int listen_on(const caucus_address *address, bool share) {
+/* A listener. first: one that shares the port with nobody, so that another coordinator there is found out, not joined;
+ * only when the port is ours is it opened to our own further listeners, so that it is never free in between. */
+static int listen_on(const caucus_address *address, bool first, bool shared) {
     int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (share)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-    if (bind(fd, (const struct sockaddr *)&address->socket, address->bytes) == 0 && listen(fd, BACKLOG) == 0)
+    bool ok = first || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
+    ok = ok && bind(fd, (const struct sockaddr *)&address->socket, address->bytes) == 0;
+    ok = ok && (!first || !shared || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0);
+    if (ok && listen(fd, BACKLOG) == 0)
         return fd;
     int why = errno;
     close(fd);
@@ -130,18 +133,15 @@ static caucus_status fail_listen(const char *listen, caucus_error *ret_error) {
                           listen);
 }
 
-/* The first listener shares its port with nobody: so another coordinator on it is found out, not joined. */
 static caucus_status bind_all(caucus_server *s, caucus_address *address, caucus_error *ret_error) {
-    int fd = listen_on(address, false);
-    if (fd < 0)
+    s->listener[0] = listen_on(address, true, s->loops > 1);
+    if (s->listener[0] < 0)
         return caucus_fail_hint(ret_error, fail_listen(s->set.listen, ret_error), "another port, or 0 for any");
     socklen_t bytes = sizeof address->socket;
-    getsockname(fd, (struct sockaddr *)&address->socket, &bytes);
+    getsockname(s->listener[0], (struct sockaddr *)&address->socket, &bytes);
     s->port = caucus_address_port(&address->socket);
-    if (s->loops > 1)
-        close(fd);
-    for (uint32_t i = 0; i < s->loops; i++) {
-        s->listener[i] = s->loops > 1 ? listen_on(address, true) : fd;
+    for (uint32_t i = 1; i < s->loops; i++) {
+        s->listener[i] = listen_on(address, false, true);
         if (s->listener[i] < 0)
             return fail_listen(s->set.listen, ret_error);
     }
