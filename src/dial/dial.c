@@ -41,7 +41,9 @@ struct caucus_dial {
     bool want_write; /* the handshake or a record waits for room in the socket */
     bool has_read;   /* this connection has brought something */
     bool said_late;  /* that no announcement comes */
-    char last[256];  /* the last notice: nobody wants to read it every 30 seconds */
+    uint32_t tick_ms;
+    int64_t leave_ms; /* the tick that what is to be sent waits for; 0: nothing waits */
+    char last[256];   /* the last notice: nobody wants to read it every 30 seconds */
     void (*notice)(void *user, const char *line);
     void *user;
 };
@@ -59,6 +61,7 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     if (!d)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "connect", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     d->fd = -1;
+    d->tick_ms = s->tick_ms;
     d->notice = s->notice;
     d->user = s->user;
     caucus_status status = CAUCUS_OK;
@@ -90,6 +93,7 @@ static void hang_up(caucus_dial *d) {
     if (d->fd >= 0)
         (void)close(d->fd);
     d->fd = -1;
+    d->leave_ms = 0;
     d->want_write = false;
 }
 
@@ -308,11 +312,23 @@ static caucus_status gone(caucus_dial *d, caucus_link *link, int result, caucus_
     return CAUCUS_OK;
 }
 
+/* May what is to be sent leave now? With ticks it waits for the first one after it was there. */
+static bool may_leave(caucus_dial *d) {
+    if (d->tick_ms == 0)
+        return true;
+    int64_t now = caucus_clock_ms(), tick = d->tick_ms;
+    if (d->leave_ms == 0)
+        d->leave_ms = (now / tick + 1) * tick;
+    return now >= d->leave_ms;
+}
+
 static caucus_status send_all(caucus_dial *d, caucus_link *link, bool *ret_moved, caucus_error *ret_error) {
     size_t size = 0;
     const uint8_t *bytes;
     d->want_write = false;
     while (d->state == OPEN && (bytes = caucus_link_to_send(link, &size)) != NULL) {
+        if (!may_leave(d))
+            return CAUCUS_OK;
         int n = put_bytes(d, bytes, size);
         if (n < 0)
             return gone(d, link, n, ret_error);
@@ -321,6 +337,8 @@ static caucus_status send_all(caucus_dial *d, caucus_link *link, bool *ret_moved
         caucus_link_sent(link, (size_t)n);
         *ret_moved = true;
     }
+    if (!d->want_write)
+        d->leave_ms = 0;
     return CAUCUS_OK;
 }
 
@@ -408,6 +426,9 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
     int64_t wait = moved ? 0 : timeout_ms, left = caucus_link_wait_ms(link, caucus_clock_ms());
     if (left >= 0 && left < wait)
         wait = left;
+    left = d->leave_ms - caucus_clock_ms();
+    if (d->state == OPEN && d->leave_ms != 0 && !d->want_write && left < wait)
+        wait = left > 0 ? left : 0;
     short events = d->want_write || d->state == CONNECTING ? POLLOUT : 0;
     if (d->state == SHAKING || (d->state == OPEN && caucus_link_wants(link)))
         events |= POLLIN;
@@ -419,6 +440,7 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
 
 void caucus_dial_finish(caucus_dial *d, caucus_link *link, int timeout_ms) {
     int64_t until = caucus_clock_ms() + timeout_ms;
+    d->tick_ms = 0; /* a farewell tells nothing */
     caucus_error error;
     size_t size = 0;
     while (d->state == OPEN && caucus_link_to_send(link, &size) != NULL && caucus_clock_ms() < until) {

@@ -10,6 +10,7 @@
 
 typedef struct caucus_dial_settings {
     const char *cert, *key, *ca;                  /* PEM files; all NULL: plain TCP, to this machine only */
+    uint32_t tick_ms;                             /* bytes leave on multiples of this; 0: as soon as they can */
     void (*notice)(void *user, const char *line); /* what went wrong and is tried again; may be NULL */
     void *user;
 } caucus_dial_settings;

@@ -270,8 +270,9 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
 
 /* ---- for people ---- */
 
+/* In whole tenths: finer, a page would tell how long a decision took. */
 static double seconds_since(uint64_t then) {
-    return (double)(caucus_clock_ns() - then) / 1e9;
+    return (double)((caucus_clock_ns() - then) / 100000000u) / 10;
 }
 
 /* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d
@@ -314,7 +315,7 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
     ret->selections = s->shown.selections;
     ret->checks = s->shown.checks;
     ret->epsilon_spent = s->shown.epsilon_spent;
-    ret->commits = caucus_store_commits(s->store);
+    ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
     ret->seconds_in_step = seconds_since(s->step_ns);
     pthread_mutex_unlock(&s->lock);
     ret->steps_closed = ret->now.serial;

@@ -23,6 +23,7 @@ typedef struct caucus_server_settings {
     const char *revoked;                     /* optional file: one client index or certificate serial per line */
     uint32_t deadline_ms;                    /* a step stays open this long; 0 = until everybody has answered */
     uint32_t quorum;                         /* clients needed to close at the deadline (and to start); 0 = all */
+    uint32_t tick_ms;                        /* announcements leave on multiples of this; 0 = as soon as committed */
     uint32_t max_clients;                    /* connections at once; 0 = 2 * clients + 64 */
     uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
     double budget_epsilon, budget_delta;     /* ledger of a new state; INFINITY, 0 = the plan's own */
@@ -64,7 +65,7 @@ typedef struct caucus_server_status {
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
-    double seconds_in_step, deadline_seconds, uptime_seconds;
+    double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;
 void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);
 /** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most

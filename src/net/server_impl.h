@@ -60,7 +60,7 @@ struct caucus_server {
     uint32_t loops;
     caucus_loop *loop[CAUCUS_LOOPS_MAX];
     int listener[CAUCUS_LOOPS_MAX]; /* bound before the state is opened; -1: none, or the loop has it */
-    int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, or of the end */
+    int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, a tick, or the end */
     uint64_t opened_ns;
     pthread_mutex_t log_lock;
 
@@ -74,11 +74,12 @@ struct caucus_server {
     bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
-        uint64_t selections, checks;
+        uint64_t selections, checks, commits;
         double epsilon_spent;
     } shown;
-    bool overdue; /* its deadline has passed */
-    bool begun;   /* = `started`, but under the lock */
+    uint64_t held_ns; /* a verdict is committed and will be announced at this tick; 0: none waits */
+    bool overdue;     /* its deadline has passed */
+    bool begun;       /* = `started`, but under the lock */
     uint64_t finished_ns;
     uint64_t last_ns; /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */

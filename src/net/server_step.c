@@ -42,9 +42,11 @@ static bool remember(caucus_server *s, const caucus_announcement *a) {
     return true;
 }
 
-/* When the timer rings next: the step's deadline, the end of the wait after the run, or of that for the last step
- * before a stop. 0: never. */
+/* When the timer rings next: the tick that a verdict waits for, the step's deadline, the end of the wait after the run,
+ * or of that for the last step before a stop. 0: never. */
 static uint64_t rings_ns(const caucus_server *s) {
+    if (s->held_ns)
+        return s->last_ns && s->last_ns < s->held_ns ? s->last_ns : s->held_ns;
     if (s->finished_ns)
         return s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
     if (s->last_ns)
@@ -73,10 +75,23 @@ static void publish(caucus_server *s) {
     s->shown.selections = caucus_coordinator_selections(s->machine);
     s->shown.checks = caucus_coordinator_checks(s->machine);
     s->shown.epsilon_spent = totals.released_choices;
+    s->held_ns = 0;
     s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
+    set_timer(s);
+}
+
+/* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
+ * decision and its commit took; without ticks, now. */
+static void publish_on_tick(caucus_server *s) {
+    uint64_t tick_ns = (uint64_t)s->set.tick_ms * 1000000u;
+    if (tick_ns == 0) {
+        publish(s);
+        return;
+    }
+    s->held_ns = (caucus_clock_ns() / tick_ns + 1) * tick_ns;
     set_timer(s);
 }
 
@@ -146,6 +161,7 @@ static void decide(caucus_server *s) {
             caucus_coordinator_merge(s->machine, s->loop[i]->partial);
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
+    s->shown.commits = caucus_store_commits(s->store); /* what a page shows while the verdict waits for its tick */
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
     uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
@@ -169,7 +185,7 @@ static void decide(caucus_server *s) {
     }
     if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
-    publish(s);
+    publish_on_tick(s);
     caucus_server_log(s, 2, "step %" PRIu64 " closed with %u of %u clients: expert %u in force", before.serial,
                       answered, s->clients, now->expert);
 }
@@ -209,7 +225,7 @@ static uint32_t quorum(const caucus_server *s) {
 
 /* Answers that close the step in hand. */
 static uint32_t needed(const caucus_server *s) {
-    if (!s->begun || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0)
+    if (!s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0)
         return UINT32_MAX;
     return s->overdue ? quorum(s) : s->clients;
 }
@@ -239,6 +255,15 @@ static void start(caucus_server *s, uint32_t present) {
     caucus_server_wake(s);
 }
 
+/* Was this the last step before a stop? If the run is over with it, it ends as it would have. */
+static bool stop_after_step(caucus_server *s) {
+    bool over = caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING;
+    if (!s->last_ns || s->failure != CAUCUS_OK || over)
+        return false;
+    stop_now(s);
+    return true;
+}
+
 /* Do what has become due: begin the run once enough clients are here, decide the step once enough have answered, end the
  * run after its last step. Called with s->lock held, after anything that may have made one of them due (a report, a
  * departure, the clock). Loops until nothing is due, because answers for the next step may have come already. */
@@ -251,18 +276,15 @@ static void step_progress(caucus_server *s) {
         start(s, present);
     for (;;) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
-        if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !asked)
+        if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !s->held_ns && !asked)
             finish(s);
         uint32_t enough = needed(s);
         atomic_store(&s->enough, enough); /* then look: a loop adds first and looks at `enough` then */
         if (atomic_load(&s->answered) < enough)
             break;
         decide_step(s);
-        bool over = caucus_coordinator_announcement(s->machine)->ask == CAUCUS_ASK_NOTHING;
-        if (s->last_ns && s->failure == CAUCUS_OK && !over) { /* over: the run ends as it would have */
-            stop_now(s);
+        if (!s->held_ns && stop_after_step(s))
             break;
-        }
     }
     if (s->last_ns && atomic_load(&s->present) == 0 && !atomic_load(&s->stopping))
         stop_now(s); /* nobody is there to close it */
@@ -344,6 +366,13 @@ void caucus_step_clock(caucus_server *s) {
     uint64_t at = rings_ns(s);
     if (at == 0 || caucus_clock_ns() < at) {
         /* It rang for a step that somebody has closed since; for what is in hand now it will ring again. */
+    } else if (s->held_ns && at == s->held_ns) {
+        caucus_step_hold_loops(s);
+        publish(s);
+        caucus_step_release_loops(s);
+        caucus_server_wake(s);
+        if (!stop_after_step(s))
+            step_progress(s);
     } else if (s->finished_ns) {
         stop_now(s);
     } else {

@@ -12,6 +12,7 @@ finish() {
 }
 trap finish EXIT
 failures=0
+serve_more=() join_more=() # further flags of both
 bad() { echo "not ok: $*"; failures=$((failures + 1)); }
 
 # Losses of 3 clients, 6 experts, 63 rounds. "turning": all experts but number 4 get bad one by one, so that svt must switch; "drawn": independent
@@ -40,7 +41,7 @@ PY
 federation() {
     local name=$1 who=$2 port server pids=() i pid code
     "$CAUCUS" serve --plan "$kept/plan.yaml" --state "$work/$name" --listen 127.0.0.1:0 --cert "$kept/certs/coordinator.pem" \
-        --key "$kept/certs/coordinator.key" --client-ca "$kept/certs/ca.pem" --seed 5 --format json >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+        --key "$kept/certs/coordinator.key" --client-ca "$kept/certs/ca.pem" --seed 5 --format json "${serve_more[@]}" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     server=$!
     for _ in $(seq 400); do grep -qs listening "$work/$name.out" && break; sleep 0.02; done
     port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
@@ -50,7 +51,7 @@ federation() {
             timeout 50 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --client 2 --losses "$losses" \
                 --twice --cut 5 >"$work/$name.pairs" 2>"$work/$name.2.err" </dev/null &
         else
-            timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --losses "$losses" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
+            timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --losses "$losses" "${join_more[@]}" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
         fi
         pids+=($!)
     done

@@ -5,6 +5,8 @@ set -euo pipefail
 # shellcheck source=tests/e2e/equality.bash
 . "$CAUCUS_SOURCE/tests/e2e/equality.bash"
 equal stoch-nobody stoch nobody drawn 1 --epsilon 30 # shortlist
+serve_more=(--tick 30) join_more=(--tick 20) # when something leaves changes nothing
 equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what auto means here
+serve_more=() join_more=()
 equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
 ended

@@ -72,7 +72,8 @@ static void test_equal(void **state) {
             hall h;
             hall_init(&h, f.plan, SEED);
             h.settings.loops = loops;
-            h.settings.linger_ms = 60000; /* it must end because all have gone */
+            h.settings.linger_ms = 60000;            /* it must end because all have gone */
+            h.settings.tick_ms = loops == 1 ? 0 : 3; /* when announcements leave changes nothing */
             hall_open(&h);
             peer *p = open_peers(f.plan, f.m);
             for (uint32_t i = 0; i < f.m; i++)
@@ -438,6 +439,57 @@ static void test_stop_and_go_on(void **state) {
     federation_close(&f);
 }
 
+static void note_closed(void *user, int level, const char *line) {
+    if (level == 2 && strstr(line, " closed with "))
+        atomic_fetch_add((atomic_uint *)user, 1);
+}
+
+/* A verdict is committed at once and waits for its tick: until then nothing shows it. Stopped before the tick, the next
+ * process announces the same. */
+static void test_verdict_waits_for_its_tick(void **state) {
+    (void)state;
+    federation f;
+    reference(&f, &setups[0], 3);
+    hall h;
+    atomic_uint closed = 0;
+    hall_init(&h, f.plan, SEED);
+    h.settings.tick_ms = 1000u * 3600 * 24; /* it does not come while the test runs */
+    h.settings.linger_ms = 300;
+    h.settings.log = note_closed;
+    h.settings.log_user = &closed;
+    hall_open(&h);
+    peer *p = open_peers(f.plan, f.m);
+    for (uint32_t i = 0; i < f.m; i++)
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+    while (atomic_load(&closed) == 0)
+        (void)peers_turn(p, f.m, f.plan, hashed_losses, 10);
+    caucus_server_status now;
+    caucus_announcement said[2];
+    caucus_server_get_status(h.server, &now);
+    assert_int_equal(now.now.serial, 0);
+    assert_int_equal(now.commits, 2); /* the opening and the start: the verdict's does not show */
+    assert_int_equal(caucus_server_history(h.server, 0, said, 2), 1);
+    assert_int_equal(p[0].announcements, 1);
+    hall_stop(&h);
+    for (uint32_t i = 0; i < f.m; i++)
+        while (p[i].connected)
+            (void)peers_turn(p, f.m, f.plan, hashed_losses, PATIENCE_MS);
+    assert_int_equal(p[0].announcements, 1);
+    caucus_server_close(h.server);
+    h.settings.tick_ms = 0;
+    h.settings.linger_ms = 60000;
+    hall_open(&h);
+    assert_int_equal(caucus_server_history(h.server, 0, said, 2), 2); /* there it is */
+    for (uint32_t i = 0; i < f.m; i++)
+        peer_connect(&p[i], &h, caucus_server_port(h.server));
+    peers_finish(p, f.m, f.plan, hashed_losses);
+    hall_wait(&h);
+    peers_equal(p, &f);
+    close_peers(p, f.m);
+    hall_free(&h);
+    federation_close(&f);
+}
+
 /* ---- killed at a commit ---- */
 
 /* A coordinator in a process of its own, which dies at commit number n of its life, or cannot make files longer than
@@ -573,11 +625,17 @@ static void test_disk_full(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed), /* forks: before there are threads */
-        cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_reconnects),     cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_quorum_missing), cmocka_unit_test(test_stop_and_go_on),
-        cmocka_unit_test(test_start_waits),    cmocka_unit_test(test_nothing_to_spend),
-        cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_at_the_end),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_reconnects),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_quorum_missing),
+        cmocka_unit_test(test_stop_and_go_on),
+        cmocka_unit_test(test_start_waits),
+        cmocka_unit_test(test_nothing_to_spend),
+        cmocka_unit_test(test_verdict_waits_for_its_tick),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

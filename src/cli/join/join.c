@@ -36,6 +36,7 @@ enum {
     CLIENT,
     STATE,
     GIVE_UP,
+    TICK,
     LOSSES,
     REPLAY,
     ADVERSARY,
@@ -55,6 +56,7 @@ static const caucus_option options[] = {
     {"client", "I", NULL, "number of this client, from 1, where no certificate says it"},
     {"state", "FILE", NULL, "survive a restart: made if it does not exist, mode 0600"},
     {"give-up", "SECONDS", "never", "end if there is no coordinator, or none that keeps its deadline, for so long"},
+    {"tick", "MS", "0", "trust nobody: reports leave on multiples of so many milliseconds only; 0 = at once"},
     {"losses", "FILE", NULL, "a NumPy file: rounds x experts, or clients x rounds x experts"},
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
@@ -68,7 +70,7 @@ static const caucus_option options[] = {
 typedef struct joining {
     const char *text[OPTIONS]; /* as given; NULL: not given */
     uint32_t index;
-    uint64_t seed;
+    uint64_t seed, tick;
     double give_up, pace;
     caucus_plan *plan;
     uint8_t plan_hash[32];
@@ -153,6 +155,8 @@ static int check_numbers(joining *j) {
     j->index = (uint32_t)client;
     if (j->text[SEED] && !whole(j->text[SEED], UINT64_MAX, &j->seed))
         return refuse("seed", j->text[SEED], "must be a whole number");
+    if (j->text[TICK] && !whole(j->text[TICK], 60000, &j->tick))
+        return refuse("tick", j->text[TICK], "must be milliseconds, at most 60000 (a minute)");
     j->give_up = INFINITY;
     if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))
         return refuse("give-up", j->text[GIVE_UP], "must be seconds, or never");
@@ -207,6 +211,9 @@ static int read_plan(joining *j) {
         return refuse(
             "state", NULL,
             "is needed where clients add the noise: without it a restart would draw noise for the same losses again");
+    if (j->tick > 0 && j->plan->settings.trust != CAUCUS_TRUST_NOBODY)
+        return refuse("tick", j->text[TICK],
+                      "goes with trust nobody: elsewhere the coordinator, which sees the time, sees the sums too");
     return 0;
 }
 
@@ -218,8 +225,11 @@ static void notice(void *user, const char *line) {
 static int open_dial(joining *j) {
     caucus_error error = {0};
     bool plain = j->text[INSECURE] != NULL;
-    caucus_dial_settings settings = {
-        .cert = plain ? NULL : j->text[CERT], .key = j->text[KEY], .ca = j->text[CA], .notice = notice};
+    caucus_dial_settings settings = {.cert = plain ? NULL : j->text[CERT],
+                                     .key = j->text[KEY],
+                                     .ca = j->text[CA],
+                                     .tick_ms = (uint32_t)j->tick,
+                                     .notice = notice};
     caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
     if (status == CAUCUS_OK)
         status = caucus_dial_check(j->dial, j->text[CONNECT], &error);

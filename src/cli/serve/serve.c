@@ -32,6 +32,7 @@ enum option {
     OPTION_DEADLINE,
     OPTION_QUORUM,
     OPTION_LINGER,
+    OPTION_TICK,
     OPTION_MAX_CLIENTS,
     OPTION_LOOPS,
     OPTION_HTTP,
@@ -59,6 +60,7 @@ static const caucus_option options[] = {
     {"deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever"},
     {"quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start"},
     {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
+    {"tick", "MS", "0", "announce on multiples of so many milliseconds only, at most 1000; 0 = as soon as decided"},
     {"max-clients", "N", "2*clients+64", "connections at once"},
     {"loops", "N", "one per core", "event loops"},
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
@@ -189,6 +191,15 @@ static bool read_seconds(const serving *s, enum option option, uint32_t *ret_ms)
     return true;
 }
 
+/* Clients give an announcement two seconds beyond the deadline: a tick must be well within. */
+static bool read_tick(serving *s) {
+    uint64_t ms = 0;
+    if (!read_number(s, OPTION_TICK, 1000, &ms))
+        return false;
+    s->settings.tick_ms = (uint32_t)ms;
+    return true;
+}
+
 /* N or N:after. */
 static bool read_fault(serving *s) {
     const char *text = s->value[OPTION_FAULT_COMMIT];
@@ -283,7 +294,7 @@ static bool read_options(serving *s) {
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
            read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
-           read_count(s, OPTION_LOOPS, &s->settings.loops) && read_fault(s) && read_token(s);
+           read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_token(s);
 }
 
 static int fail(caucus_status status, const caucus_error *error) {
