@@ -2,6 +2,7 @@
 #include "dial/address.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -56,6 +57,8 @@ caucus_status caucus_address_resolve(const char *text, const char *field, bool l
     if (listening)
         hints.ai_flags |= AI_PASSIVE;
     int failed = getaddrinfo(ret->host, port, &hints, &found);
+    if (failed == EAI_MEMORY || (failed == EAI_SYSTEM && errno == ENOMEM))
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (failed != 0 || !found)
         return caucus_fail(ret_error, CAUCUS_E_NETWORK, field, "%.100s — %s", text, gai_strerror(failed));
     memcpy(&ret->socket, found->ai_addr, found->ai_addrlen);

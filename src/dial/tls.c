@@ -7,6 +7,8 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The newest error of OpenSSL's queue in a few words. */
 static void last_words(char *ret, size_t ret_bytes) {
@@ -16,19 +18,28 @@ static void last_words(char *ret, size_t ret_bytes) {
     ERR_clear_error();
 }
 
+/* Memory was missing if the first thing that went wrong says so; what OpenSSL says after it are consequences. */
+static bool out_of_memory(void) {
+    return ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE ||
+           ERR_GET_REASON(ERR_peek_last_error()) == ERR_R_MALLOC_FAILURE;
+}
+
 static caucus_status fail_file(const char *field, const char *path, caucus_error *ret_error) {
+    if (out_of_memory()) {
+        ERR_clear_error();
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%.120s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
+    }
     char why[128];
     last_words(why, sizeof why);
-    FILE *file = fopen(path, "r");
-    if (!file)
+    if (access(path, R_OK) != 0)
         return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, field, "%.120s: cannot be read", path);
-    fclose(file);
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, field, "%.120s: %s (a PEM file is expected)", path, why);
 }
 
 /* What both sides share. Fields are called as in the settings of both sides. */
 static caucus_status new_context(const SSL_METHOD *method, const char *cert, const char *key, const char *ca,
                                  const char *ca_field, SSL_CTX **ret, caucus_error *ret_error) {
+    ERR_clear_error();
     SSL_CTX *context = SSL_CTX_new(method);
     if (!context)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
@@ -42,11 +53,13 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
     else if (SSL_CTX_use_certificate_chain_file(context, cert) != 1)
         status = fail_file("cert", cert, ret_error);
     else if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
-        status = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH
+        status = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH && !out_of_memory()
                      ? caucus_fail(ret_error, CAUCUS_E_CONFLICT, "key", "%.120s: is not the key of %.60s", key, cert)
                      : fail_file("key", key, ret_error);
     else if (SSL_CTX_check_private_key(context) != 1)
-        status = caucus_fail(ret_error, CAUCUS_E_CONFLICT, "key", "%.120s: is not the key of %.60s", key, cert);
+        status = out_of_memory()
+                     ? fail_file("key", key, ret_error)
+                     : caucus_fail(ret_error, CAUCUS_E_CONFLICT, "key", "%.120s: is not the key of %.60s", key, cert);
     else if (SSL_CTX_load_verify_locations(context, ca, NULL) != 1)
         status = fail_file(ca_field, ca, ret_error);
     ERR_clear_error();
@@ -61,10 +74,11 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
 /* Every client would turn away: better said here. */
 static caucus_status check_dates(SSL_CTX *context, const char *cert, caucus_error *ret_error) {
     const X509 *own = SSL_CTX_get0_certificate(context);
-    if (X509_cmp_current_time(X509_get0_notAfter(own)) <= 0)
+    const time_t now = time(NULL); /* compared without memory, so that a missing one is not taken for a wrong date */
+    if (ASN1_TIME_cmp_time_t(X509_get0_notAfter(own), now) <= 0)
         return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
                            "%.120s: has expired, no client would accept it — renew it, and look at the clock", cert);
-    if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
+    if (ASN1_TIME_cmp_time_t(X509_get0_notBefore(own), now) > 0)
         return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
                            "%.120s: is not valid yet, no client would accept it — look at the clock", cert);
     return CAUCUS_OK;
@@ -169,20 +183,24 @@ uint32_t caucus_tls_peer_index(SSL *ssl) {
     if (!peer || SSL_get_verify_result(ssl) != X509_V_OK)
         return 0;
     /* A resumed connection was verified when its ticket was made; the certificate may have expired since. */
-    if (X509_cmp_current_time(X509_get0_notAfter(peer)) <= 0)
+    if (ASN1_TIME_cmp_time_t(X509_get0_notAfter(peer), time(NULL)) <= 0) /* needs no memory that may be missing */
         return 0;
     return caucus_tls_certificate_index(peer);
 }
 
-void caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]) {
+bool caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]) {
     ret[0] = '\0';
     X509 *peer = SSL_get0_peer_certificate(ssl);
-    BIGNUM *number = peer ? ASN1_INTEGER_to_BN(X509_get0_serialNumber(peer), NULL) : NULL;
+    if (peer == NULL)
+        return true;
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(peer), NULL);
     char *text = number ? BN_bn2hex(number) : NULL;
     if (text)
         snprintf(ret, CAUCUS_SERIAL_BYTES, "%s", text);
+    const bool known = text != NULL;
     OPENSSL_free(text);
     BN_free(number);
+    return known;
 }
 
 void caucus_tls_why(const SSL *ssl, char *ret, size_t ret_bytes) {

@@ -39,9 +39,10 @@ SSL_SESSION *caucus_tls_session(SSL *ssl);
 uint32_t caucus_tls_certificate_index(const X509 *certificate);
 /** The index that the other side's certificate gives it. 0: none, or it has expired. */
 uint32_t caucus_tls_peer_index(SSL *ssl);
-/** The serial number of the other side's certificate, hexadecimal, capital letters. "" if there is none. */
+/** The serial number of the other side's certificate, hexadecimal, capital letters. "" if there is none.
+ *  Returns: false without memory to write it: whoever looks for it on a list must not take "" for an answer. */
 #define CAUCUS_SERIAL_BYTES 64
-void caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]);
+bool caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]) CAUCUS_MUST_CHECK;
 
 /** Why the last TLS call failed, in words; empties OpenSSL's queue of this thread. */
 void caucus_tls_why(const SSL *ssl, char *ret, size_t ret_bytes);

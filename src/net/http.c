@@ -350,6 +350,7 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
     status = start_sweeping(http, ret_error);
     if (status != CAUCUS_OK)
         goto failed;
+    errno = 0; /* libmicrohttpd leaves it as the system did */
     http->daemon = MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
@@ -357,7 +358,8 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_END);
     if (!http->daemon) {
-        status = caucus_fail(ret_error, CAUCUS_E_NETWORK, "http", "cannot answer on %.100s", settings->listen);
+        status = caucus_fail(ret_error, errno == ENOMEM ? CAUCUS_E_MEMORY : CAUCUS_E_NETWORK, "http",
+                             "cannot answer on %.100s", settings->listen);
         goto failed;
     }
     *ret = http;

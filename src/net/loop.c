@@ -257,8 +257,10 @@ static void look_for_revoked(caucus_loop *loop) {
         char serial[CAUCUS_SERIAL_BYTES] = "";
         if (c->client == 0 || c->dead || c->leaving)
             continue;
-        if (c->ssl)
-            caucus_tls_peer_serial(c->ssl, serial);
+        if (c->ssl && !caucus_tls_peer_serial(c->ssl, serial)) {
+            caucus_connection_end(c); /* no memory to look it up: it comes again, and is looked up then */
+            continue;
+        }
         if (!caucus_revoked_lists(s->revoked, c->client, serial))
             continue;
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);

@@ -43,16 +43,20 @@ ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room) {
 
 /* ---- HELLO ---- */
 
-/* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. */
+/* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. *ret_why: why not, NULL
+ * where nobody can say for want of memory: then it is not let in, and not turned away for good. */
 static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why) {
     caucus_server *s = c->loop->server;
     char serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t index = claimed;
+    bool known = true;
     if (c->ssl) {
         index = caucus_tls_peer_index(c->ssl);
-        caucus_tls_peer_serial(c->ssl, serial);
+        known = caucus_tls_peer_serial(c->ssl, serial);
     }
-    if (index == 0 || index > s->clients)
+    if (!known)
+        *ret_why = NULL;
+    else if (index == 0 || index > s->clients)
         *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
     else if (index != claimed)
         *ret_why = "the certificate is another client's";
@@ -100,7 +104,10 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                  sodium_bin2hex(other, sizeof other, hello->plan, 4));
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
     } else if ((client = certified(c, hello->client, &why)) == 0) {
-        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
+        if (why)
+            caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
+        else
+            caucus_output_goodbye(c, "out of memory: come again later");
     } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         if (caucus_claims_note(s, client, hello->heard, committed))
             caucus_output_refuse(c, CAUCUS_REFUSAL_LATER,

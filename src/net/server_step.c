@@ -426,9 +426,11 @@ static const char no_older_copy[] = "run no older copy; a new run needs a new 's
 
 static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
     caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
+    if (status == CAUCUS_E_MEMORY)
+        return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     if (status != CAUCUS_OK)
         return caucus_fail_hint(ret_error,
-                                caucus_fail(ret_error, status == CAUCUS_E_MEMORY ? status : CAUCUS_E_OVER, "state",
+                                caucus_fail(ret_error, CAUCUS_E_OVER, "state",
                                             "%.60s: the machine's state is damaged (%.60s)", s->set.state_dir,
                                             caucus_status_text(status)),
                                 no_older_copy);
@@ -441,12 +443,14 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    if (r.status == CAUCUS_E_MEMORY)
+        return caucus_fail(ret_error, r.status, "state", "%s", caucus_status_text(r.status));
     uint64_t serial = caucus_coordinator_announcement(s->machine)->serial;
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
-        return caucus_fail_hint(ret_error,
-                                caucus_fail(ret_error, r.status == CAUCUS_E_MEMORY ? r.status : CAUCUS_E_OVER, "state",
-                                            "%.60s: history and state do not fit", s->set.state_dir),
-                                no_older_copy);
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_OVER, "state", "%.60s: history and state do not fit", s->set.state_dir),
+            no_older_copy);
     s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
     for (uint32_t i = 0; i < s->clients;

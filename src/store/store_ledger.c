@@ -10,6 +10,8 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
                                caucus_error *ret_error) {
     const char *text = (const char *)sqlite3_column_text(row, 1);
     int64_t number = sqlite3_column_int64(row, 0);
+    if (text == NULL && sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM)
+        return caucus_store_fail(NULL, path, "", ret_error);
     if (text == NULL || number != expected || strlen(text) != (size_t)sqlite3_column_bytes(row, 1))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged",
                            caucus_path_tail(path), (long long)expected);
