@@ -14,12 +14,13 @@
 #define SVT_LIMIT 2.5        /* regret per client, figure 2, N = 1 */
 #define SVT_SPEED_UP 4.0     /* of ten clients over one, at the paper's constants */
 #define STOCH_SPEED_UP 3.0   /* of ten clients over one */
-#define MOVIELENS_FACTOR 4.0 /* tight against the paper's constants, N = 1 */
+#define SVT_FACTOR 5.0       /* tight against the paper's constants at equal guaranteed epsilon, N = 1 */
+#define MOVIELENS_FACTOR 4.0 /* likewise */
+#define NO_BETTER 0.9        /* of one client alone: less than this would be "better" */
 #define TRAFFIC_FACTOR 30.0  /* the paper's messages against two steps, N = 1, d = 100 */
 #define SLOPE_TRAFFIC 0.02   /* message counts are exact; T/N - 1 is not quite T/N */
-#define SLOPE_REACHED 0.1    /* a rate is reached: from either side */
 #define BELOW_ERRORS 4.0     /* a mean may be this many standard errors below what nobody can beat: 3e-5 by chance */
-#define FIT_ERRORS 3.0       /* and a slope this many of its fit above its theory and the room of report_scaling.c */
+#define FIT_ERRORS 3.0       /* and a slope this many of its fit above its theory and the room of scaling.c */
 
 static caucus_claim *add(caucus_study *study, caucus_section section, bool holds, const char *text) {
     caucus_claim *claim = &study->claim[study->claims++];
@@ -64,23 +65,48 @@ static void judge_stoch(caucus_study *study) {
     double ratio = caucus_run_regret(&one->run).mean / caucus_run_regret(&ten->run).mean;
     measured(add(study, section, ratio >= STOCH_SPEED_UP, "stoch: ten clients lose at most a third of one alone"),
              "%s against %s: %.1f times less", shown(ten), shown(one), ratio);
+    const caucus_series *central = caucus_study_series(study, section, "stoch-paper-equal");
+    const caucus_series *local = caucus_study_series(study, section, "stoch-paper-local-equal");
+    const double mean = caucus_run_regret(&ten->run).mean;
+    measured(add(study, section,
+                 mean < caucus_run_regret(&central->run).mean && mean < caucus_run_regret(&local->run).mean,
+                 "stoch loses less than with the paper's constants at equal guaranteed epsilon"),
+             "%s against %s (central noise) and %s (local noise)", shown(ten), shown(central), shown(local));
+}
+
+/* Reports that are too rare eat up what ten clients gain: said where the gains are. */
+static void judge_rare_reports(caucus_study *study) {
+    const caucus_section section = CAUCUS_SECTION_SVT;
+    const caucus_series *rare = caucus_study_series(study, section, "svt-50");
+    const caucus_series *alone = caucus_study_series(study, section, "sparse-vector");
+    const caucus_series *paper = caucus_study_series(study, section, "svt-50-paper-equal");
+    measured(add(study, section, caucus_run_regret(&rare->run).mean >= NO_BETTER * caucus_run_regret(&alone->run).mean,
+                 "svt with a report every 50 rounds does not beat one client that decides every round"),
+             "%s against %s, both with our constants (the paper's at equal guaranteed epsilon: %s)", shown(rare),
+             shown(alone), shown(paper));
 }
 
 static void judge_svt(caucus_study *study) {
     const caucus_section section = CAUCUS_SECTION_SVT;
     const caucus_series *tight = caucus_study_series(study, section, "svt-1");
     const caucus_series *paper = caucus_study_series(study, section, "svt-1-paper");
+    const caucus_series *equal = caucus_study_series(study, section, "svt-1-paper-equal");
     const caucus_series *alone = caucus_study_series(study, section, "sparse-vector-paper");
     const caucus_series *wordy = caucus_study_series(study, section, "svt-1-paper-protocol");
-    if (!tight || !paper || !alone || !wordy)
+    if (!tight || !paper || !equal || !alone || !wordy)
         return;
     double mean = caucus_run_regret(&tight->run).mean, mean_paper = caucus_run_regret(&paper->run).mean;
-    double mean_alone = caucus_run_regret(&alone->run).mean;
+    double mean_alone = caucus_run_regret(&alone->run).mean, mean_equal = caucus_run_regret(&equal->run).mean;
     measured(add(study, section, mean_alone >= SVT_SPEED_UP * mean_paper,
                  "svt at the paper's constants: ten clients lose at most a quarter of one alone"),
              "%s against %s: %.1f times less", shown(paper), shown(alone), mean_alone / mean_paper);
-    measured(add(study, section, mean <= SVT_LIMIT, "svt with our constants, same epsilon: at most 2.5 per client"),
-             "%s, where the paper's constants give %s", shown(tight), shown(paper));
+    measured(add(study, section, mean <= SVT_LIMIT, "svt with our constants: at most 2.5 per client"), "%s",
+             shown(tight));
+    measured(add(study, section, mean_equal >= SVT_FACTOR * mean,
+                 "svt with our constants: at most a fifth of the paper's at equal guaranteed epsilon"),
+             "%s against %s: %.1f times less (at equal epsilon asked for the paper's give %s)", shown(tight),
+             shown(equal), mean_equal / mean, shown(paper));
+    judge_rare_reports(study);
     uint32_t same = 0;
     for (uint32_t i = 0; i < tight->run.done; i++)
         same += tight->run.trial[i].digest == wordy->run.trial[i].digest;
@@ -96,12 +122,12 @@ static void judge_svt(caucus_study *study) {
 static void judge_movielens(caucus_study *study) {
     const caucus_section section = CAUCUS_SECTION_MOVIELENS;
     const caucus_series *tight = caucus_study_series(study, section, "svt-1");
-    const caucus_series *paper = caucus_study_series(study, section, "svt-1-paper");
+    const caucus_series *paper = caucus_study_series(study, section, "svt-1-paper-equal");
     if (!tight || !paper)
         return;
     double ratio = caucus_run_regret(&paper->run).mean / caucus_run_regret(&tight->run).mean;
     measured(add(study, section, ratio >= MOVIELENS_FACTOR,
-                 "MovieLens-1M: at most a quarter of the regret of the paper's constants"),
+                 "MovieLens-1M: at most a quarter of the paper's constants at equal guaranteed epsilon"),
              "%s against %s: %.1f times less", shown(tight), shown(paper), ratio);
 }
 
@@ -205,9 +231,6 @@ static void judge_last_rounds(caucus_study *study, const caucus_sweep *end) {
         least = fmin(least, end->regret[i].mean * end->x[i]);
     measured(add(study, CAUCUS_SECTION_SCALING, least >= floor_total, "losses only at the end: nobody beats Theorem 3"),
              "total regret %.1f or more, the theorem says %.2f", least, floor_total);
-    measured(add(study, CAUCUS_SECTION_SCALING, fabs(end->slope - end->spec->slope) <= SLOPE_REACHED,
-                 "losses only at the end: the theorem's 1/m is reached"),
-             "slope %.2f ± %.2f in m", end->slope, end->slope_error);
 }
 
 static void judge_scaling(caucus_study *study) {

@@ -25,32 +25,44 @@
 #define STROKE(name) CAUCUS_STROKE_##name
 
 static const caucus_series_spec stoch_series[] = {
-    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
+    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0,
+     false},
     {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1,
-     STROKE(THIRD), false, 0},
+     STROKE(THIRD), false, 0, false},
     {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1,
-     STROKE(RIVAL), true, 0},
+     STROKE(RIVAL), true, 0, false},
     {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST),
-     false, 0},
+     false, 0, false},
     {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER,
-     TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+     TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0, false},
     {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
-     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
+     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0, false},
+    {"stoch-paper-equal", "stoch, 10 clients, equal guarantee", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1,
+     STROKE(HIDDEN), false, 0, true},
+    {"stoch-paper-local-equal", "stoch, paper-local, equal guarantee", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
+     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0, true},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0, false}};
 
 /* Figure 2 and MovieLens */
 static const caucus_series_spec svt_series[] = {
-    {"svt-1", "svt, N = 1", SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0},
-    {"svt-30", "svt, N = 30", SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0},
-    {"svt-50", "svt, N = 50", SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0},
-    {"sparse-vector", "sparse-vector", SPARSE, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0},
-    {"svt-1-paper", "svt, N = 1", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0},
-    {"svt-30-paper", "svt, N = 30", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0},
-    {"svt-50-paper", "svt, N = 50", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0},
-    {"sparse-vector-paper", "sparse-vector", SPARSE, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0},
+    {"svt-1", "svt, N = 1", SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0, false},
+    {"svt-30", "svt, N = 30", SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0, false},
+    {"svt-50", "svt, N = 50", SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0, false},
+    {"sparse-vector", "sparse-vector", SPARSE, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0, false},
+    {"svt-1-paper", "svt, N = 1", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0, false},
+    {"svt-30-paper", "svt, N = 30", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0, false},
+    {"svt-50-paper", "svt, N = 50", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0, false},
+    {"sparse-vector-paper", "sparse-vector", SPARSE, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0,
+     false},
     {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1,
-     STROKE(HIDDEN), false, 0},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0}};
+     STROKE(HIDDEN), false, 0, false},
+    {"svt-1-paper-equal", "svt, N = 1, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0,
+     true},
+    {"svt-30-paper-equal", "svt, N = 30, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(HIDDEN), false,
+     0, true},
+    {"svt-50-paper-equal", "svt, N = 50, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(HIDDEN), false,
+     0, true},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0, false}};
 
 const caucus_figure_spec caucus_figure_specs[3] = {
     {CAUCUS_SECTION_STOCH, "figure1", CAUCUS_ADVERSARY_GAUSSIAN, 10, 100, 16384, 10, 100, 12, 6, 2, 8, 3, stoch_series},
@@ -112,6 +124,18 @@ caucus_status caucus_study_play(caucus_study *study, const char *step, const cau
     return status;
 }
 
+/* What the paper's constants must be asked for so that they guarantee `epsilon`. Every noise scale and rate of theirs is
+ * proportional to what is asked, and so is the guarantee. */
+static caucus_status ask_for_guarantee(caucus_settings *settings, double epsilon, caucus_error *ret_error) {
+    caucus_plan *plan = NULL;
+    settings->epsilon = epsilon;
+    caucus_status status = caucus_plan_new(settings, &plan, ret_error);
+    if (status == CAUCUS_OK)
+        settings->epsilon = epsilon * epsilon / plan->guarantee.epsilon_choices;
+    caucus_plan_free(plan);
+    return status;
+}
+
 static caucus_status play_series(caucus_study *study, const caucus_figure_spec *spec, const caucus_adversary *shared,
                                  uint32_t trials, caucus_series *series, caucus_error *ret_error) {
     const caucus_series_spec *s = series->spec;
@@ -128,6 +152,11 @@ static caucus_status play_series(caucus_study *study, const caucus_figure_spec *
     run.settings.epsilon = spec->epsilon;
     if (shared)
         caucus_adversary_range(shared, &run.settings.lo, &run.settings.hi);
+    if (s->equal) {
+        const caucus_status status = ask_for_guarantee(&run.settings, spec->epsilon, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+    }
     return caucus_study_play(study, s->key, &run, shared, &series->run, ret_error);
 }
 

@@ -93,7 +93,8 @@ static void head(const caucus_study *study, caucus_text *t) {
     caucus_text_add(t, "<h1>Federated prediction from experts with differential privacy, reproduced</h1>\n");
     caucus_text_add(
         t,
-        "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own, at the same ε: ",
+        "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own (compared where "
+        "both guarantee the same ε): ",
         CAUCUS_VERSION);
     if (study->claims == 0)
         caucus_text_add(t, "<strong>nothing could be checked</strong>.");

@@ -1,12 +1,12 @@
 /* study.h: the paper's experiments, run again, judged, and written as one HTML page with figures and CSV files.
  * layer: study
  *
- *   report_experiments.c  the experiments of the figures, as data, and their runs
- *   report_scaling.c      Table 1 measured: slopes over small sweeps, lower-bound adversaries
- *   report_claims.c       what must hold, with the measured figure
- *   report_figures.c      curves to gnuplot scripts; report_gnuplot.c runs gnuplot
- *   report_csv.c          the numbers beside the figures
- *   report_page.c         the page; report_folder.c puts a finished folder in place at once
+ *   experiments.c  the experiments of the figures, as data, and their runs
+ *   scaling.c      Table 1 measured: slopes over small sweeps, lower-bound adversaries
+ *   claims.c       what must hold, with the measured figure
+ *   figures.c      curves to gnuplot scripts; gnuplot.c runs gnuplot
+ *   csv.c          the numbers beside the figures
+ *   page.c         the page; folder.c puts a finished folder in place at once
  *
  * In code a report is a `study`: a caucus_report is a message of a client (caucus/message.h).
  * Everything but the timings is a function of the seed and the options. */
@@ -38,7 +38,7 @@ typedef struct caucus_study_options {
     const volatile int *stop; /* set to end early; NULL = never */
 } caucus_study_options;
 
-/* How a curve is drawn: a colour and a dash type of report_figures.c. */
+/* How a curve is drawn: a colour and a dash type of figures.c. */
 typedef enum caucus_stroke {
     CAUCUS_STROKE_HIDDEN, /* in the tables only */
     CAUCUS_STROKE_FIRST,
@@ -64,6 +64,7 @@ typedef struct caucus_series_spec {
     caucus_stroke stroke;
     bool small;    /* also drawn for the other seeds */
     uint32_t most; /* at most this many trials; 0 = as many as the figure */
+    bool equal;    /* asked for more than the figure's epsilon, so that the figure's epsilon is what it guarantees */
 } caucus_series_spec;
 
 typedef struct caucus_figure_spec {

@@ -104,7 +104,7 @@ valid_json() { python3 - stdout <<'END'
 import json, sys
 study = json.load(open(sys.argv[1]))
 assert study["seed"] == 8 and study["private"] is False and study["report"] == "report"
-assert all(claim["holds"] for claim in study["claims"]) and len(study["claims"]) == 5, study["claims"]
+assert all(claim["holds"] for claim in study["claims"]) and len(study["claims"]) == 7, study["claims"]
 tight = {s["series"]: s for s in study["series"]}["svt-1"]
 assert tight["regret_mean"] <= 2.5 and tight["regret_std"] > 0 and abs(tight["epsilon_choices"] - 10) < 0.01
 END
