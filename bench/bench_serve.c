@@ -16,6 +16,7 @@
 #include "bench_side.h"
 
 #include "dial/certify.h"
+#include "plan/plan.h"
 
 #define TURNS_MAX 11u
 

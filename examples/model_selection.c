@@ -134,7 +134,7 @@ static void sum_up(const fleet *f) {
     double played = 0, best = 1e9;
     uint32_t winner = 0;
     for (uint32_t i = 0; i < DEVICES; i++)
-        played += (double)caucus_client_cost(f->device[i]) / (double)f->plan->grid / DEVICES;
+        played += (double)caucus_client_cost(f->device[i]) / (double)caucus_plan_grid(f->plan) / DEVICES;
     for (uint32_t n = 0; n < MODELS; n++) {
         double cost = 0;
         for (uint32_t i = 1; i <= DEVICES; i++)
@@ -146,11 +146,11 @@ static void sum_up(const fleet *f) {
         }
     }
     printf("cost per device: %.1f; always %s: %.1f; regret %.1f (proven: at most %.1f)\n", played, model_name[winner],
-           best, played - best, f->plan->bound);
+           best, played - best, caucus_plan_bound(f->plan));
     printf("sent: %.0f numbers per device (a vector per block would be %d)\n", (double)f->numbers_sent / DEVICES,
            ROUNDS / BLOCK * MODELS);
     printf("privacy of all choices together: epsilon %.3g, unit: everything a device sees in %d rounds\n",
-           f->plan->guarantee.epsilon_choices, BLOCK);
+           caucus_plan_epsilon_choices(f->plan), BLOCK);
 }
 
 static int read_seed(int argc, char **argv, caucus_key *key, const caucus_key **ret) {

@@ -48,24 +48,23 @@ static void add_up(const caucus_plan *plan, int64_t score[EXPERTS]) {
     memset(score, 0, EXPERTS * sizeof score[0]);
     for (int client = 0; client < CLIENTS; client++)
         for (int n = 0; n < EXPERTS; n++)
-            score[n] += (int64_t)(measured_loss(client, n) * (double)plan->grid + 0.5);
+            score[n] += (int64_t)(measured_loss(client, n) * (double)caucus_plan_grid(plan) + 0.5);
 }
 
 /* 3. What the selection costs: 2 * rate * (how far one client can move a score = one full loss = grid). */
 static caucus_status price(const caucus_plan *plan, caucus_rational rate, caucus_rational *ret) {
-    return caucus_rational_mul(rate, caucus_rational_make(2 * (uint64_t)plan->grid, 1), ret);
+    return caucus_rational_mul(rate, caucus_rational_make(2 * (uint64_t)caucus_plan_grid(plan), 1), ret);
 }
 
 /* 4. Record the release, then draw it: a ledger that refuses must be asked before anything is known. */
 static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key *key) {
-    const caucus_rational rate = plan->stoch.phase[0].select_rate[0];
     const caucus_rational nothing = caucus_rational_make(0, 1);
-    caucus_rational spent;
+    caucus_rational rate, spent;
     caucus_error error = {0};
     uint32_t run;
     if (caucus_ledger_reserve(ledger, plan, "spam-filter", key->seeded, &run, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
-    if (price(plan, rate, &spent) != CAUCUS_OK ||
+    if (caucus_plan_select_rate(plan, 0, &rate) != CAUCUS_OK || price(plan, rate, &spent) != CAUCUS_OK ||
         caucus_ledger_release(ledger, run, 1, "selection", spent, nothing, &error) != CAUCUS_OK)
         return give_up("ledger", &error);
 
@@ -75,7 +74,7 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
     add_up(plan, score);
     printf("scores (mistakes summed over %d clients; the coordinator's secret):", CLIENTS);
     for (int n = 0; n < EXPERTS; n++)
-        printf(" %.1f", (double)score[n] / (double)plan->grid);
+        printf(" %.1f", (double)score[n] / (double)caucus_plan_grid(plan));
     caucus_stream_init(&stream, key, CAUCUS_PURPOSE_SELECT, 2, 0, 0);
     uint32_t chosen = caucus_select_flip(&stream, score, EXPERTS, rate, scratch);
     caucus_stream_wipe(&stream);
@@ -89,7 +88,9 @@ static int show_ledger(const caucus_plan *plan, caucus_ledger *ledger, bool seed
     caucus_ledger_totals totals;
     caucus_error error = {0};
     uint32_t run;
-    caucus_ledger_total(ledger, &totals);
+    caucus_ledger_totals_init(&totals);
+    if (caucus_ledger_total(ledger, &totals) != CAUCUS_OK)
+        return 1;
     printf("ledger: released %.3g of %.3g, left %.3g\n", totals.released_choices, totals.budget_epsilon,
            totals.left_epsilon);
     for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {

@@ -197,7 +197,7 @@ static caucus_status play(market *m, const ratings *r, const caucus_plan *plan) 
         printf("lost per shop: %.1f stars in %u rounds; always %s: %.1f\n", played, (unsigned)rounds_of(r),
                genre_name[best], total[best]);
         printf("privacy of every message, against everybody: epsilon %.3g for one user\n",
-               plan->guarantee.epsilon_messages);
+               caucus_plan_epsilon_messages(plan));
     }
     return status;
 }

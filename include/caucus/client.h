@@ -17,6 +17,7 @@
 #define CAUCUS_CLIENT_H
 
 #include <caucus/message.h>
+#include <caucus/rng.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,6 +8,7 @@
 #define CAUCUS_COORDINATOR_H
 
 #include <caucus/message.h>
+#include <caucus/rng.h>
 
 #ifdef __cplusplus
 extern "C" {

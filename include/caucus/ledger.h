@@ -30,6 +30,7 @@ typedef enum caucus_entry_kind {
     CAUCUS_ENTRY_RELEASE     /* something was announced or sent */
 } caucus_entry_kind;
 
+/* One entry. The library alone makes them and gives out pointers to its own: the struct may grow at its end. */
 typedef struct caucus_entry {
     caucus_entry_kind kind;
     uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
@@ -59,8 +60,9 @@ CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t r
                                                caucus_rational choices, caucus_rational messages,
                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Totals reserved and released, and what is left of the budget (saturating at 0). */
+/** Totals reserved and released, and what is left of the budget (saturating at 0). The struct grows at its end. */
 typedef struct caucus_ledger_totals {
+    size_t size; /* of this struct, as the caller knows it; set by caucus_ledger_totals_init() */
     double budget_epsilon, budget_delta;
     double reserved_choices, reserved_messages, reserved_delta;
     double released_choices, released_messages;
@@ -68,7 +70,11 @@ typedef struct caucus_ledger_totals {
     uint32_t runs, releases;
     bool any_seeded;
 } caucus_ledger_totals;
-CAUCUS_API void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret);
+/** Zeros, and the size. */
+CAUCUS_API void caucus_ledger_totals_init(caucus_ledger_totals *ret);
+/** Fill them in.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (a size that this library does not know; nothing is filled in). Cost: O(1). */
+CAUCUS_API caucus_status caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) CAUCUS_MUST_CHECK;
 
 /** Entries in order, for reading and for writing to a file. */
 CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);

@@ -3,7 +3,10 @@
  *
  * The coordinator announces; every client hears the same words. An announcement says what is in force
  * and what is asked next; a report answers it. A report is an immutable item: counted at most
- * once, re-sent byte for byte, never merged with another (docs/PRIVACY.md, "Reports on a network that fails"). */
+ * once, re-sent byte for byte, never merged with another (docs/PRIVACY.md, "Reports on a network that fails").
+ *
+ * Both structs are on the path of every report, are made by either side and hold no size: their shape is frozen within
+ * a soname. A new field is a new version of the protocol and a new soname. */
 #ifndef CAUCUS_MESSAGE_H
 #define CAUCUS_MESSAGE_H
 

@@ -1,18 +1,23 @@
 /* plan.h: the immutable result of calibration. Everything a run does is fixed here, in integers.
  * layer: plan
  *
- * `caucus_plan_new` calibrates and then lets the accountant recompute epsilon and delta from the
- * integers it chose; a plan that would exceed what was asked is refused, never returned.
- * Doubles in a plan are for people (bounds, explanations); mechanisms read only integers. */
+ * caucus_plan_new() calibrates and then lets the accountant recompute epsilon and delta from the integers it chose; a
+ * plan that would exceed what was asked is refused, never returned. Plans as files are in plan_file.h.
+ *
+ * A plan is opaque: it is asked by name. What it is asked never changes while it exists, any number of threads may ask
+ * at a time, and what is given out as a pointer belongs to the plan and stands until caucus_plan_free(). None of the
+ * questions costs more than a look. */
 #ifndef CAUCUS_PLAN_H
 #define CAUCUS_PLAN_H
 
+#include <caucus/rational.h>
 #include <caucus/settings.h>
-#include <caucus/threshold.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct caucus_plan caucus_plan;
 
 typedef enum caucus_bound_kind {
     CAUCUS_BOUND_NONE = 0,
@@ -20,94 +25,53 @@ typedef enum caucus_bound_kind {
     CAUCUS_BOUND_EXPECTATION  /* bounds the mean */
 } caucus_bound_kind;
 
-/* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. */
-typedef struct caucus_svt_plan {
-    uint64_t blocks;              /* ceil(T/N) */
-    uint64_t checks;              /* M = blocks - 1: nothing is left to decide after the last block */
-    uint32_t switches;            /* kappa: selections allowed, 0 if checks = 0 */
-    caucus_noise threshold_noise; /* once per epoch */
-    caucus_noise check_noise;     /* once per check */
-    int64_t *threshold;           /* [switches]: L of epoch k */
-    caucus_rational *select_rate; /* [switches]: P(y) ~ e^(-rate*score), scores in grid units: eta_k/(2*grid) */
-    int64_t score_floor;          /* m*Lstar: score = max(cum, floor) */
-    double margin;                /* g, for people */
-    double epsilon_threshold;     /* eps_AT, for people */
-} caucus_svt_plan;
-
-/* One phase p >= 2 of Fed-DP-OPE-Stoch: learn from the losses of phase p-1, then play. */
-typedef struct caucus_stoch_phase {
-    uint64_t first;   /* first round it plays, 2^(p-1), counted from 1 */
-    uint64_t length;  /* rounds it plays */
-    uint64_t samples; /* n_p = 2^(p-2) losses of the phase before, per client */
-    uint32_t trees;   /* T1; 0 = one root-only step */
-    uint64_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
-    /* Index j: the tree, 1..trees, or 0 for the root-only step. */
-    caucus_rational
-        select_rate[CAUCUS_TREES_MAX + 1]; /* trust coordinator: rate on summed V (flip, exponential, noisy-min) */
-    caucus_noise
-        leaf_noise[CAUCUS_TREES_MAX + 1]; /* trust paper-local: added to every coordinate of a client's V at a leaf */
-    /* Index h: depth of a vertex, 0 = root. */
-    caucus_noise
-        vertex_noise[CAUCUS_TREES_MAX + 1]; /* trust nobody (knorm, laplace-d, gauss): added to a vertex's increment */
-    int64_t
-        clamp[CAUCUS_TREES_MAX + 1]; /* C_h, grid units: a gradient difference is clamped to [-C_h, C_h]; [0] unused */
-    caucus_rational vote_rate;       /* trust nobody (vote, shortlist): permute-and-flip on a client's own V */
-    caucus_noise shortlist_noise;    /* trust nobody (shortlist): K-norm noise on CAUCUS_SHORTLIST sums */
-    double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
-} caucus_stoch_phase;
-
-typedef struct caucus_stoch_plan {
-    uint64_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
-    caucus_stoch_phase *phase;        /* [phases - 1]: phase p is phase[p - 2] */
-    caucus_select select;             /* resolved: never AUTO */
-    caucus_message message;           /* resolved: never AUTO */
-    int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
-    uint32_t past;                    /* entries of past_weights: 1 without past_phases */
-    uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
-} caucus_stoch_plan;
-
-/* Fed-Hedge and leader. */
-typedef struct caucus_hedge_plan {
-    uint64_t blocks;      /* ceil(T/N) */
-    caucus_rational rate; /* P(y) ~ e^(-rate*cum(y)), cum in grid units: e_H/(m*grid) */
-    double learning_rate; /* e_H, for people */
-} caucus_hedge_plan;
-
-/* What is guaranteed, recomputed by the accountant from the integers above. */
-typedef struct caucus_guarantee {
-    double epsilon_choices;  /* for everything announced; INFINITY if not private */
-    double epsilon_messages; /* for everything a client sends; NAN if the coordinator is trusted with it */
-    double delta;            /* of both; 0 = pure */
-    double rho_zcdp;         /* zCDP part, 0 if accounted purely */
-    char note[240];          /* one plain sentence for people: whom it protects from what */
-} caucus_guarantee;
-
-typedef struct caucus_plan {
-    caucus_settings settings; /* as checked: grid resolved, clients = 1 for the baselines */
-    int64_t grid;             /* G */
-    caucus_svt_plan svt;      /* svt, sparse-vector */
-    caucus_stoch_plan stoch;  /* stoch, limited-updates */
-    caucus_hedge_plan hedge;  /* hedge, leader */
-    caucus_guarantee guarantee;
-    caucus_bound_kind bound_kind;
-    double bound;          /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
-    double bound_uncapped; /* the formula's value, to tell a vacuous bound */
-} caucus_plan;
-
 /** Calibrate.
- *  In:      settings  checked again here; borrowed.
- *  Out:     *ret_plan  release with caucus_plan_free; written only on success.
+ *  In:      settings  set up by caucus_settings_init(); checked again here; borrowed for the call.
+ *  Out:     *ret_plan  release with caucus_plan_free(); written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW, CAUCUS_E_MEMORY; the error names the
- * field. Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */
+ *           field.
+ *  Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */
 CAUCUS_API caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret_plan,
                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Free. NULL is allowed. */
 CAUCUS_API void caucus_plan_free(caucus_plan *plan);
 
-/** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always
- *  passes; a plan altered by hand or read from a file is refused here.
- *  Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (exceeds settings.epsilon or delta, and calibration is not `paper`). */
-CAUCUS_API caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret,
-                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The settings it was made from, as checked: the grid is chosen, baselines have one client. */
+CAUCUS_API const caucus_settings *caucus_plan_settings(const caucus_plan *plan);
+/** m, d and T of the settings. */
+CAUCUS_API uint32_t caucus_plan_clients(const caucus_plan *plan);
+CAUCUS_API uint32_t caucus_plan_experts(const caucus_plan *plan);
+CAUCUS_API uint64_t caucus_plan_rounds(const caucus_plan *plan);
+/** Blocks of the run (stoch: phases). */
+CAUCUS_API uint64_t caucus_plan_blocks(const caucus_plan *plan);
+/** The most selections that a run can make. */
+CAUCUS_API uint64_t caucus_plan_selections(const caucus_plan *plan);
+/** G: a loss becomes a whole number of steps, 0 for `lo` and G for `hi`. */
+CAUCUS_API int64_t caucus_plan_grid(const caucus_plan *plan);
+
+/** Epsilon for everything announced, recomputed by the accountant from the plan's integers. INFINITY: not private. */
+CAUCUS_API double caucus_plan_epsilon_choices(const caucus_plan *plan);
+/** Epsilon for everything a client sends. NAN: the coordinator is trusted with it. */
+CAUCUS_API double caucus_plan_epsilon_messages(const caucus_plan *plan);
+/** Delta of both; 0: pure. */
+CAUCUS_API double caucus_plan_delta(const caucus_plan *plan);
+/** What was accounted for as zero-concentrated privacy (zCDP); 0: nothing. */
+CAUCUS_API double caucus_plan_rho_zcdp(const caucus_plan *plan);
+/** Whom the plan protects from what, one plain sentence. */
+CAUCUS_API const char *caucus_plan_note(const caucus_plan *plan);
+
+/** What is proved about the regret: with which reading, and how much at most, per client and in the units of the losses,
+ *  capped at T*(hi - lo). The number means nothing if the kind is CAUCUS_BOUND_NONE. */
+CAUCUS_API caucus_bound_kind caucus_plan_bound_kind(const caucus_plan *plan);
+CAUCUS_API double caucus_plan_bound(const caucus_plan *plan);
+/** The formula's own value: a bound above T*(hi - lo) says nothing. */
+CAUCUS_API double caucus_plan_bound_uncapped(const caucus_plan *plan);
+
+/** The rate at which the coordinator's selection number `selection` (from 0) draws, P(y) ~ e^(-rate*score), scores in
+ *  grid units summed over the clients; 2*rate*G is what it costs.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (there is no such selection, or the clients' own noise decides it). */
+CAUCUS_API caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selection,
+                                                 caucus_rational *ret) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

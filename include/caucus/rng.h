@@ -7,7 +7,9 @@
  * rejection consumes only its own stream. A run without end has more phases and indices than the nonce has room for:
  * what does not fit (phase >> 16, index >> 32) goes into the key, which is then a subkey of the one given.
  * A key from the operating system makes a private run; a seed makes a repeatable one, which is
- * NOT PRIVATE: whoever knows the seed can subtract the noise. */
+ * NOT PRIVATE: whoever knows the seed can subtract the noise.
+ *
+ * Keys and streams lie in the memory of the caller, often by the million: their shape is frozen within a soname. */
 #ifndef CAUCUS_RNG_H
 #define CAUCUS_RNG_H
 

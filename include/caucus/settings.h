@@ -8,6 +8,7 @@
 
 #include <caucus/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,7 +89,11 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 #define CAUCUS_TREES_MAX 7
 #define CAUCUS_SHORTLIST 8
 
+/* What is asked for. Set up by caucus_settings_init(), then changed field by field: the struct grows at its end, and its
+ * size says how much of it the caller knows. A library that knows more gives the rest its defaults; one that knows less
+ * refuses it, since it cannot do what it does not understand. */
 typedef struct caucus_settings {
+    size_t size;                    /* of this struct, as the caller knows it; set by caucus_settings_init() */
     caucus_algorithm algorithm;     /* svt */
     caucus_trust trust;             /* mandatory: caucus_settings_init() leaves it at CAUCUS_TRUST_COUNT */
     caucus_calibration calibration; /* tight */
@@ -114,12 +119,14 @@ typedef struct caucus_settings {
     uint32_t grid;     /* G, steps of the loss grid: 0 (choose 2^20, or 2^16 if sums need it) or 1 .. 2^20 (0) */
 } caucus_settings;
 
-/** The defaults above. */
+/** The defaults above, and the size. */
 CAUCUS_API void caucus_settings_init(caucus_settings *ret);
 
 /** Check ranges and contradictions that need no calibration. Baselines get clients = 1 silently, leader epsilon =
- *  INFINITY, delta = 0, unit event, calibration tight (it has no privacy to ask about). Unchanged on failure.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW; the error names the field. */
+ *  INFINITY, delta = 0, unit event, calibration tight (it has no privacy to ask about). Unchanged on failure, and never
+ *  written beyond its size.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size": not set up by caucus_settings_init(), or by that of a later version),
+ *           CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW; the error names the field. */
 CAUCUS_API caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus

@@ -4,7 +4,9 @@
  * In one epoch the expert in force is constant and its cost q restarts at 0, so replacing one loss
  * shifts every later check by the same c, |c| <= W. Then an epoch is max(W*rate_T, W*rate_Q)-DP and epochs
  * compose in parallel (docs/PRIVACY.md, lemma AT). This type holds q itself and refuses cost of another
- * expert, so that the lemma's conditions are true by construction, not by convention. */
+ * expert, so that the lemma's conditions are true by construction, not by convention.
+ *
+ * A noise and a threshold are values in the memory of the caller: their shape is frozen within a soname. */
 #ifndef CAUCUS_THRESHOLD_H
 #define CAUCUS_THRESHOLD_H
 

@@ -5,6 +5,7 @@
 #include <caucus/message.h>
 
 #include "algo/pack.h"
+#include "plan/plan.h"
 
 void caucus_pack_announcement(caucus_pack *pack, const caucus_plan *plan, caucus_announcement *announcement);
 

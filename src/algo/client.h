@@ -13,6 +13,7 @@
 #include "algo/tree.h"
 #include "num/grid.h"
 #include "num/weights.h"
+#include "plan/plan.h"
 
 /* What the announcement before the one in force asked for. */
 typedef struct caucus_asked {

@@ -16,6 +16,7 @@
 #include "algo/schedule.h"
 #include "algo/tree.h"
 #include "num/int128.h"
+#include "plan/plan.h"
 
 struct caucus_coordinator {
     const caucus_plan *plan;

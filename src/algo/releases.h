@@ -13,6 +13,7 @@
 #include <caucus/message.h>
 
 #include "num/int128.h"
+#include "plan/plan.h"
 
 typedef struct caucus_releases {
     const caucus_plan *plan;

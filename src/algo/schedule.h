@@ -5,7 +5,7 @@
 #ifndef CAUCUS_ALGO_SCHEDULE_H
 #define CAUCUS_ALGO_SCHEDULE_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 static inline uint64_t caucus_block_end(const caucus_settings *s, uint64_t block) {
     uint64_t end;

@@ -5,7 +5,7 @@
 
 #include "audit/audit.h"
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 /* One selection (audit_mechanism.c). A challenger, expert 0, has one score, all others another. Statistic: 1 if the
  * challenger is chosen. */

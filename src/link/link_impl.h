@@ -6,6 +6,7 @@
 #include <caucus/link.h>
 
 #include "link/redial.h"
+#include "plan/plan.h"
 #include "wire/wire.h"
 
 /* Announcements that may wait for their losses; a coordinator that is further ahead is not read from. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "net/http.h"
+#include "plan/plan.h"
 
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
 #define CAUCUS_VIEW_DOTS 1024     /* clients shown one by one; beyond it only their counts */

@@ -42,6 +42,7 @@
 #include "dial/address.h"
 #include "dial/tls.h"
 #include "net/server.h"
+#include "plan/plan.h"
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u

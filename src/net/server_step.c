@@ -14,6 +14,7 @@
 
 #include "algo/wipe.h"
 #include "num/error_line.h"
+#include "plan/ledger.h"
 #include "store/clock.h"
 
 static uint32_t chunk_of(uint64_t serial, uint64_t *ret_at) {
@@ -70,8 +71,7 @@ static void publish(caucus_server *s) {
         atomic_store_explicit(&s->cost_next[i], cost, memory_order_relaxed);
         atomic_store_explicit(&s->sums_next[i], sums, memory_order_relaxed);
     }
-    caucus_ledger_totals totals;
-    caucus_ledger_total(s->ledger, &totals);
+    caucus_ledger_totals totals = caucus_ledger_totals_of(s->ledger);
     s->shown.selections = caucus_coordinator_selections(s->machine);
     s->shown.checks = caucus_coordinator_checks(s->machine);
     s->shown.epsilon_spent = totals.released_choices;

@@ -3,7 +3,7 @@
 #ifndef DP_ACCOUNT_H
 #define DP_ACCOUNT_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #ifndef DP_CALIBRATE_H
 #define DP_CALIBRATE_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 #include "num/int128.h"
 

@@ -71,11 +71,3 @@ caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) 
                                  word[i]);
     return ret;
 }
-
-uint64_t caucus_plan_blocks(const caucus_plan *plan) {
-    return caucus_plan_ops_of(plan)->blocks(plan);
-}
-
-uint64_t caucus_plan_selections(const caucus_plan *plan) {
-    return caucus_plan_ops_of(plan)->selections(plan);
-}

@@ -71,6 +71,9 @@ typedef struct caucus_plan_ops {
 
     uint64_t (*blocks)(const caucus_plan *plan);     /* blocks or phases of the run */
     uint64_t (*selections)(const caucus_plan *plan); /* the most that a run can make */
+    /* The rate of the coordinator's selection number `selection`, from 0 and below the most; false where clients add the
+     * noise. */
+    bool (*select_rate)(const caucus_plan *plan, uint64_t selection, caucus_rational *ret);
 } caucus_plan_ops;
 
 /** The family of an algorithm or plan, and its table. */
@@ -90,9 +93,5 @@ typedef struct caucus_takers {
     char text[96];
 } caucus_takers;
 caucus_takers caucus_option_takers(caucus_plan_option option, const char *last);
-
-/** Blocks or phases of a plan's run, and the most selections it can make. */
-uint64_t caucus_plan_blocks(const caucus_plan *plan);
-uint64_t caucus_plan_selections(const caucus_plan *plan);
 
 #endif

@@ -100,6 +100,15 @@ static uint64_t selections(const caucus_plan *plan) {
     return plan->hedge.blocks - 1;
 }
 
+/* The leader is not drawn: it has no rate. */
+static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
+    (void)selection; /* all alike */
+    if (plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER)
+        return false;
+    *ret = plan->hedge.rate;
+    return true;
+}
+
 const caucus_plan_ops caucus_plan_hedge = {
     .variant = {{CAUCUS_ALGORITHM_HEDGE, "Fed-Hedge", .reference = false},
                 {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
@@ -110,4 +119,5 @@ const caucus_plan_ops caucus_plan_hedge = {
     .walk = walk,
     .blocks = blocks,
     .selections = selections,
+    .select_rate = select_rate,
 };

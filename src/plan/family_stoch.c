@@ -155,6 +155,26 @@ static uint64_t selections(const caucus_plan *plan) {
     return sum;
 }
 
+/* Phase by phase; in a phase tree j makes 2^j selections, those of trees 1 .. j-1 before it 2^j - 2. */
+static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
+    if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
+        return false;
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
+        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+        const uint64_t leaves = phase->trees > 0 ? ((uint64_t)2 << phase->trees) - 2 : 1;
+        if (selection >= leaves) {
+            selection -= leaves;
+            continue;
+        }
+        uint32_t tree = phase->trees > 0 ? 1 : 0;
+        while (tree > 0 && selection >= ((uint64_t)2 << tree) - 2)
+            tree++;
+        *ret = phase->select_rate[tree];
+        return true;
+    }
+    return false;
+}
+
 const caucus_plan_ops caucus_plan_stoch = {
     .variant = {{CAUCUS_ALGORITHM_STOCH, "Fed-DP-OPE-Stoch", .alone = false},
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
@@ -169,4 +189,5 @@ const caucus_plan_ops caucus_plan_stoch = {
     .release = release,
     .blocks = blocks,
     .selections = selections,
+    .select_rate = select_rate,
 };

@@ -149,6 +149,11 @@ static uint64_t selections(const caucus_plan *plan) {
     return plan->svt.switches;
 }
 
+static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
+    *ret = plan->svt.select_rate[selection];
+    return true;
+}
+
 const caucus_plan_ops caucus_plan_svt = {
     .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
                 {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
@@ -162,4 +167,5 @@ const caucus_plan_ops caucus_plan_svt = {
     .release = release,
     .blocks = blocks,
     .selections = selections,
+    .select_rate = select_rate,
 };

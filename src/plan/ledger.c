@@ -9,7 +9,9 @@
  * entry holds what the sum rounded up to 2^-30 grew by: so rounding costs a run at most one step in all, not one
  * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
  * so that a restarted run is not refused the last release of a plan that fits exactly. */
+#include "plan/ledger.h"
 #include "plan/ledger_text.h"
+#include "plan/plan.h"
 
 #include "num/checked.h"
 
@@ -278,9 +280,12 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_
     return status;
 }
 
-void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) {
+caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger) {
     const caucus_entry *budget = &ledger->entry[0];
-    *ret = (caucus_ledger_totals){.budget_epsilon = epsilon_of(budget->choices), .budget_delta = budget->delta};
+    caucus_ledger_totals totals, *ret = &totals;
+    caucus_ledger_totals_init(ret);
+    ret->budget_epsilon = epsilon_of(budget->choices);
+    ret->budget_delta = budget->delta;
     ret->reserved_choices = epsilon_of(ledger->reserved_choices);
     ret->reserved_messages = epsilon_of(ledger->reserved_messages);
     ret->released_choices = epsilon_of(ledger->released_choices);
@@ -291,6 +296,18 @@ void caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret)
     ret->left_epsilon = budget->choices == INFINITE ? INFINITY : epsilon_of(budget->choices - ledger->charged);
     ret->left_delta = fmax(0, budget->delta - ledger->delta);
     ret->runs = (uint32_t)ledger->runs;
+    return totals;
+}
+
+void caucus_ledger_totals_init(caucus_ledger_totals *ret) {
+    *ret = (caucus_ledger_totals){.size = sizeof *ret};
+}
+
+caucus_status caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) {
+    if (ret->size != sizeof *ret) /* the only size there has been */
+        return CAUCUS_E_RANGE;
+    *ret = caucus_ledger_totals_of(ledger);
+    return CAUCUS_OK;
 }
 
 size_t caucus_ledger_count(const caucus_ledger *ledger) {

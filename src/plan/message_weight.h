@@ -3,7 +3,7 @@
 #ifndef DP_MESSAGE_WEIGHT_H
 #define DP_MESSAGE_WEIGHT_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 /* The weight, 1..2^12, of the sums of `records` losses per client under `noise` in dimension k: records/(records + c),
  * c = 4*variance/grid^2 being the number of losses whose own spread equals the noise. Integers only. */

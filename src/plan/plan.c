@@ -45,8 +45,10 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
 }
 
 caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error) {
-    caucus_settings checked = *settings;
-    caucus_status status = caucus_settings_check(&checked, ret_error);
+    caucus_settings checked;
+    caucus_status status = caucus_settings_take(settings, &checked, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_settings_check(&checked, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (checked.grid != 0)

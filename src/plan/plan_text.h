@@ -6,7 +6,7 @@
 #ifndef CAUCUS_PLAN_PLAN_TEXT_H
 #define CAUCUS_PLAN_PLAN_TEXT_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 #define CAUCUS_PLAN_HEX_BYTES 65 /* 64 hexadecimal digits and the end */
 

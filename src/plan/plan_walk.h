@@ -6,7 +6,7 @@
 #ifndef CAUCUS_PLAN_PLAN_WALK_H
 #define CAUCUS_PLAN_PLAN_WALK_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 typedef enum caucus_value_kind {
     CAUCUS_VALUE_WHOLE,    /* *whole, 0 .. most */

@@ -70,6 +70,7 @@ CHOICE_FUNCTIONS(loss_shape, "loss-shape", CAUCUS_LOSS_SHAPE_LIST)
 
 void caucus_settings_init(caucus_settings *ret) {
     *ret = (caucus_settings){
+        .size = sizeof *ret,
         .algorithm = CAUCUS_ALGORITHM_SVT,
         .trust = CAUCUS_TRUST_COUNT, /* nobody is trusted by default, and nobody is distrusted: it must be said */
         .calibration = CAUCUS_CALIBRATION_TIGHT,
@@ -280,9 +281,30 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
                        s->rounds, s->clients, (unsigned long long)grid);
 }
 
+/* Every size that a version of the struct had: what a caller does not know of yet has its default. */
+static const size_t shapes[] = {offsetof(caucus_settings, grid), sizeof(caucus_settings)};
+
+caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (given->size == shapes[i]) {
+            caucus_settings_init(ret);
+            memcpy(ret, given, given->size);
+            ret->size = sizeof *ret;
+            return CAUCUS_OK;
+        }
+    return caucus_fail(
+        ret_error, CAUCUS_E_RANGE, "size",
+        given->size > sizeof *ret
+            ? "%zu: settings of a later version of caucus than this library, which knows %zu bytes of them"
+            : "%zu (accepted: what caucus_settings_init() sets, %zu)",
+        given->size, sizeof *ret);
+}
+
 caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) {
-    caucus_settings s = *settings;
-    caucus_status status = check_choices(&s, ret_error);
+    caucus_settings s;
+    caucus_status status = caucus_settings_take(settings, &s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_choices(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sizes(&s, ret_error);
     if (status == CAUCUS_OK)
@@ -305,7 +327,9 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_options(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
-    if (status == CAUCUS_OK)
-        *settings = s;
+    if (status == CAUCUS_OK) {
+        s.size = settings->size;
+        memcpy(settings, &s, s.size);
+    }
     return status;
 }

@@ -8,6 +8,7 @@
 #ifndef CAUCUS_SHOW_BOUND_FIT_H
 #define CAUCUS_SHOW_BOUND_FIT_H
 
+#include "plan/plan.h"
 #include "show/plan_facts.h"
 
 typedef enum caucus_bound_fit {

@@ -1,6 +1,7 @@
 /* ledger_view.c: a ledger, run by run. See ledger_view.h. */
 #include "show/ledger_view.h"
 
+#include "plan/ledger.h"
 #include "show/output.h"
 #include "show/plan_words.h"
 #include "store/json.h"
@@ -47,7 +48,7 @@ static void take_release(caucus_run_view *run, const caucus_entry *e) {
 caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) {
     caucus_ledger_view view = {.path = path, .ledger = ledger};
     const size_t count = caucus_ledger_count(ledger);
-    caucus_ledger_total(ledger, &view.totals);
+    view.totals = caucus_ledger_totals_of(ledger);
     view.run = calloc(view.totals.runs + 1, sizeof *view.run);
     if (view.run == NULL)
         return CAUCUS_E_MEMORY;

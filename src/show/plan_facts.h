@@ -6,6 +6,7 @@
 #ifndef CAUCUS_SHOW_PLAN_FACTS_H
 #define CAUCUS_SHOW_PLAN_FACTS_H
 
+#include "plan/plan.h"
 #include "sim/run.h"
 
 /* What is known of the losses. X(NAME, "word", "one line for help") */

@@ -3,6 +3,7 @@
 #ifndef CAUCUS_SHOW_PLAN_PRINT_H
 #define CAUCUS_SHOW_PLAN_PRINT_H
 
+#include "plan/plan.h"
 #include "show/plan_facts.h"
 #include "store/plan_file.h"
 

@@ -3,7 +3,7 @@
 #ifndef CAUCUS_SHOW_PLAN_WORDS_H
 #define CAUCUS_SHOW_PLAN_WORDS_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 #include <stdio.h>
 
 /* Room for any of the texts below; they return their buffer. */

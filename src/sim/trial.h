@@ -9,6 +9,7 @@
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
 
+#include "plan/plan.h"
 #include "sim/adversary.h"
 
 /* Points of a regret curve: after rounds ceil(T*k/CAUCUS_CURVE_POINTS), k = 1.. */

@@ -1,6 +1,7 @@
 /* ledger_file.c: ledgers on disk. See ledger_file.h. */
 #include "store/ledger_file.h"
 
+#include "plan/ledger.h"
 #include "store/atomic_file.h"
 
 #include <errno.h>
@@ -113,8 +114,7 @@ static caucus_status open_old(caucus_ledger_file *file, caucus_error *ret_error)
 
 static caucus_status check_budget(const caucus_ledger_file *file, double epsilon, double delta,
                                   caucus_error *ret_error) {
-    caucus_ledger_totals totals;
-    caucus_ledger_total(file->ledger, &totals);
+    caucus_ledger_totals totals = caucus_ledger_totals_of(file->ledger);
     bool same = isinf(epsilon) ? isinf(totals.budget_epsilon) : fabs(totals.budget_epsilon - epsilon) <= 0x1p-30;
     if (same && totals.budget_delta == delta)
         return CAUCUS_OK;

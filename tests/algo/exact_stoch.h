@@ -13,6 +13,7 @@
 #include "dp/exact.h"
 
 #include "algo/tree.h"
+#include "plan/plan.h"
 
 #define STOCH_LEAVES_MAX 6 /* two trees */
 

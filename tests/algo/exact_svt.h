@@ -10,6 +10,7 @@
 
 #include "dp/exact.h"
 #include "dp/laws.h"
+#include "plan/plan.h"
 
 #define SVT_CHECKS_MAX 4
 #define SVT_KEEP 2 /* symbols of a transcript: chosen expert 0 or 1, or keep */

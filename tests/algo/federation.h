@@ -13,6 +13,8 @@
 
 #include <caucus/caucus.h>
 
+#include "plan/plan.h"
+
 #define MAX_CLIENTS 16
 #define MAX_DECISIONS 4096
 

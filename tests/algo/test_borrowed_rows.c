@@ -5,6 +5,7 @@
 
 #include "algo/borrowed_rows.h"
 #include "num/grid.h"
+#include "plan/plan.h"
 
 #define ROUNDS 200
 #define EXPERTS 19

@@ -6,6 +6,7 @@
  * law. */
 #include "dp/exact.h"
 #include "dp/laws.h"
+#include "plan/plan.h"
 
 #include <caucus/coordinator.h>
 

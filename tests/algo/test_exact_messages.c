@@ -6,6 +6,7 @@
  * same search shows what the paper's noise really costs, and that the accountant does not say less. */
 #include "algo/exact_stoch.h"
 #include "dp/laws.h"
+#include "plan/plan.h"
 
 static caucus_plan *message_plan(caucus_message message, caucus_loss_shape losses, int trees, caucus_unit unit,
                                  double epsilon) {

@@ -8,6 +8,7 @@
 #include "algo/exact_stoch.h"
 
 #include "algo/exact_svt.h"
+#include "plan/plan.h"
 #include <inttypes.h>
 
 static const long double orders[] = {1.05L, 1.5L, 2, 4, 8, 32};

@@ -5,6 +5,7 @@
  * the paper's noisy-min scale where gradients are not smooth (the accountant must say so, and the search must find it),
  * and samples used in two vertices. */
 #include "algo/exact_stoch.h"
+#include "plan/plan.h"
 
 static caucus_plan *tree_plan(int trees, double smoothness, caucus_select select, caucus_calibration calibration,
                               double epsilon, uint32_t clients) {

@@ -5,6 +5,7 @@
  * Algorithm 3 (tree by tree, leaf by leaf, whole iterates as fractions). Gradients jump wildly with the iterate, so
  * that a wrong iterate, slice, clamp, factor 2^depth or rate would show. */
 #include "dp/exact.h"
+#include "plan/plan.h"
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>

@@ -6,6 +6,7 @@
  * eps_AT + sum eta_k is nearly reached. The law is tied to the code by running the coordinator itself
  * and comparing frequencies. */
 #include "algo/exact_svt.h"
+#include "plan/plan.h"
 
 #include <caucus/coordinator.h>
 

@@ -1,6 +1,7 @@
 /* test_partial.c: reports dealt over any number of partials, in any order and on any thread, leave the same state, byte
  * for byte, as one coordinator that receives them all; and every report gets the same answer. */
 #include "algo/federation.h"
+#include "plan/plan.h"
 
 #include <inttypes.h>
 #include <pthread.h>

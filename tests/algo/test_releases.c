@@ -12,6 +12,7 @@
 #include <caucus/caucus.h>
 
 #include "algo/releases.h"
+#include "plan/ledger.h"
 
 static caucus_plan *plan_of(caucus_algorithm algorithm, double epsilon, double delta, uint32_t rounds) {
     caucus_settings s;
@@ -60,8 +61,7 @@ static double charge_all(const caucus_plan *plan, bool restarts) {
             caucus_releases_init(&r, plan, ledger, run);
         }
     }
-    caucus_ledger_totals totals;
-    caucus_ledger_total(ledger, &totals);
+    caucus_ledger_totals totals = caucus_ledger_totals_of(ledger);
     caucus_ledger_free(ledger);
     return totals.released_choices;
 }

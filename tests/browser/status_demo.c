@@ -13,6 +13,7 @@
 #include "algo/releases.h"
 #include "net/fake_server.h" /* tests/net */
 #include "net/http.h"
+#include "plan/ledger.h"
 
 #define CLIENTS 24
 #define EXPERTS 40
@@ -45,8 +46,7 @@ static void losses(uint32_t i, uint32_t round, double *ret) {
 
 static void publish(void) {
     const caucus_announcement *now = caucus_coordinator_announcement(coordinator);
-    caucus_ledger_totals totals;
-    caucus_ledger_total(ledger, &totals);
+    caucus_ledger_totals totals = caucus_ledger_totals_of(ledger);
     pthread_mutex_lock(&server.lock);
     if (server.announced <= now->serial)
         server.history[server.announced++] = *now;

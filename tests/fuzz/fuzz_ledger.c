@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/ledger.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_kept(const caucus_ledger *ledger, const char *line) {
@@ -13,7 +15,7 @@ static void check_kept(const caucus_ledger *ledger, const char *line) {
     if (caucus_ledger_line(ledger, caucus_ledger_count(ledger) - 1, again, sizeof again) != CAUCUS_OK ||
         strcmp(again, line) != 0)
         abort();
-    caucus_ledger_total(ledger, &totals);
+    totals = caucus_ledger_totals_of(ledger);
     if (!(totals.left_epsilon >= 0) || !(totals.left_delta >= 0))
         abort();
 }

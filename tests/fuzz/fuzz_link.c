@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "link/plain_link.h"
+#include "plan/plan.h"
 #include "state_plans.h"
 #include "store/journal.h"
 #include "wire/wire.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "link/plain_link.h"
+#include "plan/plan.h"
 #include "state_plans.h"
 #include "wire/wire.h"
 

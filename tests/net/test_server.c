@@ -1,6 +1,7 @@
 /* test_server.c: over the network, the same seed and the same losses give the same experts, switch for switch; clients
  * may vanish and the coordinator may be killed at any commit. */
 #include "net/server_testing.h"
+#include "plan/ledger.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -569,8 +570,7 @@ static void kill_again(const federation *f, uint64_t n, bool after) {
     assert_true(kills > 2);
     caucus_ledger *ledger = NULL;
     assert_int_equal(caucus_store_open_ledger(h.dir, &ledger, NULL), CAUCUS_OK);
-    caucus_ledger_totals totals;
-    caucus_ledger_total(ledger, &totals);
+    caucus_ledger_totals totals = caucus_ledger_totals_of(ledger);
     assert_true(totals.any_seeded);
     assert_int_equal(totals.runs, 1);
     assert_true(totals.released_choices > 0 &&

@@ -1,5 +1,6 @@
 /* The accountant: random settings never exceed what was asked, rates grow with epsilon, and a plan with any one
  * rate raised (or variance lowered) by one per cent is refused. */
+#include "plan/plan.h"
 #include "plan/plan_testing.h"
 
 #include <inttypes.h>

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/ledger.h"
+#include "plan/plan.h"
+
 static const caucus_rational none = {0, 1};
 
 static caucus_plan plan_of(double choices, double messages, double delta) {
@@ -37,8 +40,7 @@ static caucus_status open_run(caucus_ledger *ledger, double choices, double mess
 }
 
 static caucus_ledger_totals totals(const caucus_ledger *ledger) {
-    caucus_ledger_totals t;
-    caucus_ledger_total(ledger, &t);
+    caucus_ledger_totals t = caucus_ledger_totals_of(ledger);
     return t;
 }
 

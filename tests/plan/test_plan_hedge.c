@@ -1,4 +1,5 @@
 /* Fed-Hedge and leader plans. */
+#include "plan/plan.h"
 #include "plan/plan_testing.h"
 
 static caucus_settings hedge(void) {

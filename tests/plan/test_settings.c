@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <caucus/settings.h>
+#include <caucus/plan.h>
 
 #include <math.h>
 #include <string.h>
@@ -239,12 +239,48 @@ static void sums_must_fit(void **state) {
     ACCEPT(SPARSE_VECTOR, COORDINATOR, (s.clients = 1u << 24, s.rounds = 1u << 30)); /* planned with one client */
 }
 
+/* A caller that was compiled against an older struct knows less of it; one compiled against a newer one asks for what
+ * this library does not know. */
+static void sizes(void **state) {
+    (void)state;
+    caucus_settings s = base(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    caucus_error e = {0};
+    caucus_plan *plan = NULL;
+    assert_int_equal(s.size, sizeof s);
+    const size_t refused[] = {0,       sizeof s.size, offsetof(caucus_settings, grid) - 1, sizeof s - 1, sizeof s + 8,
+                              SIZE_MAX};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        s.size = refused[i];
+        assert_int_equal(caucus_settings_check(&s, &e), CAUCUS_E_RANGE);
+        assert_string_equal(e.field, "size");
+        assert_int_equal(caucus_plan_new(&s, &plan, &e), CAUCUS_E_RANGE);
+        assert_string_equal(e.field, "size");
+        assert_null(plan);
+        assert_true((strstr(e.text, "later version") != NULL) == (refused[i] > sizeof s));
+    }
+    /* The struct before it had a grid: what lies behind it is not read, and not written. */
+    s.size = offsetof(caucus_settings, grid);
+    s.grid = 0xdeadbeef;
+    assert_int_equal(caucus_settings_check(&s, &e), CAUCUS_OK);
+    assert_int_equal(s.size, offsetof(caucus_settings, grid));
+    assert_int_equal(s.grid, 0xdeadbeef);
+    assert_int_equal(caucus_plan_new(&s, &plan, &e), CAUCUS_OK);
+    assert_int_equal(caucus_plan_settings(plan)->size, sizeof s);
+    assert_int_equal(caucus_plan_settings(plan)->grid, 1u << 20);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_round_trip),   cmocka_unit_test(defaults_need_only_trust),
-        cmocka_unit_test(silent_adjustments), cmocka_unit_test(ranges),
-        cmocka_unit_test(real_ranges),        cmocka_unit_test(privacy_contradictions),
-        cmocka_unit_test(misplaced_options),  cmocka_unit_test(sums_must_fit),
+        cmocka_unit_test(words_round_trip),
+        cmocka_unit_test(defaults_need_only_trust),
+        cmocka_unit_test(silent_adjustments),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(real_ranges),
+        cmocka_unit_test(privacy_contradictions),
+        cmocka_unit_test(misplaced_options),
+        cmocka_unit_test(sums_must_fit),
+        cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "num/error_line.h"
+#include "plan/plan.h"
 #include "store/store.h"
 
 #include <dirent.h>

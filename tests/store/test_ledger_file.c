@@ -1,4 +1,5 @@
 /* test_ledger_file.c: ledgers on disk: read back, locked, torn, altered; and what a trial records. */
+#include "plan/ledger.h"
 #include "sim/ledger_trial.h"
 #include "store/ledger_file.h"
 
@@ -73,7 +74,7 @@ static void reads_back(void **state) {
     write_ledger();
     assert_int_equal(caucus_ledger_file_read(path, &ledger, &error), CAUCUS_OK);
     assert_int_equal(caucus_ledger_count(ledger), 3);
-    caucus_ledger_total(ledger, &totals);
+    totals = caucus_ledger_totals_of(ledger);
     assert_true(totals.budget_epsilon == 3 && totals.any_seeded);
     assert_true(totals.released_choices >= 1.0 / 3 && totals.released_choices < 1.0 / 3 + 0x1p-29);
     caucus_ledger_free(ledger);
@@ -198,7 +199,7 @@ static void trials_fit_their_plan(void **state) {
         caucus_status status = caucus_ledger_trial(ledger, run, plan, adversary, 1, NULL, &played, &result, &error);
         assert_string_equal(error.text, "");
         assert_int_equal(status, CAUCUS_OK);
-        caucus_ledger_total(ledger, &totals);
+        totals = caucus_ledger_totals_of(ledger);
         bool leader = cases[i].algorithm == CAUCUS_ALGORITHM_LEADER;
         assert_int_equal(totals.releases == 0, leader);
         if (!leader) {

@@ -3,7 +3,7 @@
 #ifndef CAUCUS_CLI_JOIN_LOSSES_H
 #define CAUCUS_CLI_JOIN_LOSSES_H
 
-#include <caucus/plan.h>
+#include "plan/plan.h"
 
 #include "data/loss_lines.h"
 #include "data/npy.h"

@@ -1,0 +1,97 @@
+/* plan.h (internal): what a plan is made of. Outside this tree a plan is opaque (<caucus/plan.h>): its parts change with
+ * every algorithm that is added.
+ * layer: plan
+ *
+ * Doubles in a plan are for people (bounds, explanations); mechanisms read only integers. */
+#ifndef CAUCUS_PLAN_PLAN_H
+#define CAUCUS_PLAN_PLAN_H
+
+#include <caucus/plan.h>
+#include <caucus/threshold.h>
+
+/* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. */
+typedef struct caucus_svt_plan {
+    uint64_t blocks;              /* ceil(T/N) */
+    uint64_t checks;              /* M = blocks - 1: nothing is left to decide after the last block */
+    uint32_t switches;            /* kappa: selections allowed, 0 if checks = 0 */
+    caucus_noise threshold_noise; /* once per epoch */
+    caucus_noise check_noise;     /* once per check */
+    int64_t *threshold;           /* [switches]: L of epoch k */
+    caucus_rational *select_rate; /* [switches]: P(y) ~ e^(-rate*score), scores in grid units: eta_k/(2*grid) */
+    int64_t score_floor;          /* m*Lstar: score = max(cum, floor) */
+    double margin;                /* g, for people */
+    double epsilon_threshold;     /* eps_AT, for people */
+} caucus_svt_plan;
+
+/* One phase p >= 2 of Fed-DP-OPE-Stoch: learn from the losses of phase p-1, then play. */
+typedef struct caucus_stoch_phase {
+    uint64_t first;   /* first round it plays, 2^(p-1), counted from 1 */
+    uint64_t length;  /* rounds it plays */
+    uint64_t samples; /* n_p = 2^(p-2) losses of the phase before, per client */
+    uint32_t trees;   /* T1; 0 = one root-only step */
+    uint64_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
+    /* Index j: the tree, 1..trees, or 0 for the root-only step. */
+    caucus_rational
+        select_rate[CAUCUS_TREES_MAX + 1]; /* trust coordinator: rate on summed V (flip, exponential, noisy-min) */
+    caucus_noise
+        leaf_noise[CAUCUS_TREES_MAX + 1]; /* trust paper-local: added to every coordinate of a client's V at a leaf */
+    /* Index h: depth of a vertex, 0 = root. */
+    caucus_noise
+        vertex_noise[CAUCUS_TREES_MAX + 1]; /* trust nobody (knorm, laplace-d, gauss): added to a vertex's increment */
+    int64_t
+        clamp[CAUCUS_TREES_MAX + 1]; /* C_h, grid units: a gradient difference is clamped to [-C_h, C_h]; [0] unused */
+    caucus_rational vote_rate;       /* trust nobody (vote, shortlist): permute-and-flip on a client's own V */
+    caucus_noise shortlist_noise;    /* trust nobody (shortlist): K-norm noise on CAUCUS_SHORTLIST sums */
+    double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
+} caucus_stoch_phase;
+
+typedef struct caucus_stoch_plan {
+    uint64_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
+    caucus_stoch_phase *phase;        /* [phases - 1]: phase p is phase[p - 2] */
+    caucus_select select;             /* resolved: never AUTO */
+    caucus_message message;           /* resolved: never AUTO */
+    int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
+    uint32_t past;                    /* entries of past_weights: 1 without past_phases */
+    uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
+} caucus_stoch_plan;
+
+/* Fed-Hedge and leader. */
+typedef struct caucus_hedge_plan {
+    uint64_t blocks;      /* ceil(T/N) */
+    caucus_rational rate; /* P(y) ~ e^(-rate*cum(y)), cum in grid units: e_H/(m*grid) */
+    double learning_rate; /* e_H, for people */
+} caucus_hedge_plan;
+
+/* What is guaranteed, recomputed by the accountant from the integers above. */
+typedef struct caucus_guarantee {
+    double epsilon_choices;  /* for everything announced; INFINITY if not private */
+    double epsilon_messages; /* for everything a client sends; NAN if the coordinator is trusted with it */
+    double delta;            /* of both; 0 = pure */
+    double rho_zcdp;         /* zCDP part, 0 if accounted purely */
+    char note[240];          /* one plain sentence for people: whom it protects from what */
+} caucus_guarantee;
+
+struct caucus_plan {
+    caucus_settings settings; /* as checked: grid resolved, clients = 1 for the baselines */
+    int64_t grid;             /* G */
+    caucus_svt_plan svt;      /* svt, sparse-vector */
+    caucus_stoch_plan stoch;  /* stoch, limited-updates */
+    caucus_hedge_plan hedge;  /* hedge, leader */
+    caucus_guarantee guarantee;
+    caucus_bound_kind bound_kind;
+    double bound;          /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
+    double bound_uncapped; /* the formula's value, to tell a vacuous bound */
+};
+
+/** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */
+caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always
+ *  passes; a plan altered by hand or read from a file is refused here.
+ *  Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (exceeds settings.epsilon or delta, and calibration is not `paper`). */
+caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

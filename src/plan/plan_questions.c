@@ -1,0 +1,68 @@
+/* plan_questions.c: what a plan is asked by name. See <caucus/plan.h>. */
+#include "plan/family.h"
+
+const caucus_settings *caucus_plan_settings(const caucus_plan *plan) {
+    return &plan->settings;
+}
+
+uint32_t caucus_plan_clients(const caucus_plan *plan) {
+    return plan->settings.clients;
+}
+
+uint32_t caucus_plan_experts(const caucus_plan *plan) {
+    return plan->settings.experts;
+}
+
+uint64_t caucus_plan_rounds(const caucus_plan *plan) {
+    return plan->settings.rounds;
+}
+
+uint64_t caucus_plan_blocks(const caucus_plan *plan) {
+    return caucus_plan_ops_of(plan)->blocks(plan);
+}
+
+uint64_t caucus_plan_selections(const caucus_plan *plan) {
+    return caucus_plan_ops_of(plan)->selections(plan);
+}
+
+int64_t caucus_plan_grid(const caucus_plan *plan) {
+    return plan->grid;
+}
+
+double caucus_plan_epsilon_choices(const caucus_plan *plan) {
+    return plan->guarantee.epsilon_choices;
+}
+
+double caucus_plan_epsilon_messages(const caucus_plan *plan) {
+    return plan->guarantee.epsilon_messages;
+}
+
+double caucus_plan_delta(const caucus_plan *plan) {
+    return plan->guarantee.delta;
+}
+
+double caucus_plan_rho_zcdp(const caucus_plan *plan) {
+    return plan->guarantee.rho_zcdp;
+}
+
+const char *caucus_plan_note(const caucus_plan *plan) {
+    return plan->guarantee.note;
+}
+
+caucus_bound_kind caucus_plan_bound_kind(const caucus_plan *plan) {
+    return plan->bound_kind;
+}
+
+double caucus_plan_bound(const caucus_plan *plan) {
+    return plan->bound;
+}
+
+double caucus_plan_bound_uncapped(const caucus_plan *plan) {
+    return plan->bound_uncapped;
+}
+
+caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
+    if (selection >= caucus_plan_selections(plan))
+        return CAUCUS_E_RANGE;
+    return caucus_plan_ops_of(plan)->select_rate(plan, selection, ret) ? CAUCUS_OK : CAUCUS_E_RANGE;
+}
