@@ -19,6 +19,8 @@ extern "C" {
 
 typedef struct caucus_plan caucus_plan;
 
+#define CAUCUS_PLAN_HASH_BYTES 32
+
 typedef enum caucus_bound_kind {
     CAUCUS_BOUND_NONE = 0,
     CAUCUS_BOUND_PROBABILITY, /* holds with probability at least 1 - rho */
@@ -35,6 +37,11 @@ CAUCUS_API caucus_status caucus_plan_new(const caucus_settings *settings, caucus
                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Free. NULL is allowed. */
 CAUCUS_API void caucus_plan_free(caucus_plan *plan);
+
+/** SHA-256 of the plan's canonical text (plan_file.h), CAUCUS_PLAN_HASH_BYTES of it and as 64 hexadecimal digits:
+ *  the plan's name, the same for everybody who has the same plan. */
+CAUCUS_API const uint8_t *caucus_plan_hash(const caucus_plan *plan);
+CAUCUS_API const char *caucus_plan_hash_text(const caucus_plan *plan);
 
 /** The settings it was made from, as checked: the grid is chosen, baselines have one client. */
 CAUCUS_API const caucus_settings *caucus_plan_settings(const caucus_plan *plan);

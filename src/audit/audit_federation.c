@@ -105,8 +105,14 @@ static void pass_list(caucus_walker *walker, const char *key, size_t count) {
     (void)walker, (void)key, (void)count;
 }
 
+static bool pass_has(caucus_walker *walker, const char *key, bool other) {
+    (void)walker, (void)key;
+    return other;
+}
+
 static void halve_noise(caucus_plan *plan) {
-    caucus_walker walker = {pass_open, pass_close, pass_list, halve_value, CAUCUS_OK};
+    caucus_walker walker = {
+        .open = pass_open, .close = pass_close, .list = pass_list, .value = halve_value, .has = pass_has};
     caucus_walk_mechanism(&walker, plan);
 }
 

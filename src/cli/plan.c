@@ -55,7 +55,6 @@ typedef struct planning {
     caucus_knowledge known;
     bool json;
     caucus_plan *plan;
-    char hash[CAUCUS_PLAN_HEX_BYTES];
 } planning;
 
 static const char *value_of(const planning *p, int option) {
@@ -231,7 +230,7 @@ static int read_settings(planning *p) {
 
 static int make_plan(planning *p) {
     caucus_error error = {0};
-    caucus_status status = p->file != NULL ? caucus_plan_file_read(p->file, &p->plan, p->hash, &error)
+    caucus_status status = p->file != NULL ? caucus_plan_file_read(p->file, &p->plan, &error)
                                            : caucus_plan_new(&p->settings, &p->plan, &error);
     if (status == CAUCUS_OK)
         return 0;
@@ -241,12 +240,11 @@ static int make_plan(planning *p) {
 static int show(planning *p) {
     caucus_plan_report report;
     caucus_error error = {0};
-    caucus_status status =
-        caucus_plan_report_make(p->plan, p->known, p->file != NULL ? p->hash : NULL, &report, &error);
+    caucus_status status = caucus_plan_report_make(p->plan, p->known, &report, &error);
     const char *write = value_of(p, OPTION_WRITE);
     /* The file first: what is shown is then there. */
     if (status == CAUCUS_OK && write != NULL)
-        status = caucus_plan_file_write(p->plan, write, value_of(p, OPTION_FORCE) != NULL, p->hash, &error);
+        status = caucus_plan_file_write(p->plan, write, value_of(p, OPTION_FORCE) != NULL, &error);
     if (status != CAUCUS_OK)
         return complain_error(p, status, &error);
     if (p->json)
@@ -260,7 +258,7 @@ static int show(planning *p) {
     if (value_of(p, OPTION_EXPLAIN) != NULL)
         caucus_plan_explain(stdout, p->plan);
     if (write != NULL)
-        fprintf(stderr, "caucus plan: %s holds plan %s\n", write, p->hash);
+        fprintf(stderr, "caucus plan: %s holds plan %s\n", write, caucus_plan_hash_text(p->plan));
     return CAUCUS_EXIT_DONE;
 }
 

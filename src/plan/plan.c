@@ -1,6 +1,7 @@
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
 #include "plan/calibrate.h"
 #include "plan/family.h"
+#include "plan/plan_text.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,17 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     return status;
 }
 
+static caucus_status name(caucus_plan *plan, caucus_error *ret_error) {
+    char *text = NULL;
+    size_t size = 0;
+    caucus_status status = caucus_plan_text(plan, &text, &size);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "", "the text of a plan");
+    caucus_plan_set_hash(plan, text, size);
+    free(text);
+    return CAUCUS_OK;
+}
+
 /* One plan on one grid. */
 static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus_plan **ret_plan,
                           caucus_error *ret_error) {
@@ -37,6 +49,8 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
     caucus_status status = calibrate(plan, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_plan_account(plan, &plan->guarantee, ret_error);
+    if (status == CAUCUS_OK)
+        status = name(plan, ret_error);
     if (status == CAUCUS_OK)
         *ret_plan = plan;
     else

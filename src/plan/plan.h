@@ -79,8 +79,10 @@ struct caucus_plan {
     caucus_hedge_plan hedge;  /* hedge, leader */
     caucus_guarantee guarantee;
     caucus_bound_kind bound_kind;
-    double bound;          /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
-    double bound_uncapped; /* the formula's value, to tell a vacuous bound */
+    double bound;                         /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
+    double bound_uncapped;                /* the formula's value, to tell a vacuous bound */
+    uint8_t hash[CAUCUS_PLAN_HASH_BYTES]; /* of the canonical text (plan_text.h) */
+    char hash_text[2 * CAUCUS_PLAN_HASH_BYTES + 1];
 };
 
 /** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.

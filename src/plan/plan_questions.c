@@ -1,6 +1,14 @@
 /* plan_questions.c: what a plan is asked by name. See <caucus/plan.h>. */
 #include "plan/family.h"
 
+const uint8_t *caucus_plan_hash(const caucus_plan *plan) {
+    return plan->hash;
+}
+
+const char *caucus_plan_hash_text(const caucus_plan *plan) {
+    return plan->hash_text;
+}
+
 const caucus_settings *caucus_plan_settings(const caucus_plan *plan) {
     return &plan->settings;
 }

@@ -1,4 +1,4 @@
-/* plan_text.c: a plan as the bytes of its file (store/plan_file.h). */
+/* plan_text.c: a plan as the bytes of its file (<caucus/plan_file.h>). */
 #include "plan/plan_text.h"
 #include "num/text.h"
 #include "plan/plan_walk.h"
@@ -46,14 +46,23 @@ static void write_value(caucus_walker *walker, const char *key, const caucus_val
     }
 }
 
-caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t *ret_size) {
+/* A key that may be left out is written where it says something. */
+static bool write_has(caucus_walker *walker, const char *key, bool other) {
+    (void)walker, (void)key;
+    return other;
+}
+
+caucus_status caucus_plan_text(const caucus_plan *plan, char **ret, size_t *ret_size) {
     caucus_plan copy = *plan; /* the walk wants to be able to write; this walker does not */
-    writer w = {.walker = {write_open, write_close, write_list, write_value, CAUCUS_OK}};
+    writer w = {
+        .walker = {
+            .open = write_open, .close = write_close, .list = write_list, .value = write_value, .has = write_has}};
     caucus_text_add(
-        &w.out, "%s",
+        &w.out,
         "# caucus plan: what a coordinator and its clients agree on, to the last integer.\n"
         "# Its name is the SHA-256 of this file's bytes. Do not edit it: make another with 'caucus plan --write'.\n"
-        "caucus-plan: 1\n");
+        "caucus-plan: %d\n",
+        CAUCUS_PLAN_TEXT_VERSION);
     caucus_walk_settings(&w.walker, &copy.settings);
     caucus_walk_mechanism(&w.walker, &copy);
     caucus_walk_guarantee(&w.walker, &copy.guarantee);
@@ -66,8 +75,7 @@ caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t 
     return CAUCUS_OK;
 }
 
-void caucus_plan_file_hash(const void *bytes, size_t size, char ret[CAUCUS_PLAN_HEX_BYTES]) {
-    uint8_t digest[crypto_hash_sha256_BYTES];
-    (void)crypto_hash_sha256(digest, bytes, size);
-    (void)sodium_bin2hex(ret, CAUCUS_PLAN_HEX_BYTES, digest, sizeof digest);
+void caucus_plan_set_hash(caucus_plan *plan, const void *text, size_t size) {
+    (void)crypto_hash_sha256(plan->hash, text, size);
+    (void)sodium_bin2hex(plan->hash_text, sizeof plan->hash_text, plan->hash, sizeof plan->hash);
 }

@@ -23,6 +23,14 @@ static void yes_no(caucus_walker *w, const char *key, bool *at) {
     *at = wide != 0;
 }
 
+/* An option that few plans use has a place of its own and no line where it is off: so a plan that does not use it has
+ * the same text, and the same name, whether or not its reader has heard of it. Every setting that is added after version
+ * 2 of the format is such a key (docs/PROTOCOL.md, "The plan file"). */
+static void optional_flag(caucus_walker *w, const char *key, bool *at) {
+    if (w->has(w, key, *at))
+        yes_no(w, key, at);
+}
+
 static void real(caucus_walker *w, const char *key, double *at) {
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = at});
 }
@@ -90,8 +98,8 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     s->trees = (int)trees;
     real(w, "lipschitz", &s->lipschitz);
     real(w, "smoothness", &s->smoothness);
-    yes_no(w, "front-load", &s->front_load);
-    yes_no(w, "past-phases", &s->past_phases);
+    optional_flag(w, "front-load", &s->front_load);
+    optional_flag(w, "past-phases", &s->past_phases);
     caucus_walk_u32(w, "grid", &s->grid);
     w->close(w);
 }

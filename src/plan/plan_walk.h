@@ -40,6 +40,9 @@ typedef struct caucus_walker {
     void (*close)(struct caucus_walker *walker);
     void (*list)(struct caucus_walker *walker, const char *key, size_t count); /* `count` values without key follow */
     void (*value)(struct caucus_walker *walker, const char *key, const caucus_value *value);
+    /* A key that may be left out: is it there, and do its values follow?
+     * `other`: the value in hand is not the default. */
+    bool (*has)(struct caucus_walker *walker, const char *key, bool other);
     caucus_status status; /* a walker that reads fails here; the walk goes on and changes nothing more */
 } caucus_walker;
 

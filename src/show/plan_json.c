@@ -56,6 +56,12 @@ static void print_value(caucus_walker *walker, const char *key, const caucus_val
         caucus_json_close(j);
 }
 
+/* JSON says everything, defaults too. */
+static bool print_has(caucus_walker *walker, const char *key, bool other) {
+    (void)walker, (void)key, (void)other;
+    return true;
+}
+
 /* What the integers mean, as real numbers in loss units. */
 static void print_meaning(caucus_json *j, const caucus_plan *plan) {
     const caucus_family_words *words = caucus_family_words_of(caucus_plan_family(plan));
@@ -100,9 +106,14 @@ void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
     caucus_plan copy = *r->plan; /* the walk wants to be able to write; this walker does not */
     const caucus_plan_traffic *t = &r->traffic;
     caucus_json j;
-    printer p = {.walker = {print_open, print_close, print_list, print_value, CAUCUS_OK}, .json = &j};
+    printer p = {.walker = {.open = print_open,
+                            .close = print_close,
+                            .list = print_list,
+                            .value = print_value,
+                            .has = print_has},
+                 .json = &j};
     caucus_json_begin(&j, out, false);
-    caucus_json_text(&j, "plan", r->hash);
+    caucus_json_text(&j, "plan", caucus_plan_hash_text(r->plan));
     caucus_walk_settings(&p.walker, &copy.settings);
     caucus_walk_mechanism(&p.walker, &copy);
     caucus_walk_guarantee(&p.walker, &copy.guarantee);

@@ -9,19 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, const char *hash,
-                                      caucus_plan_report *ret, caucus_error *ret_error) {
+caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, caucus_plan_report *ret,
+                                      caucus_error *ret_error) {
     *ret = (caucus_plan_report){.plan = plan, .known = known, .traffic = caucus_plan_traffic_of(plan)};
-    if (hash != NULL) {
-        memcpy(ret->hash, hash, sizeof ret->hash);
-    } else {
-        char *text = NULL;
-        size_t size = 0;
-        if (caucus_plan_file_text(plan, &text, &size) != CAUCUS_OK)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "plan", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-        caucus_plan_file_hash(text, size, ret->hash);
-        free(text);
-    }
     const bool said = known != CAUCUS_KNOWLEDGE_COUNT;
     return caucus_plan_quick(plan, said ? known : caucus_knowledge_of(plan->settings.algorithm), CAUCUS_QUICK_LOSSES,
                              &ret->quick, ret_error);
@@ -115,5 +105,5 @@ void caucus_plan_print(FILE *out, const caucus_plan_report *r) {
     caucus_family_words_of(caucus_plan_family(r->plan))->print(out, r->plan);
     print_regret(out, r);
     print_traffic(out, r);
-    fprintf(out, "  Plan        %s\n", r->hash);
+    fprintf(out, "  Plan        %s\n", caucus_plan_hash_text(r->plan));
 }

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 #include "show/plan_facts.h"
-#include "store/plan_file.h"
+#include <caucus/plan_file.h>
 
 #include <stdio.h>
 
@@ -14,13 +14,12 @@ typedef struct caucus_plan_report {
     caucus_knowledge known; /* CAUCUS_KNOWLEDGE_COUNT: not said */
     caucus_plan_traffic traffic;
     caucus_quick quick;
-    char hash[CAUCUS_PLAN_HEX_BYTES];
 } caucus_plan_report;
 
-/** Everything about a plan that has to be computed or played. `hash` NULL: of the file that would be written.
+/** Everything about a plan that has to be computed or played.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, const char *hash,
-                                      caucus_plan_report *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge known, caucus_plan_report *ret,
+                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** One screen. */
 void caucus_plan_print(FILE *out, const caucus_plan_report *report);

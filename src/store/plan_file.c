@@ -1,5 +1,8 @@
-/* plan_file.c: plan files on disk. See plan_file.h; the bytes are made in plan_text.c and read in plan_parse.c. */
-#include "store/plan_file.h"
+/* plan_file.c: plan files on disk. See <caucus/plan_file.h>; the bytes are made in plan/plan_text.c and read in
+ * plan_parse.c. */
+#include <caucus/plan_file.h>
+
+#include "plan/plan_text.h"
 
 #include "store/atomic_file.h"
 
@@ -17,16 +20,13 @@ static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, cau
     return caucus_file_load(path, CAUCUS_PLAN_FILE_BYTES, "a plan file", ret, ret_size, ret_error);
 }
 
-caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, char ret_hash[CAUCUS_PLAN_HEX_BYTES],
-                                    caucus_error *ret_error) {
+caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret, caucus_error *ret_error) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     caucus_status status = load(path, &bytes, &size, ret_error);
     if (status != CAUCUS_OK)
         return status;
     status = caucus_plan_file_parse(path, bytes, size, ret, ret_error);
-    if (status == CAUCUS_OK)
-        caucus_plan_file_hash(bytes, size, ret_hash);
     free(bytes);
     return status;
 }
@@ -50,12 +50,15 @@ static caucus_status look(const char *path, const char *text, size_t size, found
     return status;
 }
 
-caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace,
-                                     char ret_hash[CAUCUS_PLAN_HEX_BYTES], caucus_error *ret_error) {
+caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t *ret_size) {
+    return caucus_plan_text(plan, ret, ret_size);
+}
+
+caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, bool replace, caucus_error *ret_error) {
     char *text = NULL;
     size_t size = 0;
     found there = NOTHING;
-    caucus_status status = caucus_plan_file_text(plan, &text, &size);
+    caucus_status status = caucus_plan_text(plan, &text, &size);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "", "%s: %s", caucus_path_tail(path), caucus_status_text(status));
     status = look(path, text, size, &there, ret_error);
@@ -66,8 +69,6 @@ caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, 
     else if (status == CAUCUS_OK && there != SAME)
         status =
             caucus_atomic_file_write(path, text, size, 0666, there == OTHER) ? CAUCUS_OK : fail_io(path, ret_error);
-    if (status == CAUCUS_OK)
-        caucus_plan_file_hash(text, size, ret_hash);
     free(text);
     return status;
 }

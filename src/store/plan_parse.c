@@ -1,13 +1,18 @@
-/* plan_parse.c: a plan back from the bytes of its file (plan_file.h).
+/* plan_parse.c: a plan back from the bytes of its file (<caucus/plan_file.h>).
  *
  * The walk over a plan says what must come next, and libyaml's events are taken one by one against it. So nothing is
  * allocated for what a file claims to hold, depth is bounded, and a key that is unknown, repeated or out of place is
- * refused where it stands. */
+ * refused where it stands. What YAML does not see (remarks, spaces, an option written out though it is off) is found at
+ * the end, when the bytes are compared with the canonical text of the plan: a plan has one file, so that everybody who
+ * has the plan has its name. */
+#include <caucus/plan_file.h>
+
+#include "plan/plan_text.h"
 #include "plan/plan_walk.h"
-#include "store/plan_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -15,7 +20,7 @@
 typedef enum mode {
     TAKE,   /* settings: it is what was asked for */
     AGREE,  /* integers: equal to what calibration gives; a tuned one may differ in its last digits and is then taken */
-    COMPARE /* the guarantee: close to what the accountant found */
+    COMPARE /* the guarantee: close to what the accountant found; then what the file says is taken, as with integers */
 } mode;
 
 typedef struct reader {
@@ -26,6 +31,8 @@ typedef struct reader {
     mode mode;
     const char *section, *list; /* for the lines that refuse */
     size_t left;                /* values of the list being read */
+    yaml_event_t held;          /* an event that was looked at and not taken */
+    bool holds;
 } reader;
 
 static void refuse(reader *r, caucus_status status, size_t line, const char *format, ...) CAUCUS_PRINTF(4, 5);
@@ -53,6 +60,11 @@ static void refuse(reader *r, caucus_status status, size_t line, const char *for
 static bool next(reader *r, yaml_event_t *event) {
     if (r->walker.status != CAUCUS_OK)
         return false;
+    if (r->holds) {
+        *event = r->held;
+        r->holds = false;
+        return true;
+    }
     if (yaml_parser_parse(&r->parser, event))
         return true;
     if (r->parser.error == YAML_MEMORY_ERROR)
@@ -99,13 +111,94 @@ static size_t scalar(reader *r, const char *what, char ret[CAUCUS_VALUE_BYTES]) 
     return line;
 }
 
+/* Every key of version 2, so that one that comes at the wrong place is told from one that nobody here knows. */
+static bool is_known(const char *key) {
+    static const char *const keys[] = {
+        "caucus-plan",
+        "settings",
+        "algorithm",
+        "trust",
+        "calibration",
+        "protocol",
+        "unit",
+        "select",
+        "message",
+        "loss-shape",
+        "clients",
+        "experts",
+        "rounds",
+        "interval",
+        "epsilon",
+        "delta",
+        "rho",
+        "lstar",
+        "range",
+        "trees",
+        "lipschitz",
+        "smoothness",
+        "front-load",
+        "past-phases",
+        "grid",
+        "svt",
+        "blocks",
+        "checks",
+        "switches",
+        "threshold-noise",
+        "check-noise",
+        "thresholds",
+        "select-rates",
+        "score-floor",
+        "stoch",
+        "gradient",
+        "past-weights",
+        "phases",
+        "first",
+        "length",
+        "samples",
+        "batch",
+        "clamps",
+        "leaf-noises",
+        "vote-rate",
+        "shortlist-noise",
+        "vertex-noises",
+        "hedge",
+        "rate",
+        "guarantee",
+        "epsilon-choices",
+        "epsilon-messages",
+        "rho-zcdp",
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return strncmp(key, "phase-", 6) == 0 && key[6] != '\0' && strspn(key + 6, "0123456789") == strlen(key + 6);
+}
+
 static void read_key(reader *r, const char *key) {
     char text[CAUCUS_VALUE_BYTES], what[CAUCUS_VALUE_BYTES];
     (void)snprintf(what, sizeof what, "'%.40s:'", key);
     size_t line = scalar(r, what, text);
-    if (r->walker.status == CAUCUS_OK && strcmp(text, key) != 0)
-        refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — unknown, given twice or out of order", text,
+    if (r->walker.status != CAUCUS_OK || strcmp(text, key) == 0)
+        return;
+    if (is_known(text))
+        refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — given twice, left out or out of order", text,
                key);
+    else
+        refuse(r, CAUCUS_E_FORMAT, line,
+               "'%.30s' is no key that this caucus knows — the plan was made by a newer one, "
+               "or edited",
+               text);
+}
+
+/* Is this the next key? It stays where it is. */
+static bool read_has(caucus_walker *walker, const char *key, bool other) {
+    reader *r = (reader *)walker;
+    (void)other;
+    if (!next(r, &r->held))
+        return false;
+    r->holds = true;
+    return r->held.type == YAML_SCALAR_EVENT && r->held.data.scalar.length == strlen(key) &&
+           memcmp(r->held.data.scalar.value, key, strlen(key)) == 0;
 }
 
 static void read_open(caucus_walker *walker, const char *key) {
@@ -115,7 +208,14 @@ static void read_open(caucus_walker *walker, const char *key) {
 }
 
 static void read_close(caucus_walker *walker) {
-    expect((reader *)walker, YAML_MAPPING_END_EVENT, "the end of the section — unknown or repeated field");
+    reader *r = (reader *)walker;
+    if (r->walker.status != CAUCUS_OK || !next(r, &r->held))
+        return;
+    r->holds = true;
+    if (r->held.type == YAML_SCALAR_EVENT)
+        read_key(r, "the end of the section"); /* which is no key: says what is wrong with this one */
+    else
+        expect(r, YAML_MAPPING_END_EVENT, "the end of the section");
 }
 
 static void read_list(caucus_walker *walker, const char *key, size_t count) {
@@ -167,7 +267,10 @@ static void judge(reader *r, const char *key, size_t line, const char *text, con
                !((value->tuned || r->mode == COMPARE) && caucus_value_is_near(value, &theirs))) {
         refuse(r, CAUCUS_E_CONFLICT, line, "%s: %.40s, but these settings give %s — the file was edited", key, text,
                mine);
-    } else if (r->mode == AGREE) {
+    } else if (r->mode == COMPARE && value->kind == CAUCUS_VALUE_REAL && *theirs.real < *value->real * (1 - 0x1p-48)) {
+        refuse(r, CAUCUS_E_CONFLICT, line, "%s: %.40s, but the accountant finds %s — the file was edited", key, text,
+               mine); /* 2^-48: another machine's logarithm; a guarantee is never believed to be better than it is */
+    } else {
         (void)caucus_value_parse(value, text);
     }
 }
@@ -188,13 +291,18 @@ static void read_version(reader *r) {
     uint64_t version = 0;
     r->mode = TAKE;
     expect(r, YAML_STREAM_START_EVENT, "a plan file");
-    expect(r, YAML_DOCUMENT_START_EVENT, "a plan file ('caucus-plan: 1')");
-    expect(r, YAML_MAPPING_START_EVENT, "a plan file ('caucus-plan: 1')");
+    expect(r, YAML_DOCUMENT_START_EVENT, "a plan file ('caucus-plan: 2')");
+    expect(r, YAML_MAPPING_START_EVENT, "a plan file ('caucus-plan: 2')");
     read_value(&r->walker, "caucus-plan",
                &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &version});
-    if (r->walker.status == CAUCUS_OK && version != 1)
-        refuse(r, CAUCUS_E_FORMAT, 0, "a plan file of version %llu; this program reads version 1",
-               (unsigned long long)version);
+    if (r->walker.status == CAUCUS_OK && version < CAUCUS_PLAN_FILE_VERSION)
+        refuse(r, CAUCUS_E_FORMAT, 0,
+               "a plan of version %llu, made by an older caucus; this one reads version %d — make it again from its "
+               "settings with 'caucus plan --write'",
+               (unsigned long long)version, CAUCUS_PLAN_FILE_VERSION);
+    else if (r->walker.status == CAUCUS_OK && version > CAUCUS_PLAN_FILE_VERSION)
+        refuse(r, CAUCUS_E_FORMAT, 0, "a plan of version %llu, made by a newer caucus; this one reads version %d",
+               (unsigned long long)version, CAUCUS_PLAN_FILE_VERSION);
 }
 
 /* Calibrate what the file asks for. */
@@ -234,9 +342,47 @@ static void read_plan(reader *r, caucus_plan **ret) {
     expect(r, YAML_STREAM_END_EVENT, "the end of the plan");
 }
 
+/* The line at `text`, without its end and cut to what fits an error. */
+static void copy_line(const char *text, size_t left, char ret[40]) {
+    size_t length = 0;
+    while (length < left && text[length] != '\n' && length < 39)
+        length++;
+    memcpy(ret, text, length);
+    ret[length] = '\0';
+}
+
+/* The bytes are those of the plan that they stand for; then they name it. */
+static void check_canonical(reader *r, const char *bytes, size_t size, caucus_plan *plan) {
+    char *text = NULL;
+    size_t length = 0, at = 0, begin = 0, line = 1;
+    caucus_status status = caucus_plan_text(plan, &text, &length);
+    if (status != CAUCUS_OK) {
+        refuse(r, status, 0, "%s", caucus_status_text(status));
+        return;
+    }
+    for (; at < size && at < length && bytes[at] == text[at]; at++)
+        if (bytes[at] == '\n') {
+            line++;
+            begin = at + 1;
+        }
+    if (at == size && at == length) {
+        caucus_plan_set_hash(plan, text, length);
+    } else {
+        char theirs[40], ours[40];
+        copy_line(bytes + begin, size - begin, theirs);
+        copy_line(text + begin, length - begin, ours);
+        refuse(r, CAUCUS_E_FORMAT, line, "not the canonical text of this plan: '%s' where '%s' is expected", theirs,
+               ours);
+    }
+    free(text);
+}
+
 caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret,
                                      caucus_error *ret_error) {
-    reader r = {.walker = {read_open, read_close, read_list, read_value, CAUCUS_OK}, .name = name, .error = ret_error};
+    reader r = {
+        .walker = {.open = read_open, .close = read_close, .list = read_list, .value = read_value, .has = read_has},
+        .name = name,
+        .error = ret_error};
     caucus_plan *plan = NULL;
     if (size > CAUCUS_PLAN_FILE_BYTES) {
         refuse(&r, CAUCUS_E_FORMAT, 0, "%zu bytes — a plan file has at most %zu", size, CAUCUS_PLAN_FILE_BYTES);
@@ -248,7 +394,11 @@ caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t
     }
     yaml_parser_set_input_string(&r.parser, bytes, size);
     read_plan(&r, &plan);
+    if (r.holds)
+        yaml_event_delete(&r.held);
     yaml_parser_delete(&r.parser);
+    if (r.walker.status == CAUCUS_OK)
+        check_canonical(&r, bytes, size, plan);
     if (r.walker.status == CAUCUS_OK)
         *ret = plan;
     else

@@ -13,7 +13,6 @@
 #define CAUCUS_WIRE_VERSION 2u
 #define CAUCUS_WIRE_HEAD_BYTES 4u
 #define CAUCUS_WIRE_TEXT_BYTES 256u /* longest text in a message, with its final zero */
-#define CAUCUS_PLAN_HASH_BYTES 32u
 
 typedef enum caucus_frame_kind {
     CAUCUS_FRAME_HELLO = 1,    /* client: who I am, which plan, how much I have heard */

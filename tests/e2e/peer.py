@@ -176,7 +176,7 @@ class Plan:
     def __init__(self, path):
         plan, self.hash = read_plan(path)
         settings = plan["settings"]
-        if plan["caucus-plan"] != "1" or settings["loss-shape"] != "linear":
+        if plan["caucus-plan"] != "2" or settings["loss-shape"] != "linear":
             sys.exit(f"peer: {path}: another format, or convex losses")
         self.algorithm, self.trust = settings["algorithm"], settings["trust"]
         self.experts, self.rounds, self.interval, self.grid = (int(settings[name]) for name in ("experts", "rounds", "interval", "grid"))

@@ -8,7 +8,7 @@
 #include <caucus/plan.h>
 
 #include "plan/plan_text.h"
-#include "store/plan_file.h"
+#include <caucus/plan_file.h>
 
 static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust) {
     caucus_settings s;
@@ -34,7 +34,7 @@ static caucus_plan *made(const caucus_settings *s) {
 static uint64_t digest_of(const caucus_plan *plan) {
     char *text = NULL;
     size_t size = 0;
-    assert_int_equal(caucus_plan_file_text(plan, &text, &size), CAUCUS_OK);
+    assert_int_equal(caucus_plan_text(plan, &text, &size), CAUCUS_OK);
     uint64_t digest = failing_digest(1, text, size);
     free(text);
     digest = failing_digest(digest, &plan->bound, sizeof plan->bound);

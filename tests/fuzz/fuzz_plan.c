@@ -1,6 +1,8 @@
 /* fuzz_plan.c: any bytes as a plan file. Either it is refused with one line that names the file, or it is a plan that
- * the accountant accepts and whose own file reads back as the same plan. */
-#include "store/plan_file.h"
+ * the accountant accepts, whose file has these very bytes, and which reads back as the same plan. */
+#include <caucus/plan_file.h>
+
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     if (caucus_plan_account(plan, &guarantee, &error) != CAUCUS_OK ||
-        caucus_plan_file_text(plan, &text, &text_size) != CAUCUS_OK ||
+        caucus_plan_file_text(plan, &text, &text_size) != CAUCUS_OK || text_size != size ||
+        memcmp(text, data, size) != 0 ||
         caucus_plan_file_parse("fuzz.yaml", text, text_size, &again, &error) != CAUCUS_OK ||
         caucus_plan_file_text(again, &second, &second_size) != CAUCUS_OK || text_size != second_size ||
         memcmp(text, second, text_size) != 0)

@@ -22,8 +22,8 @@
 #include <caucus/coordinator.h>
 
 #include "sim/trial.h"
-#include "store/plan_file.h"
 #include "wire/wire.h"
+#include <caucus/plan_file.h>
 
 #define CLIENTS 3u
 #define EXPERTS 5u
@@ -330,14 +330,14 @@ static void check_peer(FILE *peer, const uint32_t *expert) {
 }
 
 static void run_setup(const setup *from) {
-    char dir[] = "/tmp/caucus-peer-XXXXXX", path[64], plan_path[64], hash[CAUCUS_PLAN_HEX_BYTES];
+    char dir[] = "/tmp/caucus-peer-XXXXXX", path[64], plan_path[64];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/losses.npy", dir);
     snprintf(plan_path, sizeof plan_path, "%s/plan.yaml", dir);
     make_losses();
     write_npy(path);
     caucus_plan *plan = make_plan(from);
-    assert_int_equal(caucus_plan_file_write(plan, plan_path, false, hash, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_plan_file_write(plan, plan_path, false, NULL), CAUCUS_OK);
     static uint32_t expert[CLIENTS][ROUNDS], simulated[ROUNDS];
     uint32_t announcements = play_in_process(plan, expert), changes = 0;
     for (uint32_t t = 1; t < ROUNDS; t++)
@@ -348,8 +348,7 @@ static void run_setup(const setup *from) {
 
     listener *l = calloc(1, sizeof *l);
     assert_non_null(l);
-    for (size_t i = 0; i < sizeof l->plan_hash; i++)
-        assert_int_equal(sscanf(hash + 2 * i, "%2hhx", &l->plan_hash[i]), 1);
+    memcpy(l->plan_hash, caucus_plan_hash(plan), sizeof l->plan_hash);
     caucus_key key;
     key_of(0, &key);
     assert_int_equal(caucus_coordinator_new(plan, &key, &l->coordinator), CAUCUS_OK);

@@ -1,6 +1,8 @@
 /* test_plan_file.c: plan files: every kind of plan comes back as it was, every altered line is refused by its number,
  * and nothing is replaced by accident. */
-#include "store/plan_file.h"
+#include <caucus/plan_file.h>
+
+#include "plan/plan.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sodium.h>
 
 static char directory[64], path[96];
 
@@ -57,8 +60,17 @@ static char *text_of(const caucus_plan *plan, size_t *ret_size) {
     return text;
 }
 
+/* The plan is named after its text. */
+static void expect_hash(const caucus_plan *plan, const char *text, size_t size) {
+    uint8_t digest[CAUCUS_PLAN_HASH_BYTES];
+    char hex[2 * sizeof digest + 1];
+    (void)crypto_hash_sha256(digest, (const uint8_t *)text, size);
+    assert_memory_equal(caucus_plan_hash(plan), digest, sizeof digest);
+    assert_string_equal(caucus_plan_hash_text(plan), sodium_bin2hex(hex, sizeof hex, digest, sizeof digest));
+}
+
 /* One of each kind of plan. */
-enum { KINDS = 14 };
+enum { KINDS = 15 };
 static caucus_settings kind(int i) {
     caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
     static const caucus_message messages[] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST, CAUCUS_MESSAGE_KNORM,
@@ -97,6 +109,10 @@ static caucus_settings kind(int i) {
         s = settings_of(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR);
     if (i == 13)
         s = settings_of(CAUCUS_ALGORITHM_LEADER, CAUCUS_TRUST_COORDINATOR);
+    if (i == 14) {
+        s = settings_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
+        s.past_phases = true;
+    }
     return s;
 }
 
@@ -112,6 +128,8 @@ static void test_comes_back(void **state) {
             fail_msg("kind %d: %s", i, error.text);
         char *again = text_of(back, &again_size);
         assert_string_equal(text, again);
+        expect_hash(plan, text, size);
+        expect_hash(back, text, size);
         assert_memory_equal(&plan->guarantee.epsilon_choices, &back->guarantee.epsilon_choices, sizeof(double));
         assert_true(plan->bound == back->bound);
         free(text);
@@ -139,8 +157,8 @@ static char *edited(const char *text, unsigned number, const char *line) {
     return made;
 }
 
-/* Refused with this status, and the error names this line (0: none). */
-static void refused(const char *text, caucus_status status, unsigned line) {
+/* Refused with this status, and the error names this line (0: none) and says this. */
+static void refused_with(const char *text, caucus_status status, unsigned line, const char *says) {
     caucus_plan *plan = NULL;
     caucus_error error = {0};
     char place[32];
@@ -148,26 +166,32 @@ static void refused(const char *text, caucus_status status, unsigned line) {
     caucus_status got = caucus_plan_file_parse("p", text, strlen(text), &plan, &error);
     if (got != status || strncmp(error.text, place, strlen(place)) != 0 || error.field[0] != '\0')
         fail_msg("expected %d at '%s', got %d: %s", (int)status, place, (int)got, error.text);
+    if (strstr(error.text, says) == NULL)
+        fail_msg("'%s' is not in: %s", says, error.text);
     assert_null(plan);
     assert_null(strchr(error.text, '\n'));
+}
+
+static void refused(const char *text, caucus_status status, unsigned line) {
+    refused_with(text, status, line, "");
 }
 
 /* Every line that says something: left out, doubled, or with another last digit, is no plan any more. */
 static void test_every_line_counts(void **state) {
     (void)state;
-    static const int kinds[] = {0, 5, 7, 12};
+    static const int kinds[] = {0, 5, 7, 9, 11, 12, 14};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         caucus_settings s = kind(kinds[i]);
         caucus_plan *plan = plan_of(&s), *back = NULL;
         size_t size = 0;
         char *text = text_of(plan, &size), *line = text;
         for (unsigned n = 1; *line != '\0'; n++, line += strcspn(line, "\n") + 1) {
-            if (line[0] == '#')
-                continue;
             caucus_error error = {0};
             char *without = edited(text, n, NULL), *twice = edited(text, n, "");
             assert_int_not_equal(caucus_plan_file_parse("p", without, strlen(without), &back, &error), CAUCUS_OK);
+            assert_null(strstr(error.text, "no key that this caucus knows")); /* what we write ourselves is known */
             assert_int_not_equal(caucus_plan_file_parse("p", twice, strlen(twice), &back, &error), CAUCUS_OK);
+            assert_null(strstr(error.text, "no key that this caucus knows"));
             free(without);
             free(twice);
         }
@@ -185,9 +209,20 @@ static unsigned line_of(const char *text, const char *start) {
     return 0;
 }
 
+/* The line that the error about a text names; it lies in the section of the algorithm. */
+static unsigned mismatch_line(const char *text) {
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_plan_file_parse("p", text, strlen(text), &plan, &error), CAUCUS_E_CONFLICT);
+    unsigned line = (unsigned)strtoul(error.text + 2, NULL, 10);
+    assert_in_range(line, line_of(text, "svt:") + 1, line_of(text, "guarantee:") - 1);
+    return line;
+}
+
 static void test_altered(void **state) {
     (void)state;
     caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    s.front_load = true;
     caucus_plan *plan = plan_of(&s);
     size_t size = 0;
     char *text = text_of(plan, &size);
@@ -221,16 +256,24 @@ static void test_altered(void **state) {
         {"  range:", "  range: [0]", CAUCUS_E_FORMAT},
         {"  trees:", "  trees: 8", CAUCUS_E_FORMAT},
         {"  front-load:", "  front-load: yes", CAUCUS_E_FORMAT},
+        {"  front-load:", "  front-load: false", CAUCUS_E_CONFLICT}, /* the integers are of front-load */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         unsigned n = line_of(text, cases[i].line);
         char *bad = edited(text, n, cases[i].with);
-        /* Another epsilon shows where its integers stand. */
-        refused(bad, cases[i].status, strcmp(cases[i].line, "  epsilon:") == 0 ? line_of(text, "  switches:") : n);
+        /* Another epsilon shows where its integers stand, and so does another option. */
+        const bool later = cases[i].status == CAUCUS_E_CONFLICT && n < line_of(text, "svt:");
+        if (later)
+            refused_with(bad, cases[i].status, mismatch_line(bad), "but these settings give");
+        else
+            refused(bad, cases[i].status, n);
         free(bad);
     }
-    char *bad = edited(text, line_of(text, "caucus-plan:"), "caucus-plan: 2");
-    refused(bad, CAUCUS_E_FORMAT, 0);
+    char *bad = edited(text, line_of(text, "caucus-plan:"), "caucus-plan: 1");
+    refused_with(bad, CAUCUS_E_FORMAT, 0, "made by an older caucus; this one reads version 2 — make it again");
+    free(bad);
+    bad = edited(text, line_of(text, "caucus-plan:"), "caucus-plan: 3");
+    refused_with(bad, CAUCUS_E_FORMAT, 0, "made by a newer caucus; this one reads version 2");
     free(bad);
     bad = edited(text, line_of(text, "  epsilon:"), "  epsilon: 0");
     refused(bad, CAUCUS_E_RANGE, 0);
@@ -264,7 +307,8 @@ static void test_other_rounding(void **state) {
     char *less = edited(text, n, line);
     assert_int_equal(caucus_plan_file_parse("p", less, strlen(less), &back, &error), CAUCUS_OK);
     assert_true(back->hedge.rate.num == rate.num - 2);
-    assert_true(back->guarantee.epsilon_choices < plan->guarantee.epsilon_choices);
+    assert_true(caucus_plan_epsilon_choices(back) == caucus_plan_epsilon_choices(plan)); /* as the file says */
+    expect_hash(back, less, strlen(less));
     caucus_plan_free(back);
     back = NULL;
     /* Within the tolerance of rounding, but above what was asked: the accountant refuses. */
@@ -278,11 +322,122 @@ static void test_other_rounding(void **state) {
     caucus_plan_free(plan);
 }
 
-static void test_hash(void **state) {
+/* The shortest digits that give this number back, as plans have them. */
+static void shortest(double value, char *ret, size_t bytes) {
+    for (int digits = 1; digits <= 17; digits++) {
+        (void)snprintf(ret, bytes, "%.*g", digits, value);
+        if (strtod(ret, NULL) == value)
+            return;
+    }
+}
+
+/* A file may say that a plan guarantees a little less than the accountant finds, as another machine's rounding would;
+ * never that it guarantees more. */
+static void test_stated_guarantee(void **state) {
     (void)state;
-    char hash[CAUCUS_PLAN_HEX_BYTES];
-    caucus_plan_file_hash("abc", 3, hash); /* FIPS 180-2, appendix B.1 */
-    assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    caucus_settings s = kind(1); /* delta > 0: a logarithm decides */
+    caucus_plan *plan = plan_of(&s), *back = NULL;
+    size_t size = 0;
+    char *text = text_of(plan, &size), digits[40], line[80];
+    const unsigned n = line_of(text, "  epsilon-choices:");
+    const double ours = caucus_plan_epsilon_choices(plan);
+    static const struct {
+        double factor;
+        bool accepted;
+    } cases[] = {{1 + 1e-10, true}, {1 - 0x1p-50, true}, {1 - 1e-11, false}, {1 + 1e-8, false}, {1 - 1e-8, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shortest(ours * cases[i].factor, digits, sizeof digits);
+        (void)snprintf(line, sizeof line, "  epsilon-choices: %s", digits);
+        char *other = edited(text, n, line);
+        if (cases[i].accepted) {
+            assert_int_equal(caucus_plan_file_parse("p", other, strlen(other), &back, NULL), CAUCUS_OK);
+            assert_true(caucus_plan_epsilon_choices(back) == strtod(digits, NULL));
+            expect_hash(back, other, strlen(other));
+            caucus_plan_free(back);
+        } else {
+            refused(other, CAUCUS_E_CONFLICT, n);
+        }
+        back = NULL;
+        free(other);
+    }
+    free(text);
+    caucus_plan_free(plan);
+}
+
+/* The text with `more` put in before line `number`. */
+static char *with_line(const char *text, unsigned number, const char *more) {
+    size_t room = strlen(text) + strlen(more) + 1;
+    char *made = malloc(room);
+    const char *at = text;
+    assert_non_null(made);
+    for (unsigned n = 1; n < number; n++)
+        at += strcspn(at, "\n") + 1;
+    (void)snprintf(made, room, "%.*s%s%s", (int)(at - text), text, more, at);
+    return made;
+}
+
+/* A plan has one file: what reads as the same plan and has other bytes is refused where it differs. */
+static void test_not_canonical(void **state) {
+    (void)state;
+    caucus_settings s = kind(4);
+    caucus_plan *plan = plan_of(&s);
+    size_t size = 0;
+    char *text = text_of(plan, &size);
+    const struct {
+        unsigned line;
+        const char *more;
+    } cases[] = {{1, "# mine\n"},
+                 {2, "\n"},
+                 {line_of(text, "  epsilon:"), "  # asked for\n"},
+                 {line_of(text, "  grid:"), "  front-load: false\n"},
+                 {line_of(text, "guarantee:"), "\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *bad = with_line(text, cases[i].line, cases[i].more);
+        refused_with(bad, CAUCUS_E_FORMAT, cases[i].line, "not the canonical text of this plan: '");
+        free(bad);
+    }
+    char *bad = edited(text, line_of(text, "  clients:"), "  clients:  10"); /* another space */
+    refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "  clients:"), "'  clients:  10' where '  clients: 10' is");
+    free(bad);
+    bad = with_line(text, line_of(text, "guarantee:") + 5, "# the end\n");
+    refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "guarantee:") + 5, "'# the end' where '' is expected");
+    free(bad);
+    bad = edited(text, line_of(text, "# Its name"), "# Its name is what I say");
+    refused(bad, CAUCUS_E_FORMAT, 2);
+    free(bad);
+    text[size - 1] = '\0'; /* without the end of its last line */
+    refused(text, CAUCUS_E_FORMAT, line_of(text, "guarantee:") + 4);
+    free(text);
+    caucus_plan_free(plan);
+}
+
+/* A key of a later version is refused by its name; one that is known and misplaced is told apart. */
+static void test_unknown_keys(void **state) {
+    (void)state;
+    caucus_settings s = kind(4);
+    caucus_plan *plan = plan_of(&s);
+    size_t size = 0;
+    char *text = text_of(plan, &size);
+    const struct {
+        unsigned line;
+        const char *more, *says;
+    } cases[] = {
+        {line_of(text, "  grid:"), "  longest-phase: 64\n",
+         "'longest-phase' is no key that this caucus knows — the plan was"},
+        {line_of(text, "  grid:"), "  renew: never\n", "'renew' is no key that this caucus knows"},
+        {line_of(text, "stoch:"), "  evaluate: 8\n", "'evaluate' is no key that this caucus knows"},
+        {line_of(text, "stoch:"), "labels: [a, b]\n", "'labels' is no key that this caucus knows"},
+        {line_of(text, "  phase-3:"), "    growth: 2\n", "'growth' is no key that this caucus knows"},
+        {line_of(text, "  grid:"), "  clients: 10\n", "'clients' where 'grid' is expected — given twice, left out or"},
+        {line_of(text, "stoch:"), "  clients: 10\n", "'clients' where 'the end of the section' is expected"},
+        {line_of(text, "  phase-3:"), "  phase-4:\n", "'phase-4' where 'phase-3' is expected"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *bad = with_line(text, cases[i].line, cases[i].more);
+        refused_with(bad, CAUCUS_E_FORMAT, cases[i].line, cases[i].says);
+        free(bad);
+    }
+    free(text);
+    caucus_plan_free(plan);
 }
 
 static void test_files(void **state) {
@@ -290,32 +445,30 @@ static void test_files(void **state) {
     caucus_settings s = kind(4), other = kind(12);
     caucus_plan *plan = plan_of(&s), *another = plan_of(&other), *back = NULL;
     caucus_error error = {0};
-    char hash[CAUCUS_PLAN_HEX_BYTES], again[CAUCUS_PLAN_HEX_BYTES];
-    assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_PATH);
-    assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_OK);
-    assert_int_equal(caucus_plan_file_write(plan, path, false, again, &error), CAUCUS_OK); /* the same: nothing to do */
-    assert_string_equal(hash, again);
-    assert_int_equal(caucus_plan_file_read(path, &back, again, &error), CAUCUS_OK);
-    assert_string_equal(hash, again);
+    assert_int_equal(caucus_plan_file_read(path, &back, &error), CAUCUS_E_PATH);
+    assert_int_equal(caucus_plan_file_write(plan, path, false, &error), CAUCUS_OK);
+    assert_int_equal(caucus_plan_file_write(plan, path, false, &error), CAUCUS_OK); /* the same: nothing to do */
+    assert_int_equal(caucus_plan_file_read(path, &back, &error), CAUCUS_OK);
+    assert_string_equal(caucus_plan_hash_text(back), caucus_plan_hash_text(plan));
     caucus_plan_free(back);
     back = NULL;
-    assert_int_equal(caucus_plan_file_write(another, path, false, again, &error), CAUCUS_E_EXISTS);
-    assert_int_equal(caucus_plan_file_read(path, &back, again, &error), CAUCUS_OK);
-    assert_string_equal(hash, again); /* still the first */
+    assert_int_equal(caucus_plan_file_write(another, path, false, &error), CAUCUS_E_EXISTS);
+    assert_int_equal(caucus_plan_file_read(path, &back, &error), CAUCUS_OK);
+    assert_string_equal(caucus_plan_hash_text(back), caucus_plan_hash_text(plan)); /* still the first */
     caucus_plan_free(back);
     back = NULL;
-    assert_int_equal(caucus_plan_file_write(another, path, true, again, &error), CAUCUS_OK);
-    assert_string_not_equal(hash, again);
-    assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_OK);
-    assert_string_equal(hash, again);
+    assert_int_equal(caucus_plan_file_write(another, path, true, &error), CAUCUS_OK);
+    assert_string_not_equal(caucus_plan_hash_text(another), caucus_plan_hash_text(plan));
+    assert_int_equal(caucus_plan_file_read(path, &back, &error), CAUCUS_OK);
+    assert_string_equal(caucus_plan_hash_text(back), caucus_plan_hash_text(another));
     assert_int_equal(back->settings.algorithm, CAUCUS_ALGORITHM_HEDGE);
     caucus_plan_free(back);
     back = NULL;
     assert_int_equal(truncate(path, CAUCUS_PLAN_FILE_BYTES + 1), 0); /* a hole, not bytes on the disk */
-    assert_int_equal(caucus_plan_file_read(path, &back, hash, &error), CAUCUS_E_FORMAT);
-    assert_int_equal(caucus_plan_file_write(plan, path, false, hash, &error), CAUCUS_E_EXISTS);
-    assert_int_equal(caucus_plan_file_read(directory, &back, hash, &error), CAUCUS_E_PATH);
-    assert_int_equal(caucus_plan_file_write(plan, directory, true, hash, &error), CAUCUS_E_PATH);
+    assert_int_equal(caucus_plan_file_read(path, &back, &error), CAUCUS_E_FORMAT);
+    assert_int_equal(caucus_plan_file_write(plan, path, false, &error), CAUCUS_E_EXISTS);
+    assert_int_equal(caucus_plan_file_read(directory, &back, &error), CAUCUS_E_PATH);
+    assert_int_equal(caucus_plan_file_write(plan, directory, true, &error), CAUCUS_E_PATH);
     caucus_plan_free(plan);
     caucus_plan_free(another);
 }
@@ -326,7 +479,9 @@ int main(void) {
         cmocka_unit_test(test_every_line_counts),
         cmocka_unit_test(test_altered),
         cmocka_unit_test(test_other_rounding),
-        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_stated_guarantee),
+        cmocka_unit_test(test_not_canonical),
+        cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test_setup_teardown(test_files, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "dial/dial.h"
 #include "store/clock.h"
 #include "store/journal.h"
-#include "store/plan_file.h"
+#include <caucus/plan_file.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,6 @@ typedef struct joining {
     uint64_t seed, tick;
     double give_up, pace;
     caucus_plan *plan;
-    uint8_t plan_hash[32];
     caucus_key key;
     caucus_journal *journal;
     caucus_dial *dial;
@@ -198,12 +197,9 @@ static int check_options(joining *j) {
 
 static int read_plan(joining *j) {
     caucus_error error = {0};
-    char hex[CAUCUS_PLAN_HEX_BYTES];
-    caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, hex, &error);
+    caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);
-    if (sodium_hex2bin(j->plan_hash, sizeof j->plan_hash, hex, strlen(hex), NULL, NULL, NULL) != 0)
-        abort(); /* 64 digits by contract */
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN],
                       "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
@@ -268,7 +264,7 @@ static caucus_status new_link(joining *j, const uint8_t *state, size_t bytes, ca
     caucus_link_settings settings;
     caucus_link_settings_init(&settings);
     settings.plan = j->plan;
-    settings.plan_hash = j->plan_hash;
+    settings.plan_hash = caucus_plan_hash(j->plan);
     settings.index = j->index;
     settings.key = &j->key;
     settings.state = state;

@@ -5,7 +5,8 @@
 #include "cli/verbs.h"
 #include "net/http.h"
 #include "net/server.h"
-#include "store/plan_file.h"
+#include "plan/plan.h"
+#include <caucus/plan_file.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -81,7 +82,6 @@ typedef struct serving {
     const char *value[OPTION_COUNT];
     caucus_server_settings settings;
     caucus_plan *plan;
-    char hash[CAUCUS_PLAN_HEX_BYTES];
     char token[258]; /* at most 256 characters */
     bool json, quiet, seeded;
     caucus_server *server;
@@ -315,13 +315,12 @@ static void log_line(void *user, int level, const char *line) {
 
 static int open_all(serving *s) {
     caucus_error error = {0};
-    caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, s->hash, &error);
+    caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, &error);
     if (status != CAUCUS_OK)
         return fail(status, &error);
     caucus_server_settings *set = &s->settings;
     set->plan = s->plan;
-    if (sodium_hex2bin(set->plan_hash, sizeof set->plan_hash, s->hash, strlen(s->hash), NULL, NULL, NULL) != 0)
-        abort(); /* the file's reader made these digits */
+    memcpy(set->plan_hash, caucus_plan_hash(s->plan), sizeof set->plan_hash);
     set->state_dir = s->value[OPTION_STATE];
     set->listen = s->value[OPTION_LISTEN] ? s->value[OPTION_LISTEN] : "127.0.0.1:7400";
     set->cert = s->value[OPTION_CERT];
@@ -380,7 +379,7 @@ static int serve(serving *s) {
         fputs("caucus serve: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
     if (isinf(s->plan->guarantee.epsilon_choices))
         fputs("caucus serve: NOT PRIVATE: this plan has no privacy\n", stderr);
-    caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), s->hash,
+    caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), caucus_plan_hash_text(s->plan),
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};
     caucus_status status = caucus_server_run(s->server, &error);

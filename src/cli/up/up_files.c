@@ -4,7 +4,7 @@
 #include "dial/certify.h"
 #include "num/error_line.h"
 #include "store/atomic_folder.h"
-#include "store/plan_file.h"
+#include <caucus/plan_file.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ void caucus_up_file(const caucus_up *u, caucus_up_path ret, const char *format, 
 
 /* The directory, certificates and the plan. */
 int caucus_up_make_files(caucus_up *u) {
-    char path[sizeof(caucus_up_path)], hash[CAUCUS_PLAN_HEX_BYTES], line[CAUCUS_ERROR_LINE_BYTES];
+    char path[sizeof(caucus_up_path)], line[CAUCUS_ERROR_LINE_BYTES];
     caucus_error error = {0};
     const char *temporary = getenv("TMPDIR");
     if (u->keep && strlen(u->keep) < CAUCUS_UP_PATH_BYTES && mkdir(u->keep, 0700) == 0)
@@ -46,7 +46,7 @@ int caucus_up_make_files(caucus_up *u) {
     caucus_status status = caucus_certify(&certify, &error);
     if (status == CAUCUS_OK) {
         caucus_up_file(u, path, "plan.yaml");
-        status = caucus_plan_file_write(u->prepared.plan[0], path, false, hash, &error);
+        status = caucus_plan_file_write(u->prepared.plan[0], path, false, &error);
     }
     if (status == CAUCUS_OK || caucus_up_stop)
         return status == CAUCUS_OK ? 0 : CAUCUS_EXIT_FAILED;
