@@ -21,8 +21,7 @@ extern "C" {
     X(HEDGE, "hedge", "Fed-Hedge: any losses fixed in advance; a fresh draw every block")                              \
     X(SPARSE_VECTOR, "sparse-vector", "svt for one client alone (baseline)")                                           \
     X(LIMITED_UPDATES, "limited-updates", "stoch for one client alone (baseline)")                                     \
-    X(LEADER, "leader", "follow the leader: no privacy (reference)")                                                   \
-    X(UNIFORM, "uniform", "a fresh uniform expert every block: learns nothing, spends nothing")
+    X(LEADER, "leader", "follow the leader: no privacy (reference)")
 
 #define CAUCUS_TRUST_LIST(X)                                                                                           \
     X(COORDINATOR, "coordinator", "the coordinator adds the noise and sees each client's sums")                        \

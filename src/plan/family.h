@@ -13,10 +13,9 @@
 
 /* X(NAME, name): the tables are caucus_plan_NAME (plan/family_NAME.c), caucus_machine_NAME and caucus_words_NAME. */
 #define CAUCUS_FAMILY_LIST(X)                                                                                          \
-    X(SVT, svt)         /* keep an expert until it has cost too much */                                                \
-    X(STOCH, stoch)     /* learn from one phase, play in the next */                                                   \
-    X(HEDGE, hedge)     /* a fresh draw after every block */                                                           \
-    X(UNIFORM, uniform) /* a uniform draw after every block */
+    X(SVT, svt)     /* keep an expert until it has cost too much */                                                    \
+    X(STOCH, stoch) /* learn from one phase, play in the next */                                                       \
+    X(HEDGE, hedge) /* a fresh draw after every block */
 
 typedef enum caucus_family {
 #define CAUCUS_ENUM_FAMILY(NAME, name) CAUCUS_FAMILY_##NAME,
