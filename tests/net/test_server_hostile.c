@@ -144,11 +144,11 @@ static void test_hello(void **state) {
                {CAUCUS_WIRE_VERSION, 0, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, CLIENTS + 1, 0, 0, CAUCUS_REFUSAL_IDENTITY},
                {CAUCUS_WIRE_VERSION, UINT32_MAX, 0, 0, CAUCUS_REFUSAL_IDENTITY},
-               {CAUCUS_WIRE_VERSION, 1, 1, 0, CAUCUS_REFUSAL_ORDER}, /* nothing has been said: the run has not begun */
-               {CAUCUS_WIRE_VERSION, 1, 2, 0, CAUCUS_REFUSAL_ORDER},
-               {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_ORDER},
-               {CAUCUS_WIRE_VERSION, 1, (uint64_t)1 << 32, 0, CAUCUS_REFUSAL_ORDER},
-               {CAUCUS_WIRE_VERSION, 1, UINT64_MAX, 0, CAUCUS_REFUSAL_ORDER}};
+               {CAUCUS_WIRE_VERSION, 1, 1, 0, CAUCUS_REFUSAL_LATER}, /* nothing has been said: the run has not begun */
+               {CAUCUS_WIRE_VERSION, 1, 2, 0, CAUCUS_REFUSAL_LATER},
+               {CAUCUS_WIRE_VERSION, 1, UINT32_MAX, 0, CAUCUS_REFUSAL_LATER},
+               {CAUCUS_WIRE_VERSION, 1, (uint64_t)1 << 32, 0, CAUCUS_REFUSAL_LATER},
+               {CAUCUS_WIRE_VERSION, 1, UINT64_MAX, 0, CAUCUS_REFUSAL_LATER}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         wire_end w;
         wire_open(&w, caucus_server_port(x.h.server));
