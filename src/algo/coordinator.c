@@ -16,8 +16,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     if (!c)
         return CAUCUS_E_MEMORY;
     c->plan = plan;
-    c->run = *key;
-    caucus_key_epoch(&c->run, 0, &c->key);
+    c->run_key = *key;
+    caucus_key_epoch(&c->run_key, 0, &c->key);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_INITIAL, 0, 0);
     c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);

@@ -21,8 +21,8 @@
 struct caucus_coordinator {
     const caucus_plan *plan;
     const struct caucus_machine_ops *ops; /* of its family */
-    caucus_key run; /* this process's own: in no file; every epoch's key but a restored one comes from it */
-    caucus_key key; /* of the epoch: all draws */
+    caucus_key run_key; /* this process's own: in no file; every epoch's key but a restored one comes from it */
+    caucus_key key;     /* of the epoch: all draws */
     caucus_announcement now;
     uint32_t answered; /* clients that have answered `now` */
     uint64_t selections;
@@ -33,7 +33,7 @@ struct caucus_coordinator {
     uint64_t *sums_next; /* [m]: first block not yet in client i's vectors */
     int64_t *cum;        /* [d]: sums over clients and time */
     int64_t *score;      /* [d]: what a selection sees */
-    caucus_threshold at; /* svt */
+    caucus_threshold threshold; /* svt */
     caucus_stream check_stream;
     uint64_t check_next; /* the check whose draw comes next from it; 0: none */
 

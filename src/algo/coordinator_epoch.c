@@ -12,7 +12,7 @@
  *    CHECK                eight blocks share a stream and each has its place in it; a block is checked once: the next
  *                         announcement asks about a later block or for vectors;
  *    SELECT, TIE          once, since the selection ends the epoch. A vote that leads to a shortlist opens TIE and
- *                         releases nothing of it; the shortlist is settled without noise.
+ *                         releases nothing of it; the shortlist is decided without noise.
  * After a restart the same name may be opened on other reports (a smaller quorum, say), but then the first verdict was
  * never committed and so was never seen. docs/PRIVACY.md, "Keys and epochs". */
 #include <sodium.h>
@@ -26,7 +26,7 @@ void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, 
 
 void caucus_coordinator_selected(caucus_coordinator *c) {
     c->selections++;
-    caucus_key_epoch(&c->run, c->selections, &c->key); /* over the old one */
+    caucus_key_epoch(&c->run_key, c->selections, &c->key); /* over the old one */
     caucus_stream_wipe(&c->check_stream);
     c->check_next = 0;
 }
@@ -40,12 +40,12 @@ static void forget(void *memory, size_t bytes) {
 void caucus_coordinator_forget(caucus_coordinator *c) {
     size_t d = c->plan->settings.experts, row = d * sizeof(int64_t);
     bool seeded = c->key.seeded;
-    caucus_key_wipe(&c->run);
+    caucus_key_wipe(&c->run_key);
     caucus_key_wipe(&c->key);
-    c->run.seeded = c->key.seeded = seeded;
+    c->run_key.seeded = c->key.seeded = seeded;
     caucus_stream_wipe(&c->check_stream);
     c->check_next = 0;
-    forget(&c->at, sizeof c->at);
+    forget(&c->threshold, sizeof c->threshold);
     forget(c->cum, row);
     forget(c->score, row);
     forget(c->sum, row);

@@ -49,7 +49,7 @@ uint32_t caucus_partial_answered(const caucus_partial *p) {
 
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p) {
     /* The threshold refuses cost of another expert or epoch (docs/PRIVACY.md, "Lemma AT"). */
-    if (p->q != 0 && caucus_threshold_add(&c->at, p->epoch, p->expert, p->q) != CAUCUS_OK)
+    if (p->q != 0 && caucus_threshold_add(&c->threshold, p->epoch, p->expert, p->q) != CAUCUS_OK)
         abort();
     c->answered += p->answered;
 }

@@ -21,14 +21,14 @@ static void open_epoch(caucus_coordinator *c) {
     uint64_t k = c->selections;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
-    caucus_threshold_begin(&c->at, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
+    caucus_threshold_begin(&c->threshold, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
     caucus_stream_wipe(&stream);
 }
 
 /* Ask about the block after `block`, if there is still anything to decide from it. */
 static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
-    bool more = block < c->plan->svt.checks && (c->at.open || vectors);
+    bool more = block < c->plan->svt.checks && (c->threshold.open || vectors);
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
@@ -52,7 +52,7 @@ static caucus_status svt_new(caucus_coordinator *c) {
 
 /* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
 static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
-    if (!c->at.open || r->step != c->at.epoch)
+    if (!c->threshold.open || r->step != c->threshold.epoch)
         return;
     if (cost < 0 || cost > c->plan->grid) { /* more than one round can cost */
         int64_t most = caucus_coordinator_most(c, r->block, r->block);
@@ -106,7 +106,7 @@ static caucus_stream *check_stream(caucus_coordinator *c, uint64_t block) {
 static bool check(caucus_coordinator *c) {
     bool fired = false;
     caucus_stream *stream = check_stream(c, c->now.block);
-    if (caucus_threshold_check(&c->at, &c->plan->svt.check_noise, stream, &fired) != CAUCUS_OK)
+    if (caucus_threshold_check(&c->threshold, &c->plan->svt.check_noise, stream, &fired) != CAUCUS_OK)
         abort(); /* only called with an open epoch */
     c->checks++;
     return fired;
@@ -132,7 +132,7 @@ static void svt_decide(caucus_coordinator *c) {
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
         choose(c);
-    } else if (c->at.open && check(c)) {
+    } else if (c->threshold.open && check(c)) {
         if (two_step) {
             caucus_coordinator_announce(c, CAUCUS_ASK_SUMS, block, 0);
             return;
@@ -153,7 +153,7 @@ static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
 
 static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
     size_t m = c->plan->settings.clients;
-    pack_threshold(p, &c->at);
+    pack_threshold(p, &c->threshold);
     caucus_pack_u64s(p, c->cost_next, m);
     caucus_pack_u64s(p, c->sums_next, m);
     caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
@@ -164,13 +164,13 @@ static bool svt_sound(caucus_coordinator *c) {
     bool two_step = plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->selections > plan->svt.switches)
         return false;
-    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->at.open || c->selections == plan->svt.switches))
+    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->threshold.open || c->selections == plan->svt.switches))
         return false; /* vectors are asked for when a check has fired, and only if a selection is left */
-    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->at.open)
+    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->threshold.open)
         return false;
     /* An open epoch is about the expert in force, and has a selection left to end with. */
-    return !c->at.open ||
-           (c->at.expert == c->now.expert && c->at.epoch == c->selections && c->selections < plan->svt.switches);
+    return !c->threshold.open || (c->threshold.expert == c->now.expert && c->threshold.epoch == c->selections &&
+                                  c->selections < plan->svt.switches);
 }
 
 /* The checks of all epochs together, then one selection after another. */

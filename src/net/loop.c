@@ -53,7 +53,7 @@ void caucus_connection_listen(caucus_connection *c) {
 
 /* After the end the server stays for those who have not said goodbye: only that proves that they have heard of it. */
 static void maybe_done(caucus_server *s) {
-    if (atomic_load(&s->finished) && atomic_load(&s->owing) == 0 && atomic_load(&s->joined) > 0 &&
+    if (atomic_load(&s->finished) && atomic_load(&s->expected_count) == 0 && atomic_load(&s->joined) > 0 &&
         !atomic_exchange(&s->stopping, true))
         caucus_server_wake(s);
 }
@@ -265,7 +265,7 @@ static void look_for_revoked(caucus_loop *loop) {
             continue;
         caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
         if (atomic_exchange(&s->expected[c->client - 1], 0) == 1) /* the end is not held up for it */
-            atomic_fetch_sub(&s->owing, 1);
+            atomic_fetch_sub(&s->expected_count, 1);
     }
 }
 

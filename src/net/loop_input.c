@@ -69,15 +69,15 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
     return 0;
 }
 
-static void take_place(caucus_connection *c, uint32_t client) {
+static void take_session(caucus_connection *c, uint32_t client) {
     caucus_server *s = c->loop->server;
     uint64_t before = 0;
     c->client = client;
-    c->session = caucus_step_take_place(c->loop, client, &before);
+    c->session = caucus_step_take_session(c->loop, client, &before);
     if (before != 0)
         caucus_server_wake(s);
     if (atomic_exchange(&s->expected[client - 1], 1) == 0)
-        atomic_fetch_add(&s->owing, 1);
+        atomic_fetch_add(&s->expected_count, 1);
     atomic_fetch_add(&s->joined, 1);
 }
 
@@ -121,7 +121,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     } else {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
-        take_place(c, client);
+        take_session(c, client);
         c->next = hello->heard;
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
                                 .version = CAUCUS_WIRE_VERSION,
@@ -151,7 +151,7 @@ static void goodbye(caucus_connection *c) {
     caucus_server *s = c->loop->server;
     caucus_input_flush(c->loop); /* what it said before */
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
-        atomic_fetch_sub(&s->owing, 1);
+        atomic_fetch_sub(&s->expected_count, 1);
     caucus_connection_end(c);
 }
 

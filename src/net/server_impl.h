@@ -2,7 +2,7 @@
  * layer: net
  *
  *    server.c         open, run, free; numbers for people
- *    server_step.c    the machine: count, close, commit, publish; who speaks for a client
+ *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
@@ -19,7 +19,7 @@
  *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
  *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
  *    came by is still in force, and finds out under its own lock; a session is taken from a loop only under that loop's
- *    lock (take_place), or given up by the loop itself when nothing of the connection is left to count (reap). Both are
+ *    lock (take_session), or given up by the loop itself when nothing of the connection is left to count (reap). Both are
  *    atomic changes of session[client], so whatever the loop before has written of the client happened before anything
  *    that the next one writes. That is why an item that comes by two connections at once, on two loops, is counted
  *    once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first one's
@@ -104,7 +104,7 @@ struct caucus_server {
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint8_t *claim;    /* [m]: has heard more than is committed here (server_claims.c) */
     _Atomic uint32_t claims;   /* how many of them */
-    _Atomic uint32_t present, owing, joined, connections;
+    _Atomic uint32_t present, expected_count, joined, connections;
     _Atomic uint64_t reports, refused, scalars_up;
     _Atomic uint64_t refusal_logged_ns;
 };
@@ -121,7 +121,7 @@ void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
  *  connection that had its place finds out by its session number.
  *  Returns: the session; *ret_before what was before. */
-uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before);
+uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before);
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);
 void caucus_step_release_loops(caucus_server *server);

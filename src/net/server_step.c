@@ -320,7 +320,7 @@ void caucus_step_count(caucus_loop *loop) {
     }
 }
 
-uint64_t caucus_step_take_place(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
+uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
     pthread_mutex_lock(&s->lock); /* one at a time: who is seen to have the session has it until it is taken below */
@@ -456,7 +456,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     for (uint32_t i = 0; i < s->clients;
          i++) /* any of them may have joined before this process, and come back for the end */
         atomic_store(&s->expected[i], 1);
-    atomic_store(&s->owing, s->clients);
+    atomic_store(&s->expected_count, s->clients);
     caucus_server_log(s, 1, "going on at step %" PRIu64, serial);
     return CAUCUS_OK;
 }

@@ -132,14 +132,14 @@ static void judge_movielens(caucus_study *study) {
 }
 
 /* What the bounds of a study came to. */
-typedef struct tally {
+typedef struct bound_count {
     uint32_t plans, holding, skipped;
     double worst, need; /* smallest share within, and what it needed; or the largest mean over its bound */
-} tally;
+} bound_count;
 
-static void count_bound(const caucus_run_result *run, tally *likely, tally *mean) {
+static void count_bound(const caucus_run_result *run, bound_count *likely, bound_count *mean) {
     const bool probable = run->plan->bound_kind == CAUCUS_BOUND_PROBABILITY;
-    tally *t = probable ? likely : mean;
+    bound_count *t = probable ? likely : mean;
     if (caucus_plan_is_vacuous(run->plan)) { /* nothing could ever be above it */
         t->skipped++;
         return;
@@ -155,7 +155,7 @@ static void count_bound(const caucus_run_result *run, tally *likely, tally *mean
 
 /* Regret below the printed bound, over all runs of the figures at the main seed whose losses are what it assumes. */
 static void judge_bounds(caucus_study *study) {
-    tally likely = {0}, mean = {0};
+    bound_count likely = {0}, mean = {0};
     caucus_section section = CAUCUS_SECTION_COUNT;
     for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
         const caucus_figure *figure = &study->figure[s];

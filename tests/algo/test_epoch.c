@@ -119,17 +119,17 @@ static void compare(const caucus_coordinator *own, const caucus_coordinator *sam
     assert_memory_equal(&own->now, &same->now, sizeof own->now);
     assert_memory_equal(&own->now, &other->now, sizeof own->now);
     assert_memory_equal(own->key.bytes, same->key.bytes, sizeof own->key.bytes);
-    assert_int_equal(own->at.theta, same->at.theta);
+    assert_int_equal(own->threshold.theta, same->threshold.theta);
     if (own->now.ask == CAUCUS_ASK_NOTHING)
         return;
     if (ended) {
         assert_memory_not_equal(own->key.bytes, other->key.bytes, sizeof own->key.bytes);
-        sum->other_thetas += own->at.theta != other->at.theta;
+        sum->other_thetas += own->threshold.theta != other->threshold.theta;
     } else {
         assert_memory_equal(own->key.bytes, other->key.bytes, sizeof own->key.bytes);
-        assert_int_equal(own->at.theta, other->at.theta);
+        assert_int_equal(own->threshold.theta, other->threshold.theta);
     }
-    assert_memory_not_equal(own->run.bytes, other->run.bytes, sizeof own->run.bytes);
+    assert_memory_not_equal(own->run_key.bytes, other->run_key.bytes, sizeof own->run_key.bytes);
 }
 
 static void play_step(federation *f, const caucus_key *run, const caucus_key *stranger, figures *sum) {
@@ -279,9 +279,9 @@ static void test_the_end(void **state) {
         for (int i = 0; i < 2; i++) {
             assert_int_equal(both[i]->now.ask, CAUCUS_ASK_NOTHING);
             assert_true(sodium_is_zero(both[i]->key.bytes, sizeof c->key.bytes));
-            assert_true(sodium_is_zero(both[i]->run.bytes, sizeof c->run.bytes));
+            assert_true(sodium_is_zero(both[i]->run_key.bytes, sizeof c->run_key.bytes));
             assert_true(both[i]->key.seeded);
-            assert_true(both[i]->at.theta == 0 && both[i]->at.q == 0 && !both[i]->at.open);
+            assert_true(both[i]->threshold.theta == 0 && both[i]->threshold.q == 0 && !both[i]->threshold.open);
             const int64_t *sums[] = {both[i]->cum, both[i]->score, both[i]->sum, both[i]->past, both[i]->votes};
             for (size_t k = 0; k < sizeof sums / sizeof sums[0]; k++)
                 assert_true(!sums[k] || sodium_is_zero((const unsigned char *)sums[k], d * sizeof *sums[k]));

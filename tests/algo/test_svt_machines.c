@@ -105,7 +105,7 @@ static void test_refusals(void **state) {
     assert_int_equal(caucus_client_observe(f.client[0], row, 1), CAUCUS_E_ORDER);
     assert_non_null(caucus_client_report(f.client[0]));
     caucus_report r = *caucus_client_report(f.client[0]);
-    int64_t q = f.coordinator->at.q;
+    int64_t q = f.coordinator->threshold.q;
     caucus_report bad = r;
     bad.client = 0;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
@@ -127,10 +127,10 @@ static void test_refusals(void **state) {
     bad = r;
     bad.kind = CAUCUS_ASK_VOTE;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
-    assert_int_equal(f.coordinator->at.q, q);
+    assert_int_equal(f.coordinator->threshold.q, q);
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_E_DUPLICATE);
-    assert_int_equal(f.coordinator->at.q, q + r.value[0]);
+    assert_int_equal(f.coordinator->threshold.q, q + r.value[0]);
     assert_int_equal(caucus_coordinator_waiting(f.coordinator), 3);
     /* Announcements: again, from the future, and asking for what this plan never asks. */
     caucus_announcement a = *caucus_coordinator_announcement(f.coordinator);
@@ -160,11 +160,11 @@ static void test_clamp(void **state) {
     caucus_report r = {
         .client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .step = 0, .count = 1, .value = &lie};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
-    assert_int_equal(f.coordinator->at.q, 5 * f.plan->grid);
+    assert_int_equal(f.coordinator->threshold.q, 5 * f.plan->grid);
     lie = INT64_MIN;
     r.client = 2;
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
-    assert_int_equal(f.coordinator->at.q, 5 * f.plan->grid);
+    assert_int_equal(f.coordinator->threshold.q, 5 * f.plan->grid);
     int64_t vector[20];
     for (int y = 0; y < 20; y++)
         vector[y] = y % 2 ? INT64_MAX : INT64_MIN;
@@ -212,14 +212,14 @@ static void test_late_items(void **state) {
         expected += late;
         assert_int_equal(caucus_coordinator_waiting(f.coordinator), block < 4 ? 2 : 1);
     }
-    assert_int_equal(f.coordinator->at.q, expected);
+    assert_int_equal(f.coordinator->threshold.q, expected);
     /* About an earlier expert: taken off the list, not added. */
     f.coordinator->cost_next[1] = 4;
-    f.coordinator->now.epoch = f.coordinator->at.epoch = 1;
+    f.coordinator->now.epoch = f.coordinator->threshold.epoch = 1;
     caucus_report old = {
         .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 0, .count = 1, .value = &late};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &old), CAUCUS_OK);
-    assert_int_equal(f.coordinator->at.q, expected);
+    assert_int_equal(f.coordinator->threshold.q, expected);
     federation_close(&f);
 }
 

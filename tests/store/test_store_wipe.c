@@ -49,7 +49,7 @@ typedef struct secrets {
 } secrets;
 
 static secrets secrets_of(const caucus_coordinator *c) {
-    secrets s = {.theta = c->at.theta};
+    secrets s = {.theta = c->threshold.theta};
     memcpy(s.key, c->key.bytes, sizeof s.key);
     return s;
 }
