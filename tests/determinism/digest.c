@@ -7,6 +7,8 @@
  * with nine digits, since compilers may use the mathematical library differently in the last one. */
 #include <caucus/caucus.h>
 
+#include "plan/plan.h"
+
 #include "dp/draws.h"
 
 #include <inttypes.h>
