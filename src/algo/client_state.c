@@ -74,6 +74,7 @@ size_t caucus_client_state_bytes(const caucus_client *c) {
     caucus_pack p = {.mode = CAUCUS_PACK_MEASURE};
     caucus_client copy = *c;
     pack_fields(&p, &copy);
+    sodium_memzero(&copy, sizeof copy);
     return p.used;
 }
 

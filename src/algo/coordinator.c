@@ -37,22 +37,22 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
 void caucus_coordinator_free(caucus_coordinator *c) {
     if (!c)
         return;
-    size_t row = c->plan->settings.experts * sizeof(int64_t);
-    caucus_wipe_free(c->cum, row);
-    caucus_wipe_free(c->score, row);
-    caucus_wipe_free(c->sum, row);
-    caucus_wipe_free(c->past, c->plan->stoch.past * row);
-    free(c->cost_next);
-    free(c->sums_next);
-    free(c->step_done);
+    caucus_coordinator_forget(c);
+    size_t m = c->plan->settings.clients;
+    free(c->cum);
+    free(c->score);
+    free(c->sum);
+    free(c->past);
     free(c->stack);
     free(c->votes);
     free(c->votes_now);
     free(c->mean_num);
     free(c->mean_den);
     free(c->scratch);
-    sodium_memzero(c, sizeof *c);
-    free(c);
+    caucus_wipe_free(c->cost_next, m * sizeof *c->cost_next); /* who took part is nobody's business either */
+    caucus_wipe_free(c->sums_next, m * sizeof *c->sums_next);
+    caucus_wipe_free(c->step_done, m * sizeof *c->step_done);
+    caucus_wipe_free(c, sizeof *c);
 }
 
 const caucus_announcement *caucus_coordinator_announcement(const caucus_coordinator *c) {

@@ -75,9 +75,11 @@ void caucus_common_free(const caucus_plan *plan, caucus_common *c) {
     caucus_wipe_free(c->value, d * sizeof *c->value);
     caucus_wipe_free(c->slope, d * sizeof *c->slope);
     caucus_wipe_free(c->here, d * sizeof *c->here);
-    free(c->stack_x); /* mixtures are public */
-    free(c->x);
-    free(c->x_parent);
+    if (c->weights.count) /* mixtures are public; but all of a machine's memory is blank when it goes */
+        caucus_weights_reset(&c->weights);
     caucus_weights_free(&c->weights);
-    free(c);
+    caucus_wipe_free(c->stack_x, (caucus_plan_trees(plan) + 1) * d * sizeof *c->stack_x);
+    caucus_wipe_free(c->x, d * sizeof *c->x);
+    caucus_wipe_free(c->x_parent, d * sizeof *c->x_parent);
+    caucus_wipe_free(c, sizeof *c);
 }

@@ -1,6 +1,8 @@
 /* loss_lines.c: see loss_lines.h. */
 #include "data/loss_lines.h"
 
+#include "algo/wipe.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +20,12 @@ bool caucus_loss_lines_add(caucus_loss_lines *l, const void *bytes, size_t size)
     l->used = 0;
     if (l->room - l->size < size + 1) { /* one more: the last line gets an end */
         size_t least = l->size + size + 1, room = 2 * l->room > least ? 2 * l->room : least;
-        char *more = realloc(l->text, room);
+        char *more = malloc(room); /* not realloc(): it would leave losses where they were */
         if (!more)
             return false;
+        if (l->size > 0)
+            memcpy(more, l->text, l->size);
+        caucus_wipe_free(l->text, l->room);
         l->text = more;
         l->room = room;
     }
@@ -30,7 +35,7 @@ bool caucus_loss_lines_add(caucus_loss_lines *l, const void *bytes, size_t size)
 }
 
 void caucus_loss_lines_free(caucus_loss_lines *l) {
-    free(l->text);
+    caucus_wipe_free(l->text, l->room);
     *l = (caucus_loss_lines){0};
 }
 

@@ -14,15 +14,14 @@
 #include <string.h>
 
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 #include "link/link_impl.h"
 
 /* Bytes that may lie unread while the queue is full; a caller that minds caucus_link_wants() stays far below. */
 #define IN_MAX ((size_t)1 << 20)
 
 void caucus_link_item_free(caucus_link_item *item) {
-    if (item->bytes)
-        sodium_memzero(item->bytes, item->size);
-    free(item->bytes);
+    caucus_wipe_free(item->bytes, item->size);
 }
 
 caucus_link_item *caucus_link_item_add(caucus_link *link) {
@@ -130,12 +129,11 @@ static caucus_status keep_report(caucus_link *link, const caucus_report *report,
     }
     if (!item || !item->bytes) {
         link->items -= item != NULL;
-        free(whole);
+        caucus_wipe_free(whole, size);
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "report", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     }
     memcpy(item->bytes, whole, size);
-    sodium_memzero(whole, size);
-    free(whole);
+    caucus_wipe_free(whole, size);
     item->size = size;
     item->serial = heard - 1;
     item->kind = report->kind;

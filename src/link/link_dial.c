@@ -1,8 +1,9 @@
 /* link_dial.c: a link's beginning and end, and its connections: which address, when, how long. See redial.h. */
 #include "link/link_impl.h"
 
+#include "algo/wipe.h"
+
 #include <assert.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,14 +78,13 @@ void caucus_link_free(caucus_link *link) {
         return;
     for (size_t i = 0; i < link->items; i++)
         caucus_link_item_free(&link->item[i]);
-    free(link->item);
-    free(link->queue);
-    free(link->in);
-    free(link->scratch);
+    caucus_wipe_free(link->item, link->items_room * sizeof *link->item);
+    caucus_wipe_free(link->queue, CAUCUS_LINK_QUEUE * sizeof *link->queue);
+    caucus_wipe_free(link->in, link->in_room);
+    caucus_wipe_free(link->scratch, link->plan->settings.experts * sizeof *link->scratch);
     caucus_redial_free(&link->redial);
     caucus_client_free(link->machine);
-    sodium_memzero(link, sizeof *link);
-    free(link);
+    caucus_wipe_free(link, sizeof *link);
 }
 
 const char *caucus_link_next_address(caucus_link *link, int64_t now_ms) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/wipe.h"
 #include "link/link_impl.h"
 
 #include "num/little_endian.h"
@@ -101,7 +102,7 @@ static caucus_status load_item(caucus_link *link, const uint8_t *from, size_t le
                                    .sent = true};
         *ret_used = ITEM_HEAD_BYTES + size;
     } else {
-        free(bytes);
+        caucus_wipe_free(bytes, size);
         status = status == CAUCUS_OK ? CAUCUS_E_MEMORY : status;
     }
     free(frame);

@@ -1,6 +1,8 @@
 /* redial.c: see redial.h. */
 #include "link/redial.h"
 
+#include "algo/wipe.h"
+
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,8 @@ caucus_status caucus_redial_init(caucus_redial *r, const caucus_link_settings *s
 
 void caucus_redial_free(caucus_redial *r) {
     for (size_t i = 0; i < r->addresses; i++)
-        free(r->address[i].text);
-    free(r->address);
+        caucus_wipe_free(r->address[i].text, strlen(r->address[i].text));
+    caucus_wipe_free(r->address, r->addresses * sizeof *r->address);
     *r = (caucus_redial){0};
 }
 

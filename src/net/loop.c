@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* accept4 */
 #include "net/loop.h"
 
+#include "algo/wipe.h"
+
 #include "store/clock.h"
 
 #include <assert.h>
@@ -103,7 +105,7 @@ static void reap(caucus_loop *loop) {
         loop->connection[i] = loop->connection[--loop->connections];
         SSL_free(c->ssl);
         close(c->fd); /* takes it out of epoll, too */
-        free(c->pending);
+        caucus_wipe_free(c->pending, c->pending_room);
         free(c->out);
         free(c);
         atomic_fetch_sub(&loop->server->connections, 1);
@@ -422,8 +424,8 @@ void caucus_loop_free(caucus_loop *loop) {
         close(loop->wake);
     if (loop->epoll >= 0)
         close(loop->epoll);
-    free(loop->arena);
-    free(loop->scratch);
+    caucus_wipe_free(loop->arena, CAUCUS_ARENA_BYTES); /* reports: under trust coordinator, clients' sums */
+    caucus_wipe_free(loop->scratch, loop->scratch_room * sizeof *loop->scratch);
     caucus_partial_free(loop->partial);
     pthread_mutex_destroy(&loop->lock);
     free(loop);

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE /* POLLRDHUP */
 #include "net/loop.h"
 
+#include "algo/wipe.h"
+
 #include "num/little_endian.h"
 
 #include <errno.h>
@@ -241,11 +243,13 @@ static bool pending_grow(caucus_connection *c) {
     uint32_t room = c->pending_room < 512 ? 512 : c->pending_room * 2;
     if (room > c->pending_need)
         room = c->pending_need;
-    uint8_t *grown = realloc(c->pending, room);
+    uint8_t *grown = malloc(room); /* not realloc(): it would leave a client's sums where they were */
     if (!grown) {
         caucus_connection_end(c);
         return false;
     }
+    memcpy(grown, c->pending, c->pending_used);
+    caucus_wipe_free(c->pending, c->pending_room);
     c->pending = grown;
     c->pending_room = room;
     return true;
@@ -268,7 +272,7 @@ static void pending_keep(caucus_connection *c, const uint8_t *bytes, size_t size
 }
 
 static void pending_drop(caucus_connection *c) {
-    free(c->pending);
+    caucus_wipe_free(c->pending, c->pending_room);
     c->pending = NULL;
     c->pending_used = c->pending_room = c->pending_need = 0;
     if (c->client != 0 && c->wait == CAUCUS_WAIT_FRAME)

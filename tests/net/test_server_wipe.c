@@ -1,7 +1,12 @@
 /* test_server_wipe.c: a coordinator at work wipes each epoch off its state's directory once the next has begun, without
- * being asked or stopped, and the last one at the end. Runs are seeded, so the test knows every epoch's key. */
+ * being asked or stopped, and the last one at the end. Runs are seeded, so the test knows every epoch's key. And what it
+ * held of its clients' reports is blank when it goes. */
 #define _GNU_SOURCE /* memmem */
 #include "net/server_testing.h"
+
+#include <malloc.h>
+
+#include "net/loop.h"
 
 #include <inttypes.h>
 
@@ -9,6 +14,50 @@
 
 #define SEED 11
 #define CLIENTS 4
+
+/* ---- memory: no report's values are left in what a closed server gives back ---- */
+
+#define VALUES_BYTES 16 /* the last two values of a vector: nothing else says the same */
+
+static uint8_t values[CLIENTS * MAX_ITEMS][VALUES_BYTES];
+static size_t values_count, values_left;
+static bool watching;
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+static bool holds_values(const void *memory, size_t size) {
+    for (size_t i = 0; i < values_count; i++)
+        if (memmem(memory, size, values[i], VALUES_BYTES))
+            return true;
+    return false;
+}
+
+void __wrap_free(void *memory) {
+    if (watching && memory && holds_values(memory, malloc_usable_size(memory)))
+        values_left++;
+    __real_free(memory);
+}
+
+static void close_watched(hall *h, const peer *p) {
+    values_count = values_left = 0;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        for (uint32_t k = 0; k < p[i].items; k++)
+            if (p[i].sent[k].kind != CAUCUS_ASK_COST && p[i].sent[k].kind != CAUCUS_ASK_VOTE)
+                memcpy(values[values_count++], p[i].sent[k].bytes + p[i].sent[k].size - VALUES_BYTES, VALUES_BYTES);
+    bool there = false; /* to be found */
+    for (uint32_t i = 0; i < h->server->loops; i++)
+        there = there || holds_values(h->server->loop[i]->arena, CAUCUS_ARENA_BYTES);
+    assert_true(there);
+    watching = true;
+    caucus_server_close(h->server);
+    watching = false;
+    h->server = NULL;
+    print_message("%zu vectors came\n", values_count);
+    assert_int_equal(values_left, 0);
+}
+
+/* ---- the store: no key of an epoch that is over is left in its files ---- */
 
 static caucus_plan *plan_of(caucus_algorithm algorithm) {
     caucus_settings s;
@@ -78,6 +127,7 @@ static void run_wiped(caucus_algorithm algorithm) {
     for (uint32_t epoch = 0; epoch <= now.selections; epoch++)
         assert_false(holds_key(&h, &run, epoch));
     assert_int_equal(dir_holds(h.dir, run.bytes, sizeof run.bytes), 0);
+    close_watched(&h, p);
     for (uint32_t i = 0; i < CLIENTS; i++)
         peer_close(&p[i]);
     hall_free(&h);

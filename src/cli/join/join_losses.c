@@ -1,6 +1,8 @@
 /* join_losses.c: see join_losses.h. */
 #include "cli/join/join_losses.h"
 
+#include "algo/wipe.h"
+
 #include "store/atomic_file.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +63,7 @@ void caucus_losses_close(caucus_losses_source *s) {
     caucus_adversary_close(s->adversary);
     if (s->has_npy)
         caucus_npy_close(&s->npy);
-    free(s->row);
+    caucus_wipe_free(s->row, s->plan ? s->plan->settings.experts * sizeof *s->row : 0);
     caucus_loss_lines_free(&s->lines);
     *s = (caucus_losses_source){0};
 }
@@ -77,6 +79,8 @@ void caucus_losses_read(caucus_losses_source *s) {
         return;
     if (n <= 0 || !caucus_loss_lines_add(&s->lines, bytes, (size_t)n))
         s->lines.ended = true;
+    if (n > 0)
+        sodium_memzero(bytes, (size_t)n);
 }
 
 caucus_losses_state caucus_losses_next(caucus_losses_source *s, uint64_t round, caucus_error *ret_error) {

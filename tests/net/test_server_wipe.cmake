@@ -1,0 +1,2 @@
+# The test looks at what the server gives back.
+target_link_options(${target} PRIVATE -Wl,--wrap=free)
