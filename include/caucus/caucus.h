@@ -24,6 +24,7 @@
 #include <caucus/link.h>
 #include <caucus/message.h>
 #include <caucus/plan.h>
+#include <caucus/plan_file.h>
 #include <caucus/rational.h>
 #include <caucus/rng.h>
 #include <caucus/samplers.h>

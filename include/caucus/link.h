@@ -39,7 +39,7 @@ typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 typedef struct caucus_link_settings {
     size_t size;                /* of this struct, as the caller knows it; set by caucus_link_settings_init() */
     const caucus_plan *plan;    /* borrowed until caucus_link_free(); mandatory */
-    const uint8_t *plan_hash;   /* 32 bytes: SHA-256 of the plan file's bytes; mandatory */
+    const uint8_t *plan_hash;   /* 32 bytes that name the plan to the coordinator (NULL: caucus_plan_hash()) */
     uint32_t index;             /* this client's number, 1..m; mandatory */
     const caucus_key *key;      /* this client's own; mandatory */
     const uint8_t *state;       /* what `save` was last given (NULL: a new client) */

@@ -17,7 +17,7 @@ void caucus_link_settings_init(caucus_link_settings *ret) {
 }
 
 static caucus_status check(const caucus_link_settings *s, caucus_error *ret_error) {
-    assert(s->plan && s->plan_hash && s->key);
+    assert(s->plan && s->key);
     if (s->index < 1 || s->index > s->plan->settings.clients)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "client", "%u (the plan has clients 1 to %u)", s->index,
                            s->plan->settings.clients);
@@ -30,7 +30,7 @@ static caucus_status check(const caucus_link_settings *s, caucus_error *ret_erro
 /* The machine, new or as it was. */
 static caucus_status begin(caucus_link *link, const caucus_link_settings *s, caucus_error *ret_error) {
     link->plan = s->plan;
-    memcpy(link->plan_hash, s->plan_hash, sizeof link->plan_hash);
+    memcpy(link->plan_hash, s->plan_hash ? s->plan_hash : caucus_plan_hash(s->plan), sizeof link->plan_hash);
     link->index = s->index;
     link->save = s->save;
     link->user = s->user;

@@ -264,7 +264,6 @@ static caucus_status new_link(joining *j, const uint8_t *state, size_t bytes, ca
     caucus_link_settings settings;
     caucus_link_settings_init(&settings);
     settings.plan = j->plan;
-    settings.plan_hash = caucus_plan_hash(j->plan);
     settings.index = j->index;
     settings.key = &j->key;
     settings.state = state;
