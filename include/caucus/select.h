@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/** Exponential mechanism: P(n) ~ e^(-rate*score[n]). By rejection, so no normaliser is computed.
+/** Exponential mechanism: P(n) ~ e^(-rate*score[n]), by exact inversion.
  *  In:      score  d values whose spread max-min is below 2^63; d >= 1.
  *  Privacy: 2*rate*W pure; (2*rate*W)-bounded range, so (2*rate*W)^2/8-zCDP.
- *  Cost:    O(d) to find the minimum; draws expected at most d, no allocation. */
+ *  Cost:    d exponentials, whatever the scores are (docs/PRIVACY.md, "Side channels"); no allocation. */
 CAUCUS_API uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d,
                                               caucus_rational rate);
 

@@ -55,7 +55,7 @@ static uint32_t refine(const caucus_choice *choice, caucus_stream *stream, const
         uint64_t word = caucus_word(stream);
         if (bounds_of(word, caucus_choice_gap(choice, n), s).high <= low)
             continue;
-        caucus_lazy_begin_at(&now, stream, start + n, word);
+        caucus_lazy_begin(&now, stream, start + n, word);
         if (winner == UINT32_MAX || caucus_choose_beats(choice, n, &now, winner, &best)) {
             winner = n;
             best = now;

@@ -103,9 +103,9 @@ uint32_t caucus_choose_flip_plain(const caucus_choice *choice, caucus_stream *st
     caucus_lazy best, now;
     uint32_t winner = 0;
     uint64_t start = caucus_stream_place(stream);
-    caucus_lazy_begin_at(&best, stream, start, caucus_word(stream));
+    caucus_lazy_begin(&best, stream, start, caucus_word(stream));
     for (uint32_t n = 1; n < choice->d; n++) {
-        caucus_lazy_begin_at(&now, stream, start + n, caucus_word(stream));
+        caucus_lazy_begin(&now, stream, start + n, caucus_word(stream));
         if (caucus_choose_beats(choice, n, &now, winner, &best)) {
             winner = n;
             best = now;
@@ -168,7 +168,7 @@ static uint32_t winner_of(const caucus_choice *choice, const uint64_t *u, unsign
 uint32_t caucus_choose_exponential_plain(const caucus_choice *choice, const caucus_stream *stream, uint64_t place,
                                          uint64_t word) {
     caucus_lazy u;
-    caucus_lazy_begin_at(&u, stream, place, word);
+    caucus_lazy_begin(&u, stream, place, word);
     for (;;) {
         uint32_t winner = winner_of(choice, u.limb, u.limbs);
         if (winner < choice->d)

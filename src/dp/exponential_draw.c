@@ -44,10 +44,10 @@ static bool at_least(caucus_lazy *u, caucus_rational rate, int64_t k) {
     return caucus_lazy_below_exp(u, (caucus_u128)k * rate.num, rate.den);
 }
 
-int64_t caucus_inversion_slow(caucus_stream *stream, const caucus_inversion *inv, uint64_t word) {
+int64_t caucus_inversion_slow(const caucus_stream *stream, const caucus_inversion *inv, uint64_t word) {
     caucus_lazy u;
-    caucus_lazy_begin(&u, stream, word);
-    int64_t low = 0, high = 1; /* y >= low is known; y < high is the aim */
+    caucus_lazy_begin(&u, stream, caucus_stream_place(stream) - 1, word); /* the word just read */
+    int64_t low = 0, high = 1;                                            /* y >= low is known; y < high is the aim */
     if (word >= CAUCUS_WORD_TINY) {
         uint64_t slack, h = caucus_mulhi(caucus_minus_log(word, &slack), inv->multiplier);
         low = h > slack + 1 ? (int64_t)((h - slack - 1) >> inv->shift) : 0;
@@ -132,6 +132,6 @@ bool caucus_exp_coin(caucus_stream *stream, caucus_u128 a, const caucus_divisor 
         }
     }
     caucus_lazy u;
-    caucus_lazy_begin(&u, stream, word);
+    caucus_lazy_begin(&u, stream, caucus_stream_place(stream) - 1, word); /* the word just read */
     return caucus_lazy_below_exp(&u, a, divisor->b);
 }

@@ -4,7 +4,7 @@
  * For U uniform on [0,1), E = -ln U is exponential, floor(E/rate) is geometric, and E > a/b has
  * probability exp(-a/b). One word W fixes U to [W, W+1)/2^64, and E to an interval computed in integers, with a
  * proved bound on every truncation. If the whole interval gives the same answer, that is the answer;
- * otherwise (rarely) more bits of the same U are drawn and the question is settled exactly
+ * otherwise (rarely) further digits of the same U (rng/words.h) are looked at and the question is settled exactly
  * (lazy_uniform.h). Either way the answer is a function of the real number U alone: the law is exact.
  *
  * Fixed point: E in units of 2^-58 (called ulp), so that 64*ln 2 < 64 fits a word.
@@ -85,8 +85,9 @@ typedef struct caucus_inversion {
 
 caucus_inversion caucus_inversion_prepare(caucus_rational rate);
 
-/** The exact floor(-ln(U)/rate) for a U that begins with `word`. Draws further words. */
-int64_t caucus_inversion_slow(caucus_stream *stream, const caucus_inversion *inv, uint64_t word);
+/** The exact floor(-ln(U)/rate) for a U that begins with `word`, the last one read. Looks at
+ *  further digits of it (rng/words.h). */
+int64_t caucus_inversion_slow(const caucus_stream *stream, const caucus_inversion *inv, uint64_t word);
 
 /** One geometric. With P = E * multiplier (E in ulp) and h = mulhi(H, multiplier):
  *  E*2^(k+58)*den/num <= P < 2^64*(h+1), and it is above 2^64*(h - 1 - d) because E > H - d and the multiplier is too

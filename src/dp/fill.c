@@ -1,10 +1,11 @@
-/* fill.c: many draws at once, by exact inversion (exponential_draw.h). The same laws as the scalar samplers
- * beside their densities, not the same draws: one word decides what takes the scalar samplers about ten. */
+/* fill.c: many draws at once, by exact inversion (real.h; the Gaussian by exponential_draw.h). The same laws as the scalar
+ * samplers beside their densities, not the same draws. */
 #include "dp/draws.h"
-#include "dp/exponential_draw.h"
+#include "dp/real.h"
 
-#include <assert.h>
-#include <stdlib.h>
+#include <caucus/threshold.h>
+
+#include <string.h>
 
 /* Fair bits, 64 from one word. */
 typedef struct sign_bits {
@@ -24,13 +25,21 @@ static inline uint64_t next_sign(sign_bits *signs, caucus_stream *stream) {
 }
 
 void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
-    caucus_inversion inv = caucus_inversion_prepare(rate);
-    for (size_t i = 0; i < n; i++) {
-        ret[i] = inv.scalar ? caucus_geometric(stream, rate) : caucus_inversion_draw(stream, &inv);
-        if (ret[i] >= CAUCUS_DRAW_LIMIT) {
-            abort();
-        }
-    }
+    caucus_steps steps = caucus_steps_prepare(rate, stream->seeded);
+    caucus_reals reals;
+    caucus_reals_open(&reals, stream);
+    for (size_t i = 0; i < n; i++)
+        ret[i] = caucus_real_geometric(&reals, &steps);
+    caucus_reals_wipe(&reals);
+}
+
+void caucus_laplace_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
+    caucus_steps steps = caucus_steps_prepare(rate, stream->seeded);
+    caucus_reals reals;
+    caucus_reals_open(&reals, stream);
+    for (size_t i = 0; i < n; i++)
+        ret[i] = caucus_real_laplace(&reals, &steps);
+    caucus_reals_wipe(&reals);
 }
 
 /* A geometric with a sign; -0 is drawn again, or 0 would count twice. */
@@ -40,17 +49,6 @@ static inline int64_t signed_draw(caucus_stream *stream, const caucus_inversion 
         int64_t minus = -(int64_t)next_sign(signs, stream); /* 0 or -1 */
         if (__builtin_expect((y | ~minus) != 0, 1)) {
             return (y ^ minus) - minus;
-        }
-    }
-}
-
-void caucus_laplace_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
-    caucus_inversion inv = caucus_inversion_prepare(rate);
-    sign_bits signs = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        ret[i] = inv.scalar ? caucus_laplace(stream, rate) : signed_draw(stream, &inv, &signs);
-        if (ret[i] >= CAUCUS_DRAW_LIMIT || ret[i] <= -CAUCUS_DRAW_LIMIT) {
-            abort();
         }
     }
 }
@@ -71,21 +69,6 @@ void caucus_gaussian_fill(caucus_stream *stream, caucus_rational variance, int64
 }
 
 void caucus_knorm_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t d) {
-    assert(d >= 1);
-    uint64_t r;
-    do {
-        int64_t extra;
-        caucus_geometric_fill(stream, rate, ret, d);
-        caucus_geometric_fill(stream, rate, &extra, 1);
-        r = (uint64_t)extra;
-        for (size_t n = 0; n < d; n++) {
-            r += (uint64_t)ret[n];
-            if (r >= (uint64_t)CAUCUS_DRAW_LIMIT) {
-                abort();
-            }
-        }
-    } while (!caucus_knorm_accept(stream, r, d));
-    for (size_t n = 0; n < d; n++) {
-        ret[n] = (int64_t)caucus_uniform(stream, 2 * r + 1) - (int64_t)r;
-    }
+    memset(ret, 0, d * sizeof *ret);
+    caucus_noise_add(stream, &(caucus_noise){CAUCUS_NOISE_KNORM, rate}, ret, d);
 }

@@ -139,23 +139,18 @@ void caucus_exp_limbs(caucus_u128 a, caucus_u128 b, unsigned n, uint64_t *ret) {
     memcpy(ret, h, n * sizeof *ret);
 }
 
-void caucus_lazy_begin(caucus_lazy *u, caucus_stream *stream, uint64_t word) {
+void caucus_lazy_begin(caucus_lazy *u, const caucus_stream *stream, uint64_t place, uint64_t word) {
     u->stream = stream;
+    u->place = place;
     u->limbs = 1;
     u->limb[0] = word;
-}
-
-void caucus_lazy_begin_at(caucus_lazy *u, const caucus_stream *stream, uint64_t place, uint64_t word) {
-    caucus_lazy_begin(u, NULL, word);
-    u->digits = stream;
-    u->place = place;
 }
 
 void caucus_lazy_more(caucus_lazy *u) {
     if (u->limbs == CAUCUS_LAZY_LIMBS) {
         abort();
     }
-    u->limb[u->limbs] = u->stream != NULL ? caucus_word(u->stream) : caucus_stream_digit(u->digits, u->limbs, u->place);
+    u->limb[u->limbs] = caucus_stream_digit(u->stream, u->limbs, u->place);
     u->limbs++;
 }
 

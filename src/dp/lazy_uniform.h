@@ -11,18 +11,14 @@
 #define CAUCUS_LAZY_LIMBS 20
 
 typedef struct caucus_lazy {
-    caucus_stream *stream;       /* further limbs are its next words; or, if this is NULL, */
-    const caucus_stream *digits; /* the digits of the word at `place` of this one */
+    const caucus_stream *stream; /* further limbs are the digits of its word at `place` (rng/words.h) */
     uint64_t place;
     unsigned limbs;                   /* known so far, at least 1 */
     uint64_t limb[CAUCUS_LAZY_LIMBS]; /* most significant first: U = sum limb[i] * 2^(-64(i+1)) */
 } caucus_lazy;
 
-/** Begin with a first word already drawn. */
-void caucus_lazy_begin(caucus_lazy *u, caucus_stream *stream, uint64_t word);
-
-/** The real number that stands at `place` of a stream (rng/words.h), where the word is. */
-void caucus_lazy_begin_at(caucus_lazy *u, const caucus_stream *stream, uint64_t place, uint64_t word);
+/** The real number that stands at `place` of a stream, where `word` is. */
+void caucus_lazy_begin(caucus_lazy *u, const caucus_stream *stream, uint64_t place, uint64_t word);
 
 /** Draw one more limb. Aborts when there are CAUCUS_LAZY_LIMBS. */
 void caucus_lazy_more(caucus_lazy *u);

@@ -2,7 +2,7 @@
  * layer: dp */
 #include <caucus/threshold.h>
 
-#include "dp/draws.h"
+#include "dp/real.h"
 #include "num/checked.h"
 
 #include <sodium.h>
@@ -30,7 +30,6 @@ static void fill(caucus_stream *stream, const caucus_noise *noise, int64_t *ret,
     abort();
 }
 
-/* By inversion, like many: it takes one word where the scalar samplers take about ten, so one ChaCha20 block serves. */
 int64_t caucus_noise_draw(caucus_stream *stream, const caucus_noise *noise) {
     int64_t value = 0;
     if (noise->kind != CAUCUS_NOISE_NONE)
@@ -38,31 +37,18 @@ int64_t caucus_noise_draw(caucus_stream *stream, const caucus_noise *noise) {
     return value;
 }
 
-/* The radius of a K-norm vector: P(r) ~ (2r+1)^n e^(-rate*r). docs/PRIVACY.md, "Samplers". */
-static uint64_t knorm_radius(caucus_stream *stream, caucus_rational rate, size_t n) {
-    int64_t part[BATCH];
-    uint64_t radius;
-    do {
-        radius = 0;
-        for (size_t left = n + 1; left > 0;) {
-            size_t now = left < BATCH ? left : BATCH;
-            caucus_geometric_fill(stream, rate, part, now);
-            for (size_t i = 0; i < now; i++)
-                radius = (uint64_t)caucus_add_saturating((int64_t)radius, part[i]);
-            left -= now;
-        }
-    } while (!caucus_knorm_accept(stream, radius, n));
-    sodium_memzero(part, sizeof part);
-    return radius;
-}
-
-/* Given the radius the coordinates are independent, so that a vector of any length needs no working space. */
+/* A radius, and given the radius the coordinates are independent, so that a vector of any length needs no working
+ * space. docs/PRIVACY.md, "Samplers". */
 static void add_knorm(caucus_stream *stream, caucus_rational rate, int64_t *value, size_t n) {
-    uint64_t radius = knorm_radius(stream, rate, n);
+    caucus_steps steps = caucus_steps_prepare(rate, stream->seeded);
+    caucus_reals reals;
+    caucus_reals_open(&reals, stream);
+    uint64_t radius = caucus_real_knorm_radius(&reals, &steps, n);
     for (size_t i = 0; i < n; i++) {
-        int64_t z = (int64_t)caucus_uniform(stream, 2 * radius + 1) - (int64_t)radius;
+        int64_t z = (int64_t)caucus_real_uniform(&reals, 2 * radius + 1) - (int64_t)radius;
         value[i] = caucus_add_saturating(value[i], z);
     }
+    caucus_reals_wipe(&reals);
 }
 
 void caucus_noise_add(caucus_stream *stream, const caucus_noise *noise, int64_t *value, size_t n) {

@@ -47,7 +47,7 @@ static bool at_least(caucus_lazy *u, caucus_rational rate, uint64_t k) {
 
 int64_t caucus_real_geometric_plain(const caucus_stream *stream, uint64_t place, uint64_t word, caucus_rational rate) {
     caucus_lazy u;
-    caucus_lazy_begin_at(&u, stream, place, word);
+    caucus_lazy_begin(&u, stream, place, word);
     uint64_t low = 0, high = 1; /* y >= low is known; y < high is the aim */
     while (at_least(&u, rate, high)) {
         if (high >= (uint64_t)CAUCUS_DRAW_LIMIT)

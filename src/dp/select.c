@@ -1,14 +1,11 @@
 /* select.c: choose one of d experts from integer scores, privately.
  * layer: dp
  *
- * Both mechanisms flip coins of probability e^(-rate*(score-min)) exactly, so that no normaliser, no
- * power and no floating point is needed (docs/PRIVACY.md, "Selections"):
- *   exponential mechanism   draw n uniformly until a coin accepts: P(n) ~ e^(-rate*score[n]);
- *   permute-and-flip        the same without replacement; the minimiser accepts for certain, so it ends.
+ * The exponential mechanism and permute-and-flip are in choose_*.c, in one pass of fixed work (choose.h).
  * The laws beside them are for tests and audits only. */
 #include <caucus/select.h>
 
-#include "dp/exponential_draw.h"
+#include "dp/choose.h"
 #include "dp/laws.h"
 #include "num/checked.h"
 #include "num/vector.h"
@@ -18,49 +15,14 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-/* The coins of one selection. */
-typedef struct coins {
-    int64_t smallest;
-    uint64_t num;
-    caucus_divisor den;
-} coins;
-
-static coins coins_of(const int64_t *score, uint32_t d, caucus_rational rate) {
-    assert(d >= 1 && rate.den >= 1);
-    return (coins){caucus_vector_min_i64(score, d), rate.num, caucus_divisor_prepare(rate.den)};
-}
-
-/* True with probability e^(-rate*(score-smallest)). The difference is exact in 64 unsigned bits whatever the
- * signs, and its product with rate.num in 128. */
-static bool accept(caucus_stream *stream, const coins *c, int64_t score) {
-    uint64_t gap = (uint64_t)score - (uint64_t)c->smallest;
-    return gap == 0 || caucus_exp_coin(stream, (caucus_u128)gap * c->num, &c->den);
-}
-
 uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
-    coins c = coins_of(score, d, rate);
-    for (;;) {
-        uint32_t n = (uint32_t)caucus_uniform(stream, d);
-        if (accept(stream, &c, score[n]))
-            return n;
-    }
+    return caucus_choose_exponential(stream, score, d, rate);
 }
 
-/* Fisher-Yates, one step per visit: the part of scratch[] not yet visited is always a set of distinct experts.
- * Filling it costs less than finding the minimum, which reads twice as many bytes. */
 uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
                             uint32_t *scratch) {
-    coins c = coins_of(score, d, rate);
-    for (uint32_t i = 0; i < d; i++)
-        scratch[i] = i;
-    for (uint32_t left = d; left > 1; left--) {
-        uint32_t i = (uint32_t)caucus_uniform(stream, left);
-        uint32_t n = scratch[i];
-        if (accept(stream, &c, score[n]))
-            return n;
-        scratch[i] = scratch[left - 1];
-    }
-    return scratch[0]; /* everybody else declined, so this is the one minimiser, which never does */
+    (void)scratch;
+    return caucus_choose_flip(stream, score, d, rate);
 }
 
 #define BATCH 256

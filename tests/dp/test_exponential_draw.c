@@ -6,6 +6,8 @@
 #include "dp/draws.h"
 #include "dp/exponential_draw.h"
 
+#include "scripted_digits.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,14 +27,10 @@ static caucus_stream test_stream(uint32_t index) {
     return stream;
 }
 
-/* A stream that continues with the given word for ever (as far as a test can read). */
+/* A stream of numbers that begin with the first word and go on with the rest for ever. */
 static caucus_stream constant_stream(uint64_t first, uint64_t rest) {
-    caucus_stream stream = {.filled = CAUCUS_STREAM_WORDS};
-    stream.word[0] = first;
-    for (unsigned i = 1; i < CAUCUS_STREAM_WORDS; i++) {
-        stream.word[i] = rest;
-    }
-    return stream;
+    script_all(first, rest, rest, rest);
+    return script_stream(0, true);
 }
 
 /* -1, 1 as exp(-a/b) is surely below, above top/2^64 (top <= 2^64); 0 if LIMBS limbs do not tell. */
@@ -147,9 +145,9 @@ static void test_error_bound(void **state) {
 
 /* floor(-ln(U)/rate) by nothing but exact comparisons, for U = word followed by `rest` for ever. */
 static int64_t reference(caucus_rational rate, uint64_t word, uint64_t rest) {
-    caucus_stream stream = constant_stream(rest, rest);
+    caucus_stream stream = constant_stream(word, rest);
     caucus_lazy u;
-    caucus_lazy_begin(&u, &stream, word);
+    caucus_lazy_begin(&u, &stream, 0, word);
     int64_t low = 0, high = 1;
     while (caucus_lazy_below_exp(&u, (caucus_u128)high * rate.num, rate.den)) {
         low = high;
@@ -237,9 +235,9 @@ static void test_draws_at_boundaries(void **state) {
 static void assert_coin(caucus_u128 a, const caucus_divisor *divisor, uint64_t word) {
     static const uint64_t rests[2] = {1, UINT64_MAX - 1};
     for (int i = 0; i < 2; i++) {
-        caucus_stream stream = constant_stream(word, rests[i]), again = constant_stream(rests[i], rests[i]);
+        caucus_stream stream = constant_stream(word, rests[i]);
         caucus_lazy u;
-        caucus_lazy_begin(&u, &again, word);
+        caucus_lazy_begin(&u, &stream, 0, word);
         assert_int_equal(caucus_exp_coin(&stream, a, divisor), caucus_lazy_below_exp(&u, a, divisor->b));
     }
 }
@@ -269,15 +267,19 @@ static void test_coins(void **state) {
     assert_coin(~(caucus_u128)0, &one, 12345678901234567u); /* an exponent beyond everything */
 }
 
-/* At a realistic rate nearly every draw takes one word, and 64 signs take one. */
-static void test_one_word_per_draw(void **state) {
+/* However hard a draw is, it takes its places and no more: two for a Laplace, one for a geometric. */
+static void test_places_of_draws(void **state) {
     (void)state;
-    enum { N = 64000 };
+    enum { N = 6400 };
     static int64_t draws[N];
-    caucus_stream stream = test_stream(5);
-    caucus_laplace_fill(&stream, rates[0], draws, N);
-    uint64_t words = (uint64_t)stream.block * 8 - (stream.filled - stream.next);
-    assert_in_range(words, N + N / 64, N + N / 64 + 4);
+    script_on = false;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        caucus_stream stream = test_stream(5);
+        caucus_laplace_fill(&stream, rates[i], draws, N);
+        assert_int_equal(caucus_stream_place(&stream), 2 * N);
+        caucus_geometric_fill(&stream, rates[i], draws, N);
+        assert_int_equal(caucus_stream_place(&stream), 3 * N);
+    }
 }
 
 int main(void) {
@@ -286,7 +288,7 @@ int main(void) {
         cmocka_unit_test(test_exp_digits),          cmocka_unit_test(test_tables),
         cmocka_unit_test(test_error_bound),         cmocka_unit_test(test_draws_at_random_words),
         cmocka_unit_test(test_draws_at_boundaries), cmocka_unit_test(test_coins),
-        cmocka_unit_test(test_one_word_per_draw),
+        cmocka_unit_test(test_places_of_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,38 +58,46 @@ class Stream:
         high, low = divmod(phase, 1 << 16)
         self.key = subkey(key, high, b"phase___") if high else key
         self.nonce = struct.pack("<HHII", purpose, low, index, 0)
-        self.blocks, self.left = 0, []
+        self.place, self.blocks = 0, {}
+
+    def digit(self, number, place):
+        """Digit number 0, 1, ... of the real number at a place: the word there of lane number * 2^24."""
+        at = (number, place // 8)
+        if at not in self.blocks:
+            nonce = self.nonce[:8] + struct.pack("<I", number << 24)
+            self.blocks[at] = struct.unpack("<8Q", chacha20_block(self.key, place // 8, nonce))
+        return self.blocks[at][place % 8]
 
     def word(self):
-        if not self.left:
-            self.left = list(struct.unpack("<8Q", chacha20_block(self.key, self.blocks, self.nonce)))
-            self.blocks += 1
-        return self.left.pop(0)
+        self.place += 1
+        return self.digit(0, self.place - 1)
 
 
 # ---- draws ----
 
-def uniform(stream, n):
-    """0..n-1. Nothing is drawn for n = 1."""
-    while n > 1:
-        high, low = divmod(stream.word() * n, 1 << 64)
-        if low >= (1 << 64) % n:
-            return high
-    return 0
-
-
 class Real:
-    """A uniform real number on [0,1), known to as many words as have been drawn."""
+    """The uniform real number on [0,1) at the next place of a stream, known to as many digits as were asked for."""
 
     def __init__(self, stream):
-        self.stream, self.value, self.words = stream, stream.word(), 1
+        self.stream, self.place = stream, stream.place
+        self.value, self.words = stream.word(), 1
 
     def more(self):
-        self.value = self.value << 64 | self.stream.word()
+        self.value = self.value << 64 | self.stream.digit(self.words, self.place)
         self.words += 1
 
     def ends(self):
         return Fraction(self.value, 1 << 64 * self.words), Fraction(self.value + 1, 1 << 64 * self.words)
+
+
+def uniform(stream, n):
+    """floor(U n)."""
+    u = Real(stream)
+    while True:
+        low, high = u.ends()
+        if math.floor(low * n) == math.ceil(high * n) - 1:
+            return math.floor(low * n)
+        u.more()
 
 
 def precisely(function, argument, words):
@@ -119,8 +127,6 @@ def coin(stream, x):
 
 def geometric(stream, rate):
     """floor(-ln(U) / rate)."""
-    if rate >= 44:
-        raise NotImplementedError(f"rate {rate}: noise below the grid's step")
     u = Real(stream)
     while True:
         low, high = u.ends()
@@ -149,8 +155,8 @@ class Signed:
 
 
 def laplace(stream, rate, count):
-    row = Signed(stream, rate)
-    return [row.draw() for _ in range(count)]
+    """Differences of two geometrics."""
+    return [geometric(stream, rate) - geometric(stream, rate) for _ in range(count)]
 
 
 def gaussian(stream, variance, count):
@@ -167,7 +173,8 @@ def gaussian(stream, variance, count):
 def knorm(stream, rate, count):
     while True:
         radius = sum(geometric(stream, rate) for _ in range(count + 1))
-        if all(uniform(stream, 2 * (radius + i)) < 2 * radius + 1 for i in range(1, count + 1)):
+        kept = [uniform(stream, 2 * (radius + i)) < 2 * radius + 1 for i in range(1, count + 1)]
+        if all(kept):
             return [uniform(stream, 2 * radius + 1) - radius for _ in range(count)]
 
 
@@ -186,13 +193,29 @@ def add_noise(stream, noise, values):
     return [max(-LIMIT, min(LIMIT, value + z)) for value, z in zip(values, drawn)]
 
 
+def beats(u, v, x):
+    """Is -ln(u) - x above -ln(v), that is, u < v e^-x? x >= 0; both are known to as many digits."""
+    while True:
+        if x < 100 * u.words:
+            power, error = precisely("exp", -x, u.words)
+        else:
+            power, error = Fraction(0), Fraction(1, 1 << 100 * u.words)  # e^-100 is far below 2^-64
+        (u_low, u_high), (v_low, v_high) = u.ends(), v.ends()
+        if u_high <= v_low * max(0, power - error):
+            return True
+        if u_low >= v_high * (power + error):
+            return False
+        u.more()
+        v.more()
+
+
 def permute_and_flip(stream, scores, rate):
-    """Visit in random order; take the one visited with probability e^(-rate * (its score - the least))."""
-    left, least = list(range(len(scores))), min(scores)
-    while len(left) > 1:
-        at = uniform(stream, len(left))
-        if coin(stream, rate * (scores[left[at]] - least)):
-            return left[at]
-        left[at] = left[-1]
-        left.pop()
-    return left[0]
+    """The expert with the largest -ln(U) - rate * score, a number for each: the law of permute-and-flip."""
+    best, best_number = 0, Real(stream)
+    for n in range(1, len(scores)):
+        number, x = Real(stream), rate * (scores[n] - scores[best])
+        while number.words < best_number.words:
+            number.more()
+        if beats(number, best_number, x) if x >= 0 else not beats(best_number, number, -x):
+            best, best_number = n, number
+    return best
