@@ -357,8 +357,7 @@ static void stay(const serving *s) {
     while (!stopped) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
         if (!told && caucus_http_shown(s->http)) {
-            puts("{\"page\": \"shown\"}");
-            fflush(stdout);
+            caucus_serve_page_shown();
             told = true;
         }
     }

@@ -76,3 +76,11 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
     if (!now->finished)
         printf("to go on: the same command with --state %s\n", state_dir);
 }
+
+void caucus_serve_page_shown(void) {
+    caucus_json j;
+    caucus_json_begin(&j, stdout, true);
+    caucus_json_text(&j, "page", "shown");
+    caucus_json_end(&j);
+    fflush(stdout);
+}

@@ -11,5 +11,7 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
 
 /** How it ended. */
 void caucus_serve_summary(bool json, const caucus_server_status *now, const char *name, const char *state_dir);
+/** Somebody has loaded the page; JSON only. */
+void caucus_serve_page_shown(void);
 
 #endif

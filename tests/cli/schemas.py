@@ -1,0 +1,193 @@
+"""schemas.py: the JSON of every verb against docs/schemas (JSON Schema, draft 2020-12).
+
+Documents come from the program itself, in as many shapes as it has. Then the schemas are tested: a document with a
+member too many, one too few, or another version must be refused, or the schema says nothing.
+"""
+import copy
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import jsonschema
+
+CAUCUS = os.environ["CAUCUS"]
+SCHEMAS = os.path.join(os.environ["CAUCUS_SOURCE"], "docs", "schemas")
+SMALL = ["--clients", "3", "--experts", "6", "--rounds", "40", "--seed", "5"]
+SNAKE = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")
+
+validators = {}
+for file in sorted(os.listdir(SCHEMAS)):
+    with open(os.path.join(SCHEMAS, file), encoding="utf-8") as text:
+        schema = json.load(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validators[file[:-len(".json")]] = jsonschema.Draft202012Validator(schema)
+seen = {}
+
+
+def keys(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+def check(name, text, what):
+    document = json.loads(text)
+    wrong = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in validators[name].iter_errors(document)]
+    wrong += [f"key '{key}' is not snake_case" for key in keys(document) if not SNAKE.match(key)]
+    if next(iter(document)) != "version":
+        wrong.append("the first member is not the version")
+    if wrong:
+        sys.exit(f"not ok: {what} against {name}.json:\n  " + "\n  ".join(wrong[:5]))
+    seen.setdefault(name, document)
+    print(f"ok: {what}")
+    return document
+
+
+def caucus(*words):
+    done = subprocess.run([CAUCUS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if done.returncode != 0:
+        sys.exit(f"not ok: {' '.join(words)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def verb(name, *words):
+    return check(name, caucus(*words, "--format", "json"), " ".join(words))
+
+
+def simulations():
+    own = ["simulate", *SMALL, "--trust", "coordinator"]
+    verb("simulate", *own, "--algorithm", "svt,stoch,hedge,sparse-vector,limited-updates,leader", "--trials", "2")
+    verb("simulate", *own, "--trials", "1", "--adversary", "gaussian", "--epsilon", "0.1,1", "--out", "results")
+    with open("results/results.json", encoding="utf-8") as text:
+        check("simulate", text.read(), "results.json")
+    verb("simulate", *own, "--algorithm", "hedge", "--epsilon", "infinite", "--trials", "2", "--ledger", "open.ledger")
+    verb("simulate", *own, "--algorithm", "stoch", "--adversary", "cross-entropy", "--trees", "1,auto", "--trials", "2")
+    verb("simulate", "simulate", *SMALL, "--trust", "nobody", "--algorithm", "stoch", "--message", "vote,shortlist,knorm",
+         "--trials", "2")
+    verb("simulate", *own, "--algorithm", "svt,hedge", "--trials", "2", "--ledger", "budget.ledger", "--budget", "5,1e-6")
+    text, delay = "", 0.2
+    while not text:  # a signal that comes before the program listens to it ends it without a word: later, then
+        with subprocess.Popen([CAUCUS, "simulate", "--trust", "coordinator", "--trials", "100000", "--format", "json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True) as stopped:
+            time.sleep(delay)
+            stopped.send_signal(signal.SIGTERM)
+            text, delay = stopped.communicate(timeout=60)[0], 2 * delay
+    document = check("simulate", text, "a simulation that was stopped")
+    assert document["runs"] == [] or document["runs"][0]["done"] < 100000
+
+
+def plans():
+    for words in ("--trust coordinator", "--trust coordinator --front-load --delta 1e-6",
+                  "--trust coordinator --unit client-block --interval 4", "--trust coordinator --rounds 1",
+                  "--trust coordinator --algorithm sparse-vector", "--trust coordinator --algorithm hedge",
+                  "--trust coordinator --algorithm leader", "--trust coordinator --algorithm hedge --epsilon infinite",
+                  "--trust coordinator --algorithm stoch --past-phases", "--trust coordinator --algorithm limited-updates",
+                  "--trust coordinator --algorithm stoch --convex 1,0.5 --trees 2", "--trust coordinator --calibration paper",
+                  "--trust paper-local --algorithm stoch --calibration paper --delta 1e-6",
+                  "--trust nobody --algorithm stoch --message vote", "--trust nobody --algorithm stoch --message shortlist",
+                  "--trust nobody --algorithm stoch --message knorm", "--trust nobody --algorithm stoch --message laplace-d",
+                  "--trust nobody --algorithm stoch --message gauss --delta 1e-6",
+                  "--trust coordinator --clients 1000000 --rounds 100000"):
+        verb("plan", "plan", *words.split())
+    verb("recommend", "plan", "--recommend", "--rounds", "40", "--experts", "5")
+    verb("recommend", "plan", "--recommend", "--losses-are", "iid", "--epsilon", "0.001", "--rounds", "40")
+
+
+def status_of(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/status", timeout=20) as answer:
+        return answer.read().decode()
+
+
+def live():
+    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds", "20", "--write", "plan.yaml")
+    serve = subprocess.Popen([CAUCUS, "serve", "--plan", "plan.yaml", "--state", "state", "--insecure", "--listen", "127.0.0.1:0",
+                              "--http", "127.0.0.1:0", "--seed", "1", "--stay", "--format", "json"],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+    try:
+        first = check("serve_listening", serve.stdout.readline(), "serve: the first line")
+        check("status", status_of(first["http_port"]), "serve: status before the start")
+        clients = [subprocess.Popen([CAUCUS, "join", "--plan", "plan.yaml", "--connect", first["listening"], "--insecure",
+                                     "--client", str(i), "--adversary", "realizable", "--seed", "1"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in (1, 2)]
+        check("serve_summary", serve.stdout.readline(), "serve: the last line")
+        for client in clients:
+            client.wait(timeout=60)
+        document = check("status", status_of(first["http_port"]), "serve: status after the end")
+        with urllib.request.urlopen(f"http://127.0.0.1:{first['http_port']}/", timeout=20) as page:
+            page.read()
+        check("serve_page", serve.stdout.readline(), "serve: the page was loaded")
+        assert document["state"] == "finished" and document["history"], document
+    finally:
+        serve.terminate()
+        serve.wait(timeout=60)
+    check("privacy", caucus("privacy", "state", "--releases", "--format", "json"), "privacy of a coordinator's state")
+    verb("up", "up", *SMALL, "--open", "no")
+
+
+def others():
+    verb("privacy", "privacy", "open.ledger")
+    document = verb("privacy", "privacy", "budget.ledger", "--releases")
+    assert document["releases"] and document["runs"]
+    with open("coin", "w", encoding="utf-8") as text:
+        text.write("#!/bin/sh\nyes 1 | head -1000\n")
+    os.chmod("coin", 0o755)
+    for name in ("a", "b"):
+        with open(name, "w", encoding="utf-8") as text:
+            text.write("0\n")
+    verb("audit", "audit", "--command", "./coin", "--data0", "a", "--data1", "b", "--claimed", "1", "--trials", "2000")
+    verb("audit", "audit", "--quick", "--only", "vote")
+    verb("reproduce", "reproduce", "--quick", "--only", "2", "--seed", "8", "--out", "report")
+
+
+def paths(value, at=()):
+    """Every object of a document that is not empty, as the keys that lead to it; one item of each list."""
+    if isinstance(value, dict):
+        if value:
+            yield at
+        for key, inner in value.items():
+            yield from paths(inner, at + (key,))
+    elif isinstance(value, list) and value:
+        yield from paths(value[0], at + (0,))
+
+
+def refused(name, document, path, change, what):
+    altered = copy.deepcopy(document)
+    inner = altered
+    for key in path:
+        inner = inner[key]
+    change(inner)
+    if validators[name].is_valid(altered):
+        sys.exit(f"not ok: {name}.json accepts {what} at /{'/'.join(map(str, path))}")
+
+
+def schemas_refuse():
+    count = 0
+    for name, document in seen.items():
+        refused(name, document, (), lambda top: top.update(version=2), "another version")
+        for path in paths(document):
+            refused(name, document, path, lambda inner: inner.update(stranger=1), "a member too many")
+            count += 1
+        for key in document:
+            if key in validators[name].schema["required"]:
+                refused(name, document, (), lambda top, key=key: top.pop(key), f"no '{key}'")
+    print(f"ok: a stranger is refused in {count} places")
+
+
+families = [simulations, plans, others, live]
+for family in families:
+    begun = time.monotonic()
+    family()
+    print(f"# {family.__name__}: {time.monotonic() - begun:.1f} s")
+missing = sorted(set(validators) - set(seen))
+if missing:
+    sys.exit(f"not ok: no document for {missing}")
+schemas_refuse()
