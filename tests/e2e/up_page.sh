@@ -106,7 +106,7 @@ while time.monotonic() < until:
         finished = False
         while time.monotonic() < until and not (finished and os.path.exists(seen)):
             time.sleep(0.05)  # what the page shows may be a tenth of a second old
-            finished = b'"state":"finished"' in urllib.request.urlopen(stays[1].decode() + "api/v1/status", timeout=30).read()
+            finished = b'"state": "finished"' in urllib.request.urlopen(stays[1].decode() + "api/v1/status", timeout=30).read()
         if not finished:
             print("not finished")
         os.write(terminal, key)
