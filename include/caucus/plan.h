@@ -60,6 +60,9 @@ CAUCUS_API int64_t caucus_plan_grid(const caucus_plan *plan);
 CAUCUS_API double caucus_plan_epsilon_choices(const caucus_plan *plan);
 /** Epsilon for everything a client sends. NAN: the coordinator is trusted with it. */
 CAUCUS_API double caucus_plan_epsilon_messages(const caucus_plan *plan);
+/** What the larger of the two comes to for everything that one client contributes to the whole run, at the same delta: a
+ *  record is one loss, or one block (settings.unit), and a client has many of them. */
+CAUCUS_API double caucus_plan_epsilon_device(const caucus_plan *plan);
 /** Delta of both; 0: pure. */
 CAUCUS_API double caucus_plan_delta(const caucus_plan *plan);
 /** What was accounted for as zero-concentrated privacy (zCDP); 0: nothing. */

@@ -50,13 +50,14 @@ static const char *unit_of(const caucus_settings *s) {
 static void add_note(const caucus_plan *plan, caucus_guarantee *g) {
     const caucus_settings *s = &plan->settings;
     const char *unit = unit_of(s);
-    char privacy[40], messages[40];
+    char privacy[72], messages[72];
     if (g->delta > 0) {
-        (void)snprintf(privacy, sizeof privacy, "(%.4g, %.3g)-private", g->epsilon_choices, g->delta);
-        (void)snprintf(messages, sizeof messages, "(%.4g, %.3g)-private", g->epsilon_messages, g->delta);
+        (void)snprintf(privacy, sizeof privacy, "private with epsilon %.4g, delta %.3g", g->epsilon_choices, g->delta);
+        (void)snprintf(messages, sizeof messages, "private with epsilon %.4g, delta %.3g", g->epsilon_messages,
+                       g->delta);
     } else {
-        (void)snprintf(privacy, sizeof privacy, "%.4g-private (pure)", g->epsilon_choices);
-        (void)snprintf(messages, sizeof messages, "%.4g-private", g->epsilon_messages);
+        (void)snprintf(privacy, sizeof privacy, "private with epsilon %.4g (pure)", g->epsilon_choices);
+        (void)snprintf(messages, sizeof messages, "private with epsilon %.4g", g->epsilon_messages);
     }
     if (isinf(g->epsilon_choices))
         (void)snprintf(g->note, sizeof g->note, "No privacy: what is announced may reveal any loss.");
@@ -65,22 +66,23 @@ static void add_note(const caucus_plan *plan, caucus_guarantee *g) {
                        "Nothing that depends on a loss is ever announced: no privacy is spent.");
     else if (s->trust == CAUCUS_TRUST_PAPER_LOCAL)
         (void)snprintf(g->note, sizeof g->note,
-                       "Reproduction only: everything announced is %s per %s, but a client's messages "
-                       "are only %s: do not send them to a coordinator you do not trust.",
+                       "Reproduction only: everything announced is %s for one %s, but a client's messages "
+                       "are only %s: send them to nobody you do not trust.",
                        privacy, unit, messages);
     else if (s->trust == CAUCUS_TRUST_NOBODY)
         (void)snprintf(g->note, sizeof g->note,
-                       "Everything a client sends is %s per %s, so the coordinator and everybody else "
+                       "Everything a client sends is %s for one %s, so the coordinator and everybody else "
                        "learn no more than that.",
                        privacy, unit);
     else if (g->epsilon_choices > s->epsilon)
         (void)snprintf(g->note, sizeof g->note,
-                       "The paper's constants do not give what was asked: everything announced is %s per "
+                       "The paper's constants do not give what was asked: everything announced is %s for one "
                        "%s, not %.4g; the coordinator sees each client's sums.",
                        privacy, unit, s->epsilon);
     else
         (void)snprintf(g->note, sizeof g->note,
-                       "Everything announced is %s per %s; the coordinator sees each client's sums.", privacy, unit);
+                       "Everything announced is %s for one %s; the coordinator sees each client's sums.", privacy,
+                       unit);
 }
 
 caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {

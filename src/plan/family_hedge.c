@@ -109,6 +109,14 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return true;
 }
 
+/* The draw after b blocks sees b*N losses of a device, each of which moves its exponent as one record does. So the B - 1
+ * draws cost N*(1 + .. + B-1) = (B-1) * N*B/2 times a draw, and N^2*(1 + .. + (B-1)^2) = (B-1) * N^2*B(2B-1)/6 under zCDP. */
+static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+    const double n = (double)plan->settings.interval, b = (double)plan->hedge.blocks;
+    *ret_linear = n * b / 2;
+    *ret_square = n * n * b * (2 * b - 1) / 6;
+}
+
 const caucus_plan_ops caucus_plan_hedge = {
     .variant = {{CAUCUS_ALGORITHM_HEDGE, "Fed-Hedge", .reference = false},
                 {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
@@ -120,4 +128,5 @@ const caucus_plan_ops caucus_plan_hedge = {
     .blocks = blocks,
     .selections = selections,
     .select_rate = select_rate,
+    .device = device,
 };

@@ -175,6 +175,18 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return false;
 }
 
+/* A record is in the decisions of one phase. With n losses in it a device moves them n times as far as one loss does
+ * (under client-block the whole phase is one record); phases add up. The losses of the last phase are never used. */
+static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+    const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    *ret_linear = *ret_square = 0;
+    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
+        const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
+        *ret_linear += n;
+        *ret_square += n * n;
+    }
+}
+
 const caucus_plan_ops caucus_plan_stoch = {
     .variant = {{CAUCUS_ALGORITHM_STOCH, "Fed-DP-OPE-Stoch", .alone = false},
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
@@ -190,4 +202,5 @@ const caucus_plan_ops caucus_plan_stoch = {
     .blocks = blocks,
     .selections = selections,
     .select_rate = select_rate,
+    .device = device,
 };

@@ -154,6 +154,14 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return true;
 }
 
+/* Group privacy over the records of the blocks that are reported: all but the last. */
+static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+    const caucus_settings *s = &plan->settings;
+    const double blocks_used = (double)plan->svt.checks;
+    *ret_linear = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
+    *ret_square = *ret_linear * *ret_linear;
+}
+
 const caucus_plan_ops caucus_plan_svt = {
     .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
                 {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
@@ -168,4 +176,5 @@ const caucus_plan_ops caucus_plan_svt = {
     .blocks = blocks,
     .selections = selections,
     .select_rate = select_rate,
+    .device = device,
 };

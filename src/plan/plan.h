@@ -68,7 +68,7 @@ typedef struct caucus_guarantee {
     double epsilon_messages; /* for everything a client sends; NAN if the coordinator is trusted with it */
     double delta;            /* of both; 0 = pure */
     double rho_zcdp;         /* zCDP part, 0 if accounted purely */
-    char note[240];          /* one plain sentence for people: whom it protects from what */
+    char note[320];          /* one plain sentence for people: whom it protects from what */
 } caucus_guarantee;
 
 struct caucus_plan {

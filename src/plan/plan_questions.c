@@ -1,5 +1,8 @@
 /* plan_questions.c: what a plan is asked by name. See <caucus/plan.h>. */
 #include "plan/family.h"
+#include "plan/zcdp.h"
+
+#include <math.h>
 
 const uint8_t *caucus_plan_hash(const caucus_plan *plan) {
     return plan->hash;
@@ -43,6 +46,20 @@ double caucus_plan_epsilon_choices(const caucus_plan *plan) {
 
 double caucus_plan_epsilon_messages(const caucus_plan *plan) {
     return plan->guarantee.epsilon_messages;
+}
+
+/* docs/PRIVACY.md, "A whole device". */
+double caucus_plan_epsilon_device(const caucus_plan *plan) {
+    const caucus_guarantee *g = &plan->guarantee;
+    const double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages;
+    const double record = fmax(g->epsilon_choices, messages);
+    double linear = 0, square = 0;
+    if (isinf(record))
+        return INFINITY;
+    caucus_plan_ops_of(plan)->device(plan, &linear, &square);
+    if (!(g->delta > 0 && g->rho_zcdp > 0))
+        return linear * record;
+    return caucus_zcdp_epsilon_with_pure(square * g->rho_zcdp, linear * plan->svt.epsilon_threshold, g->delta);
 }
 
 double caucus_plan_delta(const caucus_plan *plan) {

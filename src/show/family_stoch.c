@@ -112,7 +112,12 @@ static void explain(caucus_explainer *e) {
                        plan->stoch.phases);
     if (plan->stoch.phases > 1) {
         const caucus_stoch_phase *last = &plan->stoch.phase[plan->stoch.phases - 2];
-        if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0)
+        if (last->trees > 0)
+            caucus_explain_more(e,
+                                "The last phase builds trees up to depth %u, with %" PRIu64
+                                " samples at a root; phases with too few losses build smaller ones or none.",
+                                last->trees, last->batch);
+        else if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR)
             caucus_explain_more(
                 e, "Linear losses: the gradient is the same everywhere, so one selection per phase from all samples, "
                    "no trees.");

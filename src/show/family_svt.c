@@ -167,7 +167,7 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *ret) {
     const bool paper = s->protocol == CAUCUS_PROTOCOL_PAPER;
     ret->reports = paper ? checks : checks + switches;
     ret->scalars = paper ? checks * d : checks + switches * d;
-    ret->paper_scalars = plan->svt.blocks * d;
+    ret->paper_scalars = plan->svt.checks * d; /* the last block is not reported: nothing is left to decide */
     ret->client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->interval > 1 ? 2 : 1) * d * 8;
     ret->coordinator_memory = 2 * d * 8 + 8 * m;
 }

@@ -55,17 +55,21 @@ void caucus_explain_account(caucus_explainer *e) {
     if (isinf(g->epsilon_choices))
         caucus_explain_say(e, "The accountant", "Nothing is protected: the choices may reveal any loss.");
     else if (g->rho_zcdp > 0)
-        caucus_explain_say(
-            e, "Approximate privacy",
-            "From the integers, every operation rounded up: rho = %.6g, so (%.10g, %.6g)-private choices.", g->rho_zcdp,
-            g->epsilon_choices, g->delta);
+        caucus_explain_say(e, "Approximate privacy",
+                           "From the integers, every operation rounded up: rho = %.6g, so epsilon %.10g for the "
+                           "choices at delta %.6g.",
+                           g->rho_zcdp, g->epsilon_choices, g->delta);
     else
         caucus_explain_say(e, "The accountant",
-                           "From the integers, every operation rounded up: choices are %.10g-private.",
+                           "From the integers, every operation rounded up: epsilon %.10g for the choices.",
                            g->epsilon_choices);
     if (!isnan(g->epsilon_messages))
-        caucus_explain_more(e, "Messages are %.10g-private%s.", g->epsilon_messages,
+        caucus_explain_more(e, "Epsilon %.10g for the messages%s.", g->epsilon_messages,
                             g->epsilon_messages > e->plan->settings.epsilon ? ", NOT what was asked" : "");
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
+        caucus_explain_say(e, "A whole device",
+                           "That is for %s. Everything one client contributes to the run: epsilon %.6g at most.",
+                           caucus_words_unit(&e->plan->settings), caucus_plan_epsilon_device(e->plan));
 }
 
 void caucus_plan_explain(FILE *out, const caucus_plan *plan) {

@@ -117,6 +117,7 @@ void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
     caucus_walk_settings(&p.walker, &copy.settings);
     caucus_walk_mechanism(&p.walker, &copy);
     caucus_walk_guarantee(&p.walker, &copy.guarantee);
+    caucus_json_real(&j, "epsilon_device", caucus_plan_epsilon_device(r->plan));
     print_meaning(&j, r->plan);
     print_bound(&j, r->plan);
     print_quick(&j, &r->quick);

@@ -17,6 +17,8 @@ caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge 
                              &ret->quick, ret_error);
 }
 
+#define CAUCUS_WEAK_EPSILON 10
+
 static void print_head(FILE *out, const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     fprintf(out, "  %s, %s client%s, %s experts, %s round%s, ", caucus_words_algorithm(s->algorithm),
@@ -36,8 +38,22 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
     fprintf(out, "  Privacy     choices: %s, unit: %s     messages: %s\n",
             caucus_words_privacy(g->epsilon_choices, g->delta).text, caucus_words_unit(&plan->settings),
             caucus_words_privacy(g->epsilon_messages, g->delta).text);
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
+        fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most\n",
+                caucus_words_number(caucus_plan_epsilon_device(plan)).text);
     if (plan->settings.calibration == CAUCUS_CALIBRATION_PAPER)
         fprintf(out, "              %s\n", g->note);
+}
+
+/* What should not be read past: said first, not refused. */
+static void print_warnings(FILE *out, const caucus_plan *plan) {
+    const caucus_guarantee *g = &plan->guarantee;
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_WEAK_EPSILON)
+        fprintf(out, "  WEAK        epsilon %s is above %d: it protects little\n",
+                caucus_words_number(g->epsilon_choices).text, CAUCUS_WEAK_EPSILON);
+    if (g->delta * plan->settings.clients > 1)
+        fprintf(out, "  WEAK        delta %s is above 1/clients: some client may be exposed entirely\n",
+                caucus_words_number(g->delta).text);
 }
 
 static void print_assumption(FILE *out, const caucus_plan_report *r) {
@@ -101,6 +117,7 @@ static void print_traffic(FILE *out, const caucus_plan_report *r) {
 
 void caucus_plan_print(FILE *out, const caucus_plan_report *r) {
     print_head(out, r->plan);
+    print_warnings(out, r->plan);
     print_privacy(out, r->plan);
     caucus_family_words_of(caucus_plan_family(r->plan))->print(out, r->plan);
     print_regret(out, r);

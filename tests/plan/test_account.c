@@ -254,8 +254,42 @@ static void structure(void **state) {
     caucus_plan_free(plan);
 }
 
+/* docs/PRIVACY.md, "A whole device". */
+static void a_whole_device(void **state) {
+    (void)state;
+    const struct {
+        caucus_algorithm algorithm;
+        caucus_unit unit;
+        uint64_t rounds, interval;
+        double times; /* epsilon */
+    } cases[] = {
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_EVENT, 1023, 1, 511},       /* 1 + 2 + .. + 256: all but the last phase */
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_EVENT, 1024, 1, 1023},      /* the last phase is one round */
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_CLIENT_BLOCK, 1024, 1, 10}, /* P - 1 */
+        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_UNIT_EVENT, 64, 4, 32},          /* N*B/2 = 4*16/2 */
+        {CAUCUS_ALGORITHM_SVT, CAUCUS_UNIT_EVENT, 512, 1, 511},
+        {CAUCUS_ALGORITHM_SVT, CAUCUS_UNIT_CLIENT_BLOCK, 512, 16, 31},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        caucus_settings s;
+        caucus_plan *plan = NULL;
+        caucus_settings_init(&s);
+        s.algorithm = cases[i].algorithm;
+        s.unit = cases[i].unit;
+        s.trust = CAUCUS_TRUST_COORDINATOR;
+        s.rounds = cases[i].rounds;
+        s.interval = cases[i].interval;
+        s.epsilon = 1;
+        assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+        const double record = caucus_plan_epsilon_choices(plan);
+        assert_true(fabs(caucus_plan_epsilon_device(plan) - cases[i].times * record) < 1e-9 * cases[i].times);
+        caucus_plan_free(plan);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans), cmocka_unit_test(monotone),
-                                       cmocka_unit_test(tampering), cmocka_unit_test(structure)};
+                                       cmocka_unit_test(tampering), cmocka_unit_test(structure),
+                                       cmocka_unit_test(a_whole_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,13 +172,14 @@ static void paper_local(void **state) {
     near(1 / caucus_rational_double(plan->stoch.phase[6].leaf_noise[1].parameter) / 0x1p20, 8, 1e-6);
     near(plan->guarantee.epsilon_choices, 0.5, 1e-8);
     near(plan->guarantee.epsilon_messages, 16, 1e-6); /* d*epsilon/4 */
-    assert_non_null(strstr(plan->guarantee.note, "messages are only 16-private: "));
+    assert_non_null(strstr(plan->guarantee.note, "messages are only private with epsilon 16: "));
     caucus_plan_free(plan);
     s.delta = 1e-6; /* what holds only with a delta is said with it */
     plan = plan_made(&s);
     assert_true(plan->guarantee.delta > 0);
     char only[80];
-    (void)snprintf(only, sizeof only, "messages are only (%.4g, 1e-06)-private: ", plan->guarantee.epsilon_messages);
+    (void)snprintf(only, sizeof only,
+                   "messages are only private with epsilon %.4g, delta 1e-06: ", plan->guarantee.epsilon_messages);
     assert_non_null(strstr(plan->guarantee.note, only));
     caucus_plan_free(plan);
     s.delta = 0;

@@ -15,7 +15,7 @@ FOLDERS = ("src", "include", "tests", "bench", "examples", "tools", "docs", "man
 ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".bash", ".cmake", ".1", ".inc", ".yaml", ".proto")
 REFERENCE = re.compile(r'(?<![\w/.-])(docs/[A-Za-z_/]+\.(?:md|json))((?:[,:;]? \(?(?:and )?"[^"\n]{2,60}"\)?)*)')
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
-EXPLAINED = re.compile(r'\bsay\(e,\s*"([^"]+)"')
+EXPLAINED = re.compile(r'\b(?:caucus_explain_)?say\(\s*e,\s*"([^"]+)"')
 
 
 def plain(title):
