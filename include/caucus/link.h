@@ -97,7 +97,7 @@ typedef enum caucus_link_overdue {
  *  look alive and be dead. Call it in every turn of the loop: waiting begins with the first call that finds it due. */
 CAUCUS_API caucus_link_overdue caucus_link_timeout(caucus_link *link, int64_t now_ms);
 /** How long the loop may sleep before it looks at caucus_link_next_address() and caucus_link_timeout() again, if nothing
- *  else wakes it; -1: as long as it likes. */
+ *  else wakes it; -1: as long as it likes; 0 where caucus_link_refused() says that all is over. */
 CAUCUS_API int64_t caucus_link_wait_ms(caucus_link *link, int64_t now_ms);
 /** For how long there has been no connection to a coordinator that keeps its deadline: 0 while there is. For callers who
  *  give up some day; the link never does. */

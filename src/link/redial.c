@@ -159,7 +159,7 @@ int64_t caucus_redial_wait(caucus_redial *r, const caucus_redial_due *due, int64
     } else {
         size_t i = earliest(r);
         if (i == r->addresses)
-            return -1;
+            return 0; /* nothing will change: the caller should see it now, not sleep over it */
         when = allowed(r, i);
     }
     return when > now ? when - now : 0;

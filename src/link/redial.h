@@ -69,7 +69,7 @@ typedef struct caucus_redial_due {
 } caucus_redial_due;
 
 caucus_link_overdue caucus_redial_timeout(caucus_redial *redial, const caucus_redial_due *due, int64_t now);
-/** Milliseconds until something of the above may change by time alone; -1: nothing will. */
+/** Milliseconds until something of the above may change by time alone; -1: nothing will; 0: all have refused. */
 int64_t caucus_redial_wait(caucus_redial *redial, const caucus_redial_due *due, int64_t now);
 /** Milliseconds since there last was a coordinator that kept its deadline. */
 int64_t caucus_redial_missing(caucus_redial *redial, int64_t now);

@@ -51,7 +51,7 @@ code=0
 LD_LIBRARY_PATH=$libdir ./shared --seed nonsense >/dev/null 2>&1 || code=$?
 [ "$code" -eq 2 ] || fail "wrong use must exit with 2, not $code"
 
-# The other examples, and a program with a link of its own.
+# The other examples; and last the client to embed, in a live federation.
 cp "$CAUCUS_SOURCE/examples/model_selection.c" "$CAUCUS_SOURCE/examples/recommender.c" .
 for example in model_selection recommender; do
     # shellcheck disable=SC2046
@@ -75,38 +75,7 @@ for set in "ml-100k 78" "ml-1m 503"; do
         grep -qE "$pattern" recommended.txt || fail "recommender, $name: no line like $pattern: $(cat recommended.txt)"
     done
 done
-cat >linked.c <<'C'
-#include <caucus/caucus.h>
-#include <caucus/link.h>
-int main(void) {
-    caucus_settings settings;
-    caucus_plan *plan = 0;
-    caucus_link *link = 0;
-    caucus_link_settings with;
-    caucus_key key;
-    size_t size = 0;
-    const unsigned char hash[32] = {0};
-    caucus_settings_init(&settings);
-    settings.trust = CAUCUS_TRUST_COORDINATOR;
-    caucus_key_from_seed(1, &key);
-    caucus_link_settings_init(&with);
-    with.plan_hash = hash;
-    with.index = 1;
-    with.key = &key;
-    if (caucus_plan_new(&settings, &plan, 0) != CAUCUS_OK)
-        return 1;
-    with.plan = plan;
-    if (caucus_link_new(&with, &link, 0) != CAUCUS_OK || !caucus_link_next_address(link, 0))
-        return 1;
-    caucus_link_connected(link, 0);
-    int result = caucus_link_to_send(link, &size) && size > 32 ? 0 : 1; /* a greeting */
-    caucus_link_free(link);
-    caucus_plan_free(plan);
-    return result;
-}
-C
-# shellcheck disable=SC2046
-"$cc" -std=c11 -Wall -Wextra -Werror -o linked linked.c $(pkg-config --cflags --libs caucus-link)
-LD_LIBRARY_PATH=$libdir ./linked || fail "a program with caucus/link.h and caucus-link does not work"
+# shellcheck source=tests/install/live.bash
+. "$CAUCUS_SOURCE/tests/install/live.bash"
 
 echo "ok"

@@ -195,7 +195,7 @@ static void test_refusals(void **state) {
     caucus_link_disconnected(link, now);
     assert_true(caucus_link_refused(link));
     assert_null(caucus_link_next_address(link, now + 1000000));
-    assert_int_equal(caucus_link_wait_ms(link, now), -1);
+    assert_int_equal(caucus_link_wait_ms(link, now), 0); /* do not sleep over it */
     caucus_link_free(link);
 }
 
