@@ -108,39 +108,24 @@ static const caucus_audit_federation stoch_flip = STOCH(FLIP, STOCH, 4, 1, NO_FA
                                      stoch_noisy_min = STOCH(NOISY_MIN, STOCH, 16, 7, NO_FAULT),
                                      stoch_noisy_min_half = STOCH(NOISY_MIN, STOCH, 16, 3, HALF_NOISE),
                                      limited_updates = STOCH(AUTO, LIMITED_UPDATES, 4, 1, NO_FAULT);
-static const caucus_audit_federation
-    /* Everything of one client in a phase is one record. */
-    stoch_block = {.algorithm = CAUCUS_ALGORITHM_STOCH,
-                   .trust = CAUCUS_TRUST_COORDINATOR,
-                   .unit = CAUCUS_UNIT_CLIENT_BLOCK,
-                   .clients = 2,
-                   .experts = 2,
-                   .rounds = 4,
-                   .epsilon = 1,
-                   .losses = CAUCUS_AUDIT_GAP,
-                   .gap = 1},
-    /* A loss of phase 3 weighs in phases 4, 5 and 6: all of them are watched. */
-    past = {.algorithm = CAUCUS_ALGORITHM_STOCH,
-            .trust = CAUCUS_TRUST_COORDINATOR,
-            .past_phases = true,
-            .clients = 4,
-            .experts = 2,
-            .rounds = 32,
-            .epsilon = 4,
-            .losses = CAUCUS_AUDIT_GAP,
-            .gap = 1,
-            .phase = 4},
-    past_half = {.algorithm = CAUCUS_ALGORITHM_STOCH,
-                 .trust = CAUCUS_TRUST_COORDINATOR,
-                 .past_phases = true,
-                 .clients = 4,
-                 .experts = 2,
-                 .rounds = 32,
-                 .epsilon = 4,
-                 .losses = CAUCUS_AUDIT_GAP,
-                 .gap = 1,
-                 .phase = 4,
-                 .fault = CAUCUS_AUDIT_HALF_NOISE};
+/* Everything of one client in a phase is one record. */
+static const caucus_audit_federation stoch_block = {.algorithm = CAUCUS_ALGORITHM_STOCH,
+                                                    .trust = CAUCUS_TRUST_COORDINATOR,
+                                                    .unit = CAUCUS_UNIT_CLIENT_BLOCK,
+                                                    .clients = 2,
+                                                    .experts = 2,
+                                                    .rounds = 4,
+                                                    .epsilon = 1,
+                                                    .losses = CAUCUS_AUDIT_GAP,
+                                                    .gap = 1};
+/* A loss of phase 3 weighs in phases 4, 5 and 6: all of them are watched. */
+#define PAST(broken)                                                                                                   \
+    {                                                                                                                  \
+        .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_COORDINATOR, .past_phases = true, .clients = 4,     \
+        .experts = 2, .rounds = 32, .epsilon = 4, .losses = CAUCUS_AUDIT_GAP, .gap = 1, .phase = 4,                    \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
+    }
+static const caucus_audit_federation past = PAST(NO_FAULT), past_half = PAST(HALF_NOISE);
 
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
@@ -172,50 +157,20 @@ static const caucus_audit_federation svt = SVT(SVT, 2, 2, 6, 2, 0, 2, NO_FAULT),
                                      svt_delta = SVT(SVT, 2, 2, 10, 1, 0.05, 2, NO_FAULT),
                                      svt_delta_half = SVT(SVT, 2, 2, 10, 1, 0.05, 1, HALF_NOISE),
                                      sparse_vector = SVT(SPARSE_VECTOR, 1, 2, 12, 2, 0, 2, NO_FAULT);
-static const caucus_audit_federation svt_front = {.algorithm = CAUCUS_ALGORITHM_SVT,
-                                                  .trust = CAUCUS_TRUST_COORDINATOR,
-                                                  .front_load = true,
-                                                  .clients = 2,
-                                                  .experts = 2,
-                                                  .rounds = 60,
-                                                  .interval = 20,
-                                                  .epsilon = 2,
-                                                  .rho = 0.05,
-                                                  .losses = CAUCUS_AUDIT_EDGE,
-                                                  .gap = 1},
-                                     svt_front_half = {.algorithm = CAUCUS_ALGORITHM_SVT,
-                                                       .trust = CAUCUS_TRUST_COORDINATOR,
-                                                       .front_load = true,
-                                                       .clients = 2,
-                                                       .experts = 2,
-                                                       .rounds = 60,
-                                                       .interval = 20,
-                                                       .epsilon = 2,
-                                                       .rho = 0.05,
-                                                       .losses = CAUCUS_AUDIT_EDGE,
-                                                       .gap = 0,
-                                                       .fault = CAUCUS_AUDIT_HALF_NOISE},
-                                     svt_block = {.algorithm = CAUCUS_ALGORITHM_SVT,
-                                                  .trust = CAUCUS_TRUST_COORDINATOR,
-                                                  .unit = CAUCUS_UNIT_CLIENT_BLOCK,
-                                                  .clients = 9,
-                                                  .experts = 2,
-                                                  .rounds = 4,
-                                                  .interval = 2,
-                                                  .epsilon = 2,
-                                                  .losses = CAUCUS_AUDIT_EDGE,
-                                                  .gap = 2},
-                                     svt_block_half = {.algorithm = CAUCUS_ALGORITHM_SVT,
-                                                       .trust = CAUCUS_TRUST_COORDINATOR,
-                                                       .unit = CAUCUS_UNIT_CLIENT_BLOCK,
-                                                       .clients = 9,
-                                                       .experts = 2,
-                                                       .rounds = 4,
-                                                       .interval = 2,
-                                                       .epsilon = 2,
-                                                       .losses = CAUCUS_AUDIT_EDGE,
-                                                       .gap = 1,
-                                                       .fault = CAUCUS_AUDIT_HALF_NOISE},
+#define SVT_FRONT(more, broken)                                                                                        \
+    {                                                                                                                  \
+        .algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .front_load = true, .clients = 2,        \
+        .experts = 2, .rounds = 60, .interval = 20, .epsilon = 2, .rho = 0.05, .losses = CAUCUS_AUDIT_EDGE,            \
+        .gap = more, .fault = CAUCUS_AUDIT_##broken                                                                    \
+    }
+#define SVT_BLOCK(more, broken)                                                                                        \
+    {                                                                                                                  \
+        .algorithm = CAUCUS_ALGORITHM_SVT, .trust = CAUCUS_TRUST_COORDINATOR, .unit = CAUCUS_UNIT_CLIENT_BLOCK,        \
+        .clients = 9, .experts = 2, .rounds = 4, .interval = 2, .epsilon = 2, .losses = CAUCUS_AUDIT_EDGE,             \
+        .gap = more, .fault = CAUCUS_AUDIT_##broken                                                                    \
+    }
+static const caucus_audit_federation svt_front = SVT_FRONT(1, NO_FAULT), svt_front_half = SVT_FRONT(0, HALF_NOISE),
+                                     svt_block = SVT_BLOCK(2, NO_FAULT), svt_block_half = SVT_BLOCK(1, HALF_NOISE),
                                      svt_paper = {.algorithm = CAUCUS_ALGORITHM_SVT,
                                                   .trust = CAUCUS_TRUST_COORDINATOR,
                                                   .calibration = CAUCUS_CALIBRATION_PAPER,

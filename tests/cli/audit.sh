@@ -2,19 +2,9 @@
 # `caucus audit`: the quick audit finds what it must, JSON and files, the same bytes for any number of threads, outside programs that
 # are as private as they claim and that are not. Exact words of refusals are in exact/audit.exact.
 # shellcheck disable=SC2015,SC2086
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-python=/usr/bin/python3
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
-pass() { echo "ok: $1"; }
-fail() {
-    echo "not ok: $*"
-    failures=$((failures + 1))
-}
 audit() { "$CAUCUS" audit "$@"; }
 
 # The quick audit: everything as expected, and the paper's false claims are found clearly false. An instrumented program, many times

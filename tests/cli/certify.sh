@@ -1,12 +1,8 @@
 #!/usr/bin/env bash
 # `caucus certify`: OpenSSL accepts what it made for what it is for and for nothing else; modes. What it says and what it
 # refuses is in exact/certify.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
 check() { # check NAME COMMAND...: it succeeds
     local name=$1

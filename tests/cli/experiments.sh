@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # Every file in experiments/ runs (one trial; with data made up where it needs data), and what calls itself the paper's
 # figure is what `caucus reproduce` plays.
-set -euo pipefail
-: "${CAUCUS:?path of the program}" "${CAUCUS_SOURCE:?source directory}"
-source=$(cd "$CAUCUS_SOURCE" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+source=$CAUCUS_SOURCE
 
 mkdir ml-1m
 /usr/bin/python3 - <<'END'

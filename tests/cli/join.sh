@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # caucus join: a state that another process uses is exit code 1, one of another plan exit code 3; no lock stays behind;
 # lines of losses that are wrong. What is refused before anything is opened is in exact/join.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-bad() { echo "not ok: $*"; failures=$((failures + 1)); }
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
 # refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it; standard input is ./input.
 : >input
@@ -16,7 +11,7 @@ refuses() {
     shift 3
     timeout 20 "$CAUCUS" join "$@" >out 2>err <input || got=$?
     if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(grep -vc 'NOT PRIVATE (seeded)' err)" -ne 1 ] || ! grep -qF -- "$pattern" err; then
-        bad "$name (exit code $got): $(cat out err)"
+        fail "$name (exit code $got): $(cat out err)"
     else
         echo "ok: $name"
     fi
@@ -32,7 +27,7 @@ holder=$!
 locked() { [ -e 1.state.lock ] && grep -q ":$(stat -c %i 1.state.lock) " /proc/locks; } # there, and taken
 for _ in $(seq 1000); do ! locked 2>/dev/null || break; sleep 0.02; done
 refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --state 1.state
-[ -e 1.state.lock ] || bad "the refused one took the lock away"
+[ -e 1.state.lock ] || fail "the refused one took the lock away"
 kill -TERM "$holder"
 wait "$holder" || true
 "$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
@@ -41,7 +36,7 @@ refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and
     --client 2 --state 1.state
 refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --losses nowhere.npy
 locks=$(find . -name '*.lock')
-[ -z "$locks" ] || bad "locks stay: $locks"
+[ -z "$locks" ] || fail "locks stay: $locks"
 
 # Lines, in a federation of one.
 "$CAUCUS" plan --clients 1 --experts 3 --rounds 10 --trust coordinator --write one.yaml >/dev/null
@@ -53,7 +48,7 @@ line() { # line NAME PATTERN: ./input is refused so
     for _ in $(seq 400); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
     timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml --insecure --client 1 \
         --give-up 10 <input >out 2>err || got=$?
-    { [ "$got" -eq 2 ] && grep -qF -- "$2" err; } || bad "$1 (exit code $got): $(cat err)"
+    { [ "$got" -eq 2 ] && grep -qF -- "$2" err; } || fail "$1 (exit code $got): $(cat err)"
     kill -TERM $server
     wait $server || true
     echo "ok: $1"

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # A file of losses that somebody cuts while it is read: one line that names it, exit code 1, nothing left behind.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
 # save FILE: 20 clients x 2000 rounds x 50 experts, as np.save writes them, without NumPy.
 save() {

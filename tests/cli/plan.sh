@@ -1,19 +1,9 @@
 #!/usr/bin/env bash
 # `caucus plan`: the calibrated values to the digits that were worked out by hand, JSON, and advice that says when a
 # federation cannot help. Exact words are in exact/plan.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-python=/usr/bin/python3
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
-pass() { echo "ok: $1"; }
-fail() {
-    echo "not ok: $*"
-    failures=$((failures + 1))
-}
 plan() { "$CAUCUS" plan "$@"; }
 
 # holds NAME PATTERN ARGUMENT...: exit code 0 and a line that holds the text.
@@ -78,7 +68,7 @@ holds "--explain: trees" "Tree 2 of the last phase: 4 leaves" --algorithm stoch 
 holds "--explain: Fed-Hedge" "Taken: e_H = 0.00978474, the most that is allowed." --algorithm hedge "${c[@]}" --explain
 # Every section that an explanation names is there.
 for title in $(plan --epsilon 10 "${c[@]}" --explain | sed -nE 's/.*\("(.*)"\)$/\1/p' | tr ' ' _ | sort -u); do
-    grep -qE "^##+ ${title//_/ }\$" "${CAUCUS_SOURCE:?source directory}/docs/PRIVACY.md" || fail "docs/PRIVACY.md has no section '${title//_/ }'"
+    grep -qE "^##+ ${title//_/ }\$" "$CAUCUS_SOURCE/docs/PRIVACY.md" || fail "docs/PRIVACY.md has no section '${title//_/ }'"
 done
 
 # JSON has every integer, fractions as text.

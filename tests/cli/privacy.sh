@@ -1,22 +1,12 @@
 #!/usr/bin/env bash
 # `caucus privacy`: JSON, that runs add up, and that any altered digit is found. Exact words are in exact/privacy.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-python=/usr/bin/python3
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
-pass() { echo "ok: $1"; }
-fail() {
-    echo "not ok: $*"
-    failures=$((failures + 1))
-}
 privacy() { "$CAUCUS" privacy "$@"; }
 simulate() { "$CAUCUS" simulate --trials 1 --rounds 10 --experts 5 "$@" >/dev/null 2>&1; }
 
-cp "${CAUCUS_SOURCE:?source directory}/tests/cli/two.ledger" two # two runs on the same data
+cp "$CAUCUS_SOURCE/tests/cli/two.ledger" two # two runs on the same data
 if privacy two --format json --releases >out && $python - <<'END'; then
 import json
 l = json.load(open('out'))

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # `caucus reproduce`: the report's files, that it is the same for a seed, replaced only when complete, and what is refused.
-set -euo pipefail
-: "${CAUCUS:?path of the program}" "${CAUCUS_SOURCE:?source directory}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
 check() { # check NAME COMMAND...
     local name=$1

@@ -1,12 +1,8 @@
 #!/usr/bin/env bash
 # caucus serve: what the machine refuses is exit code 1, a run that cannot go on is exit code 3. What is refused before
 # anything is opened is in exact/serve.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
 # refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it.
 refuses() {

@@ -1,19 +1,9 @@
 #!/usr/bin/env bash
 # `caucus simulate`: JSON keys, the same bytes for any number of threads, losses from files, ledgers, stopping and going
 # on. Exact words of refusals are in exact/simulate.exact.
-set -euo pipefail
-: "${CAUCUS:?path of the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-python=/usr/bin/python3
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
 
-pass() { echo "ok: $1"; }
-fail() {
-    echo "not ok: $*"
-    failures=$((failures + 1))
-}
 simulate() { "$CAUCUS" simulate "$@"; }
 
 # refused NAME LINE ARGUMENT...: exit code 2, exactly this line, nothing on standard output, no directory `left`.
