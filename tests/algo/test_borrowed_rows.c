@@ -6,6 +6,7 @@
 #include "algo/borrowed_rows.h"
 #include "num/grid.h"
 #include "plan/plan.h"
+#include "testing_settings.h"
 
 #define ROUNDS 200
 #define EXPERTS 19
@@ -102,17 +103,10 @@ static void play(const caucus_settings *s, uint64_t seed) {
 
 static void all(caucus_algorithm algorithm, uint32_t interval, caucus_unit unit, caucus_protocol protocol) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        caucus_settings s;
-        caucus_settings_init(&s);
-        s.algorithm = algorithm;
-        s.trust = CAUCUS_TRUST_COORDINATOR;
-        s.clients = CLIENTS;
-        s.experts = EXPERTS;
-        s.rounds = ROUNDS;
+        caucus_settings s = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, ROUNDS, 5);
         s.interval = interval;
         s.unit = unit;
         s.protocol = protocol;
-        s.epsilon = 5;
         play(&s, seed);
     }
 }

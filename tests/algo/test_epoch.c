@@ -10,6 +10,7 @@
 #include "algo/pack.h"
 #include "algo/schedule.h"
 #include "plan/family.h"
+#include "testing_settings.h"
 
 /* ---- every stream opened, by key and nonce: what the cipher sees ---- */
 
@@ -51,13 +52,9 @@ static size_t streams_opened_twice(void) {
 enum { SVT, SVT_PAPER, SVT_BLOCKS, HEDGE, LEADER, STOCH, STOCH_TREES, VOTE, SHORTLIST, KINDS };
 
 static caucus_settings settings_of(int kind) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = kind == VOTE || kind == SHORTLIST ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR;
-    s.clients = 3;
-    s.experts = 12;
-    s.rounds = 130;
-    s.epsilon = kind == HEDGE ? 2 : 30;
+    caucus_settings s = testing_settings(
+        CAUCUS_ALGORITHM_SVT, kind == VOTE || kind == SHORTLIST ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 3, 12,
+        130, kind == HEDGE ? 2 : 30);
     s.algorithm = kind <= SVT_BLOCKS ? CAUCUS_ALGORITHM_SVT
                   : kind == HEDGE    ? CAUCUS_ALGORITHM_HEDGE
                   : kind == LEADER   ? CAUCUS_ALGORITHM_LEADER

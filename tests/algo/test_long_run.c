@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "algo/schedule.h"
+#include "testing_settings.h"
 
 /* ---- every stream opened ---- */
 
@@ -53,19 +54,19 @@ static size_t streams_opened_twice(void) {
 enum { VOTE, SHORTLIST, KNORM, TREES, HEDGE, SVT, KINDS };
 
 static caucus_settings settings_of(int kind) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = kind == HEDGE ? CAUCUS_ALGORITHM_HEDGE : kind == SVT ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_STOCH;
-    s.trust = kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR;
+    caucus_settings s = testing_settings(kind == HEDGE ? CAUCUS_ALGORITHM_HEDGE
+                                         : kind == SVT ? CAUCUS_ALGORITHM_SVT
+                                                       : CAUCUS_ALGORITHM_STOCH,
+                                         kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 2, EXPERTS,
+                                         kind == TREES   ? 15
+                                         : kind <= KNORM ? 3
+                                                         : BEYOND + 100,
+                                         kind == HEDGE ? 1000 : 20);
     s.message = kind == VOTE        ? CAUCUS_MESSAGE_VOTE
                 : kind == SHORTLIST ? CAUCUS_MESSAGE_SHORTLIST
                 : kind == KNORM     ? CAUCUS_MESSAGE_KNORM
                                     : CAUCUS_MESSAGE_AUTO;
     s.trees = kind == TREES ? 1 : CAUCUS_TREES_AUTO;
-    s.clients = 2;
-    s.experts = EXPERTS;
-    s.rounds = kind == TREES ? 15 : kind <= KNORM ? 3 : BEYOND + 100;
-    s.epsilon = kind == HEDGE ? 1000 : 20;
     return s;
 }
 

@@ -2,6 +2,7 @@
  * for byte, as one coordinator that receives them all; and every report gets the same answer. */
 #include "algo/federation.h"
 #include "plan/plan.h"
+#include "testing_settings.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -246,14 +247,8 @@ static void play(const char *name, const caucus_settings *settings) {
 }
 
 static caucus_settings settings_of(caucus_algorithm algorithm, caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
-    s.clients = CLIENTS;
-    s.experts = EXPERTS;
-    s.rounds = algorithm == CAUCUS_ALGORITHM_STOCH ? 256 : 80;
-    s.epsilon = 30;
+    caucus_settings s =
+        testing_settings(algorithm, trust, CLIENTS, EXPERTS, algorithm == CAUCUS_ALGORITHM_STOCH ? 256 : 80, 30);
     return s;
 }
 

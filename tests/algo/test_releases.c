@@ -13,16 +13,10 @@
 
 #include "algo/releases.h"
 #include "plan/ledger.h"
+#include "testing_settings.h"
 
 static caucus_plan *plan_of(caucus_algorithm algorithm, double epsilon, double delta, uint32_t rounds) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 3;
-    s.experts = 10;
-    s.rounds = rounds;
-    s.epsilon = epsilon;
+    caucus_settings s = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, 3, 10, rounds, epsilon);
     s.delta = delta;
     caucus_plan *plan = NULL;
     caucus_error error = {0};

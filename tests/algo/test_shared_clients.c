@@ -4,6 +4,7 @@
 #include "algo/borrowed_rows.h"
 #include "algo/client.h"
 #include "rng/words.h"
+#include "testing_settings.h"
 
 #define CLIENTS 4
 #define EXPERTS 9
@@ -91,14 +92,7 @@ static void play(const caucus_settings *s, bool mixes) {
 }
 
 static caucus_settings settings(caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = CAUCUS_ALGORITHM_STOCH;
-    s.trust = trust;
-    s.clients = CLIENTS;
-    s.experts = EXPERTS;
-    s.rounds = ROUNDS;
-    s.epsilon = 2;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH, trust, CLIENTS, EXPERTS, ROUNDS, 2);
     return s;
 }
 

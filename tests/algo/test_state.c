@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "algo/client.h"
+#include "testing_settings.h"
 
 /* Replace the coordinator by its own saved state. */
 static void reload_coordinator(federation *f, const caucus_key *key) {
@@ -102,13 +103,7 @@ static void play(const caucus_settings *s, uint64_t seed) {
 
 static void test_reload(void **state) {
     (void)state;
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 3;
-    s.experts = 12;
-    s.rounds = 130;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 3, 12, 130, 8);
     play(&s, 1);
     s.interval = 4;
     play(&s, 2);
@@ -146,12 +141,7 @@ static void test_reload(void **state) {
 /* Any byte changed, any byte missing, another plan, another client: refused. */
 static void test_damage(void **state) {
     (void)state;
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 2;
-    s.experts = 4;
-    s.rounds = 20;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 2, 4, 20, 1);
     federation f;
     federation_open(&f, &s, 1);
     caucus_key key;

@@ -5,17 +5,11 @@
 
 #include "algo/client.h"
 #include "algo/coordinator.h"
+#include "testing_settings.h"
 
 static caucus_settings settings(caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = CAUCUS_ALGORITHM_STOCH;
-    s.trust = trust;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH, trust, 3, 12, 1000, 20);
     s.calibration = trust == CAUCUS_TRUST_PAPER_LOCAL ? CAUCUS_CALIBRATION_PAPER : CAUCUS_CALIBRATION_TIGHT;
-    s.clients = 3;
-    s.experts = 12;
-    s.rounds = 1000;
-    s.epsilon = 20;
     return s;
 }
 

@@ -5,15 +5,10 @@
 #include "algo/federation.h"
 
 #include "algo/coordinator.h"
+#include "testing_settings.h"
 
 static caucus_settings settings(void) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 4;
-    s.experts = 20;
-    s.rounds = 300;
-    s.epsilon = 4;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 4, 20, 300, 4);
     return s;
 }
 

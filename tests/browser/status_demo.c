@@ -14,6 +14,7 @@
 #include "net/fake_server.h" /* tests/net */
 #include "net/http.h"
 #include "plan/ledger.h"
+#include "testing_settings.h"
 
 #define CLIENTS 24
 #define EXPERTS 40
@@ -103,13 +104,8 @@ static void step(void) {
 
 static void open_federation(void) {
     caucus_error error = {0};
-    caucus_settings settings;
-    caucus_settings_init(&settings);
-    settings.trust = CAUCUS_TRUST_COORDINATOR;
-    settings.clients = CLIENTS;
-    settings.experts = EXPERTS;
-    settings.rounds = ROUNDS;
-    settings.epsilon = 10;
+    caucus_settings settings =
+        testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, ROUNDS, 10);
     must(caucus_plan_new(&settings, &plan, &error), &error);
     caucus_key seed, trial, key;
     caucus_key_from_seed(1, &seed);

@@ -6,20 +6,14 @@
 
 #include "link/plain_link.h"
 #include "net/hall.h"
+#include "testing_settings.h"
 
 #define SEED 20241u
 #define STATE_BYTES 65536
 
 static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust, caucus_message message) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
+    caucus_settings s = testing_settings(algorithm, trust, 2, 6, 24, 8);
     s.message = message;
-    s.clients = 2;
-    s.experts = 6;
-    s.rounds = 24;
-    s.epsilon = 8;
     return s;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "algo/federation.h"
+#include "testing_settings.h"
 
 #define SEED 20241u
 
@@ -16,16 +17,9 @@ typedef struct machine {
 } machine;
 
 static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust, caucus_message message, int trees) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
+    caucus_settings s = testing_settings(algorithm, trust, 3, 10, 60, 8);
     s.message = message;
     s.trees = trees;
-    s.clients = 3;
-    s.experts = 10;
-    s.rounds = 60;
-    s.epsilon = 8;
     return s;
 }
 

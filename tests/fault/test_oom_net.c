@@ -13,6 +13,7 @@
 #include "dial/certify.h"
 #include "net/http.h"
 #include "net/server_impl.h"
+#include "testing_settings.h"
 
 #define SEED 20241u
 #define CLIENTS 2
@@ -55,14 +56,7 @@ static void use_tls(caucus_server_settings *settings) {
 
 static void trial_open(trial *t, bool tls, caucus_algorithm algorithm) {
     memset(t, 0, sizeof *t);
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = CLIENTS;
-    s.experts = 6;
-    s.rounds = 5;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, CLIENTS, 6, 5, 8);
     federation_open(&t->f, &s, SEED);
     federation_play(&t->f, hashed_losses);
     t->tls = tls;

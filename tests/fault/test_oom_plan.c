@@ -8,17 +8,11 @@
 #include <caucus/plan.h>
 
 #include "plan/plan_text.h"
+#include "testing_settings.h"
 #include <caucus/plan_file.h>
 
 static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
-    s.clients = 4;
-    s.experts = 12;
-    s.rounds = 200;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(algorithm, trust, 4, 12, 200, 8);
     return s;
 }
 

@@ -8,18 +8,12 @@
 #include "scenario/scenario.h"
 #include "sim/convex.h"
 #include "sim/run.h"
+#include "testing_settings.h"
 
 #define SEED 20241u
 
 static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
-    s.clients = 3;
-    s.experts = 6;
-    s.rounds = 40;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(algorithm, trust, 3, 6, 40, 8);
     return s;
 }
 

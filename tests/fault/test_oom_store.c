@@ -7,6 +7,7 @@
 #include "store/journal.h"
 #include "store/ledger_file.h"
 #include "store/store_testing.h"
+#include "testing_settings.h"
 #include <caucus/plan_file.h>
 
 #define UNTOUCHED ((void *)8)
@@ -375,13 +376,7 @@ static void test_files(void **state) {
     failing_each(&(failing_test){.name = "journal", .operation = journal, .at_least = 5});
     failing_each(&(failing_test){.name = "ledger file", .operation = ledger_file, .at_least = 5});
     plan_place p = {0};
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 4;
-    s.experts = 12;
-    s.rounds = 50;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 4, 12, 50, 8);
     assert_int_equal(caucus_plan_new(&s, &p.plan, NULL), CAUCUS_OK);
     (void)snprintf(p.dir, sizeof p.dir, "%s", fresh_dir());
     assert_int_equal(mkdir(p.dir, 0700), 0);

@@ -5,21 +5,15 @@
  * different reports for one item (docs/PRIVACY.md, "Reports on a network that fails"). */
 #include "link/plain_link.h"
 #include "net/hall.h"
+#include "testing_settings.h"
 
 #include <stdio.h>
 
 #define SEED 20241u
 
 static caucus_settings small(caucus_algorithm algorithm, caucus_trust trust, caucus_message message, uint32_t rounds) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
+    caucus_settings s = testing_settings(algorithm, trust, 3, 6, rounds, 8);
     s.message = message;
-    s.clients = 3;
-    s.experts = 6;
-    s.rounds = rounds;
-    s.epsilon = 8;
     return s;
 }
 
@@ -313,17 +307,29 @@ static void test_storm(void **state) {
     }
 }
 
+/* A federation that was played in memory, and the same one over links: what the one chose the other must choose. */
+static hall *open_both(federation *f, const caucus_settings *s) {
+    federation_open(f, s, SEED);
+    federation_play(f, hashed_losses);
+    hall *h = malloc(sizeof *h);
+    assert_non_null(h);
+    hall_open(h, f->plan, SEED);
+    return h;
+}
+
+static void close_both(hall *h, federation *f) {
+    hall_close(h);
+    free(h);
+    federation_close(f);
+}
+
 /* Nothing is handed out that could not be saved, and what waits goes out once the disk has room. */
 static void test_disk_full(void **state) {
     (void)state;
     caucus_settings s = small(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 10);
     s.clients = 1;
     federation f;
-    federation_open(&f, &s, SEED);
-    federation_play(&f, hashed_losses);
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f.plan, SEED);
+    hall *h = open_both(&f, &s);
     h->seat[0].disk_full = true;
     deliver_all(h, NOBODY);
     assert_int_equal(h->seen_count, 0);
@@ -334,9 +340,7 @@ static void test_disk_full(void **state) {
     deliver_all(h, NOBODY);
     assert_true(hall_done(h));
     check_experts(h, &f);
-    hall_close(h);
-    free(h);
-    federation_close(&f);
+    close_both(h, &f);
 }
 
 /* Leaving in the middle of a block keeps the rounds observed; the farewell goes out and nothing after it. */
@@ -345,11 +349,7 @@ static void test_leave(void **state) {
     caucus_settings s = small(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 30);
     s.interval = 10;
     federation f;
-    federation_open(&f, &s, SEED);
-    federation_play(&f, hashed_losses);
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f.plan, SEED);
+    hall *h = open_both(&f, &s);
     hall_connect(h, 0);
     (void)hall_up(h, 0, SIZE_MAX);
     (void)hall_down(h, 0, SIZE_MAX);
@@ -365,9 +365,7 @@ static void test_leave(void **state) {
     assert_true(hall_done(h));
     check_experts(h, &f);
     check_counted(h);
-    hall_close(h);
-    free(h);
-    federation_close(&f);
+    close_both(h, &f);
 }
 
 /* Once nothing more is asked, a client that dies goes on without a coordinator. */
@@ -376,11 +374,7 @@ static void test_alone_at_the_end(void **state) {
     caucus_settings s = small(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 40);
     s.interval = 30;
     federation f;
-    federation_open(&f, &s, SEED);
-    federation_play(&f, hashed_losses);
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f.plan, SEED);
+    hall *h = open_both(&f, &s);
     deliver_all(h, NOBODY);
     assert_true(hall_done(h));
     hall_start(h, 0, SEED + 1); /* killed in the last block, and the coordinator has gone */
@@ -389,9 +383,7 @@ static void test_alone_at_the_end(void **state) {
         ;
     assert_true(caucus_link_done(h->seat[0].link));
     check_experts(h, &f);
-    hall_close(h);
-    free(h);
-    federation_close(&f);
+    close_both(h, &f);
 }
 
 /* A lone link and a coordinator that says what it likes. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "link/link_impl.h"
+#include "testing_settings.h"
 
 static caucus_plan *plan;
 static const uint8_t hash[CAUCUS_PLAN_HASH_BYTES] = {7};
@@ -36,12 +37,7 @@ static caucus_link *link_of(const char *const *address, size_t addresses) {
 
 static int open_plan(void **state) {
     (void)state;
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 2;
-    s.experts = 3;
-    s.rounds = 8;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 2, 3, 8, 1);
     s.interval = 2;
     return caucus_plan_new(&s, &plan, NULL) == CAUCUS_OK ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 
 #include "link/link_impl.h"
 #include "link/plain_link.h"
+#include "testing_settings.h"
 
 #define BLOCKS 4096
 
@@ -139,14 +140,7 @@ static void play_and_free(const caucus_settings *s, const char *what) {
 }
 
 static caucus_settings base(caucus_algorithm algorithm, caucus_trust trust) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
-    s.clients = 3;
-    s.experts = 11;
-    s.rounds = 120;
-    s.epsilon = 20;
+    caucus_settings s = testing_settings(algorithm, trust, 3, 11, 120, 20);
     return s;
 }
 

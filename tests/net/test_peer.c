@@ -22,6 +22,7 @@
 #include <caucus/coordinator.h>
 
 #include "sim/trial.h"
+#include "testing_settings.h"
 #include "wire/wire.h"
 #include <caucus/plan_file.h>
 
@@ -72,17 +73,10 @@ typedef struct setup {
 } setup;
 
 static caucus_plan *make_plan(const setup *from) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = from->algorithm;
-    s.trust = from->trust;
+    caucus_settings s = testing_settings(from->algorithm, from->trust, CLIENTS, EXPERTS, ROUNDS, 20);
     s.message = from->message;
     s.unit = from->unit;
-    s.clients = CLIENTS;
-    s.experts = EXPERTS;
-    s.rounds = ROUNDS;
     s.interval = from->algorithm == CAUCUS_ALGORITHM_STOCH ? 1 : INTERVAL;
-    s.epsilon = 20;
     s.delta = from->message == CAUCUS_MESSAGE_GAUSS ? 1e-6 : 0;
     s.lo = -0.125;
     s.hi = 1.75;

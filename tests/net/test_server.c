@@ -2,6 +2,7 @@
  * may vanish and the coordinator may be killed at any commit. */
 #include "net/server_testing.h"
 #include "plan/ledger.h"
+#include "testing_settings.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -30,16 +31,9 @@ static const setup setups[] = {
 #define SETUPS (sizeof setups / sizeof setups[0])
 
 static caucus_settings settings_of(const setup *from, uint32_t clients) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = from->algorithm;
-    s.trust = from->trust;
+    caucus_settings s = testing_settings(from->algorithm, from->trust, clients, from->experts, from->rounds, 20);
     s.message = from->message;
-    s.rounds = from->rounds;
     s.interval = from->interval;
-    s.clients = clients;
-    s.experts = from->experts;
-    s.epsilon = 20;
     return s;
 }
 

@@ -1,6 +1,7 @@
 /* test_server_hostile.c: whatever peers send, however slowly: it is refused with a reason, it costs a bounded time, and
  * the federation goes on to the same experts. */
 #include "net/server_testing.h"
+#include "testing_settings.h"
 
 #include <inttypes.h>
 #include <netinet/tcp.h>
@@ -17,15 +18,8 @@ typedef struct fixture {
 
 /* patience_ms: for strangers and for half frames; 0: what it is without a test. */
 static void open_patient(fixture *x, caucus_algorithm algorithm, caucus_trust trust, uint32_t patience_ms) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = trust;
+    caucus_settings s = testing_settings(algorithm, trust, CLIENTS, 12, 32, 20);
     s.message = trust == CAUCUS_TRUST_NOBODY ? CAUCUS_MESSAGE_VOTE : CAUCUS_MESSAGE_AUTO;
-    s.rounds = 32;
-    s.clients = CLIENTS;
-    s.experts = 12;
-    s.epsilon = 20;
     federation_open(&x->f, &s, SEED);
     federation_play(&x->f, hashed_losses);
     hall_init(&x->h, x->f.plan, SEED);
@@ -416,15 +410,8 @@ static void test_liar(void **state) {
     const caucus_algorithm algorithms[] = {CAUCUS_ALGORITHM_SVT, CAUCUS_ALGORITHM_HEDGE};
     for (size_t k = 0; k < 4; k++) {
         loss_function lying_losses = k < 2 ? one_is_best : all_are_bad;
-        caucus_settings s;
-        caucus_settings_init(&s);
-        s.algorithm = algorithms[k % 2];
-        s.trust = CAUCUS_TRUST_COORDINATOR;
-        s.rounds = 120;
+        caucus_settings s = testing_settings(algorithms[k % 2], CAUCUS_TRUST_COORDINATOR, CLIENTS, 12, 120, 10);
         s.interval = 2;
-        s.clients = CLIENTS;
-        s.experts = 12;
-        s.epsilon = 10;
         federation f;
         federation_open(&f, &s, SEED);
         federation_play(&f, lying_losses);

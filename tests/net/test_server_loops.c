@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "net/loop.h"
+#include "testing_settings.h"
 
 #define SEED 11
 #define CLIENTS 8
@@ -71,15 +72,10 @@ static void *watch(void *user) {
 }
 
 static caucus_settings settings_of(caucus_algorithm algorithm, caucus_message message) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = message == CAUCUS_MESSAGE_AUTO ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY;
+    caucus_settings s =
+        testing_settings(algorithm, message == CAUCUS_MESSAGE_AUTO ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY,
+                         CLIENTS, 12, algorithm == CAUCUS_ALGORITHM_STOCH ? 512 : 240, 20);
     s.message = message;
-    s.rounds = algorithm == CAUCUS_ALGORITHM_STOCH ? 512 : 240;
-    s.clients = CLIENTS;
-    s.experts = 12;
-    s.epsilon = 20;
     return s;
 }
 

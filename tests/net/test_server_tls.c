@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 
 #include "dial/certificate.h"
+#include "testing_settings.h"
 
 #define SEED 5
 #define CLIENTS 3
@@ -108,13 +109,7 @@ static bool dial_tls(wire_end *w, uint16_t port, SSL_CTX *context, SSL_SESSION *
 }
 
 static void plan_and_hall(const office *o, federation *f, hall *h) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.rounds = 32;
-    s.clients = CLIENTS;
-    s.experts = 12;
-    s.epsilon = 20;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, 12, 32, 20);
     federation_open(f, &s, SEED);
     federation_play(f, hashed_losses);
     hall_init(h, f->plan, SEED);

@@ -9,6 +9,7 @@
 
 #include "show/plan_facts.h"
 #include "sim/fast_random.h"
+#include "testing_settings.h"
 
 #define SEED 5u
 #define ERRORS 5.0
@@ -131,15 +132,8 @@ static double play(const caucus_plan *plan, const world *w, uint32_t trial) {
 }
 
 static caucus_settings settings_of(double lipschitz, double smoothness) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = CAUCUS_ALGORITHM_STOCH;
-    s.trust = CAUCUS_TRUST_COORDINATOR;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 20, EXPERTS, 1023, 2);
     s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
-    s.clients = 20;
-    s.experts = EXPERTS;
-    s.rounds = 1023;
-    s.epsilon = 2;
     s.lipschitz = lipschitz;
     s.smoothness = smoothness;
     return s;

@@ -5,6 +5,7 @@
  * After an intended change:  build/tests/test_golden --print   prints the table again; say in CHANGELOG.md that seeds
  * now give other runs. */
 #include "sim/plain_trial.h"
+#include "testing_settings.h"
 
 #include <inttypes.h>
 
@@ -82,15 +83,8 @@ static const outcome expected[RUNS] = {
 };
 
 static caucus_settings settings_of(const golden *g) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = g->algorithm;
-    s.trust = g->trust;
-    s.clients = g->clients;
-    s.experts = g->experts;
-    s.rounds = g->rounds;
+    caucus_settings s = testing_settings(g->algorithm, g->trust, g->clients, g->experts, g->rounds, g->epsilon);
     s.interval = g->interval;
-    s.epsilon = g->epsilon;
     s.delta = g->delta;
     s.calibration = g->option == PAPER ? CAUCUS_CALIBRATION_PAPER : CAUCUS_CALIBRATION_TIGHT;
     s.protocol = g->option == PROTOCOL ? CAUCUS_PROTOCOL_PAPER : CAUCUS_PROTOCOL_TWO_STEP;

@@ -6,18 +6,12 @@
 #include <unistd.h>
 
 #include "sim/convex.h"
+#include "testing_settings.h"
 
 #define SEED 20241u
 
 static caucus_settings base(caucus_algorithm algorithm, uint32_t m, uint32_t d, uint32_t rounds) {
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = algorithm;
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = m;
-    s.experts = d;
-    s.rounds = rounds;
-    s.epsilon = 8;
+    caucus_settings s = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, m, d, rounds, 8);
     return s;
 }
 

@@ -13,6 +13,7 @@
 
 #include "show/bound_fit.h"
 #include "study/parts.h"
+#include "testing_settings.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -397,13 +398,7 @@ static void test_private_lower_bound(void **state) {
         assert_true(total >= elements / 16 && total <= elements);
     }
     /* Without privacy one loss is enough to see who is good: the bound is about privacy, not about the sequence. */
-    caucus_settings s;
-    caucus_settings_init(&s);
-    s.algorithm = CAUCUS_ALGORITHM_LEADER;
-    s.trust = CAUCUS_TRUST_COORDINATOR;
-    s.clients = 4;
-    s.experts = d;
-    s.rounds = 64;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_LEADER, CAUCUS_TRUST_COORDINATOR, 4, d, 64, 1);
     caucus_plan *plan = plan_of(&s);
     caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE,
                                    .seed = SEED,
