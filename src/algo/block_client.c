@@ -37,7 +37,7 @@ static void block_free(caucus_client *c) {
 
 /* Blocks: the cost of each in turn, or the vector of each in turn; svt may ask for the vector of a block right after
  * its cost. */
-static bool block_may_ask(const caucus_client *c, const caucus_announcement *a) {
+bool caucus_block_may_ask(const caucus_client *c, const caucus_announcement *a) {
     const caucus_settings *s = &c->plan->settings;
     if (a->ask == CAUCUS_ASK_SUMS && c->started && c->heard.ask == CAUCUS_ASK_COST && a->block == c->heard.block)
         return true;
@@ -89,7 +89,7 @@ __attribute__((noinline, cold)) static void borrow_other_rows(caucus_client *c, 
     c->borrowed = rows;
 }
 
-static bool block_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
+bool caucus_block_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
     size_t d = c->plan->settings.experts;
     if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
         return false;
@@ -119,7 +119,7 @@ void caucus_client_return_rows(caucus_client *c) {
     c->borrowed_rounds = 0;
 }
 
-static void block_report(caucus_client *c) {
+void caucus_block_report(caucus_client *c) {
     c->report.step = c->heard.epoch;
     if (c->heard.ask == CAUCUS_ASK_COST) {
         c->scalar = c->block_cost;
@@ -131,7 +131,7 @@ static void block_report(caucus_client *c) {
     c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
 }
 
-static void block_hear(caucus_client *c, const caucus_asked *before) {
+void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
     if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
@@ -159,11 +159,11 @@ const caucus_client_ops caucus_block_client = {
     .new = block_new,
     .free = block_free,
     .rows = block_rows,
-    .may_ask = block_may_ask,
+    .may_ask = caucus_block_may_ask,
     .observe = block_observe,
-    .borrow = block_borrow,
-    .report = block_report,
-    .hear = block_hear,
+    .borrow = caucus_block_borrow,
+    .report = caucus_block_report,
+    .hear = caucus_block_hear,
     .pack = block_pack,
     .sound = block_sound,
 };

@@ -14,6 +14,11 @@
 #include "algo/machine.h"
 #include "algo/schedule.h"
 
+/* Clients of blocks (svt, hedge) talk after every round: they are called directly, so that the compiler can inline them
+ * where it optimises across files. All others are called through their table. */
+#define CALL(c, operation, ...)                                                                                        \
+    ((c)->ops == &caucus_block_client ? caucus_block_##operation(__VA_ARGS__) : (c)->ops->operation(__VA_ARGS__))
+
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     return caucus_client_new_shared(plan, index, key, NULL, ret);
 }
@@ -109,7 +114,7 @@ static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
         return false;
     if (a->ask == CAUCUS_ASK_NOTHING)
         return true;
-    return c->ops->may_ask(c, a);
+    return CALL(c, may_ask, c, a);
 }
 
 /* A shortlist names different experts of this plan. */
@@ -140,7 +145,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     if (a->listed > 0)
         memcpy(c->heard.list, a->list, a->listed * sizeof a->list[0]);
     c->made = false;
-    c->ops->hear(c, c->started ? &before : NULL);
+    CALL(c, hear, c, c->started ? &before : NULL);
     c->started = true;
     caucus_client_set_ready(c);
     return CAUCUS_OK;
@@ -177,7 +182,7 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
 caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint64_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
-    if (c->ops->borrow && c->ops->borrow(c, loss, rounds))
+    if (c->ops->borrow && CALL(c, borrow, c, loss, rounds))
         return CAUCUS_OK;
     return caucus_client_observe_f32(c, loss, rounds);
 }
@@ -195,7 +200,7 @@ const caucus_report *caucus_client_report(caucus_client *c) {
     c->report.step = c->heard.step;
     c->report.count = 1;
     c->report.value = &c->scalar;
-    c->ops->report(c);
+    CALL(c, report, c);
     c->made = true;
     return &c->report;
 }

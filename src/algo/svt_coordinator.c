@@ -51,7 +51,7 @@ static caucus_status svt_new(caucus_coordinator *c) {
 }
 
 /* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
-static void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
+static inline void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
     if (!c->threshold.open || r->step != c->threshold.epoch)
         return;
     if (cost < 0 || cost > c->plan->grid) { /* more than one round can cost */
