@@ -217,8 +217,8 @@ static caucus_status open_ledger(void *user, uint64_t *ret_digest) {
 
 static void test_store(void **state) {
     (void)state;
-    failing_each(&(failing_test){.name = "create", .operation = create, .at_least = 50});
-    failing_each(&(failing_test){.name = "reopen", .operation = reopen, .at_least = 50});
+    failing_each(&(failing_test){.name = "create", .operation = create, .at_least = 50, .step = 7});
+    failing_each(&(failing_test){.name = "reopen", .operation = reopen, .at_least = 50, .step = 7});
     failing_each(&(failing_test){.name = "first commit", .operation = first_commit, .at_least = 1});
     failing_each(&(failing_test){.name = "commit", .operation = commit, .at_least = 1});
     failing_each(&(failing_test){.name = "begin", .operation = begin, .at_least = 1});
