@@ -10,7 +10,6 @@
  * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
  * so that a restarted run is not refused the last release of a plan that fits exactly. */
 #include "plan/ledger.h"
-#include "plan/ledger_text.h"
 #include "plan/plan.h"
 
 #include "num/checked.h"

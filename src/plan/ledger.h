@@ -1,10 +1,37 @@
-/* ledger.h (internal): the totals of a ledger for callers in this tree, whose struct is the library's own.
- * layer: plan */
+/* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, and one entry as
+ * one line of text and back.
+ * layer: plan
+ *
+ *     kind <tab> run <tab> block <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
+ *
+ * kind is budget, run or release; choices and messages are whole numbers of 2^-30, or "infinite"; delta is the
+ * shortest decimal that reads back as the same double, written as digits and exponent (1e-6, 25e-8) so that no
+ * locale changes it; hash is SHA-256(hash of the line before | this line up to the tab before the hash) in lower
+ * case, starting from 32 zero bytes. There is one way to write an entry: a line is accepted only if writing its
+ * entry again gives the same bytes. */
 #ifndef CAUCUS_PLAN_LEDGER_H
 #define CAUCUS_PLAN_LEDGER_H
 
 #include <caucus/ledger.h>
 
+/** The totals of a ledger; the struct is the library's own here. */
 caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger);
+
+/* The `what` of the first entry: says which format follows. */
+#define CAUCUS_LEDGER_MAGIC "caucus ledger 1"
+/* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. */
+#define CAUCUS_LEDGER_NAME_MAX (CAUCUS_RUN_NAME_BYTES - 1 - 12 - 13)
+
+/** "name" or "name suffix" into ret[CAUCUS_RUN_NAME_BYTES]. Returns: false if it is no name, or too long. */
+bool caucus_ledger_text_name(const char *name, const char *suffix, char *ret);
+
+/** The entry's line. Returns: CAUCUS_OK, CAUCUS_E_RANGE (buffer too small). */
+caucus_status caucus_ledger_text_line(const caucus_entry *entry, char *ret, size_t ret_bytes) CAUCUS_MUST_CHECK;
+
+/** The chain hash of an entry after `previous` (entry->hash itself is not read). */
+void caucus_ledger_text_hash(const caucus_entry *entry, const uint8_t *previous, uint8_t *ret);
+
+/** Read a line. Returns: NULL, or what is wrong with it (then *ret is undefined). */
+const char *caucus_ledger_text_parse(const char *line, caucus_entry *ret);
 
 #endif

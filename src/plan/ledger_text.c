@@ -1,6 +1,6 @@
-/* ledger_text.c: one ledger entry as one line of text, and back (ledger_text.h has the format).
+/* ledger_text.c: one ledger entry as one line of text, and back (ledger.h has the format).
  * layer: plan */
-#include "plan/ledger_text.h"
+#include "plan/ledger.h"
 
 #include <sodium.h>
 #include <stdio.h>
