@@ -9,43 +9,9 @@
 #include "algo/coordinator.h"
 #include "algo/pack.h"
 #include "algo/schedule.h"
+#include "algo/streams_opened.h"
 #include "plan/family.h"
 #include "testing_settings.h"
-
-/* ---- every stream opened, by key and nonce: what the cipher sees ---- */
-
-#define STREAMS_MAX 20000
-typedef struct opened {
-    uint8_t key[CAUCUS_KEY_BYTES];
-    uint8_t nonce[12];
-} opened;
-static opened streams[STREAMS_MAX];
-static size_t streams_count;
-
-void __real_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
-                               uint64_t index, uint32_t lane);
-void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
-                               uint64_t index, uint32_t lane);
-void __wrap_caucus_stream_init(caucus_stream *ret, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
-                               uint64_t index, uint32_t lane) {
-    assert_true(streams_count < STREAMS_MAX);
-    opened *o = &streams[streams_count++];
-    __real_caucus_stream_init(ret, key, purpose, phase, index, lane);
-    memcpy(o->key, ret->key, sizeof o->key);
-    memcpy(o->nonce, ret->nonce, sizeof o->nonce);
-}
-
-static int by_name(const void *a, const void *b) {
-    return memcmp(a, b, sizeof(opened));
-}
-
-static size_t streams_opened_twice(void) {
-    size_t twice = 0;
-    qsort(streams, streams_count, sizeof streams[0], by_name);
-    for (size_t i = 1; i < streams_count; i++)
-        twice += by_name(&streams[i - 1], &streams[i]) == 0;
-    return twice;
-}
 
 /* ---- plans ---- */
 

@@ -3,6 +3,7 @@
 #include "dp/choose.h"
 #include "dp/laws.h"
 
+#include "rng/testing_stream.h"
 #include "scripted_digits.h"
 
 #include <caucus/select.h>
@@ -18,12 +19,7 @@
 #define D_MAX 700
 
 static caucus_stream test_stream(uint32_t index, bool seeded) {
-    caucus_key key;
-    caucus_key_from_seed(SEED, &key);
-    key.seeded = seeded;
-    caucus_stream stream;
-    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
-    return stream;
+    return testing_stream(SEED, index, seeded);
 }
 
 static int64_t smallest_of(const int64_t *score, uint32_t d) {

@@ -6,6 +6,7 @@
 #include "dp/draws.h"
 #include "dp/exponential_draw.h"
 
+#include "rng/testing_stream.h"
 #include "scripted_digits.h"
 
 #include <math.h>
@@ -20,11 +21,7 @@
 #define LIMBS 4
 
 static caucus_stream test_stream(uint32_t index) {
-    caucus_key key;
-    caucus_key_from_seed(SEED, &key);
-    caucus_stream stream;
-    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
-    return stream;
+    return testing_stream(SEED, index, true);
 }
 
 /* A stream of numbers that begin with the first word and go on with the rest for ever. */

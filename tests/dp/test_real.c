@@ -2,6 +2,7 @@
  * one are the same map, at random numbers and at the numbers where 128 bits do not decide. */
 #include "dp/real.h"
 
+#include "rng/testing_stream.h"
 #include "scripted_digits.h"
 
 #include <setjmp.h>
@@ -13,12 +14,7 @@
 #define SEED 20261116u
 
 static caucus_stream test_stream(uint32_t index, bool seeded) {
-    caucus_key key;
-    caucus_key_from_seed(SEED, &key);
-    key.seeded = seeded;
-    caucus_stream stream;
-    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
-    return stream;
+    return testing_stream(SEED, index, seeded);
 }
 
 static const caucus_rational rates[] = {

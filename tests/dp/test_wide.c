@@ -4,6 +4,7 @@
 #include "dp/exp_wide.h"
 #include "dp/lazy_uniform.h"
 #include "dp/log_wide.h"
+#include "rng/testing_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +17,7 @@
 #define LIMBS 5
 
 static caucus_stream test_stream(uint32_t index) {
-    caucus_key key;
-    caucus_key_from_seed(SEED, &key);
-    caucus_stream stream;
-    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 0, index, 0);
-    return stream;
+    return testing_stream(SEED, index, true);
 }
 
 static caucus_u128 random_wide(caucus_stream *stream) {

@@ -7,6 +7,9 @@
 #include "algo/federation.h"
 #include "testing_settings.h"
 
+/* What the pointers hold while nothing has been made. */
+#define UNTOUCHED ((void *)8)
+
 #define SEED 20241u
 
 typedef struct machine {
@@ -73,14 +76,8 @@ static uint64_t coordinator_digest(const caucus_coordinator *coordinator) {
     return digest;
 }
 
-/* What the pointers hold while nothing has been made. */
-#define UNTOUCHED ((void *)8)
-
-static caucus_status new_client(void *user, uint64_t *ret_digest) {
-    machine *m = user;
-    caucus_client *client = UNTOUCHED;
-    failing_begin();
-    caucus_status status = caucus_client_new(m->f.plan, 1, &m->client_key, &client);
+/* What both ways to make a client end with: the same client, or none. */
+static caucus_status end_client(caucus_status status, caucus_client *client, uint64_t *ret_digest) {
     failing_end();
     if (status != CAUCUS_OK) {
         assert_ptr_equal(client, UNTOUCHED);
@@ -91,18 +88,31 @@ static caucus_status new_client(void *user, uint64_t *ret_digest) {
     return CAUCUS_OK;
 }
 
+static caucus_status new_client(void *user, uint64_t *ret_digest) {
+    machine *m = user;
+    caucus_client *client = UNTOUCHED;
+    failing_begin();
+    caucus_status status = caucus_client_new(m->f.plan, 1, &m->client_key, &client);
+    return end_client(status, client, ret_digest);
+}
+
 static caucus_status restore_client(void *user, uint64_t *ret_digest) {
     machine *m = user;
     caucus_client *client = UNTOUCHED;
     failing_begin();
     caucus_status status = caucus_client_restore(m->f.plan, 1, &m->client_key, m->client, m->client_bytes, &client);
+    return end_client(status, client, ret_digest);
+}
+
+/* What both ways to make a coordinator end with: the same coordinator, or none. */
+static caucus_status end_coordinator(caucus_status status, caucus_coordinator *coordinator, uint64_t *ret_digest) {
     failing_end();
     if (status != CAUCUS_OK) {
-        assert_ptr_equal(client, UNTOUCHED);
+        assert_ptr_equal(coordinator, UNTOUCHED);
         return status;
     }
-    *ret_digest = client_digest(client);
-    caucus_client_free(client);
+    *ret_digest = coordinator_digest(coordinator);
+    caucus_coordinator_free(coordinator);
     return CAUCUS_OK;
 }
 
@@ -111,14 +121,7 @@ static caucus_status new_coordinator(void *user, uint64_t *ret_digest) {
     caucus_coordinator *coordinator = UNTOUCHED;
     failing_begin();
     caucus_status status = caucus_coordinator_new(m->f.plan, &m->coordinator_key, &coordinator);
-    failing_end();
-    if (status != CAUCUS_OK) {
-        assert_ptr_equal(coordinator, UNTOUCHED);
-        return status;
-    }
-    *ret_digest = coordinator_digest(coordinator);
-    caucus_coordinator_free(coordinator);
-    return CAUCUS_OK;
+    return end_coordinator(status, coordinator, ret_digest);
 }
 
 static caucus_status restore_coordinator(void *user, uint64_t *ret_digest) {
@@ -127,14 +130,7 @@ static caucus_status restore_coordinator(void *user, uint64_t *ret_digest) {
     failing_begin();
     caucus_status status =
         caucus_coordinator_restore(m->f.plan, &m->coordinator_key, m->coordinator, m->coordinator_bytes, &coordinator);
-    failing_end();
-    if (status != CAUCUS_OK) {
-        assert_ptr_equal(coordinator, UNTOUCHED);
-        return status;
-    }
-    *ret_digest = coordinator_digest(coordinator);
-    caucus_coordinator_free(coordinator);
-    return CAUCUS_OK;
+    return end_coordinator(status, coordinator, ret_digest);
 }
 
 static caucus_status new_partial(void *user, uint64_t *ret_digest) {

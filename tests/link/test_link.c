@@ -69,6 +69,18 @@ static void deliver_all(hall *h, uint32_t skip) {
     } while (moved);
 }
 
+static hall *hall_new(const caucus_plan *plan, uint64_t seed) {
+    hall *h = malloc(sizeof *h);
+    assert_non_null(h);
+    hall_open(h, plan, seed);
+    return h;
+}
+
+static void hall_delete(hall *h) {
+    hall_close(h);
+    free(h);
+}
+
 #define NOBODY UINT32_MAX
 
 static void test_undisturbed(void **state) {
@@ -79,9 +91,7 @@ static void test_undisturbed(void **state) {
         federation f;
         federation_open(&f, &plans[p], SEED + p);
         federation_play(&f, hashed_losses);
-        hall *h = malloc(sizeof *h);
-        assert_non_null(h);
-        hall_open(h, f.plan, SEED + p);
+        hall *h = hall_new(f.plan, SEED + p);
         deliver_all(h, NOBODY);
         assert_true(hall_done(h));
         check_experts(h, &f);
@@ -94,8 +104,7 @@ static void test_undisturbed(void **state) {
             assert_int_equal(counts.bytes_sent, h->seat[i].moved_up);
             assert_int_equal(counts.bytes_received, h->seat[i].moved_down);
         }
-        hall_close(h);
-        free(h);
+        hall_delete(h);
         federation_close(&f);
     }
 }
@@ -109,9 +118,7 @@ static void test_awaits(void **state) {
     for (uint32_t p = 0; p < count; p++) {
         federation f;
         federation_open(&f, &plans[p], SEED + p);
-        hall *h = malloc(sizeof *h);
-        assert_non_null(h);
-        hall_open(h, f.plan, SEED + p);
+        hall *h = hall_new(f.plan, SEED + p);
         for (uint32_t i = 0; i < h->m; i++)
             assert_false(caucus_link_awaits(h->seat[i].link));
         deliver_all(h, 0); /* the others have reported; the step stays open for client 1 */
@@ -124,8 +131,7 @@ static void test_awaits(void **state) {
         assert_true(hall_done(h));
         for (uint32_t i = 0; i < h->m; i++)
             assert_false(caucus_link_awaits(h->seat[i].link));
-        hall_close(h);
-        free(h);
+        hall_delete(h);
         federation_close(&f);
     }
 }
@@ -133,9 +139,7 @@ static void test_awaits(void **state) {
 /* Client 1's connection breaks after exactly `up` bytes to the coordinator and `down` bytes from it (whichever comes
  * first). */
 static bool run_with_cut(const federation *f, uint64_t seed, size_t up, size_t down) {
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f->plan, seed);
+    hall *h = hall_new(f->plan, seed);
     seat *s = &h->seat[0];
     bool cut = false;
     while (!hall_done(h)) {
@@ -158,8 +162,7 @@ static bool run_with_cut(const federation *f, uint64_t seed, size_t up, size_t d
     }
     check_experts(h, f);
     check_counted(h);
-    hall_close(h);
-    free(h);
+    hall_delete(h);
     return cut;
 }
 
@@ -187,9 +190,7 @@ static void test_cut_at_every_byte(void **state) {
 
 /* Client 1 is started again from its saved state after its n-th call; with another key, as in life, if `fresh`. */
 static bool run_with_restart(const federation *f, uint64_t seed, uint32_t n, bool fresh) {
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f->plan, seed);
+    hall *h = hall_new(f->plan, seed);
     seat *s = &h->seat[0];
     bool restarted = false;
     while (!hall_done(h)) {
@@ -214,8 +215,7 @@ static bool run_with_restart(const federation *f, uint64_t seed, uint32_t n, boo
     if (!(fresh && noisy)) /* with another key what was not yet sent gets other noise, rightly */
         check_experts(h, f);
     check_counted(h);
-    hall_close(h);
-    free(h);
+    hall_delete(h);
     return restarted;
 }
 
@@ -247,9 +247,7 @@ static uint32_t roll(uint32_t sides) {
 
 /* Everything at once: short reads and writes, breaks, restarts, repeated and old announcements, disks that fill up. */
 static void run_storm(const federation *f, uint64_t seed, uint64_t storm) {
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f->plan, seed);
+    hall *h = hall_new(f->plan, seed);
     dice = storm;
     uint64_t steps = 0;
     while (!hall_done(h)) {
@@ -289,8 +287,7 @@ static void run_storm(const federation *f, uint64_t seed, uint64_t storm) {
     }
     check_experts(h, f);
     check_counted(h);
-    hall_close(h);
-    free(h);
+    hall_delete(h);
 }
 
 static void test_storm(void **state) {
@@ -311,15 +308,12 @@ static void test_storm(void **state) {
 static hall *open_both(federation *f, const caucus_settings *s) {
     federation_open(f, s, SEED);
     federation_play(f, hashed_losses);
-    hall *h = malloc(sizeof *h);
-    assert_non_null(h);
-    hall_open(h, f->plan, SEED);
+    hall *h = hall_new(f->plan, SEED);
     return h;
 }
 
 static void close_both(hall *h, federation *f) {
-    hall_close(h);
-    free(h);
+    hall_delete(h);
     federation_close(f);
 }
 

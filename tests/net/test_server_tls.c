@@ -124,6 +124,13 @@ static void free_names(hall *h) {
     free((char *)(uintptr_t)h->settings.client_ca);
 }
 
+static void close_all(office *o, federation *f, hall *h) {
+    free_names(h);
+    hall_free(h);
+    federation_close(f);
+    close_office(o);
+}
+
 /* What becomes of somebody who shakes hands with this certificate and says it is `client`: 0 the connection ends
  * without a word, 1 welcome, else 100 + the refusal's code. */
 static int attempt(const hall *h, SSL_CTX *context, uint32_t client, SSL_SESSION *session, SSL_SESSION **ret_session,
@@ -182,10 +189,7 @@ static void test_federation(void **state) {
         SSL_CTX_free(context[i]);
     }
     free(p);
-    free_names(&h);
-    hall_free(&h);
-    federation_close(&f);
-    close_office(&o);
+    close_all(&o, &f, &h);
 }
 
 static void test_identities(void **state) {
@@ -237,10 +241,7 @@ static void test_identities(void **state) {
     assert_true(recv(w.fd, away, sizeof away, 0) <= 0); /* somebody who never shakes hands is not waited for */
     wire_close(&w);
     hall_stop(&h);
-    free_names(&h);
-    hall_free(&h);
-    federation_close(&f);
-    close_office(&o);
+    close_all(&o, &f, &h);
 }
 
 /* A client refuses a coordinator that its authority did not sign, or that has another name. */
@@ -277,10 +278,7 @@ static void test_impostor(void **state) {
     wire_close(&w);
     SSL_CTX_free(context);
     hall_stop(&h);
-    free_names(&h);
-    hall_free(&h);
-    federation_close(&f);
-    close_office(&o);
+    close_all(&o, &f, &h);
 }
 
 /* Resumed connections are judged like new ones: revocation counts from the next connection on. */
@@ -331,10 +329,7 @@ static void test_revoked(void **state) {
     SSL_CTX_free(two);
     SSL_CTX_free(three);
     hall_stop(&h);
-    free_names(&h);
-    hall_free(&h);
-    federation_close(&f);
-    close_office(&o);
+    close_all(&o, &f, &h);
 }
 
 static void write_list(const char *path, const char *text) {
@@ -399,10 +394,7 @@ static void test_revoked_while_connected(void **state) {
         wire_close(&w[i]);
         SSL_CTX_free(context[i]);
     }
-    free_names(&h);
-    hall_free(&h);
-    federation_close(&f);
-    close_office(&o);
+    close_all(&o, &f, &h);
 }
 
 /* Files that are not what they should be are named. */

@@ -1,6 +1,7 @@
 /* test_run.c: many trials: the same bytes for any number of threads, stopping, going on, and who meets which losses.
  * Nothing here is statistical; the seed is fixed and printed. */
 #include "sim/plain_trial.h"
+#include "sim/testing_run.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -9,26 +10,9 @@
 
 static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d,
                          uint32_t rounds, uint32_t trials) {
-    caucus_run run = {.adversary = {.kind = kind}, .trials = trials, .seed = SEED, .threads = 1};
-    caucus_settings_init(&run.settings);
-    run.settings.algorithm = algorithm;
-    run.settings.trust = CAUCUS_TRUST_COORDINATOR;
-    run.settings.clients = m;
-    run.settings.experts = d;
-    run.settings.rounds = rounds;
-    run.settings.epsilon = 8;
+    caucus_run run = testing_run(algorithm, kind, m, d, rounds, 8, trials, SEED);
+    run.threads = 1;
     return run;
-}
-
-static caucus_run_result play(const caucus_run *run) {
-    caucus_run_result result;
-    caucus_error error = {0};
-    if (caucus_run_play(run, NULL, &result, &error) != CAUCUS_OK) {
-        print_error("%s: %s\n", error.field, error.text);
-        fail();
-    }
-    assert_int_equal(result.trials, run->trials);
-    return result;
 }
 
 static void test_threads(void **state) {
@@ -38,10 +22,10 @@ static void test_threads(void **state) {
     for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++)
         for (size_t k = 0; k < 3; k++) {
             caucus_run run = run_of((caucus_algorithm)algorithm, kinds[k], 5, 9, 130, 40);
-            caucus_run_result one = play(&run);
+            caucus_run_result one = testing_play(&run);
             assert_int_equal(one.done, 40);
             for (run.threads = 2; run.threads <= 8; run.threads += 6) {
-                caucus_run_result more = play(&run);
+                caucus_run_result more = testing_play(&run);
                 assert_int_equal(more.done, 40);
                 for (uint32_t i = 0; i < 40; i++)
                     same_results("threads", &one.trial[i], &more.trial[i]);
@@ -54,9 +38,9 @@ static void test_threads(void **state) {
         }
     caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_REALIZABLE, 5, 9, 64, 3);
     run.threads = 0;
-    caucus_run_result all = play(&run);
+    caucus_run_result all = testing_play(&run);
     run.threads = 16; /* more threads than trials */
-    caucus_run_result many = play(&run);
+    caucus_run_result many = testing_play(&run);
     for (uint32_t i = 0; i < 3; i++)
         same_results("all cores", &all.trial[i], &many.trial[i]);
     caucus_run_result_free(&all);
@@ -83,13 +67,13 @@ static void test_stop_and_go_on(void **state) {
     for (uint32_t threads = 1; threads <= 4; threads++) {
         caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_ADVERSARY_REALIZABLE, 10, 20, 400, 60);
         run.threads = threads;
-        caucus_run_result whole = play(&run);
+        caucus_run_result whole = testing_play(&run);
         assert_int_equal(whole.done, 60);
         halt h = {.after = 7};
         run.progress = progress;
         run.progress_user = &h;
         run.stop = &h.stop;
-        caucus_run_result part = play(&run);
+        caucus_run_result part = testing_play(&run);
         assert_true(part.done < 60 && h.last >= 7);
         if (threads ==
             1) /* with more, a trial that was stopped may lie before complete ones, which then do not count */
@@ -100,7 +84,7 @@ static void test_stop_and_go_on(void **state) {
         run.stop = NULL;
         run.first = part.done;
         run.trials = 60 - part.done;
-        caucus_run_result rest = play(&run);
+        caucus_run_result rest = testing_play(&run);
         assert_int_equal(rest.done, run.trials);
         for (uint32_t i = 0; i < rest.done; i++)
             same_results("gone on", &whole.trial[part.done + i], &rest.trial[i]);
@@ -111,7 +95,7 @@ static void test_stop_and_go_on(void **state) {
     halt now = {.stop = 1};
     caucus_run run = run_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_ADVERSARY_GAUSSIAN, 2, 4, 32, 5);
     run.stop = &now.stop;
-    caucus_run_result none = play(&run);
+    caucus_run_result none = testing_play(&run);
     assert_int_equal(none.done, 0);
     caucus_summary empty = caucus_run_regret(&none);
     assert_true(empty.mean == 0 && empty.std == 0);
@@ -133,7 +117,7 @@ static void test_same_losses_for_all(void **state) {
             caucus_run run = run_of((caucus_algorithm)algorithm, (caucus_adversary_kind)kind, 4, 9, 50, 4);
             run.settings.interval = 64;
             run.settings.epsilon = algorithm == CAUCUS_ALGORITHM_LEADER ? INFINITY : 0.25;
-            caucus_run_result result = play(&run);
+            caucus_run_result result = testing_play(&run);
             for (uint32_t i = 0; i < 4; i++) {
                 if (algorithm == CAUCUS_ALGORITHM_SVT)
                     first[i] = result.trial[i];
@@ -156,7 +140,7 @@ static void test_baselines(void **state) {
         for (size_t k = 0; k < 3; k++) {
             caucus_run run = run_of(algorithms[a], kinds[k], 7, 12, 90, 5);
             run.settings.epsilon = kinds[k] == CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE ? 0.02 : 8;
-            caucus_run_result result = play(&run);
+            caucus_run_result result = testing_play(&run);
             assert_int_equal(result.plan->settings.clients, 1);
             caucus_adversary_settings federation = {.kind = kinds[k],
                                                     .seed = SEED,
@@ -178,7 +162,7 @@ static void test_baselines(void **state) {
 static void test_shared_and_summaries(void **state) {
     (void)state;
     caucus_run run = run_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_ADVERSARY_GAUSSIAN, 3, 6, 100, 11);
-    caucus_run_result own = play(&run), shared;
+    caucus_run_result own = testing_play(&run), shared;
     caucus_adversary_settings a = {
         .kind = CAUCUS_ADVERSARY_GAUSSIAN, .seed = SEED, .clients = 3, .experts = 6, .rounds = 100};
     caucus_adversary *adversary = adversary_of(&a);

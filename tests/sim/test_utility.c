@@ -12,6 +12,7 @@
 #include "sim/plain_trial.h"
 
 #include "show/bound_fit.h"
+#include "sim/testing_run.h"
 #include "study/parts.h"
 #include "testing_settings.h"
 
@@ -24,24 +25,11 @@
 
 static caucus_run run_of(caucus_algorithm algorithm, caucus_adversary_kind kind, uint32_t m, uint32_t d,
                          uint32_t rounds, double epsilon, uint32_t trials) {
-    caucus_run run = {.adversary = {.kind = kind}, .trials = trials, .seed = SEED};
-    caucus_settings_init(&run.settings);
-    run.settings.algorithm = algorithm;
-    run.settings.trust = CAUCUS_TRUST_COORDINATOR;
-    run.settings.clients = m;
-    run.settings.experts = d;
-    run.settings.rounds = rounds;
-    run.settings.epsilon = epsilon;
-    return run;
+    return testing_run(algorithm, kind, m, d, rounds, epsilon, trials, SEED);
 }
 
 static caucus_run_result play(const caucus_run *run) {
-    caucus_run_result result;
-    caucus_error error = {0};
-    if (caucus_run_play(run, NULL, &result, &error) != CAUCUS_OK) {
-        print_error("%s: %s\n", error.field, error.text);
-        fail();
-    }
+    caucus_run_result result = testing_play(run);
     assert_int_equal(result.done, run->trials);
     return result;
 }
