@@ -8,7 +8,8 @@ import time
 import urllib.error
 import urllib.request
 
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
          "--disable-features=OptimizationHints,MediaRouter,Translate"]
 PATIENCE = 20  # seconds until a condition that must come true is given up
@@ -33,7 +34,8 @@ def until(condition, what):
 class Browser:
     def __init__(self, folder):
         self.folder = folder
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True)
         port = None
         for line in self.driver.stdout:
             if "successfully on port" in line:
@@ -43,7 +45,8 @@ class Browser:
             sys.exit("chromedriver does not start")
         self.base = "http://127.0.0.1:" + port
         options = {"args": FLAGS + ["--user-data-dir=" + folder + "/profile"], "binary": shutil.which("chromium")}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
         self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
         self.base += "/session/" + self.session
 
@@ -69,13 +72,15 @@ class Browser:
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
 
     def size(self, width, height):
-        self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
+            "mobile": False})
 
     def picture(self, path):
         """The whole page as it is now, saved as PNG."""
         width, height = self.run("const e = document.documentElement; return [e.clientWidth, e.scrollHeight]")
         shot = self.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True,
-                                                   "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
+                                                   "clip": {"x": 0, "y": 0, "width": width, "height": height,
+                                                       "scale": 1}})
         with open(path, "wb") as file:
             file.write(base64.b64decode(shot["data"]))
         print("saved   " + path)
@@ -84,7 +89,7 @@ class Browser:
         self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})
 
     def hosts(self):
-        """Every host asked for over a network, from the browser's own record of requests (its own pages have other schemes)."""
+        """Every host asked for over a network, from the browser's own record (its own pages have other schemes)."""
         found = set()
         for entry in self.call("POST", "/se/log", {"type": "performance"}):
             message = json.loads(entry["message"])["message"]
@@ -95,7 +100,8 @@ class Browser:
         return found
 
     def complaints(self):
-        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"}) if entry["level"] == "SEVERE"]
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})
+            if entry["level"] == "SEVERE"]
 
     def end(self):
         try:

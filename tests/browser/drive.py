@@ -2,8 +2,8 @@
 
     drive.py DEMO [--screenshot FILE]
 
-DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code 1.
-With --screenshot the page is also saved as a picture, from the same seeded federation.
+DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code
+1. With --screenshot the page is also saved as a picture, from the same seeded federation.
 """
 import json
 import os
@@ -56,7 +56,8 @@ def shows_what_is(browser, demo):
     check(browser.count("#dots i.reported") == status["answered"] > 0, "those that reported are filled")
     check(browser.count("#dots i.away") == status["clients"] - status["present"] > 0, "those that are away are dashes")
     check("{{" not in browser.run("return document.documentElement.outerHTML"), "nothing is left to fill in")
-    check(browser.run("return document.querySelector('h1').textContent") == status["name"], "the name is shown as it is, markup and all")
+    check(browser.run("return document.querySelector('h1').textContent") == status["name"],
+        "the name is shown as it is, markup and all")
 
 
 def updates(browser, demo):
@@ -68,7 +69,8 @@ def updates(browser, demo):
     check(before != after, "and has switched: %s to %s" % (before, after))
     until(lambda: browser.text("expert") == after, "the page follows")
     until(lambda: after in browser.text("said"), "and tells a screen reader")
-    check(browser.run("return window.same === true && document.querySelector('details').open"), "without being loaded again")
+    check(browser.run("return window.same === true && document.querySelector('details').open"),
+        "without being loaded again")
     demo.tell("answer 9", "overdue")
     until(lambda: browser.count("#dots i.late") > 0, "past the deadline, those expected are late")
 
@@ -77,18 +79,25 @@ def reads_well(browser):
     nameless = browser.run("""return [...document.querySelectorAll('[role=img], section')].filter(e =>
         !e.getAttribute('aria-label') && !document.getElementById(e.getAttribute('aria-labelledby'))).length""")
     check(nameless == 0 and browser.count("[role=img]") >= 6, "every figure and section has a name for a screen reader")
-    check(browser.count("main") == 1 and browser.count("h1") == 1 and browser.run("return document.documentElement.lang") == "en",
+    check(browser.count("main") == 1 and browser.count("h1") == 1
+        and browser.run("return document.documentElement.lang") == "en",
           "one main part, one title, a language")
     for width in (390, 320, 900, 1600):
         browser.size(width, 1400)
         wide = browser.run("return document.documentElement.scrollWidth")
         check(wide <= width, "nothing sticks out at %d pixels" % width)
     contrast = """
-        const rgb = c => c.match(/[0-9.]+/g).slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+        const rgb = c => c.match(/[0-9.]+/g).slice(0, 3).map(
+            v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
         const light = c => { const [r, g, b] = rgb(c); return .2126 * r + .7152 * g + .0722 * b; };
-        const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c; }
-                              return 'rgb(255,255,255)'; };
-        return Math.min(...[...document.querySelectorAll('h1,h2,p,dd,dt,td,th,a,summary')].filter(e => e.textContent.trim()).map(e => {
+        const ground = e => {
+            for (; e; e = e.parentElement) {
+                const c = getComputedStyle(e).backgroundColor;
+                if (!/, 0\\)$/.test(c)) return c;
+            }
+            return 'rgb(255,255,255)'; };
+        return Math.min(...[...document.querySelectorAll('h1,h2,p,dd,dt,td,th,a,summary')].filter(e =>
+            e.textContent.trim()).map(e => {
             const a = light(getComputedStyle(e).color), b = light(ground(e));
             return (Math.max(a, b) + .05) / (Math.min(a, b) + .05); }))"""
     for scheme in ("light", "dark"):
@@ -108,11 +117,13 @@ def works_without_scripts(browser, demo):
         root = browser.cdp("DOM.getDocument", {})["root"]["nodeId"]
         return browser.cdp("DOM.querySelector", {"nodeId": root, "selector": selector})["nodeId"]
 
-    until(lambda: find("footer a") and find("noscript > meta[http-equiv=refresh]"), "scripts off: the page comes again by itself")
+    until(lambda: find("footer a") and find("noscript > meta[http-equiv=refresh]"),
+        "scripts off: the page comes again by itself")
     rows = browser.cdp("DOM.getOuterHTML", {"nodeId": find("#table table")})["outerHTML"]
     check("<td>%s, since block" % expert in rows, "scripts off: the table has the expert")
     check("epsilon" in rows and "reported" in rows, "scripts off: and the budget and the clients")
-    check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"), "scripts off: the figures are there too")
+    check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"),
+        "scripts off: the figures are there too")
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
     browser.cdp("Page.navigate", {"url": demo.url})
     until(lambda: browser.run("return document.readyState") == "complete", "scripts on again")

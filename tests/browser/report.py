@@ -2,8 +2,8 @@
 
     report.py FOLDER [--screenshots FOLDER]
 
-FOLDER is what `caucus reproduce --out FOLDER` made, with all of its sections. Each check prints one line; the first that
-fails ends it with exit code 1. With --screenshots the page is also saved as a picture at each width.
+FOLDER is what `caucus reproduce --out FOLDER` made, with all of its sections. Each check prints one line; the first
+that fails ends it with exit code 1. With --screenshots the page is also saved as a picture at each width.
 """
 import os
 import sys
@@ -26,13 +26,16 @@ STICKS_OUT = """
         const head = e.closest('thead');
         if (head && getComputedStyle(head).position === 'absolute') continue; // there for screen readers alone
         const box = e.getBoundingClientRect();
-        if (box.width > 1 && (box.right > wide || box.left < -0.5) && !e.closest('defs')) out.push(e.tagName + ' ' + e.className + ' ' + e.textContent.slice(0, 40));
-        if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1 && getComputedStyle(e).overflowX !== 'visible' && !e.closest('svg'))
+        if (box.width > 1 && (box.right > wide || box.left < -0.5) && !e.closest('defs')) out.push(e.tagName + ' ' +
+            e.className + ' ' + e.textContent.slice(0, 40));
+        if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1 && getComputedStyle(e).overflowX !== 'visible' &&
+            !e.closest('svg'))
             out.push('cut off: ' + e.tagName + ' ' + e.className + ' ' + e.textContent.slice(0, 40));
     }
     for (const t of document.querySelectorAll('figure svg text')) {
         const text = t.getBoundingClientRect(), svg = t.ownerSVGElement.getBoundingClientRect();
-        if (text.left < svg.left - 1 || text.right > svg.right + 1 || text.top < svg.top - 1 || text.bottom > svg.bottom + 1)
+        if (text.left < svg.left - 1 || text.right > svg.right + 1 || text.top < svg.top - 1 ||
+            text.bottom > svg.bottom + 1)
             out.push('outside of its figure: ' + t.textContent);
     }
     return out;"""
@@ -41,9 +44,11 @@ STICKS_OUT = """
 TEXTS_THAT_MEET = """
     const out = [];
     for (const svg of document.querySelectorAll('figure svg')) {
-        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => [t.textContent, t.getBoundingClientRect()]);
+        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => [t.textContent,
+            t.getBoundingClientRect()]);
         texts.forEach(([a, p], i) => texts.slice(i + 1).forEach(([b, q]) => {
-            const across = Math.min(p.right, q.right) - Math.max(p.left, q.left), down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+            const across = Math.min(p.right, q.right) - Math.max(p.left, q.left), down = Math.min(p.bottom,
+                q.bottom) - Math.max(p.top, q.top);
             // Lines of a key stand close: a fifth of a line's box is above and below the letters.
             if (across > 1 && down > 0.2 * Math.min(p.height, q.height)) out.push(a + ' | ' + b);
         }));
@@ -59,15 +64,18 @@ NAMELESS = """
 def look(browser, width, pictures):
     browser.size(width, 800)
     found = browser.run(STICKS_OUT)
-    check(not found, "%d pixels: nothing sticks out or is cut off%s" % (width, "".join("\n        " + f for f in found[:8])))
-    check(browser.run("return document.documentElement.scrollWidth") <= width, "%d pixels: no scrolling sideways" % width)
+    check(not found, "%d pixels: nothing sticks out or is cut off%s" % (width,
+        "".join("\n        " + f for f in found[:8])))
+    check(browser.run("return document.documentElement.scrollWidth") <= width,
+        "%d pixels: no scrolling sideways" % width)
     sizes = browser.run(TEXT_SIZES)
     check(len(sizes) > 100, "%d pixels: the figures' texts are found: %d" % (width, len(sizes)))
     print("        text in figures: %.1f to %.1f pixels" % (min(sizes), max(sizes)))
     check(min(sizes) >= LEAST_TEXT, "%d pixels: none is smaller than %d" % (width, LEAST_TEXT))
     check(max(sizes) <= 20, "%d pixels: none is larger than 20" % width)
     found = browser.run(TEXTS_THAT_MEET)
-    check(not found, "%d pixels: no text of a figure meets another%s" % (width, "".join("\n        " + f for f in found[:8])))
+    check(not found, "%d pixels: no text of a figure meets another%s" % (width,
+        "".join("\n        " + f for f in found[:8])))
     if pictures:
         browser.picture("%s/report-%d.png" % (pictures, width))
 
@@ -83,13 +91,15 @@ def main():
             sections = browser.count("main > section")
             check(sections >= 4, "the page has its sections: %d" % sections)
             look(browser, DESK, pictures)
-            check(browser.run("return getComputedStyle(document.querySelector('thead')).position") == "static", "tables are tables")
+            check(browser.run("return getComputedStyle(document.querySelector('thead')).position") == "static",
+                "tables are tables")
             look(browser, PHONE, pictures)
             nameless = browser.run(NAMELESS)
             check(nameless == 0 and browser.count("td[data-label]") > 50, "as cards, every cell says what it is")
             for width in (320, 414, 544, 560, 768):
                 browser.size(width, 800)
-                check(browser.run("return document.documentElement.scrollWidth") <= width, "nothing sticks out at %d pixels" % width)
+                check(browser.run("return document.documentElement.scrollWidth") <= width,
+                    "nothing sticks out at %d pixels" % width)
             check(browser.hosts() == set(), "no host was asked for anything")
             complaints = browser.complaints()
             check(not complaints, "the browser has no complaint" + "".join("\n        " + c for c in complaints))

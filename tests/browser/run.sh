@@ -18,7 +18,8 @@ done
 
 arguments=()
 case ${1:-} in
-    --screenshot) arguments=(--screenshot "${2:-$source_dir/docs/img/status.png}"); mkdir -p "$(dirname "${arguments[1]}")" ;;
+    --screenshot) arguments=(--screenshot "${2:-$source_dir/docs/img/status.png}");
+        mkdir -p "$(dirname "${arguments[1]}")" ;;
     "") ;;
     *) sed -n '4,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# `caucus audit`: the quick audit finds what it must, JSON and files, the same bytes for any number of threads, outside programs that
-# are as private as they claim and that are not. Exact words of refusals are in exact/audit.exact.
+# `caucus audit`: the quick audit finds what it must, JSON and files, the same bytes for any number of threads,
+# outside programs that are as private as they claim and that are not. Exact words of refusals are in
+# exact/audit.exact.
 # shellcheck disable=SC2015,SC2086
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 
 audit() { "$CAUCUS" audit "$@"; }
 
-# The quick audit: everything as expected, and the paper's false claims are found clearly false. An instrumented program, many times
-# slower, runs some of it: there the point is what its sanitizer says.
+# The quick audit: everything as expected, and the paper's false claims are found clearly false. An instrumented
+# program, many times slower, runs some of it: there the point is what its sanitizer says.
 some=""
 if grep -Eqs '^CAUCUS_(SANITIZE:STRING=.+|COVERAGE:BOOL=ON)' "${CAUCUS_BUILD:-/nonexistent}/CMakeCache.txt"; then
     some="--only epochs,vote,gauss,hedge,svt-client-block,trees-right"
@@ -33,8 +34,9 @@ at_least('paper-local-64', 3)
 at_least('paper-noisy-min', 1.5)
 assert by_name['paper-local-64']['claimed'] == 1 and by_name['paper-noisy-min']['claimed'] == 1
 # Power: what holds is measured close to its claim.
-for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85, 'check-fires': .9, 'check-silent': .9,
-                   'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8, 'noisy-min': .65, 'stoch-flip': .9, 'svt': .8,
+for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85,
+                   'check-fires': .9, 'check-silent': .9, 'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8,
+                   'noisy-min': .65, 'stoch-flip': .9, 'svt': .8,
                    'trees-root': .8, 'trees-right': .8, 'past-phases': .7, 'hedge': .75, 'gauss': .5}.items():
     assert by_name[name]['expect'] == 'holds', name
     at_least(name, part * by_name[name]['claimed'])
@@ -46,10 +48,13 @@ END
 then pass "the quick audit"; else fail "the quick audit (exit code $code)"; cat quick.json; fi
 
 # The page and its data: whole, self-contained, the same numbers.
-if [ "$(ls page)" = "$(printf 'audit.csv\naudit.html\naudit.json')" ] && cmp quick.json page/audit.json && grep -q '</html>' page/audit.html &&
-    grep -q '<svg' page/audit.html && grep -q 'epochs-no-refresh' page/audit.html && ! grep -Eq '(src|href)="?https?:|<script' page/audit.html &&
+if [ "$(ls page)" = "$(printf 'audit.csv\naudit.html\naudit.json')" ] && cmp quick.json page/audit.json &&
+    grep -q '</html>' page/audit.html &&
+    grep -q '<svg' page/audit.html && grep -q 'epochs-no-refresh' page/audit.html &&
+    ! grep -Eq '(src|href)="?https?:|<script' page/audit.html &&
     [ "$(wc -l <page/audit.csv)" -eq "$(($(grep -c '"name"' quick.json) + 1))" ] &&
-    $python -c 'import xml.etree.ElementTree as e, re; e.fromstring(re.search("<svg.*</svg>", open("page/audit.html").read(), re.S).group(0))'
+    $python -c 'import xml.etree.ElementTree as e, re
+e.fromstring(re.search("<svg.*</svg>", open("page/audit.html").read(), re.S).group(0))'
 then pass "the page"; else fail "the page"; fi
 
 # Threads, seeds, --only, --trials.
@@ -57,12 +62,14 @@ small="--only svt,knorm --trials 4000 --format csv"
 audit $small --threads 1 >one.csv || true
 audit $small --threads 3 >three.csv || true
 audit $small --seed 2 >other.csv || true
-if cmp one.csv three.csv && ! cmp -s one.csv other.csv && [ "$(grep -c '^"svt\|^"knorm' one.csv)" -eq "$(($(wc -l <one.csv) - 1))" ]; then
+if cmp one.csv three.csv && ! cmp -s one.csv other.csv &&
+    [ "$(grep -c '^"svt\|^"knorm' one.csv)" -eq "$(($(wc -l <one.csv) - 1))" ]; then
     pass "any number of threads"
 else fail "any number of threads"; fi
 code=0
 audit --only vote-half-noise --trials 50 >out 2>err || code=$?
-if [ "$code" -eq 1 ] && grep -q 'vote-half-noise .*FAIL$' out && grep -q '1 audit, 1 NOT as expected' out && grep -q 'NOT PRIVATE (seeded): seed 1' out; then
+if [ "$code" -eq 1 ] && grep -q 'vote-half-noise .*FAIL$' out && grep -q '1 audit, 1 NOT as expected' out &&
+    grep -q 'NOT PRIVATE (seeded): seed 1' out; then
     pass "too few runs to refute: exit code 1"
 else fail "too few runs to refute (exit code $code)"; fi
 audit --list >out && grep -q '^paper-noisy-min  *the paper' out && pass "--list" || fail "--list"
@@ -83,18 +90,24 @@ printf 0 >a
 printf 1 >b
 for form in number word real; do # e^1/(1+e^1) = 0.7311; 0.88 is epsilon 2
     command="$python response.py 0.7311 $form"
-    if audit --command "$command" --data0 a --data1 b --claimed 1.001 --trials 20000 --format json >out.json 2>err && $python - <<'END'
+    if audit --command "$command" --data0 a --data1 b --claimed 1.001 --trials 20000 --format json >out.json 2>err &&
+        $python - <<'END'
 import json
 a, = json.load(open('out.json'))['audits']
 assert a['verdict'] == 'pass' and a['expect'] == 'holds' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
 END
-    then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)"; cat out.json err; fi
+    then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)";
+        cat out.json err; fi
     code=0
-    audit --command "$python response.py 0.88 $form" --data0 a --data1 b --claimed 1 --trials 20000 >out 2>err || code=$?
-    if [ "$code" -eq 1 ] && grep -q 'FAIL$' out; then pass "a program that is not ($form)"; else fail "a program that is not ($form)"; cat out err; fi
+    audit --command "$python response.py 0.88 $form" --data0 a --data1 b --claimed 1 --trials 20000 >out 2>err ||
+        code=$?
+    if [ "$code" -eq 1 ] && grep -q 'FAIL$' out; then pass "a program that is not ($form)";
+        else fail "a program that is not ($form)"; cat out err; fi
 done
-audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 --trials 20000 --expect fails >out 2>err &&
+audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 --trials 20000 --expect fails >out \
+    2>err &&
     grep -q 'pass$' out && pass "--expect fails" || fail "--expect fails"
-audit --command "echo x;touch" --data0 a --data1 'b' --claimed 1 --trials 4 >out 2>err && [ ! -e x ] && pass "no shell" || fail "no shell"
+audit --command "echo x;touch" --data0 a --data1 'b' --claimed 1 --trials 4 >out 2>err && [ ! -e x ] &&
+    pass "no shell" || fail "no shell"
 
 [ "$failures" -eq 0 ]

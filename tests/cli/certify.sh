@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `caucus certify`: OpenSSL accepts what it made for what it is for and for nothing else; modes. What it says and what it
-# refuses is in exact/certify.exact.
+# `caucus certify`: OpenSSL accepts what it made for what it is for and for nothing else; modes. What it says and what
+# it refuses is in exact/certify.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 
@@ -54,17 +54,20 @@ refuse "the coordinator as a client" verify -purpose sslclient certs/coordinator
 for i in 1 7 12; do
     check "client $i" verify -purpose sslclient certs/client-$i.pem
     same "its name is its number" "subject=CN = $i" "$(openssl x509 -in certs/client-$i.pem -noout -subject)"
-    same "its key is its own" "$(openssl x509 -in certs/client-$i.pem -noout -pubkey)" "$(openssl pkey -in certs/client-$i.key -pubout)"
+    same "its key is its own" "$(openssl x509 -in certs/client-$i.pem -noout -pubkey)" \
+        "$(openssl pkey -in certs/client-$i.key -pubout)"
 done
 refuse "a client as the coordinator" verify -purpose sslserver certs/client-1.pem
-refuse "a client as an authority" openssl verify -x509_strict -partial_chain -CAfile certs/client-1.pem certs/client-2.pem
+refuse "a client as an authority" openssl verify -x509_strict -partial_chain -CAfile certs/client-1.pem \
+    certs/client-2.pem
 same "the key is P-256" "ASN1 OID: prime256v1" "$(openssl pkey -in certs/client-1.key -noout -text | grep OID)"
 check "valid in six days" openssl x509 -in certs/client-1.pem -noout -checkend $((6 * 86400))
 refuse "valid in eight days" openssl x509 -in certs/client-1.pem -noout -checkend $((8 * 86400))
 same "serials differ" 14 "$(for c in certs/*.pem; do openssl x509 -in "$c" -noout -serial; done | sort -u | wc -l)"
 
 # A handshake, both sides verifying.
-openssl s_server -accept 127.0.0.1:0 -cert certs/coordinator.pem -key certs/coordinator.key -CAfile certs/ca.pem -Verify 1 -verify_return_error -tls1_3 \
+openssl s_server -accept 127.0.0.1:0 -cert certs/coordinator.pem -key certs/coordinator.key -CAfile certs/ca.pem \
+    -Verify 1 -verify_return_error -tls1_3 \
     -www >server 2>&1 &
 server=$!
 port=
@@ -73,7 +76,8 @@ for _ in $(seq 100); do
     if [ -n "$port" ]; then break; fi
     sleep 0.1
 done
-dial() { openssl s_client -connect "127.0.0.1:$port" -CAfile certs/ca.pem -verify_return_error -tls1_3 -ign_eof "$@" <<<$'GET / HTTP/1.0\r\n\r'; }
+dial() { openssl s_client -connect "127.0.0.1:$port" -CAfile certs/ca.pem -verify_return_error -tls1_3 -ign_eof "$@" \
+    <<<$'GET / HTTP/1.0\r\n\r'; }
 check "a client shakes hands" dial -verify_ip 127.0.0.1 -cert certs/client-3.pem -key certs/client-3.key
 says "and is answered" 'HTTP/1.0 200'
 refuse "nobody without a certificate" dial -verify_ip 127.0.0.1
@@ -84,11 +88,13 @@ wait $server 2>/dev/null || true
 # Once more: replaced as a whole, fewer clients, another authority.
 cp certs/ca.pem old-ca.pem
 check "an earlier set is replaced" "$CAUCUS" certify certs/ --clients 1
-same "by the new one alone" "ca.pem client-1.key client-1.pem coordinator.key coordinator.pem" "$(cd certs && LC_ALL=C && echo *)"
+same "by the new one alone" "ca.pem client-1.key client-1.pem coordinator.key coordinator.pem" \
+    "$(cd certs && LC_ALL=C && echo *)"
 refuse "the old authority has not signed it" openssl verify -CAfile old-ca.pem certs/client-1.pem
 check "the new one has" verify -purpose sslclient certs/client-1.pem
 check "an address as host" "$CAUCUS" certify v6 --clients 1 --host 2001:db8::7
-same "is in the certificate" 1 "$(openssl x509 -in v6/coordinator.pem -noout -ext subjectAltName | grep -c '2001:DB8:0:0:0:0:0:7')"
+same "is in the certificate" 1 \
+    "$(openssl x509 -in v6/coordinator.pem -noout -ext subjectAltName | grep -c '2001:DB8:0:0:0:0:0:7')"
 says "and in brackets in the commands" '--connect [2001:db8::7]:7400 '
 mkdir empty
 check "an empty directory is used" "$CAUCUS" certify empty --clients 1

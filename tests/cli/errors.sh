@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Errors below the program: none names a flag or a verb (the program adds those), and nobody decides by an error's words.
+# Errors below the program: none names a flag or a verb (the program adds those), and nobody decides by an error's
+# words.
 set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"
 python3 - "$CAUCUS_SOURCE" <<'PY'
@@ -32,11 +33,13 @@ def wrong(name, text):
 
 # The check itself: what is planted is found.
 planted = ['caucus_fail(e, 1, "x", "give --deadline, too");', 'caucus_fail_hint(e, s, "see caucus plan");',
-           'caucus_error error; if (strcmp(error.text, "x") == 0) f();', 'caucus_error *e; if (strstr(e->hint, "x")) f();']
+           'caucus_error error; if (strcmp(error.text, "x") == 0) f();',
+           'caucus_error *e; if (strstr(e->hint, "x")) f();']
 for text in planted:
     if not list(wrong("planted", text)):
         sys.exit(f"not ok: not found: {text}")
-for text in ['caucus_fail(e, 1, "x", "give \'deadline\'");', 'caucus_error error; if (strcmp(t.text, "auto") == 0) f();']:
+for text in ['caucus_fail(e, 1, "x", "give \'deadline\'");',
+             'caucus_error error; if (strcmp(t.text, "auto") == 0) f();']:
     if list(wrong("fine", text)):
         sys.exit(f"not ok: found though it is fine: {text}")
 source = pathlib.Path(sys.argv[1]) / "src"

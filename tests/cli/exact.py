@@ -83,8 +83,10 @@ def main(arguments):
             path.write_bytes(new.encode())
             print(f"{path}: rewritten")
         else:
-            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(path), "printed now"))
-            print(f"not ok: {path.name}; if this is meant: CAUCUS={os.environ['CAUCUS']} tests/cli/exact.py --update {path}")
+            both = old.splitlines(True), new.splitlines(True)
+            sys.stdout.writelines(difflib.unified_diff(*both, str(path), "printed now"))
+            print(f"not ok: {path.name}; if this is meant:")
+            print(f"  CAUCUS={os.environ['CAUCUS']} tests/cli/exact.py --update {path}")
             failed += 1
     return 1 if failed else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/cli/exact.py itself: it fails for every kind of difference, rewrites with --update and only then, and refuses what
-# is no transcript. What every file of tests/cli/exact relies on.
+# tests/cli/exact.py itself: it fails for every kind of difference, rewrites with --update and only then, and refuses
+# what is no transcript. What every file of tests/cli/exact relies on.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -13,7 +13,20 @@ export CAUCUS=$work/fake
 fail() { echo "not ok: $*"; exit 1; }
 exact() { python3 "$here/exact.py" "$@" >said 2>&1; }
 
-printf '# Words stay.\n$ caucus a\n1| a\n2| oops\n= 3\n\n$ touch made\n# In the same directory; in two lines; without an end of line.\n$ ls made &&\n>   printf x\n1| made\n1\\ x\n' >good.exact
+cat >good.exact <<'END'
+# Words stay.
+$ caucus a
+1| a
+2| oops
+= 3
+
+$ touch made
+# In the same directory; in two lines; without an end of line.
+$ ls made &&
+>   printf x
+1| made
+1\ x
+END
 exact good.exact || { cat said; fail "a transcript that is right"; }
 grep -q '3 commands' said || fail "the number of commands: $(cat said)"
 # differs WHAT FROM TO: a transcript with this one change is refused and left as it is; --update makes it good again.

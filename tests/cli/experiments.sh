@@ -45,8 +45,10 @@ done
 if command -v gnuplot >/dev/null; then
     "$CAUCUS" reproduce --quick --only 1,2 --out report >stdout 2>err || { cat err; failures=$((failures + 1)); }
     for calibration in tight paper; do
-        "$CAUCUS" simulate "$source/experiments/figure1.yaml" --trials 12 --calibration $calibration --format csv >figure1-$calibration.csv 2>err
-        "$CAUCUS" simulate "$source/experiments/figure2.yaml" --trials 100 --calibration $calibration --format csv >figure2-$calibration.csv 2>err
+        "$CAUCUS" simulate "$source/experiments/figure1.yaml" --trials 12 --calibration $calibration --format csv \
+            >figure1-$calibration.csv 2>err
+        "$CAUCUS" simulate "$source/experiments/figure2.yaml" --trials 100 --calibration $calibration --format csv \
+            >figure2-$calibration.csv 2>err
     done
     /usr/bin/python3 - <<'END' || failures=$((failures + 1))
 import csv, math

@@ -4,13 +4,15 @@
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 
-# refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it; standard input is ./input.
+# refuses NAME EXIT_CODE PATTERN ARGUMENTS...: nothing on stdout, one line on stderr that has PATTERN in it; standard
+# input is ./input.
 : >input
 refuses() {
     local name=$1 code=$2 pattern=$3 got=0
     shift 3
     timeout 20 "$CAUCUS" join "$@" >out 2>err <input || got=$?
-    if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(grep -vc 'NOT PRIVATE (seeded)' err)" -ne 1 ] || ! grep -qF -- "$pattern" err; then
+    if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(grep -vc 'NOT PRIVATE (seeded)' err)" -ne 1 ] ||
+        ! grep -qF -- "$pattern" err; then
         fail "$name (exit code $got): $(cat out err)"
     else
         echo "ok: $name"
@@ -31,8 +33,10 @@ refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --st
 kill -TERM "$holder"
 wait "$holder" || true
 "$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
-refuses "a state of another plan" 3 "--state 1.state: belongs to another plan" --connect 127.0.0.1:1 --plan other.yaml --insecure --client 1 --state 1.state
-refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and this is client 2" --connect 127.0.0.1:1 --plan plan.yaml --insecure \
+refuses "a state of another plan" 3 "--state 1.state: belongs to another plan" --connect 127.0.0.1:1 --plan other.yaml \
+    --insecure --client 1 --state 1.state
+refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and this is client 2" \
+    --connect 127.0.0.1:1 --plan plan.yaml --insecure \
     --client 2 --state 1.state
 refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --losses nowhere.npy
 locks=$(find . -name '*.lock')
@@ -43,10 +47,12 @@ locks=$(find . -name '*.lock')
 line() { # line NAME PATTERN: ./input is refused so
     local got=0
     rm -f serve.out
-    timeout 60 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out 2>/dev/null </dev/null &
+    timeout 60 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out \
+        2>/dev/null </dev/null &
     local server=$!
     for _ in $(seq 400); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
-    timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml --insecure --client 1 \
+    timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml \
+        --insecure --client 1 \
         --give-up 10 <input >out 2>err || got=$?
     { [ "$got" -eq 2 ] && grep -qF -- "$2" err; } || fail "$1 (exit code $got): $(cat err)"
     kill -TERM $server

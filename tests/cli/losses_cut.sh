@@ -23,7 +23,8 @@ cut_while_running() {
     local name=$1 size=$2 code=0 pid
     shift 2
     save mine.npy
-    timeout 200 "$CAUCUS" simulate --losses mine.npy --trust coordinator --epsilon 10 --trials 1000000 --out results "$@" >out 2>err &
+    timeout 200 "$CAUCUS" simulate --losses mine.npy --trust coordinator --epsilon 10 --trials 1000000 --out results \
+        "$@" >out 2>err &
     pid=$!
     while [ ! -d results ] && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
     truncate -s "$size" mine.npy

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/OPERATIONS.md names every metric, every log line, every reason for a refusal and every line of a client, as the sources have them.
+# docs/OPERATIONS.md names every metric, every log line, every reason for a refusal and every line of a client, as the
+# sources have them.
 set -euo pipefail
 : "${CAUCUS_SOURCE:?the project}"
 python3 - "$CAUCUS_SOURCE" <<'PY'
@@ -7,6 +8,9 @@ import re, sys
 
 root = sys.argv[1] + "/"
 page = open(root + "docs/OPERATIONS.md", encoding="utf-8").read()
+flat = " ".join(page.split())  # words may be in two lines of the page
+flat = " ".join(page.split())  # words may be in two lines of the page
+flat = " ".join(page.split())  # words may be in two lines of the page
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
 def source(*names):
@@ -41,7 +45,8 @@ def missing(lines, least, what):
     lines = sorted(set(lines))
     if len(lines) < least:
         sys.exit(f"not ok: only {len(lines)} {what} were found in the sources: the test looks in the wrong place")
-    return [f"{what}: '{piece}' (of '{line}')" for line in lines for piece in fragments(line) if piece not in page]
+    return [f"{what}: '{piece}' (of '{line}')" for line in lines for piece in fragments(line)
+            if " ".join(piece.split()) not in flat]
 
 wrong = []
 
@@ -50,7 +55,8 @@ metrics = source("net/http_metrics.c")
 named = re.findall(r'\b(?:gauge|whole_gauge|counter|head)\(to, "(\w+)"', metrics)
 if len(named) < 25:
     sys.exit("not ok: the metrics were not found in the sources")
-rows = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in re.findall(r"^\| `.*$", page.split("### Metrics")[1], re.M)]
+entries = re.findall(r"^- (`[^:]*):", page.split("### Metrics")[1], re.M)
+rows = [re.findall(r"`(\w+)`", entry) for entry in entries]
 for name in named:
     if not any(name in row for row in rows):
         wrong.append(f"metric {name}")
@@ -61,29 +67,36 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
 # The coordinator's log; level 2 is never printed.
 server = source("net/loop.c", "net/loop_input.c", "net/loop_output.c", "net/server.c", "net/server_step.c")
 log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [01],", call)]
-log += [line for line in literals(source("cli/serve/serve.c")) if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
+log += [line for line in literals(source("cli/serve/serve.c"))
+        if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
 wrong += missing((line.replace("caucus serve: ", "") for line in log), 8, "log line")
 
 # Why somebody is refused, or told goodbye.
-whys = [line for name in ("caucus_output_refuse", "caucus_output_goodbye", "caucus_loop_refused", r"snprintf") for call in calls(server, name)
+refusals = ("caucus_output_refuse", "caucus_output_goodbye", "caucus_loop_refused", r"snprintf")
+whys = [line for name in refusals for call in calls(server, name)
         if name != "snprintf" or call.startswith("text, sizeof text,") for line in literals(call)]
 whys += [line for found in re.findall(r"(?:\*ret_why|\*why|\.text) = ([^;]*?)[;}]", server) for line in literals(found)]
 wrong += missing(whys, 14, "refusal")
 
 # A client's lines.
 join = source("cli/join/join.c")
-lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call for line in literals(call)
+lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call
+         for line in literals(call)
          if "every setting has a name" not in line]
 wrong += missing((line.replace("caucus join: ", "") for line in lines), 12, "line of join")
 dial = source("dial/dial.c")
 lines = [line for name in ("lose", r"snprintf") for call in calls(dial, name) for line in literals(call)]
 wrong += missing(lines, 5, "line of dial")
 link = source("link/link.c", "link/link_state.c")
-lines = [list(literals(call))[-1] for name in ("caucus_fail", "damaged") for call in calls(link, r"\b" + name) if '"' in call]
+lines = [list(literals(call))[-1] for name in ("caucus_fail", "damaged") for call in calls(link, r"\b" + name)
+         if '"' in call]
 lines += [line for line in literals(link) if line == "it gave no reason"]
 # (the number of a client is wrong use; a round too many is a fault of a program of one's own)
-wrong += missing((line for line in lines if not re.search("clients 1 to|no round can be played", line)), 18, "line of link")
-lines = [list(literals(call))[-1] for name in ("caucus_fail", "wrong") for call in calls(source("data/loss_lines.c"), r"\b" + name) if '"' in call]
+never = "clients 1 to|no round can be played"
+wrong += missing((line for line in lines if not re.search(never, line)), 18, "line of link")
+reader = source("data/loss_lines.c")
+lines = [list(literals(call))[-1] for name in ("caucus_fail", "wrong") for call in calls(reader, r"\b" + name)
+         if '"' in call]
 wrong += missing(lines, 7, "line about losses")
 
 # The test itself: what is not on the page is found missing.

@@ -20,24 +20,42 @@ holds() {
 }
 
 c=(--trust coordinator)
-holds "trees" "    6                     32-60        16 each       2        6      16" --algorithm stoch --experts 10 --rounds 60 --convex 1,0.5 --trees 2 "${c[@]}"
-holds "votes" "  Noise       at every client: vote (one private vote per phase)" --algorithm stoch --rounds 100 --trust nobody
-holds "votes have no bound" "  Regret      no bound is proved: votes have none that shrinks with the number of clients" --algorithm stoch --rounds 100 --trust nobody
-holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody --message gauss --delta 1e-6
-holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 --trust paper-local --calibration paper
-holds "Fed-Hedge, privacy not free" "what privacy allows (0.268 would be best, and free from 275 clients on)" --algorithm hedge "${c[@]}"
-holds "Fed-Hedge, privacy free" "learning rate 0.268: the best one, so privacy is free here" --algorithm hedge --clients 275 --rounds 512 "${c[@]}"
-holds "what a convex bound assumes" "if losses are drawn independently from one distribution, and have gradients up to 1 and smoothness 0.5" --algorithm stoch --rounds 60 --convex 1,0.5 "${c[@]}"
-holds "select auto with a delta: flip where its bound is smaller" "selections by permute-and-flip" --algorithm stoch --rounds 100 --delta 1e-6 "${c[@]}"
-holds "select auto with a delta: exponential where its bound is smaller" "selections by exponential mechanism" --algorithm stoch --rounds 4096 --trees 4 --delta 1e-3 --epsilon 0.1 "${c[@]}"
-holds "message auto where trees are built" "at every client: knorm" --algorithm stoch --rounds 100 --trees 1 --trust nobody
+holds "trees" "    6                     32-60        16 each       2        6      16" --algorithm stoch --experts 10 \
+    --rounds 60 --convex 1,0.5 --trees 2 "${c[@]}"
+holds "votes" "  Noise       at every client: vote (one private vote per phase)" --algorithm stoch --rounds 100 \
+    --trust nobody
+holds "votes have no bound" \
+    "  Regret      no bound is proved: votes have none that shrinks with the number of clients" --algorithm stoch \
+    --rounds 100 --trust nobody
+holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
+    --message gauss --delta 1e-6
+holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 \
+    --trust paper-local --calibration paper
+holds "Fed-Hedge, privacy not free" "what privacy allows (0.268 would be best, and free from 275 clients on)" \
+    --algorithm hedge "${c[@]}"
+holds "Fed-Hedge, privacy free" "learning rate 0.268: the best one, so privacy is free here" --algorithm hedge \
+    --clients 275 --rounds 512 "${c[@]}"
+holds "what a convex bound assumes" \
+    "if losses are drawn independently from one distribution, and have gradients up to 1 and smoothness 0.5" \
+    --algorithm stoch --rounds 60 --convex 1,0.5 "${c[@]}"
+holds "select auto with a delta: flip where its bound is smaller" "selections by permute-and-flip" --algorithm stoch \
+    --rounds 100 --delta 1e-6 "${c[@]}"
+holds "select auto with a delta: exponential where its bound is smaller" "selections by exponential mechanism" \
+    --algorithm stoch --rounds 4096 --trees 4 --delta 1e-3 --epsilon 0.1 "${c[@]}"
+holds "message auto where trees are built" "at every client: knorm" --algorithm stoch --rounds 100 --trees 1 \
+    --trust nobody
 holds "no privacy" "choices: not private" --algorithm leader "${c[@]}"
-holds "a vacuous bound, in plain words" "  Regret      the proved bound is vacuous: 1,341, and there is no more than 512 to lose" --algorithm sparse-vector "${c[@]}"
+holds "a vacuous bound, in plain words" \
+    "  Regret      the proved bound is vacuous: 1,341, and there is no more than 512 to lose" \
+    --algorithm sparse-vector "${c[@]}"
 holds "nothing to decide" "choices: nothing is spent" --interval 512 "${c[@]}"
 holds "front-load" "front-load has no proof" --front-load "${c[@]}"
-holds "losses that the bound does not cover" "NOT COVERED: the bound is for losses that are realizable; you said any" --losses-are any "${c[@]}"
-holds "another range scales everything" "at most 49.4 per client with probability 95 %" --epsilon 10 --range=-1,1 "${c[@]}"
-holds "too large to play" "(too large for a quick simulation: caucus simulate)" --clients 1000000 --rounds 100000 "${c[@]}"
+holds "losses that the bound does not cover" "NOT COVERED: the bound is for losses that are realizable; you said any" \
+    --losses-are any "${c[@]}"
+holds "another range scales everything" "at most 49.4 per client with probability 95 %" --epsilon 10 --range=-1,1 \
+    "${c[@]}"
+holds "too large to play" "(too large for a quick simulation: caucus simulate)" --clients 1000000 --rounds 100000 \
+    "${c[@]}"
 
 # Worked out by hand in the specification: g, kappa, eps_AT, eta, L and the bound.
 golden() {
@@ -47,7 +65,8 @@ golden() {
 import json, sys
 p = json.load(open('out'))
 m = p['meaning']
-got = '%g %d %.5f %.5f %.4f %.2f' % (m['margin'], p['svt']['switches'], m['epsilon_threshold'], m['eta'], m['threshold'], p['bound']['value'])
+got = '%g %d %.5f %.5f %.4f %.2f' % (m['margin'], p['svt']['switches'], m['epsilon_threshold'], m['eta'],
+                                     m['threshold'], p['bound']['value'])
 sys.exit(0 if got == sys.argv[1] else 'got ' + got)
 END
         pass "$name"
@@ -57,18 +76,23 @@ END
 }
 golden "golden: m 10, T 512, epsilon 10, d 100" "5 10 3.66293 0.63371 10.5997 24.70" --epsilon 10
 golden "golden: m 10, T 512, epsilon 1, d 100" "3 12 0.40639 0.04947 85.0687 145.81" --epsilon 1
-golden "golden: m 10, T 604, epsilon 10, d 18" "4.5 7 4.20254 0.82821 7.8345 15.50" --epsilon 10 --experts 18 --rounds 604
-for text in "eps_AT = epsilon sqrt(A)/(sqrt(A)+sqrt(B)) = 3.66293" "eta = eps_EM/kappa = 0.63371" "= 0 + 7.8901 + 2.7096 = 10.5997." \
+golden "golden: m 10, T 604, epsilon 10, d 18" "4.5 7 4.20254 0.82821 7.8345 15.50" --epsilon 10 --experts 18 \
+    --rounds 604
+for text in "eps_AT = epsilon sqrt(A)/(sqrt(A)+sqrt(B)) = 3.66293" "eta = eps_EM/kappa = 0.63371" \
+    "= 0 + 7.8901 + 2.7096 = 10.5997." \
     "(g/eta + A/eps_AT)/m] = 24.70 with probability 95 %"; do
     holds "--explain: $text" "$text" --epsilon 10 "${c[@]}" --explain
 done
 holds "--explain: zCDP" "Selections compose by zCDP: kappa eta^2/8 = " --delta 1e-6 "${c[@]}" --explain
-holds "--explain: votes" "Vote by permute-and-flip at rate epsilon/(2W) = 4.76837e-07 per step." --algorithm stoch --trust nobody --explain
-holds "--explain: trees" "Tree 2 of the last phase: 4 leaves" --algorithm stoch --experts 10 --rounds 60 --convex 1,0.5 --trees 2 "${c[@]}" --explain
+holds "--explain: votes" "Vote by permute-and-flip at rate epsilon/(2W) = 4.76837e-07 per step." --algorithm stoch \
+    --trust nobody --explain
+holds "--explain: trees" "Tree 2 of the last phase: 4 leaves" --algorithm stoch --experts 10 --rounds 60 \
+    --convex 1,0.5 --trees 2 "${c[@]}" --explain
 holds "--explain: Fed-Hedge" "Taken: e_H = 0.00978474, the most that is allowed." --algorithm hedge "${c[@]}" --explain
 # Every section that an explanation names is there.
 for title in $(plan --epsilon 10 "${c[@]}" --explain | sed -nE 's/.*\("(.*)"\)$/\1/p' | tr ' ' _ | sort -u); do
-    grep -qE "^##+ ${title//_/ }\$" "$CAUCUS_SOURCE/docs/PRIVACY.md" || fail "docs/PRIVACY.md has no section '${title//_/ }'"
+    grep -qE "^##+ ${title//_/ }\$" "$CAUCUS_SOURCE/docs/PRIVACY.md" ||
+        fail "docs/PRIVACY.md has no section '${title//_/ }'"
 done
 
 # JSON has every integer, fractions as text.
@@ -91,7 +115,8 @@ END
 else
     fail "JSON"
 fi
-for a in "--algorithm stoch --trust nobody --rounds 40" "--algorithm hedge --trust coordinator --rounds 40" "--recommend --rounds 40 --experts 5"; do
+for a in "--algorithm stoch --trust nobody --rounds 40" "--algorithm hedge --trust coordinator --rounds 40" \
+    "--recommend --rounds 40 --experts 5"; do
     # shellcheck disable=SC2086
     if plan $a --format json | $python -m json.tool >/dev/null; then pass "JSON: $a"; else fail "JSON: $a"; fi
 done
@@ -101,11 +126,14 @@ r=(--recommend --epsilon 10 --experts 50 --rounds 256)
 holds "realizable: svt" "    Take svt with trust coordinator: about " "${r[@]}" --losses-are realizable
 holds "iid: stoch" "    Take stoch with trust coordinator: about " "${r[@]}" --losses-are iid
 holds "any: hedge" "    Take hedge with trust coordinator: about " "${r[@]}" --losses-are any
-holds "identical losses: a federation cannot help" "If all clients see the same losses a federation cannot help" "${r[@]}" --losses-are any
+holds "identical losses: a federation cannot help" "If all clients see the same losses a federation cannot help" \
+    "${r[@]}" --losses-are any
 holds "few clients: privacy is not free" "Privacy would be free from about " "${r[@]}" --losses-are any
 holds "many clients: privacy is free" "Privacy is free here: with 100 clients" "${r[@]}" --clients 100 --losses-are any
-holds "nobody trusted" "    Take stoch, message shortlist with trust nobody: about " "${r[@]}" --trust nobody --losses-are iid
-holds "what does not fit is listed" "does not fit: unit client-block with hedge" "${r[@]}" --unit client-block --losses-are any
+holds "nobody trusted" "    Take stoch, message shortlist with trust nobody: about " "${r[@]}" --trust nobody \
+    --losses-are iid
+holds "what does not fit is listed" "does not fit: unit client-block with hedge" "${r[@]}" --unit client-block \
+    --losses-are any
 plan "${r[@]}" >out && [ "$(grep -c '^  If ' out)" -eq 3 ] && pass "all three situations" || fail "all three situations"
 holds "help" "  caucus plan plan.yaml " --help
 

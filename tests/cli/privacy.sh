@@ -24,10 +24,12 @@ fi
 # Altered: exit code 2, the file and the line; nothing is shown.
 for n in 1 2 3 4 5 6; do # every line, every field: any digit changed is seen
     for field in 2 3 6 7 9; do
-        awk -v n=$n -v f=$field 'BEGIN { FS = OFS = "\t" } NR == n { $f = ($f ~ /^0/ ? "1" : "0") substr($f, 2) } { print }' two >bad
+        awk -v n=$n -v f=$field 'BEGIN { FS = OFS = "\t" }
+            NR == n { $f = ($f ~ /^0/ ? "1" : "0") substr($f, 2) } { print }' two >bad
         code=0
         privacy bad >out 2>err || code=$?
-        [ "$code" -eq 2 ] && [ ! -s out ] && grep -q "^bad:$n: " err || fail "line $n, field $field altered: exit code $code, $(cat err)"
+        [ "$code" -eq 2 ] && [ ! -s out ] && grep -q "^bad:$n: " err ||
+            fail "line $n, field $field altered: exit code $code, $(cat err)"
     done
 done
 pass "30 alterations"
@@ -40,7 +42,8 @@ simulate --algorithm hedge --epsilon 2 --trust coordinator --ledger l
 cp l before
 code=0
 simulate --algorithm hedge --epsilon 2 --trust coordinator --ledger l || code=$?
-[ "$code" -eq 1 ] && cmp -s l before && pass "a run that does not fit is refused" || fail "a run that does not fit (exit code $code)"
+[ "$code" -eq 1 ] && cmp -s l before && pass "a run that does not fit is refused" ||
+    fail "a run that does not fit (exit code $code)"
 privacy l --format json >out
 if $python - <<'END'; then
 import json
@@ -54,7 +57,8 @@ else
     fail "two simulations"
 fi
 privacy l >out && grep -q 'trusted' out && pass "messages of a trusted coordinator" || fail "trusted"
-simulate --algorithm leader --trust coordinator --ledger free && privacy free >out && grep -q '^  free: no limit; 1 run' out &&
+simulate --algorithm leader --trust coordinator --ledger free && privacy free >out &&
+    grep -q '^  free: no limit; 1 run' out &&
     grep -q '0 of infinite' out && grep -q 'no limit was set' out && pass "no limit" || fail "no limit"
 
 [ "$failures" -eq 0 ]

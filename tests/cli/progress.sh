@@ -18,7 +18,8 @@ def drawn(columns, arguments):
     """What `caucus ARGUMENTS` draws on a terminal of that width, piece by piece (\\r starts a piece)."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen([sys.argv[1], *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+    nothing = subprocess.DEVNULL
+    child = subprocess.Popen([sys.argv[1], *arguments], stdin=nothing, stdout=nothing, stderr=slave)
     os.close(slave)
     seen = b""
     while seen.count(b"\r") < 4:  # a few drawings are enough

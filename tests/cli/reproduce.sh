@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `caucus reproduce`: the report's files, that it is the same for a seed, replaced only when complete, and what is refused.
+# `caucus reproduce`: the report's files, that it is the same for a seed, replaced only when complete, and what is
+# refused.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 
@@ -38,14 +39,17 @@ check "threads" refuses 2 "--threads 0: must be" "$CAUCUS" reproduce --threads 0
 check "format" refuses 2 "must be table or json" "$CAUCUS" reproduce --format csv
 check "a word" refuses 2 "--out here" "$CAUCUS" reproduce here
 check "data that is not there" refuses 2 "nowhere" "$CAUCUS" reproduce --quick --data nowhere
-check "data that is not there, and not needed" refuses 2 "--data nowhere: No such file" "$CAUCUS" reproduce --quick --only 1 --data nowhere
+check "data that is not there, and not needed" refuses 2 "--data nowhere: No such file" "$CAUCUS" reproduce \
+    --quick --only 1 --data nowhere
 mkdir small other
 touch small/u.data
 check "the small MovieLens" refuses 2 "needs the 6,040 users of MovieLens-1M" "$CAUCUS" reproduce --quick --data small
-check "a directory of something else" refuses 2 "--data other: no ratings.dat in it" "$CAUCUS" reproduce --quick --only 3 --data other
+check "a directory of something else" refuses 2 "--data other: no ratings.dat in it" "$CAUCUS" reproduce \
+    --quick --only 3 --data other
 printf '1::A::Drama\n2::B::War\n' >other/movies.dat
 printf '1::1::4::0\n2::2::3::0\n' >other/ratings.dat
-check "a part of MovieLens-1M" refuses 2 "--data other: not MovieLens-1M, whose 6,040 users" "$CAUCUS" reproduce --quick --only 3 --data other
+check "a part of MovieLens-1M" refuses 2 "--data other: not MovieLens-1M, whose 6,040 users" "$CAUCUS" reproduce \
+    --quick --only 3 --data other
 check "no report after that" test ! -e out/report
 
 # The report.
@@ -61,7 +65,8 @@ check "no script, nothing loaded from elsewhere" absent '<script|<link|<img|<ifr
 check "eight pictures" test "$(grep -c '<svg role="img"' "$page")" -eq 8
 check "each has a text alternative" test "$(grep -c '<desc id=' "$page")" -eq 8
 check "ids are unique" test -z "$(grep -oE "\\bid=['\"][^'\"]*" "$page" | tr "'" '"' | sort | uniq -d)"
-missing_links() { grep -oE 'href="[^"#:]+"' "$page" | sed 's/href="//; s/"$//' | sort -u | while read -r file; do [ -e "report/$file" ] || echo "$file"; done; }
+missing_links() { grep -oE 'href="[^"#:]+"' "$page" | sed 's/href="//; s/"$//' | sort -u | while read -r file; do
+    [ -e "report/$file" ] || echo "$file"; done; }
 check "links lead somewhere" test -z "$(missing_links)"
 check "departures are in it" grep -q '<h2>Where we depart from the paper, and why</h2>' "$page"
 # On a screen of 360 pixels a figure is 356 wide, and a small one of two beside each other 174 (report_page.c); the
@@ -82,7 +87,8 @@ check "curves have 64 points" test "$(grep -c '^svt-30,' report/figure2.csv)" -e
 # Every test that docs/PAPER.md names as evidence exists.
 unknown_tests() {
     grep -owE 'test_[a-z_0-9]+' "$CAUCUS_SOURCE/docs/PAPER.md" | sort -u | while read -r name; do
-        [ -n "$(find "$CAUCUS_SOURCE/tests" -name "$name.c")" ] || grep -rqw --include='*.c' "$name" "$CAUCUS_SOURCE/tests" || echo "$name"
+        [ -n "$(find "$CAUCUS_SOURCE/tests" -name "$name.c")" ] ||
+            grep -rqw --include='*.c' "$name" "$CAUCUS_SOURCE/tests" || echo "$name"
     done
 }
 check "the evidence exists" test -z "$(unknown_tests)"
@@ -117,7 +123,8 @@ check "a file is no folder" refuses 2 "is a file" "$CAUCUS" reproduce --quick --
 
 # Without gnuplot: one line, before any work.
 mkdir bin
-check "no gnuplot" refuses 1 "apt-get install gnuplot-nox" env PATH="$work/bin" "$CAUCUS" reproduce --quick --only 2 --out report2
+check "no gnuplot" refuses 1 "apt-get install gnuplot-nox" env PATH="$work/bin" "$CAUCUS" reproduce --quick --only 2 \
+    --out report2
 check "and no report" test ! -e report2
 
 # A data set that is not there is no failure unless it was asked for: its section says how to get it.
@@ -126,7 +133,8 @@ check "no MovieLens" runs 0 env --chdir=empty "$CAUCUS" reproduce --quick --thre
 check "how to get it, on the terminal" grep -q 'grouplens.org' stdout
 check "how to get it, on the page" grep -q 'grouplens.org' empty/report/index.html
 rm -r empty/report
-check "asked for, and not there" refuses 2 "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \
+check "asked for, and not there" refuses 2 \
+    "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \
     env --chdir=empty "$CAUCUS" reproduce --quick --only 2,movielens --out report
 check "and no report" test ! -e empty/report
 
@@ -145,7 +153,8 @@ with open(sys.argv[1] + "/ratings.dat", "w") as file:
     for user in range(1, 6041):
         file.writelines(f"{user}::{film}::{random.randint(1, 5)}::0\n" for film in range(1, 19) if film % 3 != user % 3)
 END
-"$CAUCUS" reproduce --quick --only 1,2,3,4 --seed 3 --data "$films" --out whole >stdout 2>stderr || true # checks may fail on such data
+# Checks may fail on such data.
+"$CAUCUS" reproduce --quick --only 1,2,3,4 --seed 3 --data "$films" --out whole >stdout 2>stderr || true
 python3 - >commands <<'END'
 import html, re
 for text in re.findall(r"<pre>(caucus .*?)</pre>", open("whole/index.html").read(), re.S):

@@ -21,7 +21,8 @@ refuses() {
 timeout 60 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
 timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep other >/dev/null 2>&1
 start() { # start FLAGS...: sets server and where
-    timeout 60 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" >run.out 2>run.err </dev/null &
+    timeout 60 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" >run.out 2>run.err \
+        </dev/null &
     server=$!
     for _ in $(seq 200); do grep -q 'listening' run.out && break; sleep 0.05; done
     where=$(sed -n 's/.*listening[^1]*\(127.0.0.1:[0-9]*\).*/\1/p' run.out)
@@ -40,18 +41,26 @@ stop() { # stop NAME PATTERN: ends with exit code 0 and says so
 start
 refuses "a state in use" 1 "s" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure
 refuses "a port in use" 1 "listen" --plan kept/plan.yaml --state s2 --listen "$where" --insecure
-refuses "a page's port in use" 1 "http" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http "$where"
+refuses "a page's port in use" 1 "http" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 \
+    --http "$where"
 stop "SIGTERM" "stopped: expert"
 refuses "a state of another plan" 3 "plan" --plan other/plan.yaml --state s --listen 127.0.0.1:0 --insecure
-refuses "beyond this machine without TLS" 2 "only this machine may connect" --plan kept/plan.yaml --state s --listen 0.0.0.0:0 --insecure
-refuses "a quorum beyond the clients" 2 "--quorum 3" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure --quorum 3
-refuses "a quorum without a deadline" 2 "give --deadline" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --quorum 1
+refuses "beyond this machine without TLS" 2 "only this machine may connect" --plan kept/plan.yaml --state s \
+    --listen 0.0.0.0:0 --insecure
+refuses "a quorum beyond the clients" 2 "--quorum 3" --plan kept/plan.yaml --state s --listen 127.0.0.1:0 \
+    --insecure --quorum 3
+refuses "a quorum without a deadline" 2 "give --deadline" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 \
+    --insecure --quorum 1
 # What is refused leaves no state: the next attempt is the first.
 echo short >short
-refuses "a short token" 2 "shorter than 16" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http 127.0.0.1:0 --token short
-refuses "a page for all" 2 "give --token" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --http 0.0.0.0:0
-refuses "a name that is not UTF-8" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 --name $'a\xff'
-refuses "a name with a line in it" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --name $'a\nb'
+refuses "a short token" 2 "shorter than 16" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 \
+    --http 127.0.0.1:0 --token short
+refuses "a page for all" 2 "give --token" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 --insecure --seed 1 \
+    --http 0.0.0.0:0
+refuses "a name that is not UTF-8" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 \
+    --insecure --seed 1 --name $'a\xff'
+refuses "a name with a line in it" 2 "--name" --plan kept/plan.yaml --state s2 --listen 127.0.0.1:0 \
+    --insecure --name $'a\nb'
 [ ! -e s2 ] || { echo "not ok: a state was left by what was refused: $(ls s2)"; failures=$((failures + 1)); }
 # A directory that has held a state begins no new run when the state is lost.
 cp -r s lost

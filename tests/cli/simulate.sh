@@ -26,7 +26,8 @@ import random, struct
 def save(path, shape, values, cut=None):
     head = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }" % (shape,)
     head += ' ' * (-(11 + len(head)) % 64) + '\n'
-    data = b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + struct.pack('<%dd' % len(values), *values)
+    data = b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode()
+    data += struct.pack('<%dd' % len(values), *values)
     open(path, 'wb').write(data[:cut])
 random.seed(1)
 values = [random.random() for _ in range(2 * 16 * 4)]
@@ -40,8 +41,10 @@ printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >ba
 
 # Flags override the file; the table has a row per run and goes to standard output, alone.
 small=(--experts 8 --rounds 64 --trials 6)
-if simulate bad.yaml --epsilon 1 "${small[@]}" >out 2>err && [ ! -s err ] && [ "$(grep -c '^  \(svt\|sparse-vector\) ' out)" -eq 2 ] &&
-    grep -q '^  NOT PRIVATE (seeded): seed 1\.' out; then pass "flags override a file"; else fail "flags override a file"; fi
+if simulate bad.yaml --epsilon 1 "${small[@]}" >out 2>err && [ ! -s err ] &&
+    [ "$(grep -c '^  \(svt\|sparse-vector\) ' out)" -eq 2 ] &&
+    grep -q '^  NOT PRIVATE (seeded): seed 1\.' out; then pass "flags override a file";
+    else fail "flags override a file"; fi
 
 # JSON: the promised keys, the promised nulls; single-player algorithms play client 1.
 simulate "${c[@]}" --algorithm svt,limited-updates,leader "${small[@]}" --format json >run.json 2>err
@@ -50,8 +53,10 @@ if $python - <<'END'
 import json, math
 runs = json.load(open('run.json'))['runs']
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
-keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration', 'protocol', 'unit', 'loss_shape',
-        'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar', 'range', 'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up', 'bytes_down', 'bound',
+keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
+        'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
+        'range', 'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up',
+        'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']
 for r in runs:
     assert [k for k in r if k in keys] == keys and set(r) - set(keys) == {'clipped', 'nan'}, list(r)
@@ -70,14 +75,19 @@ assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is N
 END
 then pass "JSON"; else fail "JSON"; fi
 simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 2>err
-if $python -c 'import json; p = json.load(open("run.json"))["runs"][0]["privacy"]; assert 0 < p["epsilon_messages"] <= 1, p'; then
+if $python -c 'import json
+p = json.load(open("run.json"))["runs"][0]["privacy"]
+assert 0 < p["epsilon_messages"] <= 1, p'; then
     pass "messages have an epsilon under trust nobody"
 else fail "messages have an epsilon under trust nobody"; fi
 
-# A bound is a number only where the losses are what it assumes; values of a list make rows that can be told apart; one trial has no spread.
-simulate "${c[@]}" --algorithm svt,stoch,hedge --adversary lower-bound-oblivious,realizable,halving "${small[@]}" --format json >run.json 2>err
+# A bound is a number only where the losses are what it assumes; values of a list make rows that can be told apart;
+# one trial has no spread.
+simulate "${c[@]}" --algorithm svt,stoch,hedge --adversary lower-bound-oblivious,realizable,halving "${small[@]}" \
+    --format json >run.json 2>err
 simulate "${c[@]}" --algorithm svt,stoch,hedge --losses good.npy --trials 1 --format json >own.json 2>err
-simulate "${c[@]}" --algorithm stoch --adversary cross-entropy --trees auto,0,1 "${small[@]}" --format json >trees.json 2>err
+simulate "${c[@]}" --algorithm stoch --adversary cross-entropy --trees auto,0,1 "${small[@]}" --format json \
+    >trees.json 2>err
 simulate "${c[@]}" --algorithm stoch --select flip,exponential "${small[@]}" --format csv >select.csv 2>err
 simulate --trust nobody --algorithm stoch --message vote,knorm "${small[@]}" --format csv >message.csv 2>err
 if $python - <<'END'
@@ -95,17 +105,22 @@ assert all(r['bound_assumes'] == 'iid-smooth' for r in trees)
 for name, words in (('select', ['flip', 'exponential']), ('message', ['vote', 'knorm'])):
     assert list(dict.fromkeys(r[name] for r in csv.DictReader(open(name + '.csv')))) == words
 END
-then pass "bounds need their premise, rows can be told apart"; else fail "bounds need their premise, rows can be told apart"; fi
-simulate "${c[@]}" --algorithm svt --adversary bernoulli,realizable --epsilon 1,2 --experts 8 --rounds 64 --trials 1 >out 2>err
-if grep -q 'none: assumes realizable ' out && grep -q '^  assumes realizable: proved only if ' out && grep -q ' ± –  ' out &&
-    grep -q '^  algorithm .*   epsilon   .*epsilon (choices)$' out; then pass "the table says so"; else fail "the table says so"; fi
+then pass "bounds need their premise, rows can be told apart";
+    else fail "bounds need their premise, rows can be told apart"; fi
+simulate "${c[@]}" --algorithm svt --adversary bernoulli,realizable --epsilon 1,2 --experts 8 --rounds 64 --trials 1 \
+    >out 2>err
+if grep -q 'none: assumes realizable ' out && grep -q '^  assumes realizable: proved only if ' out &&
+    grep -q ' ± –  ' out &&
+    grep -q '^  algorithm .*   epsilon   .*epsilon (choices)$' out; then pass "the table says so";
+    else fail "the table says so"; fi
 
 # The same bytes, seconds aside, for any number of threads; in the directory, too.
 many=("${c[@]}" --algorithm "svt,stoch,hedge" --adversary gaussian "${small[@]}")
 simulate "${many[@]}" --threads 1 --out one --format json | grep -v '"seconds"' >one.json
 simulate "${many[@]}" --threads 2 --out two --format json | grep -v '"seconds"' >two.json
 if cmp one.json two.json && cmp one/trials.csv two/trials.csv && cmp one/curves.csv two/curves.csv &&
-    [ "$(ls one)" = "$(printf 'curves.csv\nresults.json\ntrials.csv')" ]; then pass "any number of threads"; else fail "any number of threads"; fi
+    [ "$(ls one)" = "$(printf 'curves.csv\nresults.json\ntrials.csv')" ]; then pass "any number of threads";
+    else fail "any number of threads"; fi
 simulate "${many[@]}" --format csv >out
 if cmp out one/trials.csv; then pass "csv"; else fail "csv"; fi
 [ "$(wc -l <one/trials.csv)" -eq 19 ] || fail "a line per run and trial"
@@ -114,13 +129,16 @@ if cmp out one/trials.csv; then pass "csv"; else fail "csv"; fi
 simulate "${c[@]}" --losses nan.npy --trials 2 --format json >run.json 2>err
 printf '%s\n' "  Losses that were not a number, counted as the worst loss: 2 (at most 1 in one trial)." \
     "  Losses or gradients outside their range, moved to its end: 2." >want
-if diff want err && grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.json; then pass "NaN is counted"; else fail "NaN is counted"; fi
+if diff want err && grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.json; then pass "NaN is counted";
+    else fail "NaN is counted"; fi
 
 # A ledger: a reservation and its releases; a run that does not fit is not run.
 simulate "${c[@]}" "${small[@]}" --ledger l.txt --budget 1.5 >out 2>err
 head -1 l.txt | cut -f1,6 >got; printf 'budget\t1610612736\n' | cmp - got || fail "the ledger's budget"
-sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t0\tsimulate svt coordinator event\tseeded\n' | cmp - got || fail "the ledger's run"
-sed -n 3p l.txt | cut -f1-5 >got; printf 'release\t1\t1\tchecks\tseeded\n' | cmp - got || fail "the ledger's first release"
+sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t0\tsimulate svt coordinator event\tseeded\n' | cmp - got ||
+    fail "the ledger's run"
+sed -n 3p l.txt | cut -f1-5 >got; printf 'release\t1\t1\tchecks\tseeded\n' | cmp - got ||
+    fail "the ledger's first release"
 cp l.txt before.txt
 code=0
 simulate "${c[@]}" "${small[@]}" --ledger l.txt --out left >out 2>err || code=$?
@@ -129,40 +147,52 @@ if [ "$code" -eq 1 ] && [ ! -e left ] && [ ! -s out ] && cmp l.txt before.txt &&
     pass "a budget that is spent"
 else fail "a budget that is spent (exit code $code)"; fi
 printf 'x' >>l.txt
-refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + 1)): the last line is torn (a write was cut short) — remove that line to go on" "${c[@]}" "${small[@]}" --epsilon 0.1 --ledger l.txt
+refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + \
+    1)): the last line is torn (a write was cut short) — remove that line to go on" "${c[@]}" "${small[@]}" \
+    --epsilon 0.1 --ledger l.txt
 
 # Stopped, and gone on with: the bytes of an undisturbed run. How far it came when stopped does not matter.
 run=("${c[@]}" --algorithm "svt,sparse-vector" --experts 8 --rounds 64)
-"$CAUCUS" simulate "${run[@]}" --trials 1000000 --out stopped >out 2>err & # not the function: the signal is for the program itself
+# Not the function: the signal is for the program itself.
+"$CAUCUS" simulate "${run[@]}" --trials 1000000 --out stopped >out 2>err &
 child=$!
 while [ ! -d stopped ] && kill -0 "$child" 2>/dev/null; do sleep 0.02; done # made when it begins to play
 sleep 0.3 # some trials, so that there is something to go on with; none is right, too
 kill -INT "$child"
 code=0
 wait "$child" || code=$?
-if [ "$code" -eq 1 ] && [ -s stopped/unfinished.csv ] && [ -s stopped/trials.csv ] && grep -q '"done": ' stopped/results.json &&
-    grep -q "^caucus simulate: stopped after [0-9]* of 2000000 trials, kept in stopped — to go on: caucus simulate ${run[*]} --trials 1000000 --out stopped --resume\$" err; then
+again="caucus simulate ${run[*]} --trials 1000000 --out stopped --resume"
+if [ "$code" -eq 1 ] && [ -s stopped/unfinished.csv ] && [ -s stopped/trials.csv ] &&
+    grep -q '"done": ' stopped/results.json &&
+    grep -q "^caucus simulate: stopped after [0-9]* of 2000000 trials, kept in stopped — to go on: $again\$" err; then
     pass "stopped"
 else fail "stopped (exit code $code)"; cat err; fi
 code=0
 simulate "${run[@]}" --trials 40 --out stopped >out 2>err || code=$?
-if [ "$code" -eq 2 ] && grep -q 'holds a simulation that was stopped — add --resume to go on' err; then pass "not overwritten"; else fail "not overwritten"; fi
+if [ "$code" -eq 2 ] && grep -q 'holds a simulation that was stopped — add --resume to go on' err; then
+    pass "not overwritten"; else fail "not overwritten"; fi
 code=0
 simulate "${run[@]}" --seed 2 --trials 40 --out stopped --resume >out 2>err || code=$?
-if [ "$code" -eq 2 ] && grep -q '^stopped/unfinished.csv: run 1 had other settings' err; then pass "other settings"; else fail "other settings"; fi
+if [ "$code" -eq 2 ] && grep -q '^stopped/unfinished.csv: run 1 had other settings' err; then pass "other settings";
+    else fail "other settings"; fi
 # Keep at most 15 trials of the first run, none of the second, so that both loaded and played trials count.
-awk -F, -v OFS=, '/^run,/ { keep = $2 != 1 ? 0 : $4 < 15 ? $4 : 15; $4 = keep; print; next } /^(caucus|end)/ { print; next } keep-- > 0' \
+awk -F, -v OFS=, '/^run,/ { keep = $2 != 1 ? 0 : $4 < 15 ? $4 : 15; $4 = keep; print; next }
+    /^(caucus|end)/ { print; next } keep-- > 0' \
     stopped/unfinished.csv >shorter && mv shorter stopped/unfinished.csv
 simulate "${run[@]}" --trials 40 --out stopped --resume >out 2>err
 simulate "${run[@]}" --trials 40 --out whole >out2 2>err2
-if cmp out out2 && cmp stopped/trials.csv whole/trials.csv && cmp stopped/curves.csv whole/curves.csv && [ ! -e stopped/unfinished.csv ] &&
-    cmp <(grep -v '"seconds"' stopped/results.json) <(grep -v '"seconds"' whole/results.json); then pass "gone on with"; else fail "gone on with"; fi
+if cmp out out2 && cmp stopped/trials.csv whole/trials.csv && cmp stopped/curves.csv whole/curves.csv &&
+    [ ! -e stopped/unfinished.csv ] &&
+    cmp <(grep -v '"seconds"' stopped/results.json) <(grep -v '"seconds"' whole/results.json); then pass "gone on with";
+    else fail "gone on with"; fi
 
 # Help names every word of every list, and warnings are said.
 simulate --help >out
-for word in --trust svt limited-updates paper-local movielens lower-bound-oblivious client-block shortlist --resume experiments/figure1.yaml; do
+for word in --trust svt limited-updates paper-local movielens lower-bound-oblivious client-block shortlist \
+    --resume experiments/figure1.yaml; do
     grep -q -e "$word" out || fail "help says nothing of $word"
 done
 simulate --trust paper-local --calibration paper --algorithm stoch "${small[@]}" >out 2>err
-if grep -q '^caucus simulate: trust paper-local: messages are NOT epsilon-private' err; then pass "paper-local warns"; else fail "paper-local warns"; fi
+if grep -q '^caucus simulate: trust paper-local: messages are NOT epsilon-private' err; then pass "paper-local warns";
+    else fail "paper-local warns"; fi
 [ "$failures" -eq 0 ]

@@ -17,7 +17,8 @@ for compiler in gcc clang; do
     fi
     for level in -O0 -O3; do
         program=$work/$compiler$level
-        "$compiler" -std=c11 -D_DEFAULT_SOURCE "$level" -ffp-contract=off -Wall -Wextra -Iinclude -Isrc -pthread -o "$program" \
+        "$compiler" -std=c11 -D_DEFAULT_SOURCE "$level" -ffp-contract=off \
+            -Wall -Wextra -Iinclude -Isrc -pthread -o "$program" \
             "${core[@]}" tests/determinism/digest.c "${sodium[@]}" -lm
         for threads in 1 8; do
             result=$program.$threads

@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# caucus join and the coordinator's deadline: after the last round of a block it waits for the announcement no longer than that (and a
-# little); a coordinator that is there and silent is dialled again, which is said once; --give-up ends it. Without a deadline it waits.
+# caucus join and the coordinator's deadline: after the last round of a block it waits for the announcement no longer
+# than that (and a little); a coordinator that is there and silent is dialled again, which is said once; --give-up
+# ends it. Without a deadline it waits.
 set -euo pipefail
 . "$CAUCUS_SOURCE/tests/fault/lib.bash"
 seed=4 adversary=bernoulli clients=2 security=(--insecure)
 plan=$work/plan.yaml
 flags=(--algorithm hedge --interval 2 --clients 2 --experts 5 --rounds 60 --epsilon 50 --trust coordinator)
 make_plan "$plan" "${flags[@]}"
-sockets() { find "/proc/$1/fd" -lname 'socket:*' -printf '%l\n' 2>/dev/null; } # sockets PID: its connection, by a number that is never used twice
+# sockets PID: its connection, by a number that is never used twice.
+sockets() { find "/proc/$1/fd" -lname 'socket:*' -printf '%l\n' 2>/dev/null; }
 other_socket() { [ -n "$(sockets "$1")" ] && [ "$(sockets "$1")" != "$2" ]; } # other_socket PID OLD
 late="no announcement 2 s after the deadline"
 
 undisturbed quiet "$plan" "${flags[@]}"
 
-# hang NAME FLAGS...: both clients play 10 rounds, then the coordinator hangs (its kernel still answers: nothing is closed).
+# hang NAME FLAGS...: both clients play 10 rounds, then the coordinator hangs (its kernel still answers: nothing is
+# closed).
 hang() {
     local name=$1 i
     shift
@@ -24,7 +27,8 @@ hang() {
         start_client "$name" "$plan" "$port" "$i" --insecure --client "$i" --pace 20
         pids+=("$client")
     done
-    until_true 30 has_lines "$work/$name.1.1.out" 10 || give_up "$name: the run did not begin: $(cat "$work/$name".*.err)"
+    until_true 30 has_lines "$work/$name.1.1.out" 10 ||
+        give_up "$name: the run did not begin: $(cat "$work/$name".*.err)"
     kill -STOP "$server"
     first=$(sockets "${pids[0]}")
 }
@@ -43,11 +47,14 @@ start_client late "$plan" "$port" 2 --insecure --client 2 # no --state: it walks
 pids[1]=$client
 for i in "${pids[@]}" "$server"; do ended "$i" "after the silence" 0; done
 experts quiet 1 >"$work/quiet.played"
-cmp -s "$work/quiet.played" "$work/late.1.1.out" || bad "client 1 plays otherwise after the silence: $(cat "$work/late.1.1.err")"
-cmp -s "$work/quiet.played" "$work/late.2.2.out" || bad "client 2 plays otherwise after the silence: $(cat "$work/late.2.2.err")"
+cmp -s "$work/quiet.played" "$work/late.1.1.out" ||
+    bad "client 1 plays otherwise after the silence: $(cat "$work/late.1.1.err")"
+cmp -s "$work/quiet.played" "$work/late.2.2.out" ||
+    bad "client 2 plays otherwise after the silence: $(cat "$work/late.2.2.err")"
 echo "ok: a deadline"
 
-# Without one there is nothing to wait for: no word, no other connection, and --give-up is about coordinators that are away.
+# Without one there is nothing to wait for: no word, no other connection, and --give-up is about coordinators that are
+# away.
 give_up_after=("" never 1)
 hang patient
 sleep 5

@@ -1,7 +1,9 @@
-"""The noise of a client under trust nobody, in Python's standard library, written from docs/PROTOCOL.md ("Noise") alone.
+"""The noise of a client under trust nobody, in Python's standard library, written from docs/PROTOCOL.md ("Noise")
+alone.
 
-Integers and exact comparisons only: where a logarithm is needed it is computed to as many digits as the decision takes. Slow, and meant to be:
-it is what the library's samplers are held against (tests/net/test_peer.c, tests/e2e/equality_nobody.sh).
+Integers and exact comparisons only: where a logarithm is needed it is computed to as many digits as the decision takes.
+Slow, and meant to be: it is what the library's samplers are held against (tests/net/test_peer.c,
+tests/e2e/equality_nobody.sh).
 """
 import decimal
 import hashlib

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A client of a caucus federation in Python's standard library, written from docs/PROTOCOL.md alone.
 
-It shows that the protocol is what the page says: it shares no code with caucus, not even for the noise (noise.py). It reads the plan file and
-speaks svt (two-step), hedge and stoch, under every trust and message, with linear losses and no trees, and prints "ROUND EXPERT" for each
-round it plays. It keeps no state on disk: while it runs, it sends again byte for byte what it has sent; it must not be started twice for one run.
+It shows that the protocol is what the page says: it shares no code with caucus, not even for the noise (noise.py). It
+reads the plan file and speaks svt (two-step), hedge and stoch, under every trust and message, with linear losses and no
+trees, and prints "ROUND EXPERT" for each round it plays. It keeps no state on disk: while it runs, it sends again byte
+for byte what it has sent; it must not be started twice for one run.
 
-    peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan plan.yaml --client 3 --losses losses.npy
+    peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan plan.yaml --client 3
+        --losses losses.npy
     peer.py --check docs/PROTOCOL.md        decode and encode the page's examples
 """
 import argparse
@@ -179,7 +181,8 @@ class Plan:
         if plan["caucus-plan"] != "2" or settings["loss-shape"] != "linear":
             sys.exit(f"peer: {path}: another format, or convex losses")
         self.algorithm, self.trust = settings["algorithm"], settings["trust"]
-        self.experts, self.rounds, self.interval, self.grid = (int(settings[name]) for name in ("experts", "rounds", "interval", "grid"))
+        self.experts, self.rounds, self.interval, self.grid = (int(settings[name])
+            for name in ("experts", "rounds", "interval", "grid"))
         self.lo, self.hi = map(float, settings["range"])
         self.per_block = settings["unit"] == "client-block"
         self.phase, self.message = {}, None
@@ -268,11 +271,13 @@ class Client:
             raise Malformed(f"this plan never asks for {a['ask']}, step {a['step']}")
         follows = before is not None and (before["ask"], a["ask"]) in ((COST, SUMS), (VOTE, SHORTLIST))
         first = 2 if self.plan.algorithm == "stoch" else 1
-        expected = before["block"] if follows and a["block"] == before["block"] else before["block"] + 1 if before else first
+        same = follows and a["block"] == before["block"]
+        expected = before["block"] if same else before["block"] + 1 if before else first
         if a["block"] != expected or (a["ask"] == SHORTLIST and not follows):
             raise Malformed(f"asked for {a['ask']} about {a['block']}")
         listed = a["list"]
-        if a["ask"] == SHORTLIST and (not 1 <= len(listed) <= 8 or len(set(listed)) < len(listed) or max(listed) >= self.plan.experts):
+        if a["ask"] == SHORTLIST and (not 1 <= len(listed) <= 8 or len(set(listed)) < len(listed)
+                or max(listed) >= self.plan.experts):
             raise Malformed(f"a list of {listed}")
 
     def hear(self, a):
@@ -301,21 +306,23 @@ class Client:
             first = self.first
         else:
             step, values = a["step"], self.message(a)
-        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"], step=step, values=values)
+        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"], step=step,
+            values=values)
         self.items.append(Item(a["ask"], a["block"], a["serial"], report))
         return report
 
     def play(self, expert):
         self.round += 1
         print(self.round, expert, flush=True)
-        row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid) for y in range(self.plan.experts)]
+        row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid)
+            for y in range(self.plan.experts)]
         self.block_cost += row[expert]
         self.block_sums = [a + b for a, b in zip(self.block_sums, row)]
         if self.o.pause:
             time.sleep(self.o.pause)
 
     def close_block(self, rounds):
-        """A block or phase has been played: its sums, or for unit client-block its rounded means, are to be reported."""
+        """A block or phase has been played: its sums, or for unit client-block its rounded means, are reported."""
         if self.plan.per_block:
             self.block_sums = [(s + rounds // 2) // rounds for s in self.block_sums]
             self.block_cost = (self.block_cost + rounds // 2) // rounds
@@ -323,16 +330,18 @@ class Client:
         self.block_sums = [0] * self.plan.experts
 
     def message(self, a):
-        """The values of a LEAF, VOTE or SHORTLIST, with the noise that is the client's to add. Made once for each announcement."""
+        """The values of a LEAF, VOTE or SHORTLIST, with the noise that is the client's to add. Made once for each."""
         phase = self.plan.phase[a["block"]]
         if self.plan.trust == "coordinator":
             return self.sums
-        stream = noise.Stream(self.key, noise.SHORTLIST if a["ask"] == SHORTLIST else noise.MESSAGE, a["block"], a["step"])
+        stream = noise.Stream(self.key, noise.SHORTLIST if a["ask"] == SHORTLIST else noise.MESSAGE, a["block"],
+            a["step"])
         if a["ask"] == VOTE:
             return [noise.permute_and_flip(stream, self.sums, Fraction(phase["vote-rate"]))]
         if a["ask"] == SHORTLIST:
             return noise.add_noise(stream, phase["shortlist-noise"], [self.sums[y] for y in a["list"]])
-        return noise.add_noise(stream, phase["vertex-noises" if self.plan.trust == "nobody" else "leaf-noises"][0], self.sums)
+        return noise.add_noise(stream, phase["vertex-noises" if self.plan.trust == "nobody" else "leaf-noises"][0],
+            self.sums)
 
     def forget(self, message):
         """Items that are durably counted, or of a step that is over."""
@@ -370,7 +379,8 @@ def dial(options):
 def session(client, options, sock):
     """One connection. Returns when it has ended."""
     stream = sock.makefile("rb")
-    sock.sendall(encode(HELLO, version=VERSION, plan=bytes.fromhex(options.plan_hash or client.plan.hash), client=options.client, heard=client.heard))
+    sock.sendall(encode(HELLO, version=VERSION, plan=bytes.fromhex(options.plan_hash or client.plan.hash),
+        client=options.client, heard=client.heard))
     welcomed, sent = False, 0
     while not client.done:
         frame = take_frame(stream, client.plan.experts)

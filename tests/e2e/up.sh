@@ -26,18 +26,22 @@ same() {
     case " $* " in *" --trust "*) ;; *) set -- "$@" --trust coordinator ;; esac
     "$CAUCUS" simulate "$@" --trials 1 --format csv >"$work/sim.csv" 2>/dev/null
     live=$(number regret "$work/up.json")
-    awk -v live="$live" 'BEGIN { FS = "," } NR == 1 { for (i = 1; i <= NF; i++) if ($i == "regret" || $i == "regret_mean") at = i }
+    awk -v live="$live" 'BEGIN { FS = "," }
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == "regret" || $i == "regret_mean") at = i }
         NR == 2 { d = $at - live; if (at && d < 1e-6 && d > -1e-6) ok = 1 } END { exit !ok }' "$work/sim.csv" ||
         bad "$name: regret $live, simulate says: $(cat "$work/sim.csv")"
-    [ "$(number scalars_up "$work/up.json")" = "$(number scalars_up_simulated "$work/up.json")" ] || bad "$name: other traffic than simulated"
-    grep -q '^caucus up: status page http://127.0.0.1:[0-9]*/$' "$work/err" || bad "$name: no status page: $(cat "$work/err")"
+    [ "$(number scalars_up "$work/up.json")" = "$(number scalars_up_simulated "$work/up.json")" ] ||
+        bad "$name: other traffic than simulated"
+    grep -q '^caucus up: status page http://127.0.0.1:[0-9]*/$' "$work/err" ||
+        bad "$name: no status page: $(cat "$work/err")"
     clean "$name"
     echo "ok: $name"
 }
 same "svt" --clients 10 --rounds 60 --epsilon 10
 same "svt in blocks, per client and block" --clients 3 --rounds 64 --interval 4 --unit client-block --epsilon 10
 same "stoch, votes" --clients 4 --rounds 100 --algorithm stoch --trust nobody --adversary gaussian --epsilon 5
-same "stoch, mixtures" --clients 3 --rounds 70 --algorithm stoch --calibration paper --trees 2 --adversary gaussian --experts 8 --epsilon 10
+same "stoch, mixtures" --clients 3 --rounds 70 --algorithm stoch --calibration paper --trees 2 --adversary gaussian \
+    --experts 8 --epsilon 10
 same "hedge" --clients 3 --rounds 40 --interval 2 --algorithm hedge --adversary bernoulli
 
 # Plans that spend nothing: one round, one block.
@@ -84,7 +88,8 @@ wrong() { # wrong TEXT FLAGS...
     local text=$1 code=0
     shift
     timeout 60 "$CAUCUS" up "$@" >"$work/out" 2>"$work/err" || code=$?
-    { [ "$code" -eq 2 ] && grep -qF -- "$text" "$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ]; } || bad "$*: exit code $code, $(cat "$work/err")"
+    { [ "$code" -eq 2 ] && grep -qF -- "$text" "$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ]; } ||
+        bad "$*: exit code $code, $(cat "$work/err")"
     clean "$*"
 }
 wrong "one trial" --trials 3

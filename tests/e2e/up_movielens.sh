@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# caucus up --adversary movielens: finds MovieLens-1M where caucus reproduce does, takes its shape from the data (18 genres, users / clients
-# rounds), and plays what the simulation plays; without the data it says where it looked. CAUCUS_MOVIELENS: directory that holds ml-1m and ml-100k.
+# caucus up --adversary movielens: finds MovieLens-1M where caucus reproduce does, takes its shape from the data (18
+# genres, users / clients rounds), and plays what the simulation plays; without the data it says where it looked.
+# CAUCUS_MOVIELENS: directory that holds ml-1m and ml-100k.
 set -euo pipefail
 : "${CAUCUS:?path of the program}" "${CAUCUS_SOURCE:?source directory}"
 work=$(mktemp -d)
@@ -14,8 +15,9 @@ for verb in up simulate; do
     code=0
     "$CAUCUS" "$verb" --adversary movielens --trust coordinator >"$work/out" 2>"$work/err" || code=$?
     [ "$code" -eq 2 ] || bad "$verb without the data: exit code $code"
-    [ "$(cat "$work/err")" = "caucus $verb: --data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from \
-https://grouplens.org/datasets/movielens/1m/ and unpack it to data/ml-1m, or give its directory" ] || bad "$verb without the data: $(cat "$work/err")"
+    [ "$(cat "$work/err")" = "caucus $verb: --data is missing: no MovieLens in data/ml-1m or ../shared/data/ml-1m — \
+get ml-1m.zip from https://grouplens.org/datasets/movielens/1m/ and unpack it to data/ml-1m, or give its directory" ] ||
+        bad "$verb without the data: $(cat "$work/err")"
 done
 echo "ok: without the data"
 
@@ -31,11 +33,13 @@ data=$(cd "$data" && pwd)
 played() {
     local name=$1 rounds=$2
     shift 2
-    timeout 100 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" || bad "$name: exit code $?: $(cat "$work/err")"
+    timeout 100 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" ||
+        bad "$name: exit code $?: $(cat "$work/err")"
     tr -d '\n' <"$work/up.json" |
-        grep -qE "\"equal\": true.*\"adversary\": \"movielens\".*\"clients\": 10, +\"experts\": 18, +\"rounds\": $rounds," ||
+        grep -qE '"equal": true.*"adversary": "movielens".*"clients": 10, +"experts": 18, +"rounds": '"$rounds," ||
         bad "$name: $(cat "$work/up.json" "$work/err")"
-    "$CAUCUS" simulate --trust coordinator "$@" --trials 1 --format csv >"$work/sim.csv" 2>"$work/err" || bad "$name: simulate: $(cat "$work/err")"
+    "$CAUCUS" simulate --trust coordinator "$@" --trials 1 --format csv >"$work/sim.csv" 2>"$work/err" ||
+        bad "$name: simulate: $(cat "$work/err")"
     python3 - "$work/up.json" "$work/sim.csv" <<'PY' || bad "$name: simulate plays otherwise"
 import csv, json, sys
 up, simulated = json.load(open(sys.argv[1])), next(csv.DictReader(open(sys.argv[2])))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# caucus up opens its status page: with $BROWSER or xdg-open, at a terminal or when told to; the page lives until it has been
-# seen; and afterwards nothing runs. The "browser" is a script that fetches the address it is given.
+# caucus up opens its status page: with $BROWSER or xdg-open, at a terminal or when told to; the page lives until it
+# has been seen; and afterwards nothing runs. The "browser" is a script that fetches the address it is given.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d)
@@ -27,7 +27,8 @@ page = urllib.request.urlopen(words[1], timeout=30).read().decode()
 style = urllib.request.urlopen(words[1] + "style.css", timeout=30).read()
 streams = [os.readlink(f"/proc/self/fd/{i}") for i in range(3)]
 with open(words[0] + ".draft", "w") as f:
-    print(len(words), words[1], "<title>" in page, len(style) > 100, streams == ["/dev/null"] * 3, os.getsid(0) != int(os.environ["TEST_SESSION"]), file=f)
+    print(len(words), words[1], "<title>" in page, len(style) > 100, streams == ["/dev/null"] * 3,
+          os.getsid(0) != int(os.environ["TEST_SESSION"]), file=f)
 os.rename(words[0] + ".draft", words[0])
 PY
 chmod +x "$work/bin/fetch"
@@ -38,15 +39,18 @@ up() { timeout 60 "$CAUCUS" up --clients 2 --rounds 20 "$@" >"$work/out" 2>"$wor
 seen() { # seen WHAT: the script was given the address that was printed, and got the page
     local address
     address=$(sed -n 's/^caucus up: status page //p' "$work/err")
-    [ "$(cat "$work/seen" 2>/dev/null)" = "2 $address True True True True" ] || bad "$1: $(cat "$work/seen" "$work/err" 2>&1)"
+    [ "$(cat "$work/seen" 2>/dev/null)" = "2 $address True True True True" ] ||
+        bad "$1: $(cat "$work/seen" "$work/err" 2>&1)"
     rm -f "$work/seen"
 }
 
-# Told to, without a terminal: the address is appended, or stands where %s is; commands that cannot be started are passed over.
+# Told to, without a terminal: the address is appended, or stands where %s is; commands that cannot be started are
+# passed over.
 BROWSER="$work/bin/fetch $work/seen" up --open yes || bad "--open yes: exit code $?: $(cat "$work/err")"
 seen "--open yes"
 clean "--open yes"
-BROWSER="$work/bin/nothing:  $work/bin/fetch   $work/seen %s  " up --open=yes || bad "a list: exit code $?: $(cat "$work/err")"
+BROWSER="$work/bin/nothing:  $work/bin/fetch   $work/seen %s  " up --open=yes ||
+    bad "a list: exit code $?: $(cat "$work/err")"
 seen "a list"
 clean "a list"
 echo "ok: BROWSER"
@@ -72,7 +76,8 @@ BROWSER="$work/bin/fetch $work/seen" up --open no || bad "--open no: exit code $
 clean "not opened"
 code=0
 up --open maybe || code=$?
-{ [ "$code" -eq 2 ] && grep -qF -- "--open maybe: must be yes, no or auto" "$work/err"; } || bad "--open maybe: $code, $(cat "$work/err")"
+{ [ "$code" -eq 2 ] && grep -qF -- "--open maybe: must be yes, no or auto" "$work/err"; } ||
+    bad "--open maybe: $code, $(cat "$work/err")"
 echo "ok: not opened"
 
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
@@ -81,7 +86,8 @@ if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
     exit
 fi
 
-# At a terminal: opened by itself; when the run is over the page stays, finished, until Enter (or Ctrl-C: the run is done, so that is no failure).
+# At a terminal: opened by itself; when the run is over the page stays, finished, until Enter (or Ctrl-C: the run is
+# done, so that is no failure).
 cat >"$work/terminal.py" <<'PY'
 """terminal.py KEY SEEN COMMAND...: run it at a terminal of its own; when it says that the page stays, and the browser has loaded it
 (the file SEEN is there), load it too and press KEY. Exit code: the command's."""
@@ -117,7 +123,8 @@ sys.exit(code if pressed or not key else 99)
 PY
 for key in '\n' '\x03' '\x04'; do
     code=0
-    BROWSER="$work/bin/fetch $work/seen" timeout 90 python3 "$work/terminal.py" "$key" "$work/seen" "$CAUCUS" up --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null || code=$?
+    BROWSER="$work/bin/fetch $work/seen" timeout 90 python3 "$work/terminal.py" "$key" "$work/seen" "$CAUCUS" up \
+        --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null || code=$?
     tr -d '\r' <"$work/said" >"$work/err"
     [ "$code" -eq 0 ] || bad "a terminal, $key: exit code $code: $(cat "$work/err")"
     grep -q 'equal, expert for expert' "$work/err" || bad "a terminal, $key: $(cat "$work/err")"
@@ -126,7 +133,8 @@ for key in '\n' '\x03' '\x04'; do
     clean "a terminal, $key"
 done
 # A terminal without a desktop: as ever.
-timeout 90 python3 "$work/terminal.py" '' - "$CAUCUS" up --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null || bad "no desktop: exit code $?"
+timeout 90 python3 "$work/terminal.py" '' - "$CAUCUS" up --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null ||
+    bad "no desktop: exit code $?"
 if grep -q 'page stays' "$work/said"; then bad "no desktop: $(cat "$work/said")"; fi
 clean "no desktop"
 echo "ok: terminals"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The coordinator dies (SIGKILL) at every commit of a run, just before and just after it is made, and is started again: as if nothing had
-# happened. Nothing is decided twice, no release is spent twice. (tests/net/test_server.c kills one run at all its commits, in one process.)
+# The coordinator dies (SIGKILL) at every commit of a run, just before and just after it is made, and is started
+# again: as if nothing had happened. Nothing is decided twice, no release is spent twice. (tests/net/test_server.c
+# kills one run at all its commits, in one process.)
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
@@ -32,8 +33,10 @@ one() { # one N[:after]
     fi
     for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
     same_run "$name" reference
-    "$CAUCUS" privacy "$work/$name" --releases --format json | sed 's/"ledger": .*/"ledger": "reference",/' >"$work/$name.spent"
-    sed "s/\"ledger\": .*/\"ledger\": \"reference\",/" "$work/spent" | cmp -s - "$work/$name.spent" || bad "$name: other releases: $(cat "$work/$name.spent")"
+    "$CAUCUS" privacy "$work/$name" --releases --format json |
+        sed 's/"ledger": .*/"ledger": "reference",/' >"$work/$name.spent"
+    sed "s/\"ledger\": .*/\"ledger\": \"reference\",/" "$work/spent" | cmp -s - "$work/$name.spent" ||
+        bad "$name: other releases: $(cat "$work/$name.spent")"
     [ "$failures" -eq 0 ] || exit 1
 }
 for n in $(seq "$commits"); do
@@ -45,10 +48,11 @@ for n in $(seq "$commits"); do
     wait $after || give_up "after commit $n: $(cat "$work/verdict.after")"
 done
 
-# Noise that is not seeded, drawn anew in every life, a lot of it: each life makes one commit and dies at the second, before or after it is made. What was
-# told is what was kept.
+# Noise that is not seeded, drawn anew in every life, a lot of it: each life makes one commit and dies at the second,
+# before or after it is made. What was told is what was kept.
 seed='' adversary=gaussian interval=2
-make_plan "$work/hedge.yaml" --algorithm hedge --clients 3 --experts 20 --rounds 24 --interval 2 --epsilon 1 --trust coordinator
+make_plan "$work/hedge.yaml" --algorithm hedge --clients 3 --experts 20 --rounds 24 --interval 2 --epsilon 1 \
+    --trust coordinator
 for fault in 2 2:after; do
     name=anew-${fault/:/-} lives=1 pids=()
     start_coordinator "$name" "$work/hedge.yaml" 0 "${security[@]}" --fault-commit "$fault"
@@ -67,7 +71,8 @@ for fault in 2 2:after; do
     [ "$lives" -ge 6 ] || bad "$name: only $lives lives"
     as_announced "$name"
     "$CAUCUS" privacy "$work/$name" --releases --format json >"$work/spent"
-    [ "$(grep -c '"what": "draw"' "$work/spent")" -eq 11 ] || bad "$name: $(grep -c '"what": "draw"' "$work/spent") draws are recorded, not 11"
+    [ "$(grep -c '"what": "draw"' "$work/spent")" -eq 11 ] ||
+        bad "$name: $(grep -c '"what": "draw"' "$work/spent") draws are recorded, not 11"
     echo "ok: $name, $lives lives"
 done
 done_with "killed before and after each of $commits commits"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# 200 clients over mutual TLS; 67 of them, a third, drop out (SIGKILL), in random order, some more than once, and come back from their states, some later
-# than others: with a deadline and a quorum the run ends in bounded time, and whoever was away has played the same experts as all others.
+# 200 clients over mutual TLS; 67 of them, a third, drop out (SIGKILL), in random order, some more than once, and come
+# back from their states, some later than others: with a deadline and a quorum the run ends in bounded time, and
+# whoever was away has played the same experts as all others.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 chaos=${CAUCUS_FAULT_SEED:-7} # who drops out when; CAUCUS_FAULT_SEED=N for others
@@ -10,23 +11,26 @@ seed=3 adversary=halving clients=200
 plan=$work/plan.yaml
 make_plan "$plan" --clients 200 --experts 8 --rounds 60 --interval 2 --epsilon 400 --trust coordinator
 certs=$work/certs
-"$CAUCUS" certify "$certs" --clients 200 >/dev/null 2>"$work/certify.err" || give_up "certify: $(cat "$work/certify.err")"
-start_coordinator crowd "$plan" 0 --cert "$certs/coordinator.pem" --key "$certs/coordinator.key" --client-ca "$certs/ca.pem" \
+"$CAUCUS" certify "$certs" --clients 200 >/dev/null 2>"$work/certify.err" ||
+    give_up "certify: $(cat "$work/certify.err")"
+start_coordinator crowd "$plan" 0 --cert "$certs/coordinator.pem" --key "$certs/coordinator.key" \
+    --client-ca "$certs/ca.pem" \
     --deadline 0.4 --quorum 120 --linger 60
 fixed=$port
 pid=()
 start() { # start INDEX: those that may drop out have a state
     local memory=()
     [ "$1" -gt 67 ] || memory=(--state "$work/crowd.$1.state")
-    start_client crowd "$plan" "$fixed" "$1" --cert "$certs/client-$1.pem" --key "$certs/client-$1.key" --ca "$certs/ca.pem" "${memory[@]}"
+    start_client crowd "$plan" "$fixed" "$1" --cert "$certs/client-$1.pem" --key "$certs/client-$1.key" \
+        --ca "$certs/ca.pem" "${memory[@]}"
     pid[$1]=$client
 }
 for i in $(seq 200); do start "$i"; done
 until_true 40 says "$work/crowd.err" "the run begins" || bad "it does not begin: $(cat "$work/crowd.err")"
 killed=0
 away=()
-# All of them in random order, then some again. The first to go comes back last: until then no step has all answers, each waits for its deadline,
-# and the run cannot end before everybody has had its turn.
+# All of them in random order, then some again. The first to go comes back last: until then no step has all answers,
+# each waits for its deadline, and the run cannot end before everybody has had its turn.
 mapfile -t order < <(for i in $(seq 67); do echo "$RANDOM $i"; done | sort -n | cut -d' ' -f2)
 for turn in $(seq 14); do
     for k in 0 1 2 3 4 5; do
@@ -57,14 +61,18 @@ experts crowd 200 >"$work/reference"
 [ "$(wc -l <"$work/reference")" -eq 60 ] || bad "$(wc -l <"$work/reference") rounds were played"
 [ "$(sort -u "$work/reference" | wc -l)" -ge 2 ] || bad "one expert all the time: shows little"
 for i in $(seq 199); do
-    experts crowd "$i" | cmp -s - "$work/reference" || bad "client $i plays otherwise: $(experts crowd "$i" | paste -sd' ')"
+    experts crowd "$i" | cmp -s - "$work/reference" ||
+        bad "client $i plays otherwise: $(experts crowd "$i" | paste -sd' ')"
 done
 [ "$(field finished "$work/crowd.out")" = true ] || bad "not finished: $(cat "$work/crowd.out")"
 [ "$(field refused "$work/crowd.out")" = 0 ] || bad "honest clients were refused: $(cat "$work/crowd.err")"
-awk -v spent="$(field epsilon_spent "$work/crowd.out")" -v most="$(field epsilon_choices "$work/crowd.out")" 'BEGIN { exit !(spent <= most * 1.000001) }' ||
+awk -v spent="$(field epsilon_spent "$work/crowd.out")" -v most="$(field epsilon_choices "$work/crowd.out")" \
+    'BEGIN { exit !(spent <= most * 1.000001) }' ||
     bad "more was spent than planned: $(cat "$work/crowd.out")"
 # No number counts twice: at most one cost per client and check, one set of sums per client and selection.
-awk -v up="$(field scalars_up "$work/crowd.out")" -v checks="$(field checks "$work/crowd.out")" -v chosen="$(field selections "$work/crowd.out")" \
-    'BEGIN { exit !(up <= 200 * (checks + 8 * chosen) && up > 100 * checks) }' || bad "too many numbers were counted: $(cat "$work/crowd.out")"
+awk -v up="$(field scalars_up "$work/crowd.out")" -v checks="$(field checks "$work/crowd.out")" \
+    -v chosen="$(field selections "$work/crowd.out")" \
+    'BEGIN { exit !(up <= 200 * (checks + 8 * chosen) && up > 100 * checks) }' ||
+    bad "too many numbers were counted: $(cat "$work/crowd.out")"
 echo "$killed dropped out; $(tail -n 1 "$work/crowd.out")"
 done_with "crowd"

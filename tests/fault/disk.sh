@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The disk is full, cannot be written to, or lost the end of the log: the coordinator goes on from a whole commit or says why it does not, and
-# tells nobody what it has not kept.
+# The disk is full, cannot be written to, or lost the end of the log: the coordinator goes on from a whole commit or
+# says why it does not, and tells nobody what it has not kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
@@ -23,7 +23,8 @@ all_ended() { # all_ended NAME
 }
 last_block() { # last_block NAME: what the committed announcements allow to play
     python3 -c 'import sqlite3, sys
-print(sqlite3.connect(sys.argv[1]).execute("SELECT block FROM announcement ORDER BY serial DESC LIMIT 1").fetchone()[0])' "$work/$1/coordinator.db"
+query = "SELECT block FROM announcement ORDER BY serial DESC LIMIT 1"
+print(sqlite3.connect(sys.argv[1]).execute(query).fetchone()[0])' "$work/$1/coordinator.db"
 }
 
 # 1. A full disk, in the middle of a run.
@@ -41,7 +42,8 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     told=$(cat "$work/full.1.1.out" "$work/full.2.1.out" "$work/full.3.1.out" | wc -l)
     kept=$(last_block full)
     for i in 1 2 3; do
-        [ "$(wc -l <"$work/full.$i.1.out")" -le "$kept" ] || bad "full disk: client $i plays round $(wc -l <"$work/full.$i.1.out"), kept is $kept"
+        [ "$(wc -l <"$work/full.$i.1.out")" -le "$kept" ] ||
+            bad "full disk: client $i plays round $(wc -l <"$work/full.$i.1.out"), kept is $kept"
     done
     { [ "$kept" -ge 10 ] && [ "$kept" -lt 60 ]; } || bad "full disk: it filled at block $kept"
     start_coordinator full "$plan" "$fixed" "${security[@]}"
@@ -58,13 +60,15 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     fixed=$port
     pids=()
     for i in 3 2 1; do
-        start_client away "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/$([ "$i" -ne 1 ] || echo full/)away.$i.state" --pace 5
+        start_client away "$plan" "$fixed" "$i" --insecure --client "$i" \
+            --state "$work/$([ "$i" -ne 1 ] || echo full/)away.$i.state" --pace 5
         pids+=("$client")
     done
     until_true 20 has_lines "$work/away.1.1.out" 10 || bad "away: no 10 rounds were played"
     dd if=/dev/zero of="$work/full/filler" bs=4096 2>/dev/null && bad "away: the disk did not fill"
     ended "$client" "client 1, disk full" 1
-    grep -qE 'full|[Nn]o space' "$work/away.1.1.err" || bad "client 1, disk full: it does not say why: $(tail -n 1 "$work/away.1.1.err")"
+    grep -qE 'full|[Nn]o space' "$work/away.1.1.err" ||
+        bad "client 1, disk full: it does not say why: $(tail -n 1 "$work/away.1.1.err")"
     rm "$work/full/filler"
     start_client away "$plan" "$fixed" 1 --insecure --client 1 --state "$work/full/away.1.state"
     pids[2]=$client
@@ -74,20 +78,23 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
 
     # 2. A file system that cannot be written to.
     mount -o remount,ro "$work/full"
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 --insecure --seed 24
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 --insecure --seed 24
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 \
+        --insecure --seed 24
+    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 \
+        --insecure --seed 24
     umount "$work/full"
     echo "ok: read-only"
 else
     echo "skip: full disk (a small file system needs root and the right to mount)"
     mkdir "$work/closed"
     chmod 500 "$work/closed"
-    wrong 2 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 --insecure --seed 24
+    wrong 2 "ermission denied" "$CAUCUS" serve --plan "$plan" --state "$work/closed/new" --listen 127.0.0.1:0 \
+        --insecure --seed 24
     echo "ok: read-only"
 fi
 
-# 3. The log of a killed coordinator, cut short: with the commit that nobody heard of missing it goes on, with more missing it
-# refuses. Clients that begin anew bring everything again.
+# 3. The log of a killed coordinator, cut short: with the commit that nobody heard of missing it goes on, with more
+# missing it refuses. Clients that begin anew bring everything again.
 start_coordinator killed "$plan" 0 "${security[@]}" --fault-commit 30:after
 fixed=$port
 join_all killed "$fixed"
@@ -101,7 +108,8 @@ frame=4120 # 24 of head, a page of 4096; before them 32
 frames=$(((bytes - 32) / frame / 3))
 third=$((32 + frames * frame)) # the log begins with the epoch: what was before it is in the database
 cut=0
-for length in 0 17 32 $((32 + frame / 2)) $third $((third + 2 * frame + 100)) $((bytes / 2)) $((bytes - frame)) $((bytes - 1)); do
+for length in 0 17 32 $((32 + frame / 2)) $third $((third + 2 * frame + 100)) $((bytes / 2)) $((bytes - frame)) \
+    $((bytes - 1)); do
     cut=$((cut + 1))
     cp -r "$work/killed" "$work/cut$cut"
     rm -f "$work/cut$cut/coordinator.db-shm"
@@ -123,6 +131,7 @@ done
 cp -r "$work/killed" "$work/rolled"
 rm -f "$work/rolled/coordinator.db-shm"
 truncate -s $((third + 2 * frame + 100)) "$work/rolled/coordinator.db-wal"
-wrong 3 "an older copy, or its log is damaged or gone" "$CAUCUS" serve --plan "$plan" --state "$work/rolled" --listen 127.0.0.1:0 --seed 24 \
+wrong 3 "an older copy, or its log is damaged or gone" "$CAUCUS" serve --plan "$plan" --state "$work/rolled" \
+    --listen 127.0.0.1:0 --seed 24 \
     "${security[@]}"
 done_with "disk"

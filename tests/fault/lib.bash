@@ -2,9 +2,9 @@
 # shellcheck disable=SC2154 # a test sets seed, adversary, clients, security
 # What the fault tests share; sourced, not run (its name does not end in .sh, so that it is no test).
 #
-# Every run here is seeded: whatever happens on the way, the experts must be those of the undisturbed run, and so must everything in the
-# coordinator's state: the machine with its sums, the announcements, the ledger. A loss counted twice or lost, or a release spent twice,
-# makes another state.
+# Every run here is seeded: whatever happens on the way, the experts must be those of the undisturbed run, and so must
+# everything in the coordinator's state: the machine with its sums, the announcements, the ledger. A loss counted
+# twice or lost, or a release spent twice, makes another state.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/caucus-fault.XXXXXX") # every process of a test has this path in its command line
@@ -56,7 +56,8 @@ wrong() { # wrong CODE TEXT COMMAND...: it ends so, and says so in one line
 }
 
 # ---- a federation named NAME: plan $work/NAME.yaml, state $work/NAME, whatever is printed in $work/NAME.* ----
-# Set by the test: seed (empty: the coordinator's noise is its own), adversary, clients; security=(--insecure) or the coordinator's certificates.
+# Set by the test: seed (empty: the coordinator's noise is its own), adversary, clients; security=(--insecure) or the
+# coordinator's certificates.
 
 make_plan() { # make_plan FILE FLAGS...
     local file=$1
@@ -66,14 +67,17 @@ make_plan() { # make_plan FILE FLAGS...
 listens() { # listens FILE PID: it said where, or it is dead
     says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
 }
-start_coordinator() { # start_coordinator NAME PLAN PORT FLAGS...: sets server and port; port stays empty if it died before it listened
+# start_coordinator NAME PLAN PORT FLAGS...: sets server and port; port stays empty if it died before it listened.
+start_coordinator() {
     local name=$1 plan=$2 listen=$3
     shift 3
     rm -f "$work/$name.out"
-    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} --format json "$@" \
+    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} \
+        --format json "$@" \
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
-    until_true 20 listens "$work/$name.out" $server || bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
+    until_true 20 listens "$work/$name.out" $server ||
+        bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
     port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
 }
 # start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
@@ -82,7 +86,8 @@ start_client() {
     local name=$1 plan=$2 to=$3 index=$4 life=1
     shift 4
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" --give-up "${patience:-30}" "$@" \
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" \
+        --give-up "${patience:-30}" "$@" \
         >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
     client=$!
 }
@@ -90,14 +95,17 @@ start_client() {
 experts() {
     local life=1 from
     while [ -e "$work/$1.$2.$life.out" ]; do
-        from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err" 2>/dev/null || true) # killed before it had a file for it
+        # Killed before it had a file for it.
+        from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err" 2>/dev/null || true)
         awk -v from="${from:-1}" '{ print from + NR - 1, $1 }' "$work/$1.$2.$life.out"
         life=$((life + 1))
     done | awk '($1 in expert) && expert[$1] != $2 { print "round " $1 " was told as " expert[$1] " and as " $2; exit }
-        { expert[$1] = $2; if ($1 > last) last = $1 } END { for (t = 1; t <= last; t++) print (t in expert) ? expert[t] : "no round " t }'
+        { expert[$1] = $2; if ($1 > last) last = $1 }
+        END { for (t = 1; t <= last; t++) print (t in expert) ? expert[t] : "no round " t }'
 }
-# same_state NAME REFERENCE: everything in a coordinator's state: the machine byte for byte, the announcements, and the releases. Their amounts are
-# whole steps of 2^-30, rounded up; a restart rounds once more, which may move a step from one release to another, or add one.
+# same_state NAME REFERENCE: everything in a coordinator's state: the machine byte for byte, the announcements, and
+# the releases. Their amounts are whole steps of 2^-30, rounded up; a restart rounds once more, which may move a step
+# from one release to another, or add one.
 same_state() {
     python3 - "$work/$1/coordinator.db" "$work/$2/coordinator.db" <<'PY'
 import sqlite3, sys
@@ -122,12 +130,14 @@ same_run() {
     local i
     for i in $(seq "$clients"); do
         experts "$1" "$i" >"$work/$1.played"
-        experts "$2" "$i" | cmp -s - "$work/$1.played" || bad "$1: client $i did not play as in $2: $(paste -sd' ' "$work/$1.played" | head -c 300)"
+        experts "$2" "$i" | cmp -s - "$work/$1.played" ||
+            bad "$1: client $i did not play as in $2: $(paste -sd' ' "$work/$1.played" | head -c 300)"
     done
     same_state "$1" "$2" >"$work/$1.differs" 2>&1 || bad "$1: another state than in $2: $(cat "$work/$1.differs")"
 }
-# as_announced NAME: clients played what the coordinator has kept: an expert per block of $interval rounds (hedge). Noise that is not seeded
-# differs from life to life: a decision that was told before it was kept would be another one afterwards.
+# as_announced NAME: clients played what the coordinator has kept: an expert per block of $interval rounds (hedge).
+# Noise that is not seeded differs from life to life: a decision that was told before it was kept would be another one
+# afterwards.
 as_announced() {
     local i
     python3 - "$work/$1/coordinator.db" "$interval" >"$work/$1.kept" <<'PY'
@@ -136,11 +146,13 @@ for (expert,) in sqlite3.connect(sys.argv[1]).execute("SELECT expert FROM announ
     print(f"{expert}\n" * int(sys.argv[2]), end="")
 PY
     for i in $(seq "$clients"); do
-        experts "$1" "$i" | cmp -s - "$work/$1.kept" || bad "$1: client $i was told what was not kept: $(experts "$1" "$i" | paste -sd' ' | head -c 300)"
+        experts "$1" "$i" | cmp -s - "$work/$1.kept" ||
+            bad "$1: client $i was told what was not kept: $(experts "$1" "$i" | paste -sd' ' | head -c 300)"
     done
     [ "$(sort -u "$work/$1.kept" | wc -l)" -ge 3 ] || bad "$1: the test shows little: $(paste -sd' ' "$work/$1.kept")"
 }
-# undisturbed NAME PLAN FLAGS...: the reference, and that it shows something: equal to the simulation (flags of simulate), with switches
+# undisturbed NAME PLAN FLAGS...: the reference, and that it shows something: equal to the simulation (flags of
+# simulate), with switches
 undisturbed() {
     local name=$1 plan=$2 i pids=() simulated
     shift 2
@@ -152,7 +164,9 @@ undisturbed() {
     for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
     simulated=$("$CAUCUS" simulate "$@" --adversary "$adversary" --seed "$seed" --trials 1 --format csv 2>/dev/null |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "selections") at = i } NR == 2 { print $at }')
-    [ "$(field selections "$work/$name.out")" = "$simulated" ] || bad "$name: other selections than simulated: $simulated"
+    [ "$(field selections "$work/$name.out")" = "$simulated" ] ||
+        bad "$name: other selections than simulated: $simulated"
     experts "$name" 1 >"$work/$name.played"
-    [ "$(sort -u "$work/$name.played" | wc -l)" -ge 3 ] || bad "$name: fewer than 3 experts were played: the test would show little"
+    [ "$(sort -u "$work/$name.played" | wc -l)" -ge 3 ] ||
+        bad "$name: fewer than 3 experts were played: the test would show little"
 }

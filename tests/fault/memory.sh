@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every verb without memory from some allocation on: one line that says why and exit code 1, never a signal. With enough it does what it always does.
+# Every verb without memory from some allocation on: one line that says why and exit code 1, never a signal. With
+# enough it does what it always does.
 # Those of libraries fail, too, but for OpenSSL's own, which does not survive that while it starts.
 set -euo pipefail
 : "${CAUCUS:?path of the program}" "${CAUCUS_BUILD:?build directory}"
@@ -15,7 +16,8 @@ failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); [ "$failures" -lt 10 ] || exit 1; }
 
 "$CAUCUS" plan --clients 1 --experts 3 --rounds 4 --trust coordinator --write plan.yaml >/dev/null 2>&1
-"$CAUCUS" simulate --clients 2 --experts 3 --rounds 8 --trials 1 --trust coordinator --ledger runs.ledger >/dev/null 2>&1
+"$CAUCUS" simulate --clients 2 --experts 3 --rounds 8 --trials 1 --trust coordinator --ledger runs.ledger >/dev/null \
+    2>&1
 
 lines() { grep -vE 'NOT PRIVATE|trying again in|status page|^$' err || true; }
 # play SECONDS COMMAND...: sets code; a program that has enough may wait for ever, and is told to stop.
@@ -33,7 +35,8 @@ without() {
     while :; do
         play "$seconds" env "LD_PRELOAD=$failing" CAUCUS_SPARE_OPENSSL=1 "CAUCUS_FAIL_FROM=$from" "$@"
         if [ "$code" -eq "$want" ] && { [ "$code" -eq 0 ] || [ "$(lines)" = "$want_lines" ]; }; then break; fi
-        if [ "$code" -ne 1 ] || [ "$(lines | wc -l)" -ne 1 ]; then bad "$name, allocations from $from on: exit code $code, $(cat err)"; fi
+        if [ "$code" -ne 1 ] || [ "$(lines | wc -l)" -ne 1 ]; then
+            bad "$name, allocations from $from on: exit code $code, $(cat err)"; fi
         failed=$((failed + 1))
         from=$((from + 1 + from / 2))
     done
@@ -46,10 +49,12 @@ without "a plan file" 20 "$CAUCUS" plan plan.yaml --explain
 without simulate 20 "$CAUCUS" simulate --clients 2 --experts 3 --rounds 20 --trials 2 --trust coordinator --out made
 without privacy 20 "$CAUCUS" privacy runs.ledger
 without audit 20 "$CAUCUS" audit --quick --only vote --trials 2000
-without "audit of a program" 20 "$CAUCUS" audit --command 'echo 1' --data0 plan.yaml --data1 plan.yaml --claimed 1 --trials 4
+without "audit of a program" 20 "$CAUCUS" audit --command 'echo 1' --data0 plan.yaml --data1 plan.yaml --claimed 1 \
+    --trials 4
 without reproduce 20 "$CAUCUS" reproduce --quick --only 2 --seed 1 --out made/report
 without certify 20 "$CAUCUS" certify made --clients 1
-without join 20 "$CAUCUS" join --plan plan.yaml --connect 127.0.0.1:1 --insecure --client 1 --adversary halving --seed 1 --give-up 0 --state made
+without join 20 "$CAUCUS" join --plan plan.yaml --connect 127.0.0.1:1 --insecure --client 1 --adversary halving \
+    --seed 1 --give-up 0 --state made
 without serve 2 "$CAUCUS" serve --plan plan.yaml --state made --listen 127.0.0.1:0 --insecure --http 127.0.0.1:0 --quiet
 without up 20 "$CAUCUS" up --clients 1 --experts 3 --rounds 3 --open no
 [ "$failures" -eq 0 ]

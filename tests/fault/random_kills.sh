@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# SIGKILL for the coordinator, for clients, and for both at once, at random moments of a run over mutual TLS; each is started again. The same
-# experts as undisturbed, and the same state: no loss is lost, none is counted twice, no noise is drawn twice. Once more with noise that is not
-# seeded: what clients were told is what was kept.
+# SIGKILL for the coordinator, for clients, and for both at once, at random moments of a run over mutual TLS; each is
+# started again. The same experts as undisturbed, and the same state: no loss is lost, none is counted twice, no noise
+# is drawn twice. Once more with noise that is not seeded: what clients were told is what was kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 chaos=${CAUCUS_FAULT_SEED:-7} # who dies when; CAUCUS_FAULT_SEED=N for others
@@ -12,10 +12,12 @@ certs=$work/certs
 "$CAUCUS" certify "$certs" --clients 3 >/dev/null 2>&1
 tls=(--cert "$certs/coordinator.pem" --key "$certs/coordinator.key" --client-ca "$certs/ca.pem")
 
-start() { # start NAME INDEX: client 3 of a run with a trusted coordinator has no state: it begins again and again at round 1
+# start NAME INDEX: client 3 of a run with a trusted coordinator has no state: it begins again and again at round 1.
+start() {
     local memory=(--state "$work/$1.$2.state" --pace 6)
     if [ "$2" -eq 3 ] && [ "$forgetful" = yes ]; then memory=(); fi
-    start_client "$1" "$plan" "$fixed" "$2" --cert "$certs/client-$2.pem" --key "$certs/client-$2.key" --ca "$certs/ca.pem" "${memory[@]}"
+    start_client "$1" "$plan" "$fixed" "$2" --cert "$certs/client-$2.pem" --key "$certs/client-$2.key" \
+        --ca "$certs/ca.pem" "${memory[@]}"
     pid[$2]=$client
 }
 disturbed() { # disturbed NAME KILLS FORGETFUL FLAGS...
@@ -57,8 +59,10 @@ disturbed() { # disturbed NAME KILLS FORGETFUL FLAGS...
     ended "$server" "$name: coordinator" 0
     [ "$killed" -ge $((kills / 2)) ] || bad "$name: only $killed kills came in time"
     if [ -n "$seed" ]; then same_run "$name" "$name-reference"; else as_announced "$name"; fi
-    # Who was killed in the middle of a handshake, or is back before that was noticed, is counted among the refused; nobody else is.
-    if grep -F "refused " "$work/$name.err" | grep -vE "the connection was closed|unexpected eof|has connected again" >"$work/$name.refused"; then
+    # Who was killed in the middle of a handshake, or is back before that was noticed, is counted among the refused;
+    # nobody else is.
+    if grep -F "refused " "$work/$name.err" | grep -vE "the connection was closed|unexpected eof|has connected again" \
+        >"$work/$name.refused"; then
         bad "$name: honest clients were refused: $(cat "$work/$name.refused")"
     fi
     [ "$(field finished "$work/$name.out")" = true ] || bad "$name: not finished"
@@ -66,8 +70,10 @@ disturbed() { # disturbed NAME KILLS FORGETFUL FLAGS...
 }
 disturbed svt 16 yes --algorithm svt --clients 3 --experts 8 --rounds 240 --epsilon 60 --trust coordinator
 adversary=gaussian
-disturbed hedge 8 yes --algorithm hedge --clients 3 --experts 6 --rounds 240 --interval 3 --epsilon 40 --trust coordinator
+disturbed hedge 8 yes --algorithm hedge --clients 3 --experts 6 --rounds 240 --interval 3 --epsilon 40 \
+    --trust coordinator
 disturbed stoch 8 no --algorithm stoch --clients 3 --experts 6 --rounds 255 --epsilon 20 --trust nobody
 seed='' interval=3
-disturbed anew 10 yes --algorithm hedge --clients 3 --experts 20 --rounds 240 --interval 3 --epsilon 1 --trust coordinator
+disturbed anew 10 yes --algorithm hedge --clients 3 --experts 20 --rounds 240 --interval 3 --epsilon 1 \
+    --trust coordinator
 done_with "random kills"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Who and what is refused, with the real programs and certificates made by openssl; honest clients are not disturbed by any of it.
+# Who and what is refused, with the real programs and certificates made by openssl; honest clients are not disturbed
+# by any of it.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 : "${CAUCUS_SOURCE:?source directory}"
@@ -15,10 +16,12 @@ hash=$(hash_of "$work/reference.out")
 # ---- certificates ----
 mkdir "$work/ca"
 key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes)
-openssl req -x509 "${key[@]}" -keyout "$work/ca/ca.key" -out "$work/ca/ca.pem" -subj "/CN=fault test" -days 2 2>/dev/null
+openssl req -x509 "${key[@]}" -keyout "$work/ca/ca.key" -out "$work/ca/ca.pem" -subj "/CN=fault test" -days 2 \
+    2>/dev/null
 issue() { # issue NAME COMMON DAYS SERIAL USAGE
     openssl req -new "${key[@]}" -keyout "$work/ca/$1.key" -out "$work/ca/$1.csr" -subj "/CN=$2" 2>/dev/null
-    printf 'basicConstraints=CA:FALSE\nextendedKeyUsage=%s\nsubjectAltName=IP:127.0.0.1,DNS:localhost\n' "$5" >"$work/ca/$1.ext"
+    printf 'basicConstraints=CA:FALSE\nextendedKeyUsage=%s\nsubjectAltName=IP:127.0.0.1,DNS:localhost\n' "$5" \
+        >"$work/ca/$1.ext"
     openssl x509 -req -in "$work/ca/$1.csr" -CA "$work/ca/ca.pem" -CAkey "$work/ca/ca.key" -set_serial "$4" -days "$3" \
         -extfile "$work/ca/$1.ext" -out "$work/ca/$1.pem" 2>"$work/ca/err" || give_up "openssl: $(cat "$work/ca/err")"
 }
@@ -34,11 +37,13 @@ openssl req -x509 "${key[@]}" -keyout "$work/ca/self.key" -out "$work/ca/self.pe
 "$CAUCUS" certify "$work/others" --clients 3 >/dev/null 2>&1
 
 : >"$work/revoked"
-start_coordinator run "$plan" 0 --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" --client-ca "$work/ca/ca.pem" \
+start_coordinator run "$plan" 0 --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" \
+    --client-ca "$work/ca/ca.pem" \
     --revoked "$work/revoked"
 fixed=$port
 as() { # as NAME: sets cmd
-    cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --give-up 5 --cert "$work/ca/$1.pem"
+    cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --give-up 5 \
+        --cert "$work/ca/$1.pem"
         --key "$work/ca/$1.key" --ca "$work/ca/ca.pem")
 }
 for name in expired self server; do
@@ -55,13 +60,16 @@ as zero
 wrong 2 "its common name is not a client's number" "${cmd[@]}"
 as four
 wrong 2 "4" "${cmd[@]}"
-cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --cert "$work/ca/1.pem" \
+    --key "$work/ca/1.key"
     --ca "$work/others/ca.pem")
 wrong 3 "certificate" "${cmd[@]}"
-wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --insecure --client 1 \
+wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" \
+    --insecure --client 1 \
     --adversary halving --seed 24 --give-up 0.5
 peer() { # peer CERTIFICATE CLIENT HASH
-    cmd=(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$fixed" --ca "$work/ca/ca.pem" --cert "$work/ca/$1.pem"
+    cmd=(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$fixed" --ca "$work/ca/ca.pem" \
+        --cert "$work/ca/$1.pem"
         --key "$work/ca/$1.key" --plan "$plan" --plan-hash "$3" --client "$2" --function 0 --timeout 5)
 }
 peer 2 1 "$hash" # client 2's certificate, saying that it is client 1
@@ -70,12 +78,14 @@ peer four 4 "$hash" # signed, and not of this plan
 wrong 1 "refused: code 3" "${cmd[@]}"
 peer 1 1 "$(printf '0%.0s' {1..64})"
 wrong 1 "refused: code 2" "${cmd[@]}"
-cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 24 --cert "$work/ca/1.pem" --key "$work/ca/1.key"
+cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$work/other.yaml" --adversary halving --seed 24 \
+    --cert "$work/ca/1.pem" --key "$work/ca/1.key"
     --ca "$work/ca/ca.pem")
 wrong 3 "the plan here is ${hash:0:8}" "${cmd[@]}"
 echo "ok: certificates and plans"
 
-# The list of the revoked is read again when it changes: by index, by serial number, however short (openssl shows this one as 0ABC2).
+# The list of the revoked is read again when it changes: by index, by serial number, however short (openssl shows this
+# one as 0ABC2).
 echo "1 # lost" >"$work/revoked"
 as 1
 wrong 3 "revoked" "${cmd[@]}"
@@ -87,7 +97,8 @@ done
 as 3 # not on the list: taken, and so it waits
 code=0
 timeout 1 "${cmd[@]}" >/dev/null 2>"$work/wrong.err" || code=$?
-{ [ "$code" -eq 124 ] || [ "$code" -eq 1 ]; } && ! says "$work/wrong.err" revoked || bad "client 3 is not revoked: $(cat "$work/wrong.err")"
+{ [ "$code" -eq 124 ] || [ "$code" -eq 1 ]; } && ! says "$work/wrong.err" revoked ||
+    bad "client 3 is not revoked: $(cat "$work/wrong.err")"
 : >"$work/revoked"
 echo "ok: revoked"
 
@@ -108,18 +119,23 @@ same_run run reference
 [ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
 
 # A state belongs to its plan, and to its kind of noise.
-wrong 3 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" --seed 24
+wrong 3 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" \
+    --seed 24
 grep -qE 'you gave plan [0-9a-f]{8}' "$work/wrong.err" || bad "another plan: $(cat "$work/wrong.err")"
 wrong 2 "seed" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}"
 wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 0.0.0.0:0 --insecure
 wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen '[::]:0' --insecure
 wrong 2 "not there yet" "$CAUCUS" serve --plan "$plan" --state "$work/new" "${own[@]}" --trust sum
-wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0
-wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/none.pem" --key "$work/ca/1.key" \
+wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" --state "$work/new" \
+    --listen 127.0.0.1:0
+wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+    --cert "$work/none.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
-wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
+wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+    --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
-wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 --cert "$work/ca/past.pem" --key "$work/ca/past.key" \
+wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+    --cert "$work/ca/past.pem" --key "$work/ca/past.key" \
     --client-ca "$work/ca/ca.pem"
 [ ! -e "$work/new" ] || bad "a refused coordinator left a state"
 wrong 2 "name the directory" "$CAUCUS" privacy "$work/ca"

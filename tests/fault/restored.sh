@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A backup of the whole state directory is put back: the directory alone cannot tell, but its clients can. They are told to
-# come again, nothing more is announced, and the coordinator says what it is. With --ignore-claims they are refused.
+# A backup of the whole state directory is put back: the directory alone cannot tell, but its clients can. They are
+# told to come again, nothing more is announced, and the coordinator says what it is. With --ignore-claims they are
+# refused.
 set -euo pipefail
 # shellcheck source=tests/fault/lib.bash
 source "$(dirname "$0")/lib.bash"
@@ -32,7 +33,8 @@ for i in 1 2 3; do
     start_client restored "$plan" "$port" "$i" --insecure --client "$i" --state "$work/run.$i.state"
     clients[i]=$client
 done
-until_true 20 grep -q 'this state is an older copy: 2 clients' "$work/restored.err" || bad "the coordinator does not say what it is: $(tail -n 2 "$work/restored.err")"
+until_true 20 grep -q 'this state is an older copy: 2 clients' "$work/restored.err" ||
+    bad "the coordinator does not say what it is: $(tail -n 2 "$work/restored.err")"
 [ "$(grep -c 'this state is an older copy' "$work/restored.err")" -eq 1 ] || bad "it says so more than once"
 page=http://127.0.0.1:$(sed -n 's/.*"http_port": \([0-9]*\).*/\1/p' "$work/restored.out" | head -n 1)
 python3 - "$page" <<'END' || bad "health and metric do not say so"
@@ -53,7 +55,8 @@ kill -TERM "$server"
 exit_code "$server"
 [ "$code" -eq 3 ] || bad "stopped: exit code $code, expected 3"
 for i in 1 2 3; do
-    kill -0 "${clients[i]}" 2>/dev/null || bad "client $i was sent away for good: $(tail -n 1 "$work/restored.$i.1.err")"
+    kill -0 "${clients[i]}" 2>/dev/null ||
+        bad "client $i was sent away for good: $(tail -n 1 "$work/restored.$i.1.err")"
     kill -9 "${clients[i]}" 2>/dev/null || true
     exit_code "${clients[i]}"
 done
@@ -61,7 +64,8 @@ echo "ok: $(grep -m 1 'this state is an older copy' "$work/restored.err")"
 
 # 3. A person who knows better.
 start_coordinator restored "$plan" 0 "${security[@]}" --ignore-claims
-wrong 3 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --adversary halving --seed 24 --insecure \
+wrong 3 "has heard more than was ever said here" "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" \
+    --adversary halving --seed 24 --insecure \
     --client 1 --state "$work/run.1.state"
 kill -TERM "$server"
 ended "$server" "ignoring claims, stopped" 0

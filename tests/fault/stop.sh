@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# SIGTERM and SIGINT: the coordinator says goodbye, ends with 0 and says how to go on; clients stay and wait; started again it goes on.
+# SIGTERM and SIGINT: the coordinator says goodbye, ends with 0 and says how to go on; clients stay and wait; started
+# again it goes on.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
@@ -13,7 +14,8 @@ start_coordinator stopped "$plan" 0 "${security[@]}"
 fixed=$port
 kill -TERM "$server"
 ended "$server" "SIGTERM before the first client" 0
-[ "$(field finished "$work/stopped.out")" = false ] || bad "stopped before it began, and it says: $(cat "$work/stopped.out")"
+[ "$(field finished "$work/stopped.out")" = false ] ||
+    bad "stopped before it began, and it says: $(cat "$work/stopped.out")"
 
 # In the middle, twice; the last client is stopped, too, and comes back from its state.
 start_coordinator stopped "$plan" "$fixed" "${security[@]}"
@@ -28,7 +30,8 @@ for signal in TERM INT; do
     kill "-$signal" "$server"
     ended "$server" "SIG$signal" 0
     [ "$(field finished "$work/stopped.out")" = false ] || bad "SIG$signal: $(cat "$work/stopped.out")"
-    for i in 1 2 3; do kill -0 "${pid[i]}" 2>/dev/null || bad "SIG$signal: client $i has gone: $(cat "$work/stopped.$i.1.err")"; done
+    for i in 1 2 3; do kill -0 "${pid[i]}" 2>/dev/null ||
+        bad "SIG$signal: client $i has gone: $(cat "$work/stopped.$i.1.err")"; done
     if [ "$signal" = INT ]; then
         kill -TERM "${pid[3]}"
         ended "${pid[3]}" "client 3, SIGTERM" 1
@@ -41,7 +44,8 @@ for i in "${pid[@]}" "$server"; do ended "$i" "going on" 0; done
 same_run stopped reference
 says "$work/stopped.err" "going on at step" || bad "it does not say that it goes on: $(cat "$work/stopped.err")"
 
-# A client that hangs (SIGSTOP: connected, silent) holds up nobody beyond the deadline; when it moves again it walks through what it missed.
+# A client that hangs (SIGSTOP: connected, silent) holds up nobody beyond the deadline; when it moves again it walks
+# through what it missed.
 start_coordinator hangs "$plan" 0 "${security[@]}" --deadline 0.1 --quorum 2
 fixed=$port
 for i in 1 2 3; do
@@ -51,19 +55,22 @@ done
 until_true 20 has_lines "$work/hangs.3.1.out" 5 || bad "hangs: no 5 rounds were played"
 kill -STOP "${pid[3]}"
 behind=$(wc -l <"$work/hangs.3.1.out")
-until_true 20 has_lines "$work/hangs.1.1.out" $((behind + 10)) || bad "hangs: the others do not go on: $(wc -l <"$work/hangs.1.1.out") rounds"
+until_true 20 has_lines "$work/hangs.1.1.out" $((behind + 10)) ||
+    bad "hangs: the others do not go on: $(wc -l <"$work/hangs.1.1.out") rounds"
 kill -CONT "${pid[3]}"
 for i in "${pid[@]}" "$server"; do ended "$i" "hangs" 0; done
 for i in 2 3; do cmp -s "$work/hangs.1.1.out" "$work/hangs.$i.1.out" || bad "hangs: client $i plays otherwise"; done
 [ "$(wc -l <"$work/hangs.3.1.out")" -eq 60 ] || bad "hangs: client 3 played $(wc -l <"$work/hangs.3.1.out") rounds"
 
 # In words, too.
-"$CAUCUS" serve --plan "$plan" --state "$work/words" --listen 127.0.0.1:0 --insecure >"$work/words.out" 2>"$work/words.err" &
+"$CAUCUS" serve --plan "$plan" --state "$work/words" --listen 127.0.0.1:0 --insecure >"$work/words.out" \
+    2>"$work/words.err" &
 server=$!
 until_true 20 says "$work/words.out" "listening on" || bad "no 'listening on'"
 kill -TERM "$server"
 ended "$server" "words" 0
-says "$work/words.out" "to go on: the same command with --state $work/words" || bad "it does not say how to go on: $(cat "$work/words.out")"
+says "$work/words.out" "to go on: the same command with --state $work/words" ||
+    bad "it does not say how to go on: $(cat "$work/words.out")"
 
 # A finished run, started again: it stays for clients that have not heard of the end, at most --linger.
 start_coordinator stopped "$plan" 0 "${security[@]}" --linger 0.2

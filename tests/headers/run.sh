@@ -10,7 +10,8 @@ for compiler in gcc g++ clang clang++; do
     command -v "$compiler" >/dev/null || { echo "not ok: no $compiler; tools/install-deps --test installs it"; exit 1; }
 done
 
-# compiles COMPILER DIR HEADER: is DIR/HEADER accepted? A function is defined after it, so that what it leaves open shows.
+# compiles COMPILER DIR HEADER: is DIR/HEADER accepted? A function is defined after it, so that what it leaves open
+# shows.
 compiles() {
     local compiler=$1 dir=$2 header=$3 standard=(-std=c11 -Wstrict-prototypes -Wmissing-prototypes) suffix=c
     case $compiler in *++) standard=(-std=c++17 -Wold-style-cast -Wzero-as-null-pointer-constant) suffix=cc ;; esac

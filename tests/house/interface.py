@@ -15,7 +15,8 @@ def prototypes(include, compiler):
     """Every function (and function type) of the installed headers, macros expanded: [(name, [arguments])]."""
     names = sorted(path.name for path in (include / "caucus").glob("*.h"))
     text = "".join(f"#include <caucus/{name}>\n" for name in names)
-    out = subprocess.run([compiler, "-E", f"-I{include}", "-xc", "-"], input=text, capture_output=True, text=True, check=True)
+    out = subprocess.run([compiler, "-E", f"-I{include}", "-xc", "-"], input=text, capture_output=True, text=True,
+        check=True)
     ours, inside = [], False
     for line in out.stdout.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)

@@ -14,12 +14,19 @@ archived() { nm --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ &
 exported() { nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ || $2 == "i" { print $3 }' | sort -u; }
 
 # The checks see what they are for.
-printf 'int loose(void) { return 1; }\nint caucus_x(void) { return 2; }\nstatic int own(void) { return 3; }\nint (*caucus_y)(void) = own;\n' >"$work/a.c"
+cat >"$work/a.c" <<'C'
+int loose(void) { return 1; }
+int caucus_x(void) { return 2; }
+static int own(void) { return 3; }
+int (*caucus_y)(void) = own;
+C
 "$cc" -fPIC -c -o "$work/a.o" "$work/a.c" && ar rc "$work/a.a" "$work/a.o" && "$cc" -shared -o "$work/a.so" "$work/a.o"
 [ "$(archived "$work/a.a")" = loose ] || fail "self-test: an unprefixed global is not found"
-[ "$(exported "$work/a.so" | tr '\n' ' ')" = "caucus_x caucus_y loose " ] || fail "self-test: exports: $(exported "$work/a.so")"
+[ "$(exported "$work/a.so" | tr '\n' ' ')" = "caucus_x caucus_y loose " ] ||
+    fail "self-test: exports: $(exported "$work/a.so")"
 
-python3 "$CAUCUS_SOURCE/tests/house/interface.py" "$CAUCUS_SOURCE/include" "$cc" || fail "the headers break their own rules"
+python3 "$CAUCUS_SOURCE/tests/house/interface.py" "$CAUCUS_SOURCE/include" "$cc" ||
+    fail "the headers break their own rules"
 python3 "$CAUCUS_SOURCE/tests/house/interface.py" "$CAUCUS_SOURCE/include" "$cc" --names >"$work/declared"
 
 seen=0

@@ -33,7 +33,8 @@ library_of_layer() {
 # declared HEADER: the functions and objects that it, or a header it includes, offers.
 declared() {
     "$cc" -std=c11 -E -P -I"$prefix/include" "$1" | tr '\n' ' ' |
-        grep -oE '__attribute__\(\(visibility\("default"\)\)\)[^;({=]*[ *]caucus_[a-z0-9_]+' | grep -oE 'caucus_[a-z0-9_]+$'
+        grep -oE '__attribute__\(\(visibility\("default"\)\)\)[^;({=]*[ *]caucus_[a-z0-9_]+' |
+        grep -oE 'caucus_[a-z0-9_]+$'
 }
 : >"$work/caucus.all"
 : >"$work/caucus-link.all"
@@ -57,17 +58,20 @@ same "what libcaucus-sim needs" "libprotobuf-c libsodium libyaml-0" "$(needs cau
 
 for name in caucus caucus-link caucus-sim; do
     same "$name: version in pkg-config" "$version" "$(pkg-config --modversion $name)"
-    same "$name: soname" "lib$name.so.$soversion" "$(readelf -d "$libdir/lib$name.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')"
+    same "$name: soname" "lib$name.so.$soversion" \
+        "$(readelf -d "$libdir/lib$name.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')"
     same "$name: lib$name.so" "$libdir/lib$name.so.$version" "$(readlink -f "$libdir/lib$name.so")"
     same "$name: its soname's link" "$libdir/lib$name.so.$version" "$(readlink -f "$libdir/lib$name.so.$soversion")"
     same "$name: what it exports is what its headers declare" "$(cat "$work/$name.all")" \
         "$(nm -D --defined-only "$libdir/lib$name.so" | awk '{ print $3 }' | sort -u)"
     same "$name: a shared program names one library" "-l$name" "$(pkg-config --libs-only-l $name | xargs)"
     # Every global of the archive is ours by name: it must not meet a program's own.
-    foreign=$(nm --defined-only -g "$libdir/lib$name.a" | awk 'NF == 3 && $3 !~ /^caucus_/ { print $3 }' | sort -u | xargs)
+    foreign=$(nm --defined-only -g "$libdir/lib$name.a" | awk 'NF == 3 && $3 !~ /^caucus_/ { print $3 }' | sort -u | \
+        xargs)
     same "$name: globals of the archive without our prefix" "" "$foreign"
 done
-foreign=$(nm --defined-only -g "$CAUCUS_BUILD/libcaucus-coordinator.a" | awk 'NF == 3 && $3 !~ /^caucus_/ { print $3 }' | xargs)
+foreign=$(nm --defined-only -g "$CAUCUS_BUILD/libcaucus-coordinator.a" | awk \
+    'NF == 3 && $3 !~ /^caucus_/ { print $3 }' | xargs)
 same "globals of the coordinator without our prefix" "" "$foreign"
 
 # A program per library. Each calls something that only its library has.

@@ -18,7 +18,8 @@ export PKG_CONFIG_PATH
 version=$(cat "$CAUCUS_SOURCE/VERSION")
 [ "$(pkg-config --modversion caucus)" = "$version" ] || fail "pkg-config gives another version than $version"
 libdir=$(pkg-config --variable=libdir caucus)
-[ "$(readlink -f "$libdir/libcaucus.so")" = "$(readlink -f "$libdir/libcaucus.so.$version")" ] || fail "libcaucus.so -> libcaucus.so.$version"
+[ "$(readlink -f "$libdir/libcaucus.so")" = "$(readlink -f "$libdir/libcaucus.so.$version")" ] ||
+    fail "libcaucus.so -> libcaucus.so.$version"
 [ -f "$libdir/libcaucus.so.${version%%.*}" ] || fail "the soname link is missing"
 [ "$("$prefix/bin/caucus" --version)" = "caucus $version" ] || fail "the installed program does not run"
 [ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
@@ -41,7 +42,8 @@ LD_LIBRARY_PATH=$libdir ./shared --seed 7 >shared.txt
 ./static --seed 7 >static.txt
 diff -u shared.txt static.txt || fail "shared and static differ"
 cat shared.txt
-for pattern in '^scores ' '^picked: expert [0-4] \(.+\), permute-and-flip, epsilon 1$' '^ledger: released 1 of 1, left 0$' \
+for pattern in '^scores ' '^picked: expert [0-4] \(.+\), permute-and-flip, epsilon 1$' \
+    '^ledger: released 1 of 1, left 0$' \
     '^a second pick is refused: the privacy budget is exhausted' '^NOT PRIVATE \(seeded\)'; do
     grep -qE "$pattern" shared.txt || fail "the example does not print a line like: $pattern"
 done
@@ -58,7 +60,8 @@ for example in model_selection recommender; do
     "$cc" -std=c11 -Wall -Wextra -Werror -o "$example" "$example.c" $(pkg-config --cflags --libs caucus)
 done
 LD_LIBRARY_PATH=$libdir ./model_selection --seed 7 >selection.txt
-grep -qE '^round  +[0-9]+: .+ had cost too much; from now on distilled$' selection.txt || fail "model_selection: $(cat selection.txt)"
+grep -qE '^round  +[0-9]+: .+ had cost too much; from now on distilled$' selection.txt ||
+    fail "model_selection: $(cat selection.txt)"
 code=0
 LD_LIBRARY_PATH=$libdir ./recommender "$work/nothing" >/dev/null 2>&1 || code=$?
 [ "$code" -eq 1 ] || fail "recommender without data must exit with 1, not $code"
@@ -69,8 +72,10 @@ for set in "ml-100k 78" "ml-1m 503"; do
         echo "recommender: not tried with $name, which is not in $data (CAUCUS_MOVIELENS=directory holding it)"
         continue
     fi
-    LD_LIBRARY_PATH=$libdir ./recommender "$data/$name" --seed 7 >recommended.txt || fail "recommender, $name: exit code $?"
-    for pattern in '^after round  *[0-9]+ the shops vote:( [A-Z][^ ]+){12}$' "^lost per shop: [0-9.]+ stars in $rounds rounds; always Drama: 0.0$" \
+    LD_LIBRARY_PATH=$libdir ./recommender "$data/$name" --seed 7 >recommended.txt ||
+        fail "recommender, $name: exit code $?"
+    for pattern in '^after round  *[0-9]+ the shops vote:( [A-Z][^ ]+){12}$' \
+        "^lost per shop: [0-9.]+ stars in $rounds rounds; always Drama: 0.0$" \
         '^privacy of every message, against everybody: epsilon 5 for one user$'; do
         grep -qE "$pattern" recommended.txt || fail "recommender, $name: no line like $pattern: $(cat recommended.txt)"
     done

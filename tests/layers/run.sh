@@ -9,7 +9,8 @@ source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 check_tree() {
     (cd "$1" && find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | awk '
         BEGIN {
-            n = split("num rng dp plan algo wire store link dial net data sim scenario show audit study cli", order, " ")
+            n = split("num rng dp plan algo wire store link dial net data sim scenario show audit study cli",
+                      order, " ")
             for (i = 1; i <= n; i++) rank[order[i]] = i
             core = rank["algo"]
             m = split("assert errno fenv float inttypes limits math stdalign stdarg stdatomic stdbool stddef " \
@@ -89,7 +90,8 @@ catches "a public include upwards" src/dp/bad.c '  #  include <caucus/z.h>\n' 'l
 catches "a system header in the core" src/dp/bad.c '#include <pthread.h>\n' 'may not use <pthread.h>'
 catches "an include without its layer" src/dp/bad.c '#include "b.h"\n' 'write "layer/file.h"'
 catches "a public header without a layer" include/caucus/bad.h '/* bad.h */\n' 'no known layer'
-catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\n#include "num/n.h"\n' 'includes the internal'
+catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\n#include "num/n.h"\n' \
+    'includes the internal'
 catches "a folder that is no layer" src/dp/../num/../bad.c '#include <stdint.h>\n' 'no known layer'
 catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
 

@@ -3,8 +3,8 @@
 
 Found are `docs/NAME.md` (the file must exist), `docs/NAME.md, "Title"` (the file must have a heading "Title"; several
 titles may follow one another), links of Markdown ([text](path#anchor)), and the sections that `plan --explain` names
-(say(e, "Title", ...) in the show layer, headings of docs/PRIVACY.md). The check is checked itself first, on a tree with one
-dead reference of each kind. Usage: run.py [SOURCE_DIR]
+(say(e, "Title", ...) in the show layer, headings of docs/PRIVACY.md). The check is checked itself first, on a tree with
+one dead reference of each kind. Usage: run.py [SOURCE_DIR]
 """
 import os
 import re

@@ -46,11 +46,13 @@ threads=$(peak "${many[@]}" --rounds 2 --trials 2 --threads 2 --algorithm svt --
 at_most "a million clients, svt, two threads asked for" "$threads" 1536
 block=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block)
 at_most "a million clients, svt, unit client-block" "$block" 1536
-blocks=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block --interval 2)
+blocks=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block \
+    --interval 2)
 at_most "a million clients, svt, unit client-block, blocks of two" "$blocks" 2048
 stoch=$(peak "${many[@]}" --rounds 4 --trials 2 --algorithm stoch --adversary gaussian)
 at_most "a million clients, stoch, two trials" "$stoch" 1536
-paper=$(peak "${many[@]}" --rounds 8 --trials 1 --algorithm stoch --adversary gaussian --calibration paper) # walks trees
+# Walks trees.
+paper=$(peak "${many[@]}" --rounds 8 --trials 1 --algorithm stoch --adversary gaussian --calibration paper)
 at_most "a million clients, stoch, paper" "$paper" 1536
 convex=$(peak --clients 100000 --experts 100 --epsilon 1 --rounds 16 --trials 1 --algorithm stoch \
     --adversary cross-entropy --trees 1)
