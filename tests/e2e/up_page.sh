@@ -89,8 +89,8 @@ fi
 # At a terminal: opened by itself; when the run is over the page stays, finished, until Enter (or Ctrl-C: the run is
 # done, so that is no failure).
 cat >"$work/terminal.py" <<'PY'
-"""terminal.py KEY SEEN COMMAND...: run it at a terminal of its own; when it says that the page stays, and the browser has loaded it
-(the file SEEN is there), load it too and press KEY. Exit code: the command's."""
+"""terminal.py KEY SEEN COMMAND...: run it at a terminal of its own; when it says that the page stays, and the browser
+has loaded it (the file SEEN is there), load it too and press KEY. Exit code: the command's."""
 import os, pty, re, select, sys, time, urllib.request
 key, seen, command = sys.argv[1].encode().decode("unicode_escape").encode(), sys.argv[2], sys.argv[3:]
 pid, terminal = pty.fork()
@@ -112,7 +112,8 @@ while time.monotonic() < until:
         finished = False
         while time.monotonic() < until and not (finished and os.path.exists(seen)):
             time.sleep(0.05)  # what the page shows may be a tenth of a second old
-            finished = b'"state": "finished"' in urllib.request.urlopen(stays[1].decode() + "api/v1/status", timeout=30).read()
+            status = urllib.request.urlopen(stays[1].decode() + "api/v1/status", timeout=30).read()
+            finished = b'"state": "finished"' in status
         if not finished:
             print("not finished")
         os.write(terminal, key)
