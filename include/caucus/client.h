@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+/** One client's machine. */
 typedef struct caucus_client caucus_client;
 
 /** Gradient of this client's loss of `round` at the mixture x (one value per expert, sum 1), for convex losses. Called only from

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/** The coordinator's machine. */
 typedef struct caucus_coordinator caucus_coordinator;
 
 /** A coordinator of a plan.

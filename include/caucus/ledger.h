@@ -19,11 +19,15 @@
 extern "C" {
 #endif
 
+/** Of an entry's hash, SHA-256. */
 #define CAUCUS_HASH_BYTES 32
+/** Of a run's name or a release's, with its final 0. */
 #define CAUCUS_RUN_NAME_BYTES 64
 
+/** What was reserved and released, in order. */
 typedef struct caucus_ledger caucus_ledger;
 
+/** What an entry records. */
 typedef enum caucus_entry_kind {
     CAUCUS_ENTRY_BUDGET = 1, /* the first entry: the total budget */
     CAUCUS_ENTRY_RUN,        /* a run reserves its plan */
@@ -32,7 +36,7 @@ typedef enum caucus_entry_kind {
 
 /* One entry. The library alone makes them and gives out pointers to its own: the struct may grow at its end. */
 typedef struct caucus_entry {
-    caucus_entry_kind kind;
+    caucus_entry_kind kind;           /* which of the fields below mean something */
     uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
     uint64_t block;                   /* RELEASE: block or phase it belongs to */
     char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no
@@ -63,12 +67,12 @@ CAUCUS_API caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t r
 /** Totals reserved and released, and what is left of the budget (saturating at 0). The struct grows at its end. */
 typedef struct caucus_ledger_totals {
     size_t size; /* of this struct, as the caller knows it; set by caucus_ledger_totals_init() */
-    double budget_epsilon, budget_delta;
-    double reserved_choices, reserved_messages, reserved_delta;
-    double released_choices, released_messages;
-    double left_epsilon, left_delta;
-    uint32_t runs, releases;
-    bool any_seeded;
+    double budget_epsilon, budget_delta;                        /* the total; INFINITY: no limit */
+    double reserved_choices, reserved_messages, reserved_delta; /* by all runs together */
+    double released_choices, released_messages;                 /* of what is reserved */
+    double left_epsilon, left_delta;                            /* what a further run may reserve */
+    uint32_t runs, releases;                                    /* entries of these kinds */
+    bool any_seeded;                                            /* some run is NOT PRIVATE */
 } caucus_ledger_totals;
 /** Zeros, and the size. */
 CAUCUS_API void caucus_ledger_totals_init(caucus_ledger_totals *ret);
@@ -79,6 +83,9 @@ CAUCUS_API caucus_status caucus_ledger_total(const caucus_ledger *ledger, caucus
 /** Entries in order, for reading and for writing to a file. */
 CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);
 CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index);
+
+/** Room for any line, with its final 0. */
+#define CAUCUS_LEDGER_LINE_BYTES 320
 
 /** One entry as one line of text without newline (tab separated, chain hash last), and back.
  * `caucus_ledger_append_line` verifies format, chain and budget; the error has the line number it was given. Returns:

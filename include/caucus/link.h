@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/** A client with what a network that fails needs. */
 typedef struct caucus_link caucus_link;
 
 /** Make these bytes durable (write, fsync, rename); false: they are not, and nothing may be sent that depends on them.
@@ -145,7 +146,9 @@ CAUCUS_API bool caucus_link_done(const caucus_link *link);
 CAUCUS_API const char *caucus_link_last_words(const caucus_link *link);
 /** Numbers for people: reports sent (again), bytes. */
 typedef struct caucus_link_counts {
-    uint64_t reports, again, bytes_sent, bytes_received;
+    uint64_t reports;                    /* sent, each counted once */
+    uint64_t again;                      /* sent once more, since it was not known that they had arrived */
+    uint64_t bytes_sent, bytes_received; /* of frames, on all connections */
 } caucus_link_counts;
 CAUCUS_API void caucus_link_count(const caucus_link *link, caucus_link_counts *ret);
 /** The machine inside, for its mixture, cost and clips. */

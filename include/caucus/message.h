@@ -26,25 +26,27 @@ typedef enum caucus_ask {
     CAUCUS_ASK_SHORTLIST /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
 } caucus_ask;
 
+/** What the coordinator says to every client. */
 typedef struct caucus_announcement {
-    uint64_t serial; /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
-    uint64_t epoch;  /* svt: number of selections so far; stoch: selections so far in this phase */
-    uint64_t block;  /* the block (svt, hedge) or phase (stoch) that is asked about */
-    uint32_t expert; /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
-    caucus_ask ask;
-    uint32_t step;   /* stoch: leaf within the phase, from 0 */
-    uint32_t listed; /* entries of `list` */
-    uint32_t list[CAUCUS_SHORTLIST];
+    uint64_t serial;                 /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
+    uint64_t epoch;                  /* svt: number of selections so far; stoch: selections so far in this phase */
+    uint64_t block;                  /* the block (svt, hedge) or phase (stoch) that is asked about */
+    uint32_t expert;                 /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
+    caucus_ask ask;                  /* what every client is to answer */
+    uint32_t step;                   /* stoch: leaf within the phase, from 0 */
+    uint32_t listed;                 /* entries of `list` */
+    uint32_t list[CAUCUS_SHORTLIST]; /* SHORTLIST: the experts whose sums are wanted */
 } caucus_announcement;
 
+/** What one client answers. */
 typedef struct caucus_report {
-    uint32_t client; /* 1..m */
-    caucus_ask kind; /* what it answers */
-    uint64_t first;  /* SUMS: first block it covers; otherwise = block */
-    uint64_t block;  /* COST: the block; SUMS: last block it covers; stoch: the phase */
-    uint64_t step;   /* stoch: the leaf; otherwise the epoch the cost belongs to */
-    uint32_t count;  /* number of values */
-    const int64_t *value;
+    uint32_t client;      /* 1..m */
+    caucus_ask kind;      /* what it answers */
+    uint64_t first;       /* SUMS: first block it covers; otherwise = block */
+    uint64_t block;       /* COST: the block; SUMS: last block it covers; stoch: the phase */
+    uint64_t step;        /* stoch: the leaf; otherwise the epoch the cost belongs to */
+    uint32_t count;       /* number of values */
+    const int64_t *value; /* [count]: sums in grid units, or an expert's number (VOTE); the machine's memory */
 } caucus_report;
 
 /** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. They measure

@@ -17,12 +17,15 @@
 extern "C" {
 #endif
 
+/** Everything that is fixed about a run. */
 typedef struct caucus_plan caucus_plan;
 
+/** Of a plan's hash, SHA-256. */
 #define CAUCUS_PLAN_HASH_BYTES 32
 
+/** How a regret bound is to be read. */
 typedef enum caucus_bound_kind {
-    CAUCUS_BOUND_NONE = 0,
+    CAUCUS_BOUND_NONE = 0,    /* nothing is proved */
     CAUCUS_BOUND_PROBABILITY, /* holds with probability at least 1 - rho */
     CAUCUS_BOUND_EXPECTATION  /* bounds the mean */
 } caucus_bound_kind;

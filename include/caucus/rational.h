@@ -16,8 +16,8 @@ extern "C" {
 
 /* num/den, den >= 1. Kept in lowest terms by every function below. */
 typedef struct caucus_rational {
-    uint64_t num;
-    uint64_t den;
+    uint64_t num; /* numerator */
+    uint64_t den; /* denominator, 1 or more */
 } caucus_rational;
 
 /** The largest denominator a mechanism accepts: leaves room for products in 128 bits. */

@@ -21,13 +21,15 @@
 extern "C" {
 #endif
 
+/** Of a key. */
 #define CAUCUS_KEY_BYTES 32
 /* Words buffered at once: 8 ChaCha20 blocks, what one vectorised libsodium call makes. */
 #define CAUCUS_STREAM_WORDS 64
 
+/** A secret, from the operating system or from a seed. */
 typedef struct caucus_key {
-    uint8_t bytes[CAUCUS_KEY_BYTES];
-    bool seeded; /* derived from a seed: whatever is drawn from it is NOT PRIVATE */
+    uint8_t bytes[CAUCUS_KEY_BYTES]; /* of ChaCha20 */
+    bool seeded;                     /* derived from a seed: whatever is drawn from it is NOT PRIVATE */
 } caucus_key;
 
 /** What a stream is for; the number is part of the nonce and never reused for anything else. */
@@ -45,12 +47,12 @@ typedef enum caucus_purpose {
 
 /* Opaque by convention: allocated by the caller (on the stack), touched only through functions. */
 typedef struct caucus_stream {
-    uint64_t word[CAUCUS_STREAM_WORDS];
-    unsigned next;   /* index of the next unread word; = filled when empty */
-    unsigned filled; /* words in the buffer: the first refill is one block, later ones eight */
-    uint32_t block;  /* ChaCha20 block counter of the next refill */
-    uint8_t nonce[12];
-    uint8_t key[CAUCUS_KEY_BYTES];
+    uint64_t word[CAUCUS_STREAM_WORDS]; /* the buffer */
+    unsigned next;                      /* index of the next unread word; = filled when empty */
+    unsigned filled;                    /* words in the buffer: the first refill is one block, later ones eight */
+    uint32_t block;                     /* ChaCha20 block counter of the next refill */
+    uint8_t nonce[12];                  /* purpose, phase, index, lane */
+    uint8_t key[CAUCUS_KEY_BYTES];      /* a copy */
     bool seeded; /* as the key: samplers may take less time where that tells something, for the same draws */
 } caucus_stream;
 

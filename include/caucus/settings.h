@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* X(NAME, "word", "one line for help") */
+/* What is played. As all lists here: X(NAME, "word", "one line for help"). */
 #define CAUCUS_ALGORITHM_LIST(X)                                                                                       \
     X(SVT, "svt", "Fed-SVT: one good expert exists; switch only when it has cost too much")                            \
     X(STOCH, "stoch", "Fed-DP-OPE-Stoch: losses drawn from one distribution; doubling phases")                         \
@@ -23,29 +23,35 @@ extern "C" {
     X(LIMITED_UPDATES, "limited-updates", "stoch for one client alone (baseline)")                                     \
     X(LEADER, "leader", "follow the leader: no privacy (reference)")
 
+/* Whom the clients trust with what they send. */
 #define CAUCUS_TRUST_LIST(X)                                                                                           \
     X(COORDINATOR, "coordinator", "the coordinator adds the noise and sees each client's sums")                        \
     X(NOBODY, "nobody", "each client adds noise: every message is private by itself")                                  \
     X(PAPER_LOCAL, "paper-local", "the paper's local noise, for reproduction: messages are NOT epsilon-private")
 
+/* How noise is chosen. */
 #define CAUCUS_CALIBRATION_LIST(X)                                                                                     \
     X(TIGHT, "tight", "the smallest noise we can prove")                                                               \
     X(PAPER, "paper", "the paper's constants where feasible, with what they really guarantee")
 
+/* What svt sends. */
 #define CAUCUS_PROTOCOL_LIST(X)                                                                                        \
     X(TWO_STEP, "two-step", "one number per block; vectors only when a check fires")                                   \
     X(PAPER, "paper", "a vector of d numbers every block (simulator only)")
 
+/* What one change of the data is. */
 #define CAUCUS_UNIT_LIST(X)                                                                                            \
     X(EVENT, "event", "one loss of one client")                                                                        \
     X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")
 
+/* How stoch selects where the coordinator is trusted. */
 #define CAUCUS_SELECT_LIST(X)                                                                                          \
     X(AUTO, "auto", "flip, or exponential where delta > 0 and its bound is smaller; calibration paper: noisy-min")     \
     X(FLIP, "flip", "permute-and-flip")                                                                                \
     X(EXPONENTIAL, "exponential", "exponential mechanism")                                                             \
     X(NOISY_MIN, "noisy-min", "smallest score after Laplace noise")
 
+/* What stoch sends where nobody is trusted. */
 #define CAUCUS_MESSAGE_LIST(X)                                                                                         \
     X(AUTO, "auto", "vote, or shortlist where epsilon >= 3 or d >= 500; knorm where trees are built")                  \
     X(VOTE, "vote", "one private vote per phase")                                                                      \
@@ -85,8 +91,11 @@ CAUCUS_CHOICE_ENUM(select, SELECT, CAUCUS_SELECT_LIST)
 CAUCUS_CHOICE_ENUM(message, MESSAGE, CAUCUS_MESSAGE_LIST)
 CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 
+/** caucus_settings.trees: as many as the losses need. */
 #define CAUCUS_TREES_AUTO (-1)
+/** The most trees of a phase. */
 #define CAUCUS_TREES_MAX 7
+/** The most experts on a shortlist. */
 #define CAUCUS_SHORTLIST 8
 
 /* What is asked for. Set up by caucus_settings_init(), then changed field by field: the struct grows at its end, and its

@@ -56,6 +56,7 @@ extern "C" {
     X(E_ROLLED_BACK, "this is an older copy: later decisions have been made")                                          \
     X(E_OVER, "the run is over")
 
+/** What became of a call. */
 typedef enum caucus_status {
 #define CAUCUS_STATUS_ENUM(name, text) CAUCUS_##name,
     CAUCUS_STATUS_LIST(CAUCUS_STATUS_ENUM)
@@ -72,7 +73,7 @@ typedef struct caucus_error {
     char hint[160];   /* what would help; "" if nothing is known. Names of fields stand in single quotes: 'deadline' */
     uint64_t line;    /* of the file or text that was being read, from 1; 0: none, or the text names it */
     int32_t os_error; /* errno of what the system refused, 0 if it did not; its words are not in the text */
-    uint32_t reserved[21];
+    uint32_t reserved[21]; /* 0 */
 } caucus_error;
 
 /** The text of a status, never NULL. */

@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
+/** A law of noise on the integers. */
 typedef enum caucus_noise_kind {
-    CAUCUS_NOISE_NONE = 0,
+    CAUCUS_NOISE_NONE = 0,  /* always 0 */
     CAUCUS_NOISE_GEOMETRIC, /* one-sided: parameter = rate */
     CAUCUS_NOISE_LAPLACE,   /* two-sided: parameter = rate */
     CAUCUS_NOISE_GAUSSIAN,  /* parameter = variance */
@@ -26,8 +27,8 @@ typedef enum caucus_noise_kind {
 
 /* A law and its parameter, per unit of the integer grid. */
 typedef struct caucus_noise {
-    caucus_noise_kind kind;
-    caucus_rational parameter;
+    caucus_noise_kind kind;    /* the law */
+    caucus_rational parameter; /* its rate or variance */
 } caucus_noise;
 
 /** One draw of a scalar noise (not KNORM). NONE gives 0. */
@@ -35,9 +36,10 @@ CAUCUS_API int64_t caucus_noise_draw(caucus_stream *stream, const caucus_noise *
 /** n draws (for KNORM: one vector of dimension n), added to value[] with saturation at +-2^62. */
 CAUCUS_API void caucus_noise_add(caucus_stream *stream, const caucus_noise *noise, int64_t *value, size_t n);
 
+/** One epoch of above-threshold. */
 typedef struct caucus_threshold {
     uint32_t expert; /* the one expert this epoch is about */
-    uint64_t epoch;
+    uint64_t epoch;  /* its number */
     bool open;       /* false before the first epoch and after a check fired */
     int64_t q;       /* cost of the expert since the epoch began */
     int64_t theta;   /* threshold plus its noise, drawn once per epoch */

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/** The version of these headers, as text and in its parts. */
 #define CAUCUS_VERSION "0.1.0"
 #define CAUCUS_VERSION_MAJOR 0
 #define CAUCUS_VERSION_MINOR 1
