@@ -24,7 +24,8 @@ if(CAUCUS_WERROR)
 endif()
 
 add_compile_options(-ffp-contract=off)
-# Nobody replaces our functions one by one at load time; without this gcc may not inline a public one, even in its own file.
+# Nobody replaces our functions one by one at load time; without this gcc may not inline a public one, even in its own
+# file.
 add_compile_options(-fno-semantic-interposition)
 set(caucus_instrumented OFF)
 if(CAUCUS_SANITIZE)

@@ -1,5 +1,5 @@
-# What `make install` puts where. The pkg-config files and the CMake package find their prefix from their own place, so a
-# staged or moved copy works.
+# What `make install` puts where. The pkg-config files and the CMake package find their prefix from their own place, so
+# a staged or moved copy works.
 include(CMakePackageConfigHelpers)
 install(TARGETS caucus RUNTIME)
 install(TARGETS caucus-static caucus-link-static caucus-sim-static ARCHIVE)
@@ -23,7 +23,8 @@ function(caucus_pkg_config name description modules libraries)
     install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 caucus_pkg_config(caucus "${PROJECT_DESCRIPTION}" "${core_modules}" "-lm")
-caucus_pkg_config(caucus-link "The client of a live federation for your own event loop; holds libcaucus" "${link_modules}" "-lm")
+caucus_pkg_config(caucus-link "The client of a live federation for your own event loop; holds libcaucus"
+                  "${link_modules}" "-lm")
 caucus_pkg_config(caucus-sim "Simulations of federations; holds libcaucus-link" "${sim_modules}" "-lm -pthread")
 
 # CMake: find_package(caucus COMPONENTS link sim).

@@ -3,8 +3,8 @@
 #   libcaucus-link  + wire, the files of store, link            what a device needs: no socket, no SQLite, no OpenSSL
 #   libcaucus-sim   + data sim scenario show audit              what researchers and bindings need
 # and, for the program alone, the coordinator: its record in store (SQLite), dial, net, study.
-# A library that needed another one's internal functions would have to export them; holding the earlier layers itself, it
-# exports the installed headers and nothing else.
+# A library that needed another one's internal functions would have to export them; holding the earlier layers itself,
+# it exports the installed headers and nothing else.
 #
 # The ABI's version, apart from the package's: raised with every break of the ABI.
 set(caucus_soversion 0)

@@ -1,6 +1,7 @@
-# The program and the benchmarks are optimised across files: a round of the simulator is a dozen small functions in nearly
-# as many files, and a tenth of its time goes into the calls. They get the core and the simulator as objects of their own,
-# which stand before the libraries; tests and other people's programs link the plain libraries, without waiting for it.
+# The program and the benchmarks are optimised across files: a round of the simulator is a dozen small functions in
+# nearly as many files, and a tenth of its time goes into the calls. They get the core and the simulator as objects of
+# their own, which stand before the libraries; tests and other people's programs link the plain libraries, without
+# waiting for it.
 set(caucus_across_files OFF)
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT caucus_instrumented)
     set(caucus_across_files ON)

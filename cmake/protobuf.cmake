@@ -1,5 +1,5 @@
-# proto/caucus.proto to C: ${caucus_pb_dir}/wire/caucus.pb-c.{c,h}, included as "wire/caucus.pb-c.h". Generated code is not
-# ours to clean: it is compiled without our warnings.
+# proto/caucus.proto to C: ${caucus_pb_dir}/wire/caucus.pb-c.{c,h}, included as "wire/caucus.pb-c.h". Generated code is
+# not ours to clean: it is compiled without our warnings.
 find_program(PROTOC_C protoc-c REQUIRED)
 set(caucus_pb_dir ${CMAKE_CURRENT_BINARY_DIR}/generated)
 set(caucus_pb_source ${caucus_pb_dir}/wire/caucus.pb-c.c)

@@ -39,7 +39,8 @@ async function update() {
   } catch {
     failures += 1;
     if (failures === 2) {
-      lost.textContent = "No answer from the coordinator since " + lastAnswer.toLocaleTimeString() + ". Shown: the last values.";
+      lost.textContent =
+        "No answer from the coordinator since " + lastAnswer.toLocaleTimeString() + ". Shown: the last values.";
       lost.hidden = false;
     }
   }

@@ -8,8 +8,8 @@
  *      it has, ret_bytes for bytes and characters and ret_count for numbers (or the n that the function fills);
  *   4. ret_error, the one line for people about a failure; NULL is allowed.
  *
- * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or a
- * socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
+ * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or
+ * a socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
  *
  * Functions of link.h are in the libraries caucus-link and caucus-sim, those of simulate.h in caucus-sim, all others in
  * each of the three; a program links one of them.

@@ -26,8 +26,8 @@ extern "C" {
 /** One client's machine. */
 typedef struct caucus_client caucus_client;
 
-/** Gradient of this client's loss of `round` at the mixture x (one value per expert, sum 1), for convex losses. Called only from
- *  caucus_client_report(), for rounds already played; must give the same answer for the same arguments. */
+/** Gradient of this client's loss of `round` at the mixture x (one value per expert, sum 1), for convex losses. Called
+ *  only from caucus_client_report(), for rounds already played; must give the same answer for the same arguments. */
 typedef void (*caucus_gradient)(void *user, uint64_t round, const double *x, double *ret_gradient, uint32_t experts);
 
 /** A client of a plan.

@@ -6,13 +6,16 @@
  * be counted and are sent again as they were, announcements wait until their losses have been seen, and everything that
  * must survive a restart goes through `save` before a byte that depends on it is handed out.
  *
- * It opens no socket and reads no clock. It knows the coordinator's addresses and decides which one to dial, and when; how
- * long to wait for a connection and for an announcement; the caller dials, moves bytes, and passes the time: milliseconds
- * of a clock that never goes back (CLOCK_MONOTONIC), from any origin. A loop around it, in short
+ * It opens no socket and reads no clock. It knows the coordinator's addresses and decides which one to dial, and when;
+ * how long to wait for a connection and for an announcement; the caller dials, moves bytes, and passes the time:
+ * milliseconds of a clock that never goes back (CLOCK_MONOTONIC), from any origin. A loop around it, in short
  * (examples/link_client.c has a whole one, with TLS):
  *
  *     while (!caucus_link_done(link) && !caucus_link_refused(link)) {
- *         while (caucus_link_ready(link)) { play(caucus_link_expert(link)); caucus_link_observe(link, losses, &error); }
+ *         while (caucus_link_ready(link)) {
+ *             play(caucus_link_expert(link));
+ *             caucus_link_observe(link, losses, &error);
+ *         }
  *         if ((address = caucus_link_next_address(link, now())))  dial(address);  // then caucus_link_connected()
  *         if (caucus_link_timeout(link, now()))  { close(fd); caucus_link_disconnected(link, now()); }
  *         send(caucus_link_to_send(link, &size)), caucus_link_sent(link, sent);   // as much as the socket takes
@@ -62,9 +65,9 @@ typedef struct caucus_link_settings {
 /** The size and the values in brackets. */
 CAUCUS_API void caucus_link_settings_init(caucus_link_settings *ret);
 
-/** Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan), CAUCUS_E_CONFLICT (of
- *  another client), CAUCUS_E_RANGE (index, an address, pauses, or "size": not set up by caucus_link_settings_init()),
- *  CAUCUS_E_MEMORY. */
+/** Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the state is damaged), CAUCUS_E_MISMATCH (of another plan), CAUCUS_E_CONFLICT
+ *  (of another client), CAUCUS_E_RANGE (index, an address, pauses, or "size": not set up by
+ *  caucus_link_settings_init()), CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_link_new(const caucus_link_settings *settings, caucus_link **ret,
                                          caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Free and wipe. NULL is allowed. */
@@ -72,14 +75,14 @@ CAUCUS_API void caucus_link_free(caucus_link *link);
 /** Convex losses only: where gradients come from, as caucus_client_set_gradient(). */
 CAUCUS_API void caucus_link_set_gradient(caucus_link *link, caucus_gradient gradient, void *user);
 
-/** The address to dial now, which begins an attempt: caucus_link_connected() or caucus_link_disconnected() ends it. NULL:
- *  not now (an attempt or a connection is there, or a pause is not over: caucus_link_wait_ms()), or never again
+/** The address to dial now, which begins an attempt: caucus_link_connected() or caucus_link_disconnected() ends it.
+ *  NULL: not now (an attempt or a connection is there, or a pause is not over: caucus_link_wait_ms()), or never again
  *  (caucus_link_refused()). The text stays where it is until caucus_link_free(). */
 CAUCUS_API const char *caucus_link_next_address(caucus_link *link, int64_t now_ms);
 /** A connection is up (again), handshake included: what was not sent, or not known to be counted, will be sent. */
 CAUCUS_API void caucus_link_connected(caucus_link *link, int64_t now_ms);
-/** The connection is gone, or the attempt has failed: half a frame in either direction is forgotten, and the next attempt
- *  comes after a pause. */
+/** The connection is gone, or the attempt has failed: half a frame in either direction is forgotten, and the next
+ *  attempt comes after a pause. */
 CAUCUS_API void caucus_link_disconnected(caucus_link *link, int64_t now_ms);
 /** The address that was dialled last refuses for good (it does not accept this client's certificate, or the client not
  *  its): it is not dialled again. caucus_link_receive() sees to that by itself where the coordinator says so. */
@@ -91,17 +94,18 @@ CAUCUS_API bool caucus_link_refused(const caucus_link *link);
 typedef enum caucus_link_overdue {
     CAUCUS_LINK_IN_TIME = 0,
     CAUCUS_LINK_NO_ANSWER,      /* the attempt to connect */
-    CAUCUS_LINK_NO_ANNOUNCEMENT /* the announcement after a block: the coordinator hangs, is gone, or waits for a quorum */
+    CAUCUS_LINK_NO_ANNOUNCEMENT /* the announcement after a block: it hangs, is gone, or waits for a quorum */
 } caucus_link_overdue;
 
-/** Whether something has taken too long. If so, close the connection and call caucus_link_disconnected(): a connection can
- *  look alive and be dead. Call it in every turn of the loop: waiting begins with the first call that finds it due. */
+/** Whether something has taken too long. If so, close the connection and call caucus_link_disconnected(): a connection
+ *  can look alive and be dead. Call it in every turn of the loop: waiting begins with the first call that finds it
+ *  due. */
 CAUCUS_API caucus_link_overdue caucus_link_timeout(caucus_link *link, int64_t now_ms);
-/** How long the loop may sleep before it looks at caucus_link_next_address() and caucus_link_timeout() again, if nothing
- *  else wakes it; -1: as long as it likes; 0 where caucus_link_refused() says that all is over. */
+/** How long the loop may sleep before it looks at caucus_link_next_address() and caucus_link_timeout() again, if
+ *  nothing else wakes it; -1: as long as it likes; 0 where caucus_link_refused() says that all is over. */
 CAUCUS_API int64_t caucus_link_wait_ms(caucus_link *link, int64_t now_ms);
-/** For how long there has been no connection to a coordinator that keeps its deadline: 0 while there is. For callers who
- *  give up some day; the link never does. */
+/** For how long there has been no connection to a coordinator that keeps its deadline: 0 while there is. For callers
+ *  who give up some day; the link never does. */
 CAUCUS_API int64_t caucus_link_missing_ms(caucus_link *link, int64_t now_ms);
 /** Whether the announcement that is awaited was not there in time, on this connection or one before. */
 CAUCUS_API bool caucus_link_late(const caucus_link *link);
@@ -129,8 +133,9 @@ CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
 /** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
- * turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory for
- * its report: the round counts, and the rest is tried again with the next call of this or of caucus_link_receive(). */
+ * turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory
+ * for its report: the round counts, and the rest is tried again with the next call of this or of
+ * caucus_link_receive(). */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -49,9 +49,9 @@ typedef struct caucus_report {
     const int64_t *value; /* [count]: sums in grid units, or an expert's number (VOTE); the machine's memory */
 } caucus_report;
 
-/** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. They measure
- *  what an algorithm says, so that results of different versions and encodings can be compared, and are not the widths
- *  of the types above: a block or a serial counts 4 bytes here and takes as many as it needs on the wire. */
+/** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. They
+ *  measure what an algorithm says, so that results of different versions and encodings can be compared, and are not the
+ *  widths of the types above: a block or a serial counts 4 bytes here and takes as many as it needs on the wire. */
 #define CAUCUS_REPORT_HEAD_BYTES 24       /* client, kind, first, block, step, count */
 #define CAUCUS_ANNOUNCEMENT_HEAD_BYTES 28 /* serial, expert, epoch, ask, block, step, listed */
 CAUCUS_API uint64_t caucus_report_bytes(const caucus_report *report);

@@ -63,8 +63,8 @@ CAUCUS_API int64_t caucus_plan_grid(const caucus_plan *plan);
 CAUCUS_API double caucus_plan_epsilon_choices(const caucus_plan *plan);
 /** Epsilon for everything a client sends. NAN: the coordinator is trusted with it. */
 CAUCUS_API double caucus_plan_epsilon_messages(const caucus_plan *plan);
-/** What the larger of the two comes to for everything that one client contributes to the whole run, at the same delta: a
- *  record is one loss, or one block (settings.unit), and a client has many of them. */
+/** What the larger of the two comes to for everything that one client contributes to the whole run, at the same delta:
+ *  a record is one loss, or one block (settings.unit), and a client has many of them. */
 CAUCUS_API double caucus_plan_epsilon_device(const caucus_plan *plan);
 /** Delta of both; 0: pure. */
 CAUCUS_API double caucus_plan_delta(const caucus_plan *plan);
@@ -73,8 +73,8 @@ CAUCUS_API double caucus_plan_rho_zcdp(const caucus_plan *plan);
 /** Whom the plan protects from what, one plain sentence. */
 CAUCUS_API const char *caucus_plan_note(const caucus_plan *plan);
 
-/** What is proved about the regret: with which reading, and how much at most, per client and in the units of the losses,
- *  capped at T*(hi - lo). The number means nothing if the kind is CAUCUS_BOUND_NONE. */
+/** What is proved about the regret: with which reading, and how much at most, per client and in the units of the
+ *  losses, capped at T*(hi - lo). The number means nothing if the kind is CAUCUS_BOUND_NONE. */
 CAUCUS_API caucus_bound_kind caucus_plan_bound_kind(const caucus_plan *plan);
 CAUCUS_API double caucus_plan_bound(const caucus_plan *plan);
 /** The formula's own value: a bound above T*(hi - lo) says nothing. */

@@ -5,10 +5,10 @@
  * canonical text: keys in a fixed order, fractions in lowest terms (docs/PROTOCOL.md, "The plan file"). The SHA-256 of
  * its bytes names the plan (caucus_plan_hash()): whoever has the same 64 digits has the same plan.
  *
- * A reader does not believe a file. It calibrates the settings again, refuses integers that calibration does not explain
- * (rounding of the last digits by another machine's mathematical library is allowed, and then the file's numbers are the
- * ones in force), lets the accountant judge them (docs/PRIVACY.md, "The accountant"), and refuses a file whose bytes are
- * not the canonical text of what it says. */
+ * A reader does not believe a file. It calibrates the settings again, refuses integers that calibration does not
+ * explain (rounding of the last digits by another machine's mathematical library is allowed, and then the file's
+ * numbers are the ones in force), lets the accountant judge them (docs/PRIVACY.md, "The accountant"), and refuses a
+ * file whose bytes are not the canonical text of what it says. */
 #ifndef CAUCUS_PLAN_FILE_H
 #define CAUCUS_PLAN_FILE_H
 

@@ -98,9 +98,9 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 /** The most experts on a shortlist. */
 #define CAUCUS_SHORTLIST 8
 
-/* What is asked for. Set up by caucus_settings_init(), then changed field by field: the struct grows at its end, and its
- * size says how much of it the caller knows. A library that knows more gives the rest its defaults; one that knows less
- * refuses it, since it cannot do what it does not understand. */
+/* What is asked for. Set up by caucus_settings_init(), then changed field by field: the struct grows at its end, and
+ * its size says how much of it the caller knows. A library that knows more gives the rest its defaults; one that knows
+ * less refuses it, since it cannot do what it does not understand. */
 typedef struct caucus_settings {
     size_t size;                    /* of this struct, as the caller knows it; set by caucus_settings_init() */
     caucus_algorithm algorithm;     /* svt */

@@ -22,10 +22,10 @@ caucus_status caucus_client_borrow_f32(caucus_client *client, const float *loss,
  *  _save() and _free(). */
 void caucus_client_return_rows(caucus_client *client);
 
-/** As caucus_client_new(), sharing with `first`, a client of the same plan that has heard nothing yet, what both know and
- *  the memory where reports are made. One thread moves all of them in step: `first` hears every announcement before the
- *  others do, and a report is used up before another client is asked for its own. `first` is freed last. NULL: a client
- *  that shares nothing. */
+/** As caucus_client_new(), sharing with `first`, a client of the same plan that has heard nothing yet, what both know
+ *  and the memory where reports are made. One thread moves all of them in step: `first` hears every announcement before
+ *  the others do, and a report is used up before another client is asked for its own. `first` is freed last. NULL: a
+ *  client that shares nothing. */
 caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                        const caucus_client *first, caucus_client **ret) CAUCUS_MUST_CHECK;
 

@@ -4,7 +4,8 @@
  * sums where no trees are walked, and reports point at it rather than at a copy. What was announced to all and the
  * working space of reports are in one place, which such clients share (borrowed_rows.h).
  *
- * client.c holds what is common: rounds, announcements, when a report is due. The rest is a family's own (machine.h). */
+ * client.c holds what is common: rounds, announcements, when a report is due. The rest is a family's own
+ * (machine.h). */
 #ifndef CAUCUS_ALGO_CLIENT_H
 #define CAUCUS_ALGO_CLIENT_H
 

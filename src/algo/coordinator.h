@@ -1,8 +1,8 @@
 /* coordinator.h (internal): what the coordinator machines share.
  *
  * coordinator.c holds what is common: announcements and who has answered. The families (machine.h) decide: svt
- * (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and phase_messages.c for what
- * becomes of messages that are private by themselves).
+ * (svt_coordinator.c), hedge and leader (hedge_coordinator.c), stoch (phase_coordinator.c, and phase_messages.c for
+ * what becomes of messages that are private by themselves).
  *
  * Counting takes the coordinator as const: it reads the announcement in force and writes, of the coordinator's own
  * memory, nothing but the client's entries of cost_next, sums_next and step_done. All sums go into a partial, which is

@@ -1,9 +1,9 @@
 /* machine.h: how a family of algorithms is played: one table of operations for its clients, one for its coordinator.
  * layer: algo
  *
- * client.c, coordinator.c and their _state.c hold what all families share: rounds, announcements, who has answered, keys,
- * the frame of a saved state. Everything else is called through these tables. A machine looks its table up once, when it
- * is made. Two families may have the same clients (svt and hedge: block_client.c). The list of families is in
+ * client.c, coordinator.c and their _state.c hold what all families share: rounds, announcements, who has answered,
+ * keys, the frame of a saved state. Everything else is called through these tables. A machine looks its table up once,
+ * when it is made. Two families may have the same clients (svt and hedge: block_client.c). The list of families is in
  * plan/family.h. */
 #ifndef CAUCUS_ALGO_MACHINE_H
 #define CAUCUS_ALGO_MACHINE_H

@@ -67,7 +67,8 @@ bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
     return true;
 }
 
-/* Phases learn from different losses: the first to be learnt, phase 2, is charged the whole, later ones nothing more. */
+/* Phases learn from different losses: the first to be learnt, phase 2, is charged the whole, later ones nothing
+ * more. */
 caucus_status caucus_phase_record(caucus_releases *r, const caucus_announcement *before,
                                   const caucus_announcement *after, caucus_error *ret_error) {
     const caucus_guarantee *g = &r->plan->guarantee;

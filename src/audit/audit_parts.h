@@ -42,8 +42,8 @@ typedef enum caucus_audit_losses {
     CAUCUS_AUDIT_ONES,      /* replaced: 0 or 1 for every expert */
     CAUCUS_AUDIT_GAP,       /* replaced: against or for expert 0, where `gap` other losses speak against it */
     CAUCUS_AUDIT_EDGE,      /* svt: the first expert's cost is just at the threshold, or one loss below it */
-    CAUCUS_AUDIT_TREE_ROOT, /* convex: the replaced loss is a root's sample; the other root sample speaks against expert 0 */
-    CAUCUS_AUDIT_TREE_RIGHT /* convex: the replaced loss is a right vertex's sample, the other clients' speak against expert 0 */
+    CAUCUS_AUDIT_TREE_ROOT, /* convex: the replaced loss is a root's sample; the other one speaks against expert 0 */
+    CAUCUS_AUDIT_TREE_RIGHT /* convex: it is a right vertex's sample; the other clients' speak against expert 0 */
 } caucus_audit_losses;
 
 /* A whole run: the real coordinator and clients on a plan of caucus_plan_new (audit_federation.c). Statistic:

@@ -22,7 +22,8 @@ void caucus_complain_line(const caucus_option *options, caucus_status status, co
 /** "caucus VERB: --field text: what the system said — hint" on standard error. Returns: the exit code of the status. */
 int caucus_complain(const char *verb, const caucus_option *options, caucus_status status, const caucus_error *error);
 
-/** The line of a complaint about settings: "FILE:LINE: field: …" or "caucus VERB: --field …". Returns: the exit code. */
+/** The line of a complaint about settings: "FILE:LINE: field: …" or "caucus VERB: --field …". Returns: the exit
+ * code. */
 int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint);
 
 /** "caucus VERB: out of memory" on standard error. Returns: CAUCUS_EXIT_FAILED. */

@@ -376,7 +376,8 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
     return CAUCUS_OK;
 }
 
-/* Nobody answered, or no announcement came: dial again. A coordinator without a quorum is late every time; once is said. */
+/* Nobody answered, or no announcement came: dial again. A coordinator without a quorum is late every time; once is
+ * said. */
 static void mind_time(caucus_dial *d, caucus_link *link) {
     caucus_link_overdue overdue = caucus_link_timeout(link, caucus_clock_ms());
     d->said_late = d->said_late && caucus_link_late(link);

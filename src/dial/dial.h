@@ -22,8 +22,8 @@ caucus_status caucus_dial_new(const caucus_dial_settings *settings, caucus_dial 
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_dial_free(caucus_dial *dial);
 
-/** Is this something to dial: host:port, and without certificates an address of this machine? The error names "connect".
- *  The addresses of a link that is given to this dialler should have been asked about here. */
+/** Is this something to dial: host:port, and without certificates an address of this machine? The error names
+ *  "connect". The addresses of a link that is given to this dialler should have been asked about here. */
 caucus_status caucus_dial_check(const caucus_dial *dial, const char *connect,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -34,8 +34,8 @@ caucus_status caucus_tls_server_open(SSL_CTX *context, int fd, SSL **ret) CAUCUS
  * there is nothing. Free with SSL_SESSION_free(). */
 SSL_SESSION *caucus_tls_session(SSL *ssl);
 
-/** The index that a certificate gives its owner: one common name, one to eight decimal digits, no leading zero. 0: none.
- * The same for a client that reads its own and for the coordinator that reads the client's. */
+/** The index that a certificate gives its owner: one common name, one to eight decimal digits, no leading zero. 0:
+ * none. The same for a client that reads its own and for the coordinator that reads the client's. */
 uint32_t caucus_tls_certificate_index(const X509 *certificate);
 /** The index that the other side's certificate gives it. 0: none, or it has expired. */
 uint32_t caucus_tls_peer_index(SSL *ssl);

@@ -1,11 +1,11 @@
 /* choose_exponential.c: the exponential mechanism by inversion of the sum of its weights (choose.h).
  *
- * Weights in fixed point: w_n*2^F lies in (W - a, W + b) (live: exp_wide.h, F = 96, a = 1, b = 2). With L_n = W_0 + ... +
- * W_n, the true sum up to n lies in (L_n - a(n+1), L_n + b(n+1)); d is below 2^32, so sums fit 128 bits. U is known to 128
- * bits, N, so that U times the total lies in [low, high),
- *     low = mulhi(N, L - a*d),      high = mulhi(N, L + b*d) + 4     (3 for what mulhi leaves out, 1 for the rest of U).
- * Expert n has surely lost to a later one if L_n + b(n+1) <= low, and surely not if L_n - a(n+1) >= high; in between, 128
- * bits do not decide, and choose_plain.c does. The last sum is the total, which U times the total cannot reach.
+ * Weights in fixed point: w_n*2^F lies in (W - a, W + b) (live: exp_wide.h, F = 96, a = 1, b = 2). With L_n = W_0 + ...
+ * + W_n, the true sum up to n lies in (L_n - a(n+1), L_n + b(n+1)); d is below 2^32, so sums fit 128 bits. U is known
+ * to 128 bits, N, so that U times the total lies in [low, high),
+ *     low = mulhi(N, L - a*d),   high = mulhi(N, L + b*d) + 4   (3 for what mulhi leaves out, 1 for the rest of U).
+ * Expert n has surely lost to a later one if L_n + b(n+1) <= low, and surely not if L_n - a(n+1) >= high; in between,
+ * 128 bits do not decide, and choose_plain.c does. The last sum is the total, which U times the total cannot reach.
  *
  * Experts are taken in at most 256 groups of equal length: the first pass computes every weight and keeps the sums of
  * groups, the second finds the group, the third computes the weights of that group again. So nothing is allocated and

@@ -1,12 +1,12 @@
 /* choose_flip.c: permute-and-flip as noisy-max with exponential noise, in one pass (choose.h).
  *
- * V_n = E_n - x_n, E_n = -ln U_n from one word (exponential_draw.h: H - d < E < H in units of 2^-58, whatever the word),
- * x_n = rate*gap_n in [X, X+3), held at 2^63 (there V is far below that of the smallest score, which is above 0). In units
- * of 2^-57, halves rounded outwards:
+ * V_n = E_n - x_n, E_n = -ln U_n from one word (exponential_draw.h: H - d < E < H in units of 2^-58, whatever the
+ * word), x_n = rate*gap_n in [X, X+3), held at 2^63 (there V is far below that of the smallest score, which is above
+ * 0). In units of 2^-57, halves rounded outwards:
  *     V_n < (H>>1) + 1 - (X>>1) = high_n,      V_n > (H>>1) - (d>>1) - (X>>1) - 4 = low_n.
  * The pass keeps the largest `high` with its `low`, and the second largest `high`. If that low is not below the second
- * high, its expert has won for certain. Otherwise everybody whose high is above that low may have won: the words are read
- * once more, and these are compared exactly. */
+ * high, its expert has won for certain. Otherwise everybody whose high is above that low may have won: the words are
+ * read once more, and these are compared exactly. */
 #include "dp/choose.h"
 
 #include "dp/exponential_draw.h"
@@ -26,8 +26,8 @@ typedef struct slope {
     unsigned right;
 } slope;
 
-/* rate lies in [multiplier, multiplier+1)*2^(exponent-64). A rate of 2^6 and above makes every gap but 0 beyond the end,
- * as it is at `right` = 0. */
+/* rate lies in [multiplier, multiplier+1)*2^(exponent-64). A rate of 2^6 and above makes every gap but 0 beyond the
+ * end, as it is at `right` = 0. */
 static slope slope_of(caucus_rational rate) {
     caucus_ratio r = caucus_ratio_prepare(rate.num, rate.den);
     int right = 64 - CAUCUS_LOG_FRACTION - r.exponent;

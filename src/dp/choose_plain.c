@@ -2,8 +2,8 @@
  *
  * Permute-and-flip: n beats k if -ln U - rate*g_n > -ln V - rate*g_k, g the gaps to the smallest score, that is
  *     U < V * e^(-rate*(g_n - g_k))  if g_n >= g_k,      U * e^(-rate*(g_k - g_n)) < V  otherwise.
- * With m limbs known U is in [N, N+1)/2^(64m), the power in (e-1, e+2)/2^(64m) (lazy_uniform.h), and products are cut to
- * m limbs: V*power lies in [P, P + 5), units of 2^(-64m), P = floor(M * max(e-1, 0)), since
+ * With m limbs known U is in [N, N+1)/2^(64m), the power in (e-1, e+2)/2^(64m) (lazy_uniform.h), and products are cut
+ * to m limbs: V*power lies in [P, P + 5), units of 2^(-64m), P = floor(M * max(e-1, 0)), since
  *     (M+1)(e+2) - M(e-1) = 3M + e + 2 < 4*2^(64m) + 2, and one for the floor.
  * Equality has probability 0, and each further limb leaves the question open with probability below 2^-60.
  *

@@ -5,8 +5,9 @@
  * q = floor(x/ln 2) or one less, f = x - q*ln 2 < 0.7 = i/64 + h, h < 2^-6:
  *   e^-x = 2^-q * e^(-i/64) * (1 - h + h^2/2 - ... - h^7/7! + (below h^8/8! < 2^-63)).
  * Error. x is short by less than 3 units (the multiplier, cut to 64 bits, by 2^-63*x < 2; the shift), q*ln 2 by at most
- * 185: f is off by less than 188 units, below 2^-49. The series: eight steps, each off by less than 3*2^-63. So a weight is
- * off by less than 2^-48.9, and in units of 2^-63, as it is returned, by less than 2^14.1 + 1 < CAUCUS_EXP_QUICK_ERROR. */
+ * 185: f is off by less than 188 units, below 2^-49. The series: eight steps, each off by less than 3*2^-63. So a
+ * weight is off by less than 2^-48.9, and in units of 2^-63, as it is returned, by less than 2^14.1 + 1 <
+ * CAUCUS_EXP_QUICK_ERROR. */
 #ifndef CAUCUS_DP_EXP_QUICK_H
 #define CAUCUS_DP_EXP_QUICK_H
 

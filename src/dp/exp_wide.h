@@ -8,11 +8,11 @@
  *
  * Error. Rates: multiplier within 1 of 2^127 or more, so X is short of x by less than 2^-127*x + 1 < 2 grains.
  *   q*ln 2 is short by at most 185 grains (ln 2 rounded down), so f is in excess by at most 185 and short by at most 2.
- *   q: X>>64 and 1/ln 2 are rounded down: x/ln 2 is short by less than 2^-56*1.5 + 2^-62*128 + 2^-54 < 2^-53 (the last from
- *     the shift of the product), so f < ln 2 + 2^-53 < 0.7 and a <= 11.
- *   e^-h, in units of 2^-127: terms of k >= 7 in 64 bits, each step off by less than 3 * 2^-63; times h^7 < 2^-56: below
- *     2^-117. Terms of k < 7 in 128 bits: each step off by less than 5 units, times h^k; all below 2^-123. The series is
- *     cut by 2^-124. Together below 2^-116.9.
+ *   q: X>>64 and 1/ln 2 are rounded down: x/ln 2 is short by less than 2^-56*1.5 + 2^-62*128 + 2^-54 < 2^-53 (the last
+ *     from the shift of the product), so f < ln 2 + 2^-53 < 0.7 and a <= 11.
+ *   e^-h, in units of 2^-127: terms of k >= 7 in 64 bits, each step off by less than 3 * 2^-63; times h^7 < 2^-56:
+ *     below 2^-117. Terms of k < 7 in 128 bits: each step off by less than 5 units, times h^k; all below 2^-123. The
+ *     series is cut by 2^-124. Together below 2^-116.9.
  *   Two products with table entries: below 5 units of 2^-127 each.
  *   Together: relative error below 185*2^-120 + 2*2^-120 + 2^-116.8 < 2^-112, either way.
  *   Shifting to 2^-96 drops less than 1. So  e^(-rate*gap) * 2^96 lies in (W - 1, W + 2)  where W is what is returned.

@@ -13,7 +13,8 @@
  * Error, every step being short (never above):
  *   Z1 = floor(z1 * 2^135)                   short by < 1 unit of 2^-135
  *   Z  = z * 2^141                           short by < 2^6 (from Z1) + 2*2^7 (Z1*j cut by 2^8) < 2^9, so z by < 2^-132
- *   a7 .. a4 in 64 bits                      each short by < 2.01 * 2^-64 (constant, shift, and 2^-13 of what is inside)
+ *   a7 .. a4 in 64 bits                      each short by < 2.01 * 2^-64 (constant, shift, and 2^-13 of what is
+ *   inside)
  *   b3 = 1/3 + z*a4                          short by < 2^-13 * 2.01 * 2^-64 + 2^-126 < 2^-75.9
  *   b2 = 1/2 + z*b3                          short by < 2^-88.9 + 2^-126
  *   z^2*b2 in units of 2^-141                short by < 2^-26 * 2^-88.8 + 2^-139 < 2^-114.7 < 41 g
@@ -22,7 +23,8 @@
  *   The tables are rounded up: 0 <= excess < 1 + 1 + 127 (c times the excess of ln 2) = 129 g.
  *   H := tables + L + 44 g:  0 < H - E(N) < 44 + 129 = 173 g < 256 g = 2^-112.
  *   The rest of U: E(N) - 1/N < E <= E(N), and 1/N <= 2^(c-127) = 2^(c-7) g <= (2^c >> 7) + 1 g.
- *   So  H - slack < E < H  with  slack = 257 + (2^c >> 7) g.   For N = 0, E is above H - slack of N = 1, and H is all ones. */
+ *   So  H - slack < E < H  with  slack = 257 + (2^c >> 7) g.   For N = 0, E is above H - slack of N = 1, and H is all
+ *   ones. */
 #ifndef CAUCUS_DP_LOG_WIDE_H
 #define CAUCUS_DP_LOG_WIDE_H
 

@@ -1,8 +1,8 @@
 /* ratio.c: a public fraction as a normalised multiplier (wide.h).
  *
- * Both numbers are shifted up to 2^63 <= p', q' < 2^64, so that p'/q' lies in (1/2, 2): p/q = p'/q' * 2^(zeros of q - zeros
- * of p). Below 1, floor(2^128 p'/q') has 128 bits, by two divisions of two words by one; from 1 on, its 1 goes in front and
- * the last bit is dropped. */
+ * Both numbers are shifted up to 2^63 <= p', q' < 2^64, so that p'/q' lies in (1/2, 2): p/q = p'/q' * 2^(zeros of q -
+ * zeros of p). Below 1, floor(2^128 p'/q') has 128 bits, by two divisions of two words by one; from 1 on, its 1 goes in
+ * front and the last bit is dropped. */
 #include "dp/wide.h"
 
 #include <assert.h>

@@ -32,7 +32,8 @@ caucus_steps caucus_steps_prepare(caucus_rational rate, bool seeded) {
     if (seeded)
         steps.quickly = caucus_inversion_prepare(rate);
     /* E = H*2^-120 and den/num = multiplier*2^(exponent-128): E*den/num = (H*multiplier >> 128) * 2^(exponent-120).
-     * den/num is from 2^-64 to 2^56, so this is a shift to the right, by 63 or more; H is below 2^127, so 127 makes 0. */
+     * den/num is from 2^-64 to 2^56, so this is a shift to the right, by 63 or more; H is below 2^127, so 127 makes
+     * 0. */
     int shift = CAUCUS_LOG_WIDE_FRACTION - steps.inverse.exponent;
     steps.shift = shift < 127 ? (unsigned)shift : 127;
     return steps;

@@ -9,7 +9,8 @@
  * 128 bits of U decide nearly always, and are used always: what it takes does not depend on U. Where they leave the
  * answer open more digits are drawn and the question is answered by comparisons alone, which takes longer. That happens
  * with probability below scale*2^-110 or n*2^-127.
- * A seeded stream is not private (rng.h), so the time of its draws hides nothing: 64 bits are tried first. Same value. */
+ * A seeded stream is not private (rng.h), so the time of its draws hides nothing: 64 bits are tried first. Same
+ * value. */
 #ifndef CAUCUS_DP_REAL_H
 #define CAUCUS_DP_REAL_H
 
@@ -43,15 +44,16 @@ int64_t caucus_real_geometric(caucus_reals *reals, const caucus_steps *steps);
 int64_t caucus_real_laplace(caucus_reals *reals, const caucus_steps *steps);
 
 /** The radius r of a K-norm vector of dimension n >= 1: P(r) ~ (2r+1)^n e^(-rate*r) (knorm.c). Tries until one is kept;
- *  a try takes n+1 geometrics and n uniforms, kept or not, and the number of tries does not depend on the radius that is
- *  kept. The vector is then n times floor(U*(2r+1)) - r. */
+ *  a try takes n+1 geometrics and n uniforms, kept or not, and the number of tries does not depend on the radius that
+ *  is kept. The vector is then n times floor(U*(2r+1)) - r. */
 uint64_t caucus_real_knorm_radius(caucus_reals *reals, const caucus_steps *steps, size_t n);
 
 /** floor(U*n), n >= 1. */
 uint64_t caucus_real_uniform(caucus_reals *reals, uint64_t n);
 
 /** The same maps, plainly: nothing but comparisons of as many digits as they take. The reference that the others are
- *  tested against, and what they turn to when 128 bits do not decide. U stands at `place` of the stream, where `word` is. */
+ *  tested against, and what they turn to when 128 bits do not decide. U stands at `place` of the stream, where `word`
+ *  is. */
 int64_t caucus_real_geometric_plain(const caucus_stream *stream, uint64_t place, uint64_t word, caucus_rational rate);
 uint64_t caucus_real_uniform_plain(const caucus_stream *stream, uint64_t place, uint64_t word, uint64_t n);
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An address where one is not welcome is treated as if it had failed so often: the longest pause, whatever `first` is. */
+/* An address where one is not welcome is treated as if it had failed so often: the longest pause, whatever `first`
+ * is. */
 #define UNWELCOME_FAILURES 31u
 
 caucus_status caucus_redial_init(caucus_redial *r, const caucus_link_settings *s, caucus_error *ret_error) {

@@ -1,18 +1,20 @@
 /* redial.h: which address a client dials, and when; how long it believes in a silent connection.
  * layer: link
  *
- * Nothing here reads a clock or opens a socket: `now` is the caller's, in milliseconds from any origin, never going back.
+ * Nothing here reads a clock or opens a socket: `now` is the caller's, in milliseconds from any origin, never going
+ * back.
  *
- * An address that failed is left alone for a while: w/2 to w milliseconds, drawn uniformly so that a fleet does not come
- * back all at once, with w = first, 2*first, 4*first, ... up to the longest pause. It starts again at `first` once a
- * connection has brought something. One that sent nonsense or had no room is left alone for the longest pause; one that refused for good
- * is never dialled again. The next address is the one that may be dialled first; among equals the one that worked last,
- * then those behind it in the list. No two attempts follow each other without a first pause between them.
+ * An address that failed is left alone for a while: w/2 to w milliseconds, drawn uniformly so that a fleet does not
+ * come back all at once, with w = first, 2*first, 4*first, ... up to the longest pause. It starts again at `first` once
+ * a connection has brought something. One that sent nonsense or had no room is left alone for the longest pause; one
+ * that refused for good is never dialled again. The next address is the one that may be dialled first; among equals the
+ * one that worked last, then those behind it in the list. No two attempts follow each other without a first pause
+ * between them.
  *
- * A connection can look alive and be dead. After the last round of a block an announcement is due when the coordinator's
- * deadline is over; one that is late by more than the grace period is not believed in, and the caller dials again. If
- * the coordinator is there it says the same once more, and reports are sent again as they were. A coordinator that waits
- * for a quorum is dialled again less and less often. */
+ * A connection can look alive and be dead. After the last round of a block an announcement is due when the
+ * coordinator's deadline is over; one that is late by more than the grace period is not believed in, and the caller
+ * dials again. If the coordinator is there it says the same once more, and reports are sent again as they were. A
+ * coordinator that waits for a quorum is dialled again less and less often. */
 #ifndef CAUCUS_LINK_REDIAL_H
 #define CAUCUS_LINK_REDIAL_H
 

@@ -2,9 +2,9 @@
  * layer: net
  *
  * A connection costs what its socket and TLS cost and a hundred bytes: frames are read into the loop's arena and parsed
- * where they lie; only a frame whose rest is still to come gets a buffer, which grows with what has come. What is to be sent
- * is a cursor into the history, so a slow reader costs nothing; only bytes that the socket would not take are kept, at
- * most one chunk of them. */
+ * where they lie; only a frame whose rest is still to come gets a buffer, which grows with what has come. What is to be
+ * sent is a cursor into the history, so a slow reader costs nothing; only bytes that the socket would not take are
+ * kept, at most one chunk of them. */
 #ifndef CAUCUS_NET_LOOP_H
 #define CAUCUS_NET_LOOP_H
 

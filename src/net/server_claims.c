@@ -1,12 +1,12 @@
 /* server_claims.c: clients that have heard more than is committed here.
  *
  * A client says in its HELLO how many announcements it has heard. More than were committed means that somebody runs an
- * older copy of the coordinator's state (a backup put back, with its mark), or that the client's own state is not of this
- * run. Deciding on would announce serials a second time with other experts, and draw noise twice for what was released. So
- * such a client is told to come again later, no step is decided while its claim is open, and from two different clients on
- * (one, in a fleet of fewer than four) the coordinator holds that it is the older copy and says so. A claim is closed when
- * the client comes again having heard no more than was committed, or when it is revoked; a person who knows better starts
- * with ignore_claims, and then the clients are refused instead. */
+ * older copy of the coordinator's state (a backup put back, with its mark), or that the client's own state is not of
+ * this run. Deciding on would announce serials a second time with other experts, and draw noise twice for what was
+ * released. So such a client is told to come again later, no step is decided while its claim is open, and from two
+ * different clients on (one, in a fleet of fewer than four) the coordinator holds that it is the older copy and says
+ * so. A claim is closed when the client comes again having heard no more than was committed, or when it is revoked; a
+ * person who knows better starts with ignore_claims, and then the clients are refused instead. */
 #include "net/server_impl.h"
 
 #include <inttypes.h>

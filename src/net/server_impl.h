@@ -19,11 +19,11 @@
  *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
  *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
  *    came by is still in force, and finds out under its own lock; a session is taken from a loop only under that loop's
- *    lock (take_session), or given up by the loop itself when nothing of the connection is left to count (reap). Both are
- *    atomic changes of session[client], so whatever the loop before has written of the client happened before anything
- *    that the next one writes. That is why an item that comes by two connections at once, on two loops, is counted
- *    once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first one's
- *    report is no longer counted (the client sends it again, docs/PROTOCOL.md);
+ *    lock (take_session), or given up by the loop itself when nothing of the connection is left to count (reap). Both
+ *    are atomic changes of session[client], so whatever the loop before has written of the client happened before
+ *    anything that the next one writes. That is why an item that comes by two connections at once, on two loops, is
+ *    counted once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first
+ *    one's report is no longer counted (the client sends it again, docs/PROTOCOL.md);
  *  - has everybody answered? Each batch adds to `answered` and then looks at `enough`; whoever changes `enough` then
  *    looks at `answered`. One of the two sees the other, so no step is left open. Finding out that it is time to close
  *    takes no lock; whether it still is, is looked at again under `lock`.

@@ -264,8 +264,8 @@ static bool stop_after_step(caucus_server *s) {
     return true;
 }
 
-/* Do what has become due: begin the run once enough clients are here, decide the step once enough have answered, end the
- * run after its last step. Called with s->lock held, after anything that may have made one of them due (a report, a
+/* Do what has become due: begin the run once enough clients are here, decide the step once enough have answered, end
+ * the run after its last step. Called with s->lock held, after anything that may have made one of them due (a report, a
  * departure, the clock). Loops until nothing is due, because answers for the next step may have come already. */
 static void step_progress(caucus_server *s) {
     if (s->failure != CAUCUS_OK)

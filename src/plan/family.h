@@ -71,11 +71,11 @@ typedef struct caucus_plan_ops {
 
     uint64_t (*blocks)(const caucus_plan *plan);     /* blocks or phases of the run */
     uint64_t (*selections)(const caucus_plan *plan); /* the most that a run can make */
-    /* The rate of the coordinator's selection number `selection`, from 0 and below the most; false where clients add the
-     * noise. */
+    /* The rate of the coordinator's selection number `selection`, from 0 and below the most; false where clients add
+     * the noise. */
     bool (*select_rate)(const caucus_plan *plan, uint64_t selection, caucus_rational *ret);
-    /* Everything one device contributes to the run, in records: by how much more than one record it moves the pure costs
-     * (`linear`) and the zCDP costs (`square`) of the run together (docs/PRIVACY.md, "A whole device"). */
+    /* Everything one device contributes to the run, in records: by how much more than one record it moves the pure
+     * costs (`linear`) and the zCDP costs (`square`) of the run together (docs/PRIVACY.md, "A whole device"). */
     void (*device)(const caucus_plan *plan, double *ret_linear, double *ret_square);
 } caucus_plan_ops;
 

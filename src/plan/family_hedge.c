@@ -109,8 +109,9 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return true;
 }
 
-/* The draw after b blocks sees b*N losses of a device, each of which moves its exponent as one record does. So the B - 1
- * draws cost N*(1 + .. + B-1) = (B-1) * N*B/2 times a draw, and N^2*(1 + .. + (B-1)^2) = (B-1) * N^2*B(2B-1)/6 under zCDP. */
+/* The draw after b blocks sees b*N losses of a device, each of which moves its exponent as one record does. So the B -
+ * 1 draws cost N*(1 + .. + B-1) = (B-1) * N*B/2 times a draw, and N^2*(1 + .. + (B-1)^2) = (B-1) * N^2*B(2B-1)/6 under
+ * zCDP. */
 static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
     const double n = (double)plan->settings.interval, b = (double)plan->hedge.blocks;
     *ret_linear = n * b / 2;

@@ -1,5 +1,5 @@
-/* family_stoch.c: stoch and limited-updates in the plan: their limits and their text. Calibration, accountant and bounds
- * are in calibrate_stoch.c, account_stoch.c and bounds_stoch.c.
+/* family_stoch.c: stoch and limited-updates in the plan: their limits and their text. Calibration, accountant and
+ * bounds are in calibrate_stoch.c, account_stoch.c and bounds_stoch.c.
  *
  * Limits: m*b*(G + sum of clamps) for a leaf; with weights on earlier phases m*R*sum_a w_a n_a; and for noisy messages
  * the noise as well, up to a tail of probability e^-60. docs/PRIVACY.md, "The grid".

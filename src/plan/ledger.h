@@ -1,5 +1,5 @@
-/* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, and one entry as
- * one line of text and back.
+/* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, and one
+ * entry as one line of text and back.
  * layer: plan
  *
  *     kind <tab> run <tab> block <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash

@@ -1,5 +1,5 @@
-/* plan.h (internal): what a plan is made of. Outside this tree a plan is opaque (<caucus/plan.h>): its parts change with
- * every algorithm that is added.
+/* plan.h (internal): what a plan is made of. Outside this tree a plan is opaque (<caucus/plan.h>): its parts change
+ * with every algorithm that is added.
  * layer: plan
  *
  * Doubles in a plan are for people (bounds, explanations); mechanisms read only integers. */

@@ -1,8 +1,8 @@
 /* plan_text.h: the canonical text of a plan, and its hash.
  * layer: plan
  *
- * A plan has one text: keys in a fixed order (plan_walk.h), fractions in lowest terms. A plan file (<caucus/plan_file.h>)
- * holds exactly these bytes, and their SHA-256 is the plan's name. */
+ * A plan has one text: keys in a fixed order (plan_walk.h), fractions in lowest terms. A plan file
+ * (<caucus/plan_file.h>) holds exactly these bytes, and their SHA-256 is the plan's name. */
 #ifndef CAUCUS_PLAN_PLAN_TEXT_H
 #define CAUCUS_PLAN_PLAN_TEXT_H
 

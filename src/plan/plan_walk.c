@@ -24,8 +24,8 @@ static void yes_no(caucus_walker *w, const char *key, bool *at) {
 }
 
 /* An option that few plans use has a place of its own and no line where it is off: so a plan that does not use it has
- * the same text, and the same name, whether or not its reader has heard of it. Every setting that is added after version
- * 2 of the format is such a key (docs/PROTOCOL.md, "The plan file"). */
+ * the same text, and the same name, whether or not its reader has heard of it. Every setting that is added after
+ * version 2 of the format is such a key (docs/PROTOCOL.md, "The plan file"). */
 static void optional_flag(caucus_walker *w, const char *key, bool *at) {
     if (w->has(w, key, *at))
         yes_no(w, key, at);

@@ -4,7 +4,8 @@
  *     bytes 0-1 purpose | bytes 2-3 phase | bytes 4-7 index | bytes 8-11 lane,   each little-endian,
  * so two decisions never share a stream and the order in which they are made does not matter. The nonce holds the lower
  * 16 bits of the phase and the lower 32 of the index. If the rest of either is not 0, the key is a subkey for it:
- *     phase >> 16 = p > 0:  key <- kdf(key, "phase___", p);     then  index >> 32 = i > 0:  key <- kdf(key, "index___", i)
+ *     phase >> 16 = p > 0:        key <- kdf(key, "phase___", p)
+ *     then index >> 32 = i > 0:   key <- kdf(key, "index___", i)
  * Two different arguments differ in what the nonce holds or in p or i, that is in the nonce or in the key; below 2^16
  * phases and 2^32 indices the key is the one given, and the streams are those of every earlier version.
  * Most streams serve one decision and need a few words: the first refill is one block (8 words).

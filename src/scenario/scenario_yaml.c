@@ -7,8 +7,8 @@
  *     trust: coordinator
  *
  * libyaml's events are taken one by one, and everything that is no scenario (syntax, unknown or repeated fields,
- * nesting, aliases) is refused where it stands, with its line: nothing is allocated for what a file only claims to hold,
- * and no depth is followed. Values are kept as text: a number is converted where its field's meaning is known
+ * nesting, aliases) is refused where it stands, with its line: nothing is allocated for what a file only claims to
+ * hold, and no depth is followed. Values are kept as text: a number is converted where its field's meaning is known
  * (scenario_resolve.c). */
 #include "scenario/nearest.h"
 #include "scenario/scenario.h"

@@ -1,5 +1,5 @@
-/* adversary_random.c: losses that are drawn afresh in every round: gaussian, bernoulli, realizable, cross-entropy and the
- * fair coins of lower-bound-oblivious.
+/* adversary_random.c: losses that are drawn afresh in every round: gaussian, bernoulli, realizable, cross-entropy and
+ * the fair coins of lower-bound-oblivious.
  * layer: sim
  *
  * Draw number e = round*d + expert belongs to (round, expert), so a run of rounds is one run of draws whatever d is; it

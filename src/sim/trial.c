@@ -31,8 +31,8 @@ typedef struct trial {
     uint64_t ahead;                  /* rounds that fit */
     uint64_t made_first, made_count; /* rounds in the buffer (all clients) */
     int64_t *totals;                 /* [d]: every loss of every client, grid units */
-    bool
-        clients_add_totals; /* the clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice */
+    /* The clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice. */
+    bool clients_add_totals;
     caucus_grid grid;
     caucus_clips clips; /* of the losses added up here; the clients know those of theirs */
     caucus_trial_result *result;

@@ -2,8 +2,8 @@
  * layer: store
  *
  * Every document is an object whose first member is "version": 1; docs/schemas describes each. Keys are snake_case: the
- * hyphens of a plan file's keys become underscores. A number that is not finite is null. Text is escaped; it is taken to
- * be UTF-8. A list or object is written over several lines, one member each, unless it is opened as a row. */
+ * hyphens of a plan file's keys become underscores. A number that is not finite is null. Text is escaped; it is taken
+ * to be UTF-8. A list or object is written over several lines, one member each, unless it is opened as a row. */
 #ifndef CAUCUS_STORE_JSON_H
 #define CAUCUS_STORE_JSON_H
 

@@ -18,7 +18,8 @@ typedef struct caucus_ledger_file {
 /** Open a ledger, or begin a new one in memory (nothing is created before the first sync).
  *  In:      epsilon, delta  the budget of a new ledger; with `must_match` an old one must have the same.
  *  Returns: CAUCUS_OK, CAUCUS_E_PATH (unreadable), CAUCUS_E_BUSY (locked by another process), CAUCUS_E_FORMAT
- *           (file, line, what is wrong), CAUCUS_E_CONFLICT (another budget), CAUCUS_E_RANGE, CAUCUS_E_MEMORY. *ret is written only on success. */
+ *           (file, line, what is wrong), CAUCUS_E_CONFLICT (another budget), CAUCUS_E_RANGE, CAUCUS_E_MEMORY.
+ *           *ret is written only on success. */
 caucus_status caucus_ledger_file_open(const char *path, double epsilon, double delta, bool must_match,
                                       caucus_ledger_file *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

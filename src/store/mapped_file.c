@@ -31,10 +31,10 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static uintptr_t page_bytes;
 static struct sigaction before; /* what SIGBUS did until now */
 
-/* Pages of zeros from `at` to `end`. The kernel is asked directly: a handler may call nothing that keeps books, and what
- * stands in for mmap() in a program under ThreadSanitizer does. It would also count the new pages as written here while
- * other threads read them, which is so, and harmless: whatever they read, a number of the file that is gone or a zero,
- * caucus_mapped_cut() is true before they ask. */
+/* Pages of zeros from `at` to `end`. The kernel is asked directly: a handler may call nothing that keeps books, and
+ * what stands in for mmap() in a program under ThreadSanitizer does. It would also count the new pages as written here
+ * while other threads read them, which is so, and harmless: whatever they read, a number of the file that is gone or a
+ * zero, caucus_mapped_cut() is true before they ask. */
 static bool map_zeros(uintptr_t at, uintptr_t end) {
 #ifdef SYS_mmap2
     const long number = SYS_mmap2;

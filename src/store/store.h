@@ -33,7 +33,8 @@ caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void 
 /** Commit one decision: state, its announcement, and ledger lines (text as caucus_ledger_line gives it).
  *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_IO, CAUCUS_E_FULL: it is not, and nothing of it is (only if the
  *           disk itself failed while syncing may it be found, whole, after a restart): send nothing, and either try the
- *           same commit again or end; CAUCUS_E_MEMORY: likewise; CAUCUS_E_ORDER: the announcement's serial is not the next one. */
+ *           same commit again or end; CAUCUS_E_MEMORY: likewise; CAUCUS_E_ORDER: the announcement's serial is not
+ *           the next one. */
 caucus_status caucus_store_commit(caucus_store *store, const uint8_t *state, size_t bytes,
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) CAUCUS_MUST_CHECK;

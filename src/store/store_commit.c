@@ -98,7 +98,8 @@ caucus_status caucus_store_commit(caucus_store *s, const uint8_t *state, size_t 
     s->next_serial++;
     s->next_line += (int64_t)ledger_lines;
     memcpy(s->chain, chain, sizeof chain);
-    /* If this fails nothing may leave; the next opening finds the database one commit ahead of the mark, and goes on. */
+    /* If this fails nothing may leave; the next opening finds the database one commit ahead of the mark, and goes
+     * on. */
     return caucus_mark_write(&s->mark, s->next_serial, s->chain, ret_error);
 }
 

@@ -7,9 +7,9 @@
  *   state(id = 1, serial, bytes BLOB, seal BLOB(32))                      one row, replaced by every commit
  *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, step, list BLOB)  0, 1, 2, ... without gaps
  *   ledger(line PRIMARY KEY, text)                                        1, 2, 3, ... without gaps
- * The serial of the state is that of the last announcement: they were made by the same commit. The seal ties the state to
- * the chain over all announcements (store_chain.h), and DIR/mark (store_mark.h) says outside the database how far that
- * chain had come: so neither a changed row nor a lost log goes unnoticed. */
+ * The serial of the state is that of the last announcement: they were made by the same commit. The seal ties the state
+ * to the chain over all announcements (store_chain.h), and DIR/mark (store_mark.h) says outside the database how far
+ * that chain had come: so neither a changed row nor a lost log goes unnoticed. */
 #ifndef CAUCUS_STORE_STORE_DB_H
 #define CAUCUS_STORE_STORE_DB_H
 

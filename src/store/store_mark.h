@@ -1,14 +1,14 @@
 /* store_mark.h: how far a coordinator has committed, kept outside its database.
  * layer: store
  *
- * One flipped bit in SQLite's log, or a log that is gone, silently takes a database back to an earlier commit, and so does
- * a copy of it that somebody puts back. DIR/mark holds what such an accident does not reach: the number of announcements
- * that are committed, and the hash chain over them (store_chain.h). It is written and synced after each commit and before
- * anything that depends on it leaves, so a database that is behind the mark was rolled back, and one that is one commit
- * ahead was interrupted between the two. Anything else is damage.
+ * One flipped bit in SQLite's log, or a log that is gone, silently takes a database back to an earlier commit, and so
+ * does a copy of it that somebody puts back. DIR/mark holds what such an accident does not reach: the number of
+ * announcements that are committed, and the hash chain over them (store_chain.h). It is written and synced after each
+ * commit and before anything that depends on it leaves, so a database that is behind the mark was rolled back, and one
+ * that is one commit ahead was interrupted between the two. Anything else is damage.
  *
- * The file has two places of 256 bytes, written in turn: a write that is torn leaves the other place, which is one commit
- * older. A place holds, integers with the least significant byte first:
+ * The file has two places of 256 bytes, written in turn: a write that is torn leaves the other place, which is one
+ * commit older. A place holds, integers with the least significant byte first:
  *   0   8  "CAUCmark"
  *   8   4  format, 1
  *   12  4  0

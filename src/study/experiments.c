@@ -124,8 +124,8 @@ caucus_status caucus_study_play(caucus_study *study, const char *step, const cau
     return status;
 }
 
-/* What the paper's constants must be asked for so that they guarantee `epsilon`. Every noise scale and rate of theirs is
- * proportional to what is asked, and so is the guarantee. */
+/* What the paper's constants must be asked for so that they guarantee `epsilon`. Every noise scale and rate of theirs
+ * is proportional to what is asked, and so is the guarantee. */
 static caucus_status ask_for_guarantee(caucus_settings *settings, double epsilon, caucus_error *ret_error) {
     caucus_plan *plan = NULL;
     settings->epsilon = epsilon;

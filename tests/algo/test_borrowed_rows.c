@@ -1,4 +1,5 @@
-/* test_borrowed_rows.c: a client that borrows its losses is the client that was handed them (src/algo/borrowed_rows.h). */
+/* test_borrowed_rows.c: a client that borrows its losses is the client that was handed them
+ * (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ static void assert_same_state(const caucus_client *a, const caucus_client *b) {
     free(right);
 }
 
-/* Play `borrowing` with rows borrowed in pieces, some returned, some not next to one another, some handed over in between. */
+/* Play `borrowing` with rows borrowed in pieces, some returned, some not next to one another, some handed over in
+ * between. */
 static void play(const caucus_settings *s, uint64_t seed) {
     federation handed, borrowing;
     federation_open(&handed, s, seed);

@@ -1,4 +1,5 @@
-/* test_shared_clients.c: clients that share what all of them know are the clients that keep it each (src/algo/borrowed_rows.h). */
+/* test_shared_clients.c: clients that share what all of them know are the clients that keep it each
+ * (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"
 
 #include "algo/borrowed_rows.h"

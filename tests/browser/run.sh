@@ -21,7 +21,7 @@ case ${1:-} in
     --screenshot) arguments=(--screenshot "${2:-$source_dir/docs/img/status.png}");
         mkdir -p "$(dirname "${arguments[1]}")" ;;
     "") ;;
-    *) sed -n '4,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '5,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 python3 "$source_dir/tests/browser/drive.py" "$demo" "${arguments[@]}"
 

@@ -25,7 +25,7 @@ ran=0
 for file in "$source"/experiments/*.yaml; do
     ran=$((ran + 1))
     # The command that the file's second line gives, with one trial; its paths end where the data lies here.
-    command=$(sed -n '2s/^#   caucus //p' "$file")
+    command=$(sed -n '1,3s/^#   caucus //p' "$file")
     if [[ "$command" != "simulate experiments/$(basename "$file")"* ]]; then
         echo "not ok: $file says how to run another file: $command"
         failures=$((failures + 1))

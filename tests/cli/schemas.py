@@ -71,9 +71,11 @@ def simulations():
         check("simulate", text.read(), "results.json")
     verb("simulate", *own, "--algorithm", "hedge", "--epsilon", "infinite", "--trials", "2", "--ledger", "open.ledger")
     verb("simulate", *own, "--algorithm", "stoch", "--adversary", "cross-entropy", "--trees", "1,auto", "--trials", "2")
-    verb("simulate", "simulate", *SMALL, "--trust", "nobody", "--algorithm", "stoch", "--message", "vote,shortlist,knorm",
+    verb("simulate", "simulate", *SMALL, "--trust", "nobody", "--algorithm", "stoch", "--message",
+        "vote,shortlist,knorm",
          "--trials", "2")
-    verb("simulate", *own, "--algorithm", "svt,hedge", "--trials", "2", "--ledger", "budget.ledger", "--budget", "5,1e-6")
+    verb("simulate", *own, "--algorithm", "svt,hedge", "--trials", "2", "--ledger", "budget.ledger", "--budget",
+        "5,1e-6")
     text, delay = "", 0.2
     while not text:  # a signal that comes before the program listens to it ends it without a word: later, then
         with subprocess.Popen([CAUCUS, "simulate", "--trust", "coordinator", "--trials", "100000", "--format", "json"],
@@ -90,11 +92,15 @@ def plans():
                   "--trust coordinator --unit client-block --interval 4", "--trust coordinator --rounds 1",
                   "--trust coordinator --algorithm sparse-vector", "--trust coordinator --algorithm hedge",
                   "--trust coordinator --algorithm leader", "--trust coordinator --algorithm hedge --epsilon infinite",
-                  "--trust coordinator --algorithm stoch --past-phases", "--trust coordinator --algorithm limited-updates",
-                  "--trust coordinator --algorithm stoch --convex 1,0.5 --trees 2", "--trust coordinator --calibration paper",
+                  "--trust coordinator --algorithm stoch --past-phases",
+                      "--trust coordinator --algorithm limited-updates",
+                  "--trust coordinator --algorithm stoch --convex 1,0.5 --trees 2",
+                      "--trust coordinator --calibration paper",
                   "--trust paper-local --algorithm stoch --calibration paper --delta 1e-6",
-                  "--trust nobody --algorithm stoch --message vote", "--trust nobody --algorithm stoch --message shortlist",
-                  "--trust nobody --algorithm stoch --message knorm", "--trust nobody --algorithm stoch --message laplace-d",
+                  "--trust nobody --algorithm stoch --message vote",
+                      "--trust nobody --algorithm stoch --message shortlist",
+                  "--trust nobody --algorithm stoch --message knorm",
+                      "--trust nobody --algorithm stoch --message laplace-d",
                   "--trust nobody --algorithm stoch --message gauss --delta 1e-6",
                   "--trust coordinator --clients 1000000 --rounds 100000"):
         verb("plan", "plan", *words.split())
@@ -108,14 +114,17 @@ def status_of(port):
 
 
 def live():
-    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds", "20", "--write", "plan.yaml")
-    serve = subprocess.Popen([CAUCUS, "serve", "--plan", "plan.yaml", "--state", "state", "--insecure", "--listen", "127.0.0.1:0",
+    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds", "20", "--write",
+        "plan.yaml")
+    serve = subprocess.Popen([CAUCUS, "serve", "--plan", "plan.yaml", "--state", "state", "--insecure", "--listen",
+        "127.0.0.1:0",
                               "--http", "127.0.0.1:0", "--seed", "1", "--stay", "--format", "json"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
     try:
         first = check("serve_listening", serve.stdout.readline(), "serve: the first line")
         check("status", status_of(first["http_port"]), "serve: status before the start")
-        clients = [subprocess.Popen([CAUCUS, "join", "--plan", "plan.yaml", "--connect", first["listening"], "--insecure",
+        clients = [subprocess.Popen([CAUCUS, "join", "--plan", "plan.yaml", "--connect", first["listening"],
+            "--insecure",
                                      "--client", str(i), "--adversary", "realizable", "--seed", "1"],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in (1, 2)]
         check("serve_summary", serve.stdout.readline(), "serve: the last line")

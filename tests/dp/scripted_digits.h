@@ -1,8 +1,8 @@
 /* scripted_digits.h: streams whose every digit a test has written, for draws that look further than the first word.
  *
- * The test is linked with --wrap for the two functions that read further digits (rng/words.h). While script_on they give
- * script[place % SCRIPT_PLACES][digit], and script_rest after the last that was written; otherwise what the cipher gives.
- * Reads of digit 2 and further are counted: those are made only where 128 bits did not decide. */
+ * The test is linked with --wrap for the two functions that read further digits (rng/words.h). While script_on they
+ * give script[place % SCRIPT_PLACES][digit], and script_rest after the last that was written; otherwise what the cipher
+ * gives. Reads of digit 2 and further are counted: those are made only where 128 bits did not decide. */
 #ifndef CAUCUS_TESTS_SCRIPTED_DIGITS_H
 #define CAUCUS_TESTS_SCRIPTED_DIGITS_H
 

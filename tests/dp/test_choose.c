@@ -1,5 +1,6 @@
-/* test_choose.c: selections of fixed work: the same map from stream to expert as the plain version, live and seeded, also
- * where the first bits do not decide; and its law, bracketed by all prefixes of four bits, no statistics involved. */
+/* test_choose.c: selections of fixed work: the same map from stream to expert as the plain version, live and seeded,
+ * also where the first bits do not decide; and its law, bracketed by all prefixes of four bits, no statistics
+ * involved. */
 #include "dp/choose.h"
 #include "dp/laws.h"
 

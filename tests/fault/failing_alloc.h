@@ -8,8 +8,8 @@
  *
  * A test writes one function that does the operation between failing_begin() and failing_end(), checks that a failure
  * left everything as it was, and gives what came out as a number on success. failing_each() calls it again and again:
- * with no failure, which gives the number to expect; then with allocation 1, 2, 3, ... failing, once alone and once with
- * every allocation after it, until the operation succeeds because it makes fewer allocations than that. Each time:
+ * with no failure, which gives the number to expect; then with allocation 1, 2, 3, ... failing, once alone and once
+ * with every allocation after it, until the operation succeeds because it makes fewer allocations than that. Each time:
  *   - if an allocation of ours failed (the caller is in this program rather than in a library), the status is one of
  *     those that the test accepts, CAUCUS_E_MEMORY if it says nothing; a library may do without and succeed, with the
  *     same number;

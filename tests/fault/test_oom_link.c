@@ -1,7 +1,8 @@
 /* The client to embed when memory runs out: made, restored, and through a whole run.
  *
  * In the run one call fails; the caller does what the header says (drops the connection and comes again) and the run
- * ends with the same experts, every report counted once and none made with other noise (hall.h looks at every frame). */
+ * ends with the same experts, every report counted once and none made with other noise (hall.h looks at every
+ * frame). */
 #include "fault/failing_alloc.h"
 
 #include "link/plain_link.h"

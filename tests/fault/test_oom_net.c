@@ -1,9 +1,9 @@
-/* The live coordinator when memory runs out: opening it, a whole run over loopback with and without TLS, the list of the
- * revoked, the status page.
+/* The live coordinator when memory runs out: opening it, a whole run over loopback with and without TLS, the list of
+ * the revoked, the status page.
  *
  * In a run the server's threads fail and the test's own does not. Whatever fails, a client is never told that it is
- * refused for good: its connection ends and it comes again, or the server ends with CAUCUS_E_MEMORY and is started again
- * from its state. The experts are those of the federation in one process, and so is every decision. */
+ * refused for good: its connection ends and it comes again, or the server ends with CAUCUS_E_MEMORY and is started
+ * again from its state. The experts are those of the federation in one process, and so is every decision. */
 #include "fault/failing_alloc.h"
 
 #include "net/server_testing.h"

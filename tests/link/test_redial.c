@@ -123,7 +123,8 @@ static void test_pauses(void **state) {
         assert_true(most[n] > least[n]); /* all 200 equal: below 1e-390 */
 }
 
-/* Another address is tried after a short pause, whatever the state of the first; one that worked is tried again first. */
+/* Another address is tried after a short pause, whatever the state of the first; one that worked is tried again
+ * first. */
 static void test_choice(void **state) {
     (void)state;
     const char *const address[] = {"a", "b", "c"};
@@ -211,8 +212,8 @@ static void test_no_answer(void **state) {
     caucus_link_free(link);
 }
 
-/* After a block: the deadline and two seconds; then twice as long each time, up to five minutes; and the client has been
- * without a coordinator since the last time that one kept its deadline. */
+/* After a block: the deadline and two seconds; then twice as long each time, up to five minutes; and the client has
+ * been without a coordinator since the last time that one kept its deadline. */
 static void test_patience(void **state) {
     (void)state;
     caucus_link *link = link_of(NULL, 0);

@@ -1,4 +1,5 @@
-/* What a plan is asked by name: the same as its parts say, for every family; and the rates of the selections it makes. */
+/* What a plan is asked by name: the same as its parts say, for every family; and the rates of the selections it
+ * makes. */
 #include "plan/plan_testing.h"
 
 #include "plan/ledger.h"

@@ -2,8 +2,8 @@
  *
  * A run of 20 commits is copied while it is going on, so that most of it is in SQLite's log, and once more after it has
  * stopped, when all of it is in the database. Then bits are flipped one at a time, in database, log and mark: whatever
- * opens must hold the whole history, whatever does not is refused. Every STRIDE-th byte has one bit flipped, which differs
- * from byte to byte; CAUCUS_ROT_STRIDE=1 CAUCUS_ROT_BITS=8 (make nightly) tries every bit of every byte. */
+ * opens must hold the whole history, whatever does not is refused. Every STRIDE-th byte has one bit flipped, which
+ * differs from byte to byte; CAUCUS_ROT_STRIDE=1 CAUCUS_ROT_BITS=8 (make nightly) tries every bit of every byte. */
 #define _GNU_SOURCE /* memmem */
 #include "store/store_testing.h"
 
@@ -137,7 +137,8 @@ static void no_log_at_all(void **state) {
         free(going.bytes[i]);
 }
 
-/* A copy of the whole directory, its mark included, cannot be told by the directory alone; a copy of the database can. */
+/* A copy of the whole directory, its mark included, cannot be told by the directory alone; a copy of the database
+ * can. */
 static void an_older_database_is_refused(void **state) {
     (void)state;
     char dir[160];

@@ -20,8 +20,8 @@ static void test_fair_coins_at_finite_horizons(void **state) {
     assert_true(exact / limit <= later + 1e-3 && later < 1);
 }
 
-/* Exponential weights of rate `rate` on one expert without losses and d - 1 that always lose 1: what it loses in `rounds`
- * rounds, where the best expert loses nothing. */
+/* Exponential weights of rate `rate` on one expert without losses and d - 1 that always lose 1: what it loses in
+ * `rounds` rounds, where the best expert loses nothing. */
 static double regret_of_weights(uint32_t rounds, uint32_t experts, double rate) {
     double total = 0;
     for (uint32_t t = 0; t < rounds; t++) {

@@ -1,8 +1,8 @@
 /* rejection.h: selections that stop as soon as they can, kept so that the timing test has something to find.
  *
  * These are exact too, and this is how caucus selected until it was seen that time alone tells scores: the exponential
- * mechanism draws experts until a coin accepts one, permute-and-flip visits them in random order. The scalar samplers of
- * samplers.h (caucus_geometric, caucus_knorm) play the same part for noise. */
+ * mechanism draws experts until a coin accepts one, permute-and-flip visits them in random order. The scalar samplers
+ * of samplers.h (caucus_geometric, caucus_knorm) play the same part for noise. */
 #ifndef CAUCUS_TESTS_REJECTION_H
 #define CAUCUS_TESTS_REJECTION_H
 

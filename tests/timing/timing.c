@@ -2,12 +2,12 @@
  *
  * Usage: timing [RUNS]      RUNS per mode and measurement, 100000 unless said
  *
- * Selections and votes: two classes of scores, all equal and one far ahead of a spread. Thresholds, checks and K-norm add
- * noise to what they are given and do nothing else with it, so their classes are small and large noise: streams are sorted
- * beforehand by what they will give. Classes are mixed at random in one run (welch.h).
+ * Selections and votes: two classes of scores, all equal and one far ahead of a spread. Thresholds, checks and K-norm
+ * add noise to what they are given and do nothing else with it, so their classes are small and large noise: streams are
+ * sorted beforehand by what they will give. Classes are mixed at random in one run (welch.h).
  * A mode fails if three measurements in a row say that time depends on the class, all with the same sign: a correct one
- * does so with probability below (2.1e-5)^3, and there are 13. Those that are known to leak must be found out by the first,
- * with a tenth of the runs. Needs keys that are not seeded: for seeded ones the samplers may take less time. */
+ * does so with probability below (2.1e-5)^3, and there are 13. Those that are known to leak must be found out by the
+ * first, with a tenth of the runs. Needs keys that are not seeded: for seeded ones the samplers may take less time. */
 #include "rejection.h"
 #include "welch.h"
 

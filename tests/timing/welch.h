@@ -1,9 +1,10 @@
-/* welch.h: do two classes of runs take different time? The test that dudect makes (Reparaz, Balasch and Verbauwhede 2017).
+/* welch.h: do two classes of runs take different time? The test that dudect makes (Reparaz, Balasch and Verbauwhede
+ * 2017).
  *
  * Times of two classes, measured in random order, are compared by Welch's t. A busy machine adds long delays that have
- * nothing to do with the classes, so the test is made on all times and on those below the 90 % and 50 % quantiles of both
- * classes together, and the largest |t| counts. If time does not depend on the class each t is standard normal (it takes
- * means of very many), so |t| >= 4.5 has probability below 7e-6, one of three below 2.1e-5. */
+ * nothing to do with the classes, so the test is made on all times and on those below the 90 % and 50 % quantiles of
+ * both classes together, and the largest |t| counts. If time does not depend on the class each t is standard normal (it
+ * takes means of very many), so |t| >= 4.5 has probability below 7e-6, one of three below 2.1e-5. */
 #ifndef CAUCUS_TESTS_WELCH_H
 #define CAUCUS_TESTS_WELCH_H
 
