@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door. CMake does the work (CMakePresets.json); this file only gives it short names.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20

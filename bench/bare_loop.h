@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bare_loop.h: the floor under the coordinator: event loops that only move the bytes.
  *
  * The same system calls as src/net/loop*.c, and the same TLS: wait, read from whoever has sent, and when everybody has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h: what the benchmarks share: a clock, side-by-side measurement, and where they ran.
  *
  * Machines are shared and noisy, so a figure is always a ratio of two things measured by turns in one run:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_load.h: m clients in one process: they join, and answer every announcement with a report at once.
  *
  * One thread, one epoll, real sockets. It cannot tell the coordinator from the bare loop, so whatever it costs, it

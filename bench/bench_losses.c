@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_losses.c: what making one loss costs, against NumPy's standard_normal in the same run.
  *
  *   bench_losses [--json] [--movielens DIRECTORY]

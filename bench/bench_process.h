@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_process.h: benchmarks of several processes: start, talk, pin, measure from outside. */
 #ifndef CAUCUS_BENCH_PROCESS_H
 #define CAUCUS_BENCH_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_samplers.c: what exactness costs. Every exact sampler against its naive floating-point counterpart.
  *
  * Both draw from the same kind of ChaCha20 stream, in the same process, in turns of a few milliseconds; what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_serve.c: what the live coordinator costs beyond moving the bytes.
  *
  *  - client-rounds per second, and per second of the coordinator's processor time, beside the bare loop

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_side.h: one server, the coordinator or the bare loop, in a process of its own, and its load in another. */
 #ifndef CAUCUS_BENCH_SIDE_H
 #define CAUCUS_BENCH_SIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_simulate.c: what the simulator costs beyond making the losses, how cost grows, and the plain NumPy version.
  *
  *  - a full trial against only making the same losses and adding them up (the floor), one core;

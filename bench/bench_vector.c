@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_vector.c: the coordinator's and the simulator's inner loops against what the machine's memory can do.
  *
  * From memory: rows of d = 100 int64 from a buffer far larger than any cache, added to one accumulator, against

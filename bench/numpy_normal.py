@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What NumPy needs for one standard normal: nanoseconds, the best of several runs. Run by bench_losses."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Make a C file that holds a text file: cmake -DINPUT=docs/PAPER.md -DOUTPUT=paper_md.c -DNAME=caucus_paper_md -P
 # embed.cmake gives `const char NAME[]` (ending in 0) and `const unsigned long NAME_length`.
 file(READ "${INPUT}" hex HEX)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler flags. Results must not depend on the compiler or its options: strict floating point
 # everywhere, and no instruction set beyond the platform's baseline.
 set(CMAKE_C_STANDARD 11)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `make install` puts where. The pkg-config files and the CMake package find their prefix from their own place, so
 # a staged or moved copy works.
 include(CMakePackageConfigHelpers)

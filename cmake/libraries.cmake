@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Three libraries, each with everything the one before it has, so that a program links exactly one of them:
 #   libcaucus       layers num rng dp plan algo                 the machines, for any transport of your own
 #   libcaucus-link  + wire, the files of store, link            what a device needs: no socket, no SQLite, no OpenSSL

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The program and the benchmarks are optimised across files: a round of the simulator is a dozen small functions in
 # nearly as many files, and a tenth of its time goes into the calls. They get the core and the simulator as objects of
 # their own, which stand before the libraries; tests and other people's programs link the plain libraries, without

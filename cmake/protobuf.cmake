@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # proto/caucus.proto to C: ${caucus_pb_dir}/wire/caucus.pb-c.{c,h}, included as "wire/caucus.pb-c.h". Generated code is
 # not ours to clean: it is compiled without our warnings.
 find_program(PROTOC_C protoc-c REQUIRED)

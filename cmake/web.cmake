@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The status page's files (web/), held in the program: caucus_web_NAME_EXT and caucus_web_NAME_EXT_length.
 foreach(file index.html style.css app.js icon.svg)
     string(REPLACE "." "_" symbol caucus_web_${file})

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link_client.c: a client of a live federation inside your own program: your event loop, your TLS, your storage.
  *
  * `caucus join` is a client for the shell. A device that measures losses itself embeds the link instead

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_selection.c: a fleet settles on one of six models, and changes its mind when an update breaks it.
  *
  * Twenty devices run six candidate models side by side and know, each round, the share of answers each one got wrong.

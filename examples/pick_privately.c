@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pick_privately.c: one private choice, from the first number to the last line of the ledger.
  *
  * Forty clients have each tried five spam filters and know the share of mails each one got wrong. They want

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recommender.c: which genre should twelve shops put forward, if nobody may see what a customer likes?
  *
  * Every round each shop meets one user of MovieLens, 1M or 100K. Experts are the 18 genres; the loss of a genre for a

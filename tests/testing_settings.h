@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* testing_settings.h: the settings that nearly every test chooses, in one line; all others are the defaults. */
 #ifndef CAUCUS_TESTS_TESTING_SETTINGS_H
 #define CAUCUS_TESTS_TESTING_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // app.js: keeps the page up to date. The server writes the page whole; this fetches it again every second and
 // exchanges the elements marked data-live that have changed. Nothing is computed here, nothing is sent anywhere else.
 "use strict";

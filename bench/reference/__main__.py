@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the plain version and print one JSON object: see README.md beside this file."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise and thresholds of Fed-SVT and Fed-Hedge from the formulas of docs/PRIVACY.md, in plain floats.
 
 Independent of the C library on purpose: where that one convolves on a grid and rounds towards privacy, this one

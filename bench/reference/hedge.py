@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fed-Hedge: at each block one shared draw P(y) ~ exp(-e_H cum(y)/m) (docs/PRIVACY.md, "Fed-Hedge")."""
 import numpy as np
 

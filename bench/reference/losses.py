@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loss sequences by name. All losses lie in [0, 1]; every one is fixed before the run sees an expert.
 
 A sequence is read forward: rounds(n) gives the next n rounds as an array (n, clients, experts). The time spent

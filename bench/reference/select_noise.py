@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Private selection of the smallest score, along the last axis, as report-noisy-min with the right noise.
 
 Continuous noise in floats: the laws are those of the exact samplers up to the grid (2^-20 of a loss), far below

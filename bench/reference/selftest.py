@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Known values: the calibration against published tables, the selections against closed forms, the sequences against
 their definitions. Seeds are fixed, so the outcome is too; the chi-square limits have a false-alarm rate of 1e-6."""
 import math

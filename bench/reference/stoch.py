@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fed-DP-OPE-Stoch for experts with fixed losses (linear in the mixture), and Limited Updates with one client.
 
 Phase p covers the rounds 2^(p-1) .. 2^p - 1 and plays what was learnt from phase p-1 alone; phase 1 plays a uniform

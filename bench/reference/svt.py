@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fed-SVT: keep an expert until it has cost more than a noisy threshold, then draw another (docs/PRIVACY.md,
 "Fed-SVT"). Sparse-Vector is the same with one client and blocks of one round.
 

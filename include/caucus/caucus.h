@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caucus.h: the whole public interface. Each header says what it is for in its first lines.
  * layer: show
  *

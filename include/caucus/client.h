@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.h: the client's state machine. Give it losses and announcements, take an expert and reports.
  * layer: algo
  *

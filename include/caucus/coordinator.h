@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator.h: the coordinator's state machine. Give it reports, take announcements.
  * layer: algo
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger.h: what has been released about one body of data, and what is left.
  * layer: plan
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.h: a client for your own event loop: give it losses and bytes, take an expert and bytes.
  * layer: link
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* message.h: everything that passes between a client and the coordinator.
  * layer: algo
  *

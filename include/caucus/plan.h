@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h: the immutable result of calibration. Everything a run does is fixed here, in integers.
  * layer: plan
  *

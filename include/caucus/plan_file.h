@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_file.h: plans as files, for the coordinator and its clients.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rational.h: exact non-negative fractions for budgets, rates and scales.
  * layer: num
  *

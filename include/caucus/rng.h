@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rng.h: streams of random bits, ChaCha20 (libsodium).
  * layer: rng
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* samplers.h: exact draws from discrete laws, in integers only.
  * layer: dp
  *

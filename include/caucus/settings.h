@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* settings.h: what a person asks for. A plan (plan.h) is what calibration makes of it.
  * layer: plan
  *

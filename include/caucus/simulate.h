@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simulate.h: whole simulated federations: a scenario in, results out.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.h: how the library says what went wrong.
  * layer: num
  *

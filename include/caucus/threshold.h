@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threshold.h: above-threshold with the epoch rule that makes it cheap.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.h: which version of the library these headers belong to, and which one is running.
  * layer: num
  *

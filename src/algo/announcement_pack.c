@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* announcement_pack.c: see announcement_pack.h. */
 #include "algo/announcement_pack.h"
 

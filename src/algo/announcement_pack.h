@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* announcement_pack.h: the announcement in a saved state, and whether a plan could ever have made it. */
 #ifndef CAUCUS_ALGO_ANNOUNCEMENT_PACK_H
 #define CAUCUS_ALGO_ANNOUNCEMENT_PACK_H

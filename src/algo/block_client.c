@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* block_client.c: the client of svt, hedge and leader: sums of losses, block by block.
  *
  * It keeps one vector: the losses not yet reported as a vector. A COST report is the cost of the expert in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* borrowed_rows.h: a fast path for the simulator, which holds the losses of many clients in memory.
  * layer: algo
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.c: what every client machine does: count rounds, hear announcements, know when a report is due.
  *
  * A report becomes due when the rounds it speaks of have all been observed. It is made once; asking again

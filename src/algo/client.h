@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.h (internal): what the client machines share.
  *
  * A simulation holds a million of these, so each holds only what its plan needs and what is its own: one vector of d

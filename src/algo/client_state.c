@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client_state.c: a client's state as bytes, and back. See include/caucus/client.h.
  *
  * Draws from a mixture (stoch with trees) go on from a fresh stream after a restart: they are made from what was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator.c: what every coordinator machine does: announce, count each report once, close a step. */
 #include "algo/coordinator.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator.h (internal): what the coordinator machines share.
  *
  * coordinator.c holds what is common: announcements and who has answered. The families (machine.h) decide: svt

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator_epoch.c: which key a coordinator draws from, and when it forgets.
  *
  * An epoch lasts from one selection to the next. Its key is kdf(run key, selections made before it); the run key is new

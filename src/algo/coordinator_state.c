@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator_state.c: a coordinator's state as bytes, and back.
  *
  * Saved when a step has been closed: then nothing of the next step has been counted, and whatever arrives later and is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hedge_coordinator.c: Fed-Hedge (one shared draw per block) and leader (follow the leader, no privacy).
  *
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h: how a family of algorithms is played: one table of operations for its clients, one for its coordinator.
  * layer: algo
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* message.c: the cost of messages. See message.h. */
 #include <caucus/message.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.c: measuring, writing and reading integers. See pack.h. */
 #include "algo/pack.h"
 

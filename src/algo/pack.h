@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h: one list of fields that measures, writes and reads a machine's state.
  *
  * A state is little-endian, starts with a magic word and the sizes it was made for, and ends with a SHA-256 of all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partial.c: the sums of one counting thread: made, merged into the coordinator, wiped. See partial.h. */
 #include "algo/partial.h"
 

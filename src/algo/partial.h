@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partial.h: what one counting thread has added up of the step in hand (see <caucus/coordinator.h>).
  * layer: algo
  *

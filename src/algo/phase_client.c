@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_client.c: the client of stoch (Fed-DP-OPE-Stoch): learns from one phase, plays in the next.
  *
  * Linear losses need no samples in memory: each root's slice is a running sum, and right vertices add exactly 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_client_state.c: stoch's clients: what they may be asked, and their own part of a saved state. */
 #include "algo/machine.h"
 #include "algo/schedule.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_coordinator.c: Fed-DP-OPE-Stoch. Learn from one phase, play in the next, each twice as long.
  *
  * Each leaf of a phase's trees is one step: the clients' estimates are added up and one expert is selected; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_coordinator_state.c: stoch's coordinator: what it can ask, its own part of a saved state, and its releases. */
 #include "algo/machine.h"
 

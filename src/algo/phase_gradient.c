@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_gradient.c: convex losses: the gradient estimates along a path of a DP-FW tree, in integers.
  *
  * V is b*v of the paper. At a root V = sum of quantised gradients at the current mixture. At a right child at

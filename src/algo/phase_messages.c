@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_messages.c: stoch under trust nobody: what becomes of messages that are private by themselves.
  *
  * Everything here is post-processing of private messages, so using all of them again in later phases is free

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase_space.c: the memory of stoch's clients: which vectors a plan needs, and what clients have in common. */
 #include <stdlib.h>
 

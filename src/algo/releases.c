@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* releases.c: see releases.h. Amounts are the plan's own integers (docs/PRIVACY.md, "The accountant": pure epsilon of
  * Fed-SVT = G*max(rate_T, rate_Q) + sum_k 2*G*rate_k; a draw of Fed-Hedge 2*G*rate). */
 #include "algo/releases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* releases.h: what each decision of a coordinator releases, written to a ledger.
  * layer: algo
  *

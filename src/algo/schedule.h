@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h: which rounds make a block or a phase. Rounds, blocks and phases count from 1.
  *
  * Blocks (svt, hedge): block n covers rounds (n-1)N+1 .. min(nN, T).

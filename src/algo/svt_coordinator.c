@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* svt_coordinator.c: Fed-SVT. Keep the expert in force until it has cost too much, then choose another.
  *
  * After each block but the last: q (what the expert has cost all clients since it was chosen) plus fresh noise is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree.c: walking the trees of DP-FW leaf by leaf. See tree.h. */
 #include "algo/tree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree.h: the order in which DP-FW visits its trees (the paper's Algorithm 3, indexed by leaf).
  *
  * Tree j = 1..T1 has depth j and 2^j leaves. Between two consecutive leaves exactly one new vertex

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wipe.h: free what held losses, sums or noise. */
 #ifndef CAUCUS_ALGO_WIPE_H
 #define CAUCUS_ALGO_WIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit.c: one audit on all cores: runs to find an event, fresh runs to count it. See audit.h. */
 #include "audit/audit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit.h: does a privacy claim hold? Measured from outside, by running the thing very often on two neighbouring
  * inputs. layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_bound.c: exact binomial bounds. See audit_bound.h. */
 #include "audit/audit_bound.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_bound.h: what k events in n runs say about a probability, and two probabilities about epsilon.
  * layer: audit
  *

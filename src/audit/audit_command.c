@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_command.c: audit a program that is not ours: it reads a data set and prints one output per line. See audit.h.
  *
  * The command is split at spaces and started directly (posix_spawnp), never through a shell: what is in a path cannot

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_event.c: which event to count. See audit.h.
  *
  * Any event gives a valid bound, since it is counted on fresh runs; a good one gives a large bound. Events are judged

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_federation.c: whole runs of coordinator and clients on neighbouring losses. See audit_parts.h.
  *
  * Plans come from caucus_plan_new and the machines are those of src/algo; a broken twin alters the integers of its own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_mechanism.c: single mechanisms, through the public samplers. See audit_parts.h. */
 #include "audit/audit_parts.h"
 

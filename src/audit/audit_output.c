@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_output.c: results of audits as a table, JSON and CSV, and as files. See audit.h. */
 #include "audit/audit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_page.c: audits as one page: claimed against measured epsilon, a row each. See audit.h.
  *
  * Self-contained: no script, no outside host. The plot says nothing that the table below it does not say in words;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_parts.h: what the table of audits is made of.
  * layer: audit */
 #ifndef CAUCUS_AUDIT_AUDIT_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_table.c: what is audited, and on which worst case. See audit.h; docs/PRIVACY.md has the claims.
  *
  * Every sound entry is followed by its broken twins. Scores, costs and thresholds of single mechanisms are in steps of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit.c: `caucus audit`: measure whether the privacy claims hold, ours or an outside program's.
  *
  * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* browser.h: have a page shown by whatever this desktop shows pages with.
  * layer: cli
  *

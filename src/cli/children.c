@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* children.c: see children.h. */
 #define _GNU_SOURCE /* pipe2 */
 #include "cli/children.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* children.h: processes of this same program, started, read from, and always ended.
  * layer: cli
  *

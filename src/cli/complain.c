@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* complain.c: see complain.h. */
 #include "cli/complain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* complain.h: the one line with which a verb fails.
  * layer: cli
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exit_codes.c: see exit_codes.h. */
 #include "cli/exit_codes.h"
 

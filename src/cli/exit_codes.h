@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exit_codes.h: how the program ends, in one table for every verb.
  * layer: cli
  *

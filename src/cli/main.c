@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: the program `caucus`: overview, --help, --version, and the way to a verb.
  *
  * Exit codes: see exit_codes.h. An error is one line that names the fix. */

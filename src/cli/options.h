@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h: command lines, for every verb.
  * layer: cli
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c: `caucus plan`: calibrate a run before it is run.
  *
  * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */

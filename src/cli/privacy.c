@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
 #include "cli/complain.h"
 #include "cli/verbs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h: a bar on standard error, for people who wait.
  * layer: cli
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reproduce.c: `caucus reproduce`: the paper's experiments, run again, as a report.
  *
  * What can go wrong is looked for first (options, gnuplot, the folder), then everything is run, and only a complete

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simulate.c: `caucus simulate`: any algorithm against any adversary, or your own losses.
  *
  * Everything is checked before anything is played or written. Results go to standard output, remarks and the progress

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stop.h: Ctrl-C and SIGTERM as a flag: finish what can be finished, then say how to go on. */
 #ifndef CAUCUS_CLI_STOP_H
 #define CAUCUS_CLI_STOP_H

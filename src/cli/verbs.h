@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verbs.h: the verbs of the program `caucus`, one line each.
  *
  * To add one: write src/cli/NAME.c with `int caucus_cli_NAME(int argc, char **argv)`, where argv[0] is the

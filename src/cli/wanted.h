@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wanted.h: what is to become of the results of a scenario: the fields that only the program knows. */
 #ifndef CAUCUS_CLI_WANTED_H
 #define CAUCUS_CLI_WANTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loss_lines.c: see loss_lines.h. */
 #include "data/loss_lines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loss_lines.h: losses as lines of text, one row per line, in pieces as they come.
  * layer: data
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* movielens.c: from ratings per film to mean ratings per genre.
  * layer: data
  *

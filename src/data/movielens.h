@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* movielens.h: MovieLens ratings as losses of genres for users.
  * layer: data
  *

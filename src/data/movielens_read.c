@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* movielens_read.c: hand-written readers for the four kinds of lines.
  * layer: data
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* movielens_read.h: the files of MovieLens, line by line. Private to movielens*.c.
  * layer: data */
 #ifndef CAUCUS_DATA_MOVIELENS_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.c: the .npy header parser and row access.
  * layer: data
  *

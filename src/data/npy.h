@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.h: losses from a NumPy file, read where they lie.
  * layer: data
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* address.h: "host:port", for listeners and for those who dial.
  * layer: dial */
 #ifndef CAUCUS_DIAL_ADDRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.c: see certificate.h. */
 #include "dial/certificate.h"
 

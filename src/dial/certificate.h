@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.h: a small certificate authority, made for one federation and thrown away.
  * layer: dial
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certify.h: a directory of certificates to try a live federation with.
  * layer: dial
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dial.c: see dial.h. */
 #include "dial/dial.h"
 

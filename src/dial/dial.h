@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dial.h: the socket under a link: dial out, shake hands, move bytes, and come again when it breaks.
  * layer: dial
  *

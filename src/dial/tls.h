@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls.h: TLS 1.3 with certificates on both sides, for the coordinator and for its clients.
  * layer: dial
  *

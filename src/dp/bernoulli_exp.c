@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bernoulli_exp.c: a coin that shows heads with probability exp(-a/b), without computing exp.
  *
  * For g = a/b <= 1 (von Neumann 1951; Canonne, Kamath and Steinke 2020): draw Bernoulli(g/k) for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose.h: private selections in one pass, with work that does not depend on scores.
  * layer: dp
  *

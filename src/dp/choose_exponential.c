@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose_exponential.c: the exponential mechanism by inversion of the sum of its weights (choose.h).
  *
  * Weights in fixed point: w_n*2^F lies in (W - a, W + b) (live: exp_wide.h, F = 96, a = 1, b = 2). With L_n = W_0 + ...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose_flip.c: permute-and-flip as noisy-max with exponential noise, in one pass (choose.h).
  *
  * V_n = E_n - x_n, E_n = -ln U_n from one word (exponential_draw.h: H - d < E < H in units of 2^-58, whatever the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose_plain.c: permute-and-flip and the exponential mechanism by comparisons of as many digits as they take.
  *
  * Permute-and-flip: n beats k if -ln U - rate*g_n > -ln V - rate*g_k, g the gaps to the smallest score, that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draws.h: what the scalar samplers share.
  * layer: dp */
 #ifndef CAUCUS_DP_DRAWS_H

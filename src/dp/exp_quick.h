@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exp_quick.h: e^(-rate*gap) to about 52 binary places, for draws whose time hides nothing.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exp_wide.h: e^(-rate*gap) to 96 binary places, by the same instructions whatever the gap is.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exponential_draw.c: the parts of exact inversion that are not in the inner loop (exponential_draw.h has the proof).
  */
 #include "dp/exponential_draw.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exponential_draw.h: exact inversion with lazy refinement, the fast way to draws that involve exp.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fill.c: many draws at once, by exact inversion (real.h; the Gaussian by exponential_draw.h). The same laws as the
  * scalar samplers beside their densities, not the same draws. */
 #include "dp/draws.h"

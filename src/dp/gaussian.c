@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaussian.c: the discrete Gaussian law, P(y) ~ e^(-y^2/(2*variance)), y any integer.
  *
  * Rejection from a discrete Laplace (Canonne, Kamath, Steinke 2020). With variance v = p/q and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* geometric.c: P(y) = (1 - e^-s/t) e^(-y*s/t), y = 0, 1, ...
  *
  * U uniform on 0..t-1 kept with probability e^(-U/t), and V the number of heads of an e^-1 coin, make

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* knorm.c: the l-infinity K-norm law (Hardt and Talwar 2010) on integer vectors, P(z) ~ e^(-rate*max|z_n|).
  *
  * In layers: if P(r) ~ (2r+1)^d e^(-rate*r) and z is uniform on the cube {-r..r}^d, then

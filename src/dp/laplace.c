@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* laplace.c: the discrete Laplace law, P(y) = tanh(rate/2) e^(-rate*|y|), y any integer.
  *
  * A geometric with a random sign counts 0 twice (+0 and -0): drop -0 and draw again. */

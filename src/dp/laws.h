@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* laws.h: the laws of the samplers and selections, to hold their draws against.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lazy_uniform.c: compare a uniform real with exp(-a/b), exactly, by computing as many bits as it takes.
  *
  * With n limbs of U known, U*2^(64n) lies in [N, N+1) for the integer N they spell. caucus_exp_limbs gives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lazy_uniform.h: a uniform real number on [0,1), known to as many bits as a decision needs.
  * layer: dp */
 #ifndef CAUCUS_DP_LAZY_UNIFORM_H

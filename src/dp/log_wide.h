@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_wide.h: -ln U from 128 random bits, by the same instructions whatever the bits are.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.c: a law and its parameter, drawn by the exact samplers.
  * layer: dp */
 #include <caucus/threshold.h>

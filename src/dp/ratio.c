@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ratio.c: a public fraction as a normalised multiplier (wide.h).
  *
  * Both numbers are shifted up to 2^63 <= p', q' < 2^64, so that p'/q' lies in (1/2, 2): p/q = p'/q' * 2^(zeros of q -

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real.c: geometric and uniform draws by exact inversion of a uniform real number (real.h). */
 #include "dp/real.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real.h: exact draws from uniform real numbers, by work that does not depend on the draw.
  * layer: dp
  *

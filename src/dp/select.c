@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.c: choose one of d experts from integer scores, privately.
  * layer: dp
  *

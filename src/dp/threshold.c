@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threshold.c: above-threshold with the epoch rule (docs/PRIVACY.md, "Lemma AT").
  * layer: dp
  *

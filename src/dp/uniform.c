@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uniform.c: a uniform integer below n, and the coin a/b. Exact: no modulo bias.
  *
  * One word: multiply-shift with rejection (Lemire 2019). For a uniform word x the product x*n has a high

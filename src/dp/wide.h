@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wide.h: 128-bit fixed point whose work does not depend on what it computes.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* word.h: the words the scalar samplers are made of.
  * layer: dp
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.c: one client's side of a session, without a socket. See include/caucus/link.h.
  *
  * Order of things, each a rule of docs/PRIVACY.md, "Reports on a network that fails":

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link_dial.c: a link's beginning and end, and its connections: which address, when, how long. See redial.h. */
 #include "link/link_impl.h"
 

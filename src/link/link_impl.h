@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link_impl.h: what link.c (the session) and link_state.c (what survives a restart) share.
  * layer: link */
 #ifndef CAUCUS_LINK_LINK_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link_state.c: what a client must never forget, as bytes and back.
  *
  *   "cLk2" | plan hash 32 | client | answered (64 bit) | over | machine bytes (64 bit) | items | machine's state |

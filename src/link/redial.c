@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* redial.c: see redial.h. */
 #include "link/redial.h"
 

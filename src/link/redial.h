@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* redial.h: which address a client dials, and when; how long it believes in a silent connection.
  * layer: link
  *

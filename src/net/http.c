@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.c: the second port: who may ask, and which text answers.
  *
  * libmicrohttpd runs one thread; every text is made in it, from a view taken at most once per VIEW_MS so that no number

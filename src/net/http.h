@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.h: the status page, /metrics, /healthz and /api/v1/status on a second port (libmicrohttpd).
  * layer: net
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_figures.c: the status page's figures, as SVG and plain elements.
  *
  * Lengths are percentages, so a figure fits a phone and a screen alike. No style attribute: the page's security policy

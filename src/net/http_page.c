@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_page.c: the page itself: web/index.html with each {{key}} replaced by what its function writes.
  *
  * The page is whole as it is served; web/app.js only fetches it again and exchanges what has changed. So it reads the

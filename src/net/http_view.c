@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_view.c: the view that all status texts are made of.
  *
  * The history can be long (one announcement per block); it is read once, piece by piece, and only its stretches of one

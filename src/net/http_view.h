@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_view.h: what the status pages show, taken from the server in one go, and the texts made of it.
  * layer: net
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.c: one event loop. See loop.h. */
 #define _GNU_SOURCE /* accept4 */
 #include "net/loop.h"

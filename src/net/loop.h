@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.h: one event loop of the coordinator: its listener, its connections, its buffers, its clocks.
  * layer: net
  *

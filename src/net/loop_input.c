@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop_input.c: bytes to frames, frames to the batch that is counted next. See loop.h.
  *
  * Order of suspicion: a length beyond what the plan (or, before HELLO, any greeting) can need is refused before a byte

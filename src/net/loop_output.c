@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop_output.c: what leaves: announcements from the shared history, refusals, goodbyes. See loop.h. */
 #include "net/loop.h"
 

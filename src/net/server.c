@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c: the coordinator process: open, run, stop; and what it may tell anybody. See server.h. */
 #include "net/server.h"
 

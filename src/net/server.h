@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h: the live coordinator: connections, steps, commits.
  * layer: net
  *

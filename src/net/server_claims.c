@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_claims.c: clients that have heard more than is committed here.
  *
  * A client says in its HELLO how many announcements it has heard. More than were committed means that somebody runs an

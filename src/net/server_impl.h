@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_impl.h: what the parts of the coordinator process share.
  * layer: net
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_step.c: the machine, its store and its ledger. Count, merge, close, commit; then, and only then, publish.
  *
  * docs/PRIVACY.md, "Reports on a network that fails": every verdict, "keep" included, is on disk with the state it came

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls_revoked.c: the list of certificates that no longer count. See tls.h. */
 #include "dial/tls.h"
 

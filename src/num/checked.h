@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checked.h: integer arithmetic that says when it does not fit.
  * layer: num
  *

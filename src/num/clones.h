@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clones.h: one source of a kernel, compiled for several instruction sets, chosen when the program starts.
  * layer: num
  *

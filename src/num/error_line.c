@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error_line.c: see error_line.h.
  * layer: num */
 #include "num/error_line.h"

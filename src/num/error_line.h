@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error_line.h: an error's parts as one line for people.
  * layer: num
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid.c: losses to integers. The scalar functions are the definition; the row kernels give the same bits.
  * layer: num
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid.h: from a loss to an integer, once, at the client's boundary.
  * layer: num
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* int128.h: 128-bit integers, the one place that names them.
  * layer: num
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* little_endian.h: integers as bytes, least significant first: on the wire, in states, in nonces.
  * layer: num */
 #ifndef CAUCUS_NUM_LITTLE_ENDIAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rational.c: exact non-negative fractions.
  * layer: num
  *

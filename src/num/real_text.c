@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real_text.c: see real_text.h. 17 digits always suffice (IEEE 754, 5.12.2). */
 #include "num/real_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real_text.h: a real number as text that reads back as the very same number.
  * layer: num */
 #ifndef CAUCUS_NUM_REAL_TEXT_H

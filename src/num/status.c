@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.c: texts of the statuses, and the one way an error line is written.
  * layer: num */
 #include <caucus/status.h>

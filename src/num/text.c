@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c: text that grows while it is written. See text.h.
  * layer: num */
 #include "num/text.h"

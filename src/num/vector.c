@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vector.c: the integer kernels. Written so that a compiler vectorises them; no intrinsics.
  * layer: num */
 #include "num/vector.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vector.h: sums over vectors of integers, the coordinator's and the simulator's inner loops.
  * layer: num
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.c: the Frank-Wolfe iterate as integer counts (weights.h has the formula).
  * layer: num */
 #include "num/weights.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.h: the Frank-Wolfe iterate as integer counts.
  * layer: num
  *

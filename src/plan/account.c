@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* account.c: the accountant. From the integers that mechanisms will really use, what is guaranteed.
  *
  * Which sums a family's mechanisms add up to is in its own file (family_svt.c, account_stoch.c, family_hedge.c); here

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* account.h: pieces of the accountant. It reads a plan's integers and nothing that a calibrator computed.
  * layer: plan */
 #ifndef DP_ACCOUNT_H

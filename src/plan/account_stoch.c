@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* account_stoch.c: the accountant for Fed-DP-OPE-Stoch.
  *
  * A loss is in one vertex of one tree of one phase, so the guarantee is the worst vertex. At depth h of tree j it moves

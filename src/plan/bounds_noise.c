@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bounds_noise.c: the exponential-moment bound on a maximum of noises.
  *
  * E max_n Z_n <= inf_{u > 0} [ln d + ln E e^(uZ)]/u. Moments per draw of rate r:

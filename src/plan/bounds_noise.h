@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bounds_noise.h: how large the largest of d sums of noise is on average.
  * layer: plan */
 #ifndef DP_BOUNDS_NOISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bounds_stoch.c: the expected regret of Fed-DP-OPE-Stoch, before a run.
  *
  * Per phase, with n samples of each of m clients (loss units; R = width of a gradient coordinate):

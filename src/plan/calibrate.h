@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate.h: from settings to the integers of a plan.
  * layer: plan
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_messages.c: noise that clients add themselves (trust nobody), so that every message is private.
  *
  * Replacing one loss moves every coordinate of what a client sends by at most W, and a loss enters one message only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_rate.c: rounding a rate to the pair of integers that a sampler takes.
  *
  * A rate is rounded down, which means more noise. Doubles carry 53 bits, so a value computed in a few operations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_stoch.c: phases, trees and rates of Fed-DP-OPE-Stoch.
  *
  * Phase p >= 2 plays rounds 2^(p-1) .. and learns from the 2^(p-2) losses of the phase before. With T1 = 0 it makes one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_svt.c: noise, threshold and switch budget of Fed-SVT.
  *
  * Tight. One-sided geometric noise on the threshold and on every check, both with rate eps_AT: an epoch is

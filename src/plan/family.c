@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family.c: see family.h. */
 #include "plan/family.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family.h: one table of operations per family of algorithms, and what everybody may ask about an algorithm.
  * layer: plan
  *

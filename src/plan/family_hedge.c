@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_hedge.c: hedge and leader in the plan: the learning rate of Fed-Hedge, its bound and its cost.
  *
  * After every block but the last one expert is drawn for all, P(y) ~ exp(-e_H*cum(y)/m). Replacing one loss moves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_stoch.c: stoch and limited-updates in the plan: their limits and their text. Calibration, accountant and
  * bounds are in calibrate_stoch.c, account_stoch.c and bounds_stoch.c.
  *

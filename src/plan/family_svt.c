@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_svt.c: svt and sparse-vector in the plan: what they cost, what they are proved to keep to, their text.
  *
  * The accountant. One record changes q of one epoch and all later scores, each by at most G. An epoch is

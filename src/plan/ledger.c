@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger.c: what has been released about one body of data, and what is left. In memory; callers write the lines.
  * layer: plan
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, and one
  * entry as one line of text and back.
  * layer: plan

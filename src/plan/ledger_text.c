@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_text.c: one ledger entry as one line of text, and back (ledger.h has the format).
  * layer: plan */
 #include "plan/ledger.h"

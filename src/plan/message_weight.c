@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* message_weight.c: inverse-variance weights for averaging noisy sums over phases.
  *
  * Messages are private already, so using them again is free post-processing. The variance of the mean of n losses

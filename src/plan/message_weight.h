@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* message_weight.h: how much one phase's noisy sums count when phases are averaged (trust nobody, linear losses).
  * layer: plan */
 #ifndef DP_MESSAGE_WEIGHT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
 #include "plan/calibrate.h"
 #include "plan/family.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h (internal): what a plan is made of. Outside this tree a plan is opaque (<caucus/plan.h>): its parts change
  * with every algorithm that is added.
  * layer: plan

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_limits.c: no sum of a run can leave 62 bits. A wrap would void every sensitivity, so it is excluded by public
  * numbers before the run starts: m*T*G for sums of losses, and what a family adds up besides (family.h).
  * docs/PRIVACY.md, "The grid". */

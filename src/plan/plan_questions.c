@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_questions.c: what a plan is asked by name. See <caucus/plan.h>. */
 #include "plan/family.h"
 #include "plan/zcdp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_text.c: a plan as the bytes of its file (<caucus/plan_file.h>). */
 #include "plan/plan_text.h"
 #include "num/text.h"

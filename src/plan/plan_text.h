@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_text.h: the canonical text of a plan, and its hash.
  * layer: plan
  *

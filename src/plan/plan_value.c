@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_value.c: one value of a plan as text, and back. See plan_walk.h.
  *
  * Every value has exactly one text: integers without sign or leading zeros, fractions in lowest terms, reals in the

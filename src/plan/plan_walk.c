@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_walk.c: the order of a plan's parts. See plan_walk.h; texts of values are in plan_value.c. */
 #include "plan/family.h"
 

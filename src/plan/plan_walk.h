@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_walk.h: every setting and every integer of a plan, in one fixed order.
  * layer: plan
  *

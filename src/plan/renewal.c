@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* renewal.c: the number of switches that suffices for Fed-SVT, kappa(d, rho, g).
  *
  * Let the threshold leave a margin g/eta and let phi be the sum over experts of e^(-eta*score/2). When the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* renewal.h: how often Fed-SVT has to switch at most.
  * layer: plan */
 #ifndef DP_RENEWAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* settings.c: the words people write, the defaults, and what can be refused without calibrating.
  * layer: plan
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zcdp.c: conversions between zero-concentrated and approximate differential privacy.
  *
  * A rho-zCDP mechanism is (epsilon, delta)-DP for every order a > 1 with

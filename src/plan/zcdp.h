@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zcdp.h: from concentrated to approximate differential privacy and back.
  * layer: plan */
 #ifndef DP_ZCDP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* key.c: where the bits begin.
  *
  * A live entity takes 32 bytes from the operating system and gives them to nobody. A simulation hashes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c: words from ChaCha20 (RFC 8439), buffered.
  *
  * The key stream of (key, nonce) is cut into 64-bit little-endian words, on every host. The nonce is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* words.h: the next word of a stream, inline, for the samplers.
  * layer: rng
  *

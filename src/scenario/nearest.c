@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c: edit distance for suggestions. See nearest.h. */
 #include "scenario/nearest.h"
 

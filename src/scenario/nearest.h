@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h: what somebody probably meant to type.
  * layer: scenario */
 #ifndef CAUCUS_SCENARIO_NEAREST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.c: the fields of a scenario, set by flags, and the lines that refuse them. See scenario.h. */
 #include "scenario/scenario.h"
 

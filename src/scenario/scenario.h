@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.h: what to simulate, from a YAML file, from flags, or both.
  * layer: scenario
  *

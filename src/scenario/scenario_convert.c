@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_convert.c: texts to numbers. See scenario_convert.h. */
 #include "scenario/scenario_convert.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_convert.h: one text of one field into a value; a refusal says where it was written and what is accepted.
  * layer: scenario */
 #ifndef CAUCUS_SCENARIO_SCENARIO_CONVERT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_resolve.c: from fields to runs that have been checked. See scenario.h.
  *
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_used.c: fields that were given and would change nothing. See scenario.h.
  *
  * The library refuses settings that contradict each other (settings.c); but it cannot know whether a value was asked

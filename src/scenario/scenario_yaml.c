@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_yaml.c: scenario files.
  *
  * A file is one mapping from field names to a scalar or a list of scalars:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_fit.c: premises of bounds against classes of adversaries. See bound_fit.h. */
 #include "show/bound_fit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_fit.h: whether a plan's proven bound holds for the losses of an adversary.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_hedge.c: how plans of hedge and leader are told. */
 #include "show/family_words.h"
 #include "show/plan_words.h"

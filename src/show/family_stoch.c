@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_stoch.c: how plans of stoch and limited-updates are told. */
 #include "show/family_words.h"
 #include "show/plan_words.h"

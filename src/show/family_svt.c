@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_svt.c: how plans of svt and sparse-vector are told. */
 #include "show/family_words.h"
 #include "show/plan_words.h"

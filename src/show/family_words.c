@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_words.c: see family_words.h. */
 #include "show/family_words.h"
 

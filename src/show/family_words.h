@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family_words.h: how the plans of a family of algorithms are told: one table of operations per family (plan/family.h).
  * layer: show */
 #ifndef CAUCUS_SHOW_FAMILY_WORDS_H

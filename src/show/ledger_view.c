@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view.c: a ledger, run by run. See ledger_view.h. */
 #include "show/ledger_view.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view.h: what a ledger says, for people and for programs.
  * layer: show */
 #ifndef CAUCUS_SHOW_LEDGER_VIEW_H

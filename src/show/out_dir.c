@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* out_dir.c: result files, whole or not at all. See out_dir.h. */
 #include "show/out_dir.h"
 

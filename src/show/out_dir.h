@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* out_dir.h: a directory of results, written whole or not at all, and what a stopped simulation leaves in it.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* out_file.h: one file of a directory of results, written whole or not at all.
  * layer: show */
 #ifndef CAUCUS_SHOW_OUT_FILE_H

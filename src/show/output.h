@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.h: results of runs as a table for people, as JSON and as CSV.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_csv.c: results as CSV, for spreadsheets and plots. See output.h. No field holds a comma or a quote. */
 #include "show/output.h"
 

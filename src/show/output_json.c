@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_json.c: results as JSON. See output.h; docs/schemas/simulate.json. */
 #include "show/output.h"
 

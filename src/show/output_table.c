@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_table.c: results as a table for people, and the remarks that go with any format. See output.h.
  *
  * Columns that are the same in every row are left out, except those everybody looks for. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_explain.c: how a plan came about, step by step, with the numbers put in. See plan_print.h.
  *
  * The formulas are those of docs/PRIVACY.md, and are worked out here again from the plan's settings and integers, so a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
 #include "show/family_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_facts.h: what follows from a plan and people want to know before a run: traffic, memory, a quick simulation.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_print.c: a plan on one screen. See plan_print.h. */
 #include "show/plan_print.h"
 

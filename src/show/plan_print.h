@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_print.h: a plan for people and for programs.
  * layer: show */
 #ifndef CAUCUS_SHOW_PLAN_PRINT_H

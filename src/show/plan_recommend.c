@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_recommend.c: candidates, comparisons, advice. See plan_recommend.h. */
 #include "show/plan_recommend.h"
 

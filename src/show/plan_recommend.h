@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_recommend.h: which algorithm and which trust, and why.
  * layer: show
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_words.c: see plan_words.h. */
 #include "show/plan_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_words.h: numbers and names as people read them, for plans and ledgers.
  * layer: show */
 #ifndef CAUCUS_SHOW_PLAN_WORDS_H

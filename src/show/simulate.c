@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simulate.c: a scenario's text in, its results as JSON out (caucus/simulate.h). */
 #include <caucus/simulate.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary.c: words, checks, loading, and what is known about an adversary as a whole.
  * layer: sim */
 #include "sim/adversary.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary.h: where the losses of a simulation come from.
  * layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_data.c: losses that are read rather than drawn: movielens, and a NumPy file of one's own.
  * layer: sim */
 #include "sim/adversary_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_fill.c: rows of losses.
  * layer: sim
  *

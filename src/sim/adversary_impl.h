@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_impl.h: what the adversary's files share. Private to adversary*.c and convex.c.
  * layer: sim */
 #ifndef CAUCUS_SIM_ADVERSARY_IMPL_H

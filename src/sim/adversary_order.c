@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_order.c: losses of 0 and 1 that follow a hidden order or a hidden expert: halving, creeping and
  * lower-bound-realizable.
  * layer: sim

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_random.c: losses that are drawn afresh in every round: gaussian, bernoulli, realizable, cross-entropy and
  * the fair coins of lower-bound-oblivious.
  * layer: sim

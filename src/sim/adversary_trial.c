@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* adversary_trial.c: the constants of one trial.
  * layer: sim
  *

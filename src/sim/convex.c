@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convex.c: value and gradient of the mixture's cross-entropy, in pieces so that nothing is allocated.
  * layer: sim */
 #include "sim/convex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convex.h: cross-entropy of a mixture of experts, the convex loss of the simulator.
  * layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convex_trial.c: playing mixtures against the cross-entropy of convex.h.
  *
  * With truths y, the loss of a mixture with prediction p is linear in y: -(1/C) sum_n y_n ln p_n. So the cost of rounds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convex_trial.h: playing mixtures against convex losses (cross-entropy as a function of the mixture).
  * layer: sim
  *

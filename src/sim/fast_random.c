@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fast_random.c: keys, single draws, and runs of draws cut into pieces the vector loops take.
  * layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fast_random.h: simulated data at memory speed: a counter-based generator and the laws drawn from it.
  * layer: sim
  *

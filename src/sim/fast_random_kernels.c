@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fast_random_kernels.c: vector loops for uniform, Bernoulli, normal and lognormal draws.
  * layer: sim
  *

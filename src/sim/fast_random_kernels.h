@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fast_random_kernels.h: the inner loops of fast_random, and how one source becomes several variants.
  * layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_trial.c: releases of a trial. See ledger_trial.h; algo/releases.c says what each decision costs. */
 #include "sim/ledger_trial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_trial.h: what one trial of a run releases, written to a ledger.
  * layer: sim */
 #ifndef CAUCUS_SIM_LEDGER_TRIAL_H

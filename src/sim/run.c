@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.c: trials on threads. See run.h. */
 #include "sim/run.h"
 

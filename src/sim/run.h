@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.h: many trials of one plan against one adversary, on all cores.
  * layer: sim
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial.c: plays one trial. See trial.h. */
 #include "sim/trial.h"
 

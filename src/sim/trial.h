@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial.h: one simulated run: the real state machines, driven round by round against one adversary.
  * layer: sim
  *

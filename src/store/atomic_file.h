@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* atomic_file.h: a file that is there whole or not at all, and the few calls every durable file needs.
  * layer: store
  *

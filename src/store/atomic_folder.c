@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* atomic_folder.c: see atomic_folder.h. */
 #define _GNU_SOURCE /* renameat2, syncfs */
 #include "store/atomic_folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* atomic_folder.h: a folder that is there whole or not at all, and the other things done to whole folders.
  * layer: store
  *

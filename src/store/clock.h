@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h: the monotonic clock: somebody who sets the time of day changes nothing.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.c: see journal.h. */
 #include "store/journal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h: a client's state in one file (join --state): whole and on disk, or as it was.
  * layer: store
  *

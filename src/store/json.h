@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h: the one writer of JSON: results, plans, ledgers, audits, reports, the coordinator's status.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_file.c: ledgers on disk. See ledger_file.h. */
 #include "store/ledger_file.h"
 

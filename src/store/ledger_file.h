@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_file.h: a ledger kept in a file, one entry per line, appended and synced before anything is released.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mapped_file.c: open, check, mmap; and what happens when the file is cut meanwhile.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mapped_file.h: a whole file, read-only, in memory, without reading it.
  * layer: store
  *

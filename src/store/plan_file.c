@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_file.c: plan files on disk. See <caucus/plan_file.h>; the bytes are made in plan/plan_text.c and read in
  * plan_parse.c. */
 #include <caucus/plan_file.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_parse.c: a plan back from the bytes of its file (<caucus/plan_file.h>).
  *
  * The walk over a plan says what must come next, and libyaml's events are taken one by one against it. So nothing is

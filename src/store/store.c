@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c: opening and closing what a coordinator must never forget. See store.h; the format is in store_db.h.
  *
  * synchronous=FULL: a commit returns after the log has been synced. secure_delete: a replaced state (its threshold, its

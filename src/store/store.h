@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: what a coordinator must never forget, in one SQLite file.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_chain.c: see store_chain.h. */
 #include "store/store_chain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_chain.h: the hash chain over announcements.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_commit.c: one decision in, whole; and back out.
  *
  * State, announcement and ledger lines stand in one transaction: after a crash either all of them are there or none is,

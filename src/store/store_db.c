@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_db.c: SQLite's answers in our words, and what every reader of the file asks first. */
 #include "store/store_db.h"
 

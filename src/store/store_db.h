@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_db.h: what the files of the store share.
  * layer: store
  *

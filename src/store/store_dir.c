@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_dir.c: the coordinator's directory: who may read it, and who has it now.
  *
  * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the

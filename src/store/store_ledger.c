@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_ledger.c: the ledger inside the coordinator's file, for the coordinator and for people who look on. */
 #include "store/store_db.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_mark.c: see store_mark.h. */
 #include "store/store_mark.h"
 

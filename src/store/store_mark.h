@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_mark.h: how far a coordinator has committed, kept outside its database.
  * layer: store
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_wipe.c: nothing of an earlier state stays in a file.
  *
  * A state that was replaced is overwritten in the database (secure_delete), but its pages wait in SQLite's log until a

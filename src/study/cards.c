@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cards.c: tables that can be read on a phone. See parts.h.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* claims.c: what must hold, and whether it did. See study.h.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c: the numbers beside the figures. See parts.h.
  * layer: study
  *

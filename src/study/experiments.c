@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* experiments.c: the paper's experiments as data, and their runs. See study.h.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.c: curves as gnuplot scripts. See parts.h.
  * layer: study
  *

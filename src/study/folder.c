@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c: the folder of a report, which appears at once or not at all. See parts.h.
  * layer: study
  *

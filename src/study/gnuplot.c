@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnuplot.c: runs gnuplot and makes its SVG fit to stand in an HTML page. See parts.h.
  * layer: study
  *

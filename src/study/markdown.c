@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* markdown.c: Markdown to HTML, line by line. See markdown.h.
  * layer: study */
 #include "study/markdown.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* markdown.h: the part of Markdown our own documents use, to HTML.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.c: the page itself: plain HTML, no script, nothing from another host. See study.h.
  * layer: study */
 #include <math.h>

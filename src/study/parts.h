@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parts.h: what the parts of a report know of each other. See study.h.
  * layer: study */
 #ifndef CAUCUS_STUDY_PARTS_H

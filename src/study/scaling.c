@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.c: Table 1 measured: how regret and traffic grow with m, d, T, N and epsilon. See study.h.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* study.c: draws the figures and writes the folder. See study.h.
  * layer: study */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* study.h: the paper's experiments, run again, judged, and written as one HTML page with figures and CSV files.
  * layer: study
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_buffer.c: what pages and scripts add to a text. See text_buffer.h.
  * layer: study */
 #include "study/text_buffer.h"

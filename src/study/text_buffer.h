@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_buffer.h: what HTML pages, CSV files and gnuplot scripts add to a text that grows (num/text.h).
  * layer: study */
 #ifndef CAUCUS_STUDY_TEXT_BUFFER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* words.c: what each figure says, in words made from its numbers. See parts.h.
  * layer: study */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* control.c: between caucus_frame and what protoc-c made of proto/caucus.proto. See control.h. */
 #include "wire/control.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* control.h: every message but reports, by protobuf-c.
  * layer: wire
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frame.c: the length in front, the envelope around. See wire.h and docs/PROTOCOL.md.
  *
  * The length is looked at as soon as its four bytes are there, against what the plan allows; a longer frame is refused

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c: the codec of reports. See report.h; the message is Report in proto/caucus.proto.
  *
  * Like protobuf: fields in any order, the last of a repeated number wins, absent numbers are 0, unknown fields are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h: reports, read and written by hand where they lie.
  * layer: wire
  *

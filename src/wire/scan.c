@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.c: varints and fields. See scan.h. */
 #include "wire/scan.h"
 

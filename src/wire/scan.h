@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.h: walk through protobuf fields where they lie, never past the end, never allocating.
  * layer: wire
  *

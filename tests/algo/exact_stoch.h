@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact_stoch.h: the exact law of one phase of Fed-DP-OPE-Stoch for two experts (test_exact_stoch.c,
  * test_exact_renyi.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact_svt.h: the exact law of everything Fed-SVT announces, for two experts (test_exact_svt*.c, test_exact_renyi.c).
  *
  * The law depends on the losses only through the block sums S_n(0), S_n(1), each in 0..top. A transcript is the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* federation.h: a whole federation in one process for tests: real machines, losses from a function. */
 #ifndef CAUCUS_TEST_FEDERATION_H
 #define CAUCUS_TEST_FEDERATION_H

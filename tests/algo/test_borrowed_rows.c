@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_borrowed_rows.c: a client that borrows its losses is the client that was handed them
  * (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"

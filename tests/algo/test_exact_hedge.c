@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_hedge.c: Fed-Hedge, exactly (docs/PRIVACY.md, "Fed-Hedge").
  *
  * One draw after every block but the last, P(y) ~ exp(-rate*cum(y)), so a loss is seen by every draw from its block on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_messages.c: what a client sends when it trusts nobody, exactly (docs/PRIVACY.md, "Messages").
  *
  * A loss enters one message of one phase: a vote, a vote with a shortlist answer, or the noisy increment of one vertex.

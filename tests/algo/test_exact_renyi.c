@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_renyi.c: plans with a delta, exactly (docs/PRIVACY.md, "Approximate privacy").
  *
  * Such plans are accounted by Renyi divergence: an exponential mechanism of range eta costs eta^2/8 (bounded range), an

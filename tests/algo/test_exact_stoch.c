@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_stoch.c: the selections of Fed-DP-OPE-Stoch, exactly (docs/PRIVACY.md, "Selections" and "Trees").
  *
  * Every transcript of a phase with 0, 1 or 2 trees, every vertex in which a sample may sit, every pair of values it may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_stoch_run.c: the state machines of Fed-DP-OPE-Stoch follow the law that test_exact_stoch.c proves private.
  *
  * A client with convex losses and the coordinator run a whole plan of 32 rounds (0, 1 and 2 trees) many times; the

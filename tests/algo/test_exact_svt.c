@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_svt.c: Fed-SVT as a whole, exactly (docs/PRIVACY.md, "Fed-SVT").
  *
  * For two experts on a grid of two steps: every sequence of block sums, every neighbour, every transcript. The

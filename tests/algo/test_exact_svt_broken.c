@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_svt_broken.c: Fed-SVT with one rule broken at a time must be caught.
  *
  * The same exhaustive search as test_exact_svt.c over a second, plainer law that can leave out each rule the proof

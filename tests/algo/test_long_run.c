@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_long_run.c: runs with more phases and more selections than 16 bits count. No stream (key and nonce, what the
  * cipher sees) is opened twice, whoever opens it; and a state saved beyond 2^16 goes on as if nothing had happened.
  * docs/PRIVACY.md, "Keys and epochs". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_partial.c: reports dealt over any number of partials, in any order and on any thread, leave the same state, byte
  * for byte, as one coordinator that receives them all; and every report gets the same answer. */
 #include "algo/federation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_releases.c: what a run charges its ledger: the plan's own amounts, whole steps, the same after any number of
  * restarts. */
 #include <math.h>

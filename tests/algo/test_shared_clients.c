@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shared_clients.c: clients that share what all of them know are the clients that keep it each
  * (src/algo/borrowed_rows.h). */
 #include "algo/federation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_state.c: machines saved and restored at every step play on as if nothing had happened. */
 #include "algo/federation.h"
 

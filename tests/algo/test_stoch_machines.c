@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stoch_machines.c: Fed-DP-OPE-Stoch, Fed-Hedge and the leader as machines, in every trust model. */
 #include <math.h>
 

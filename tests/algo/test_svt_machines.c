@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent clients.
  */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tree.c: the order in which DP-FW visits its trees, and how samples are dealt out. */
 #include <setjmp.h>
 #include <stdarg.h>

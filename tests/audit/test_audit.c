@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_audit.c: the audit audited: exact binomial bounds, power and false alarms on mechanisms whose epsilon is known,
  * the same result for any number of threads.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real browser for the tests here: chromium through chromedriver (the W3C WebDriver protocol, no library)."""
 import base64
 import json

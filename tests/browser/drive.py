@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look at the status page in a real browser (browser.py).
 
     drive.py DEMO [--screenshot FILE]

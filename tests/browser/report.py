@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look at the report page in a real browser (browser.py), at the width of a phone and of a desk.
 
     report.py FOLDER [--screenshots FOLDER]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The status page and the report in a real browser. Not part of `make test`: chromium is large. `make browser-test`
 # installs it and runs this.
 #   tests/browser/run.sh                       look and judge

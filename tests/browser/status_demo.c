@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status_demo.c: a federation for tests/browser: real machines and a real ledger in one process, seeded, behind the
  * real status pages. It moves only when told to on standard input, so a browser test waits for nothing but the page.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus audit`: the quick audit finds what it must, JSON and files, the same bytes for any number of threads,
 # outside programs that are as private as they claim and that are not. Exact words of refusals are in
 # exact/audit.exact.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus certify`: OpenSSL accepts what it made for what it is for and for nothing else; modes. What it says and what
 # it refuses is in exact/certify.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

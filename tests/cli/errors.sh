@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Errors below the program: none names a flag or a verb (the program adds those), and nobody decides by an error's
 # words.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exact output of the program: runs the commands of a transcript and compares what they print, byte for byte.
 
     exact.py FILE.exact...            run and compare; a difference is shown as a diff and fails

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/exact.py itself: it fails for every kind of difference, rewrites with --update and only then, and refuses
 # what is no transcript. What every file of tests/cli/exact relies on.
 set -euo pipefail

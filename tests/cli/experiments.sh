@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every file in experiments/ runs (one trial; with data made up where it needs data), and what calls itself the paper's
 # figure is what `caucus reproduce` plays.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

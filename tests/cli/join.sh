@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus join: a state that another process uses is exit code 1, one of another plan exit code 3; no lock stays behind;
 # lines of losses that are wrong. What is refused before anything is opened is in exact/join.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
 # What the scripts of this folder share: an empty directory to work in, a count of failures, two ways to report.
 # The last line of a script is `[ "$failures" -eq 0 ]`.

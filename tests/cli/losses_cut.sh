@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A file of losses that somebody cuts while it is read: one line that names it, exit code 1, nothing left behind.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"

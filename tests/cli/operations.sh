@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/OPERATIONS.md names every metric, every log line, every reason for a refusal and every line of a client, as the
 # sources have them.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus plan`: the calibrated values to the digits that were worked out by hand, JSON, and advice that says when a
 # federation cannot help. Exact words are in exact/plan.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

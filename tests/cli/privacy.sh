@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus privacy`: JSON, that runs add up, and that any altered digit is found. Exact words are in exact/privacy.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"

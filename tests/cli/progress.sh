@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The progress bar fits the terminal it is drawn on: no line is wider than the window, whatever its width, and what is
 # done is always to be read. Drawn on pseudo-terminals by Python.
 set -euo pipefail

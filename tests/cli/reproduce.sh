@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus reproduce`: the report's files, that it is the same for a seed, replaced only when complete, and what is
 # refused.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """schemas.py: the JSON of every verb against docs/schemas (JSON Schema, draft 2020-12).
 
 Documents come from the program itself, in as many shapes as it has. Then the schemas are tested: a document with a

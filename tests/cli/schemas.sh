@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The JSON of every verb keeps to its schema in docs/schemas; see schemas.py.
 set -euo pipefail
 python=/usr/bin/python3

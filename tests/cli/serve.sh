@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus serve: what the machine refuses is exit code 1, a run that cannot go on is exit code 3. What is refused before
 # anything is opened is in exact/serve.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

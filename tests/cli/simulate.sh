@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `caucus simulate`: JSON keys, the same bytes for any number of threads, losses from files, ledgers, stopping and going
 # on. Exact words of refusals are in exact/simulate.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The exit code of every status, and the line with which a verb fails: fields get the names of the verb's options. */
 #include "cli/complain.h"
 

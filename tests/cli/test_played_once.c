@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_played_once.c: a run is calibrated once and each of its trials played once, with a ledger as without: counted at
  * the two functions that do it, and the results are the same bytes. */
 #include "cli/verbs.h"

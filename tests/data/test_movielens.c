@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_movielens.c: both layouts of MovieLens, made small in a temporary directory, and the real ones where present.
  *
  * The real data may not be redistributed; it is looked for in $CAUCUS_MOVIELENS, else beside the source tree. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy.c: the .npy reader: what numpy writes is read, everything else is refused with advice. */
 #include "data/npy.h"
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c: one SHA-256 over what the library computes from fixed seeds: draws of every public sampler and
  * selection, and the plans of a list of settings. run.sh compiles it with several compilers and options and
  * compares: a result must depend on the seed alone, not on compiler, optimisation or number of threads.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The same seed gives the same numbers from gcc and clang, without and with optimisation, with one thread
 # and with eight. Plain compiler calls, so that the build system cannot make the variants alike.
 set -euo pipefail

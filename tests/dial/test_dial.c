@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dial.c: pauses between tries, addresses that are refused, what a socket is told, sessions that are resumed, and
  * the client's state on disk. */
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact.h: helpers of the exact privacy tests (test_exact_*.c).
  *
  * These tests do not sample: they compute the probability of every transcript of a mechanism, for every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scripted_digits.h: streams whose every digit a test has written, for draws that look further than the first word.
  *
  * The test is linked with --wrap for the two functions that read further digits (rng/words.h). While script_on they

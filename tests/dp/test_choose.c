@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_choose.c: selections of fixed work: the same map from stream to expert as the plain version, live and seeded,
  * also where the first bits do not decide; and its law, bracketed by all prefixes of four bits, no statistics
  * involved. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_knorm.c: l-infinity K-norm noise on integers, exactly (docs/PRIVACY.md, "Messages").
  *
  * P(z) ~ e^(-rate*||z||): moving the message by s, ||s|| <= W, costs rate*W, whatever the dimension. The law is

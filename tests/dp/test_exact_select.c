@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_select.c: the three selections, exactly (docs/PRIVACY.md, "Selections").
  *
  * Claim: if every score moves by at most W, exponential, flip and noisy-min are (2*rate*W)-DP. All score vectors of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_threshold.c: lemma AT, exactly (docs/PRIVACY.md, "Fed-SVT").
  *
  * In one epoch a replaced loss shifts every check from some t* on by one and the same c, |c| <= W. The claim:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exponential_draw.c: the fast draws equal the exact ones, and every constant and bound they rest on is checked.
  *
  * caucus_exp_limbs is checked against digits computed elsewhere; with it as the judge every table entry and the

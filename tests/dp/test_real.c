@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_real.c: draws from uniform real numbers: the version whose work is fixed, the one for seeded streams and the
  * plain one are the same map, at random numbers and at the numbers where 128 bits do not decide. */
 #include "dp/real.h"

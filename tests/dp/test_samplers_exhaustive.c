@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_samplers_exhaustive.c: the scalar samplers over every sequence of random choices, no statistics involved.
  *
  * The very source files of the library are included here, compiled with words of 4 bits from a script. A walk over all

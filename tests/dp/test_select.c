@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Selections: their exact laws against closed forms, and the draws at the edges (extreme scores, one expert, ties).
  * Whether draws follow the laws is tests/stat/test_select_law.c. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Above-threshold: what lemma AT needs is refused or reset by construction; and the noise a plan names. */
 #include <setjmp.h>
 #include <stdarg.h>

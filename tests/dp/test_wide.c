@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_wide.c: the 128-bit logarithm and exponential keep the bounds that their headers prove, and every constant that
  * they rest on is what it should be. The judge is caucus_exp_limbs, itself checked in test_exponential_draw.c. */
 #include "dp/exp_quick.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus join and the coordinator's deadline: after the last round of a block it waits for the announcement no longer
 # than that (and a little); a coordinator that is there and silent is dialled again, which is said once; --give-up
 # ends it. Without a deadline it waits.

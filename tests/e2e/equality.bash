@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One run, played four ways: simulated, live with `caucus up`, live through processes started by hand over mutual TLS,
 # and the same with one client replaced by the Python peer, which shares no code with caucus. Expert for expert the
 # same; for each algorithm. (tests/net/test_server.c and test_link.c hold the parts in one process to the same

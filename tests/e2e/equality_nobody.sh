@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One run, played four ways (equality.bash), where nobody is: the noise is the clients'.
 set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus join through the real programs over mutual TLS: every kind of input, restarts of clients and coordinator,
 # wrong input.
 # A run is seeded, so whatever happens on the way, the experts must be those of the undisturbed run.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The noise of a client under trust nobody, in Python's standard library, written from docs/PROTOCOL.md ("Noise")
 alone.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A client of a caucus federation in Python's standard library, written from docs/PROTOCOL.md alone.
 
 It shows that the protocol is what the page says: it shares no code with caucus, not even for the noise (noise.py). It

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/PROTOCOL.md is enough to write a client: the Python peer, which shares no code with caucus, decodes the page's
 # examples and encodes them to the same bytes. (tests/wire/test_wire.c holds the library to the same bytes.)
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus up: a live federation over mutual TLS plays what the simulation plays, and leaves nothing: no process, no file.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus up --adversary movielens: finds MovieLens-1M where caucus reproduce does, takes its shape from the data (18
 # genres, users / clients rounds), and plays what the simulation plays; without the data it says where it looked.
 # CAUCUS_MOVIELENS: directory that holds ml-1m and ml-100k.

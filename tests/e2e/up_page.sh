@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # caucus up opens its status page: with $BROWSER or xdg-open, at a terminal or when told to; the page lives until it
 # has been seen; and afterwards nothing runs. The "browser" is a script that fetches the address it is given.
 set -euo pipefail

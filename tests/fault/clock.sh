@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The time of day jumps by years at every look, for the coordinator and for every client, with deadlines on: the run
 # is the undisturbed one.
 # Deadlines and back-off are on the monotonic clock; the time of day is for log lines and certificates only (so no TLS

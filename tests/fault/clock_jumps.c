@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock_jumps.c: preloaded into a process: the time of day jumps by up to ten years at every look. The monotonic clock
  * is left alone. Built and used by clock.sh. */
 #define _GNU_SOURCE

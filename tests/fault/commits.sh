@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The coordinator dies (SIGKILL) at every commit of a run, just before and just after it is made, and is started
 # again: as if nothing had happened. Nothing is decided twice, no release is spent twice. (tests/net/test_server.c
 # kills one run at all its commits, in one process.)

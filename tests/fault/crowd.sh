@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # 200 clients over mutual TLS; 67 of them, a third, drop out (SIGKILL), in random order, some more than once, and come
 # back from their states, some later than others: with a deadline and a quorum the run ends in bounded time, and
 # whoever was away has played the same experts as all others.

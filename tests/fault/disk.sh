@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The disk is full, cannot be written to, or lost the end of the log: the coordinator goes on from a whole commit or
 # says why it does not, and tells nobody what it has not kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash

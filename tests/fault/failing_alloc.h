@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failing_alloc.h: an allocator that fails when told to, and the loop that has every allocation of an operation fail in
  * turn.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failing_malloc.c: preloaded into the program, has its allocations fail from one on (CAUCUS_FAIL_FROM=N, from 1).
  *
  * With CAUCUS_SPARE_OPENSSL those that OpenSSL asks for itself are not counted and succeed: it does not survive being

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # a test sets seed, adversary, clients, security
 # What the fault tests share; sourced, not run (its name does not end in .sh, so that it is no test).
 #

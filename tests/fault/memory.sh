@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every verb without memory from some allocation on: one line that says why and exit code 1, never a signal. With
 # enough it does what it always does.
 # Those of libraries fail, too, but for OpenSSL's own, which does not survive that while it starts.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # SIGKILL for the coordinator, for clients, and for both at once, at random moments of a run over mutual TLS; each is
 # started again. The same experts as undisturbed, and the same state: no loss is lost, none is counted twice, no noise
 # is drawn twice. Once more with noise that is not seeded: what clients were told is what was kept.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Who and what is refused, with the real programs and certificates made by openssl; honest clients are not disturbed
 # by any of it.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash

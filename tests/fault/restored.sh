@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A backup of the whole state directory is put back: the directory alone cannot tell, but its clients can. They are
 # told to come again, nothing more is announced, and the coordinator says what it is. With --ignore-claims they are
 # refused.

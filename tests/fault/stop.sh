@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # SIGTERM and SIGINT: the coordinator says goodbye, ends with 0 and says how to go on; clients stay and wait; started
 # again it goes on.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client to embed when memory runs out: made, restored, and through a whole run.
  *
  * In the run one call fails; the caller does what the header says (drops the connection and comes again) and the run

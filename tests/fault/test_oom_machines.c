@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines when memory runs out: they allocate when they are made and when they are restored, and at no other time. */
 #include "fault/failing_alloc.h"
 

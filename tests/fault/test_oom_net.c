@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The live coordinator when memory runs out: opening it, a whole run over loopback with and without TLS, the list of
  * the revoked, the status page.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans when memory runs out: making, writing as text, parsing. A plan that comes out is the plan that always comes
  * out: a failed allocation must never be read as "the other way of calculating it". */
 #include "fault/failing_alloc.h"

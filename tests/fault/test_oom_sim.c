@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Simulations and scenarios when memory runs out: a trial, a run on several threads (a thread that cannot be started is
  * one of the failures: fewer threads give the same results, later), scenarios from files and flags. */
 #include "fault/failing_alloc.h"

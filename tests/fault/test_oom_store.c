@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What must not be forgotten, when memory runs out: the coordinator's store (SQLite's own allocations among those that
  * fail), a client's journal, ledger files and plan files. After every failure what was there before is there still, and
  * the same call succeeds once there is memory again. */

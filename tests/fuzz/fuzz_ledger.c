@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_ledger.c: a ledger file written by a stranger. Lines are appended as they come; whatever is accepted must
  * be written back as the same bytes, stay within its budget, and go on working. */
 #include <caucus/ledger.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_lines.c: any bytes as the losses on a client's standard input.
  *
  * The first byte says how many experts there are, the second how the rest is cut into pieces. However it is cut, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_link.c: a client's state file (join --state), altered by somebody who can also make its checksums right. The
  * first byte says which plan, the rest is the file without its last checksum; the one of the machine inside is made
  * right, too, where the lengths allow it. It goes the way it goes at a start: from a file, through the journal, into a

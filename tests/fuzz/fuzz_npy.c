@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_npy.c: any bytes as a .npy file. What is accepted must be readable to its last value. */
 #include "data/npy.h"
 

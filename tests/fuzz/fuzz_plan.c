@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_plan.c: any bytes as a plan file. Either it is refused with one line that names the file, or it is a plan that
  * the accountant accepts, whose file has these very bytes, and which reads back as the same plan. */
 #include <caucus/plan_file.h>

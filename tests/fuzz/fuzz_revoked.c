@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_revoked.c: any bytes as the list of revoked certificates.
  *
  * A list that is taken must refuse whoever stands in it: every line that is not blank or a remark, read here once more

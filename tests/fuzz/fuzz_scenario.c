@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_scenario.c: any bytes as a scenario file. Either it is refused with one line, or every field has values and a
  * line. Resolving is left out on purpose: a valid scenario may ask for hours of work. */
 #include "scenario/scenario.h"

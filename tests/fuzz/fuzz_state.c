@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_state.c: a machine's saved state, altered by somebody who can also make its checksum right. The first byte says
  * which plan and machine, the rest is the state without its checksum. Whatever is restored must be fit to go on with.
  * make_corpus.c makes the corpus. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_wire.c: bytes from a stranger on a connection. The first byte says how many experts the plan has, the second how
  * the rest lies in memory; the rest is taken frame by frame. Whatever reads must be written back and read as the same,
  * and a report must be what protobuf-c makes of the same bytes. */

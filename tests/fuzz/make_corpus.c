@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_corpus.c: the states that fuzz_state.c and fuzz_link.c begin with:   build/tests/make_corpus tests/fuzz/corpus
  *
  * A run of every plan of state_plans.h; at its beginning, twice on the way and at its end the coordinator's machine and

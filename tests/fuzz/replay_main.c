@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_main.c: runs a fuzz target on every file of a directory, without a fuzzer.
  *
  * So every input that ever mattered is tried again by every test run, with any compiler. An empty or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* state_plans.h: the plans whose states are fuzzed: every family of machines, small. */
 #ifndef TESTS_FUZZ_STATE_PLANS_H
 #define TESTS_FUZZ_STATE_PLANS_H

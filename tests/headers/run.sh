@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Each installed header, included first and alone, is strict C11 and C++17 for gcc and clang: no warning, no extension,
 # no macro that the caller would have to define, nothing that another header must bring. First the check is checked
 # itself, on headers that break one rule each.

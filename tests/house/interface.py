@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the rules at the top of include/caucus/caucus.h: order and names of arguments, pairs of names, one header for
 all. Usage: interface.py INCLUDE_DIR [COMPILER]; prints one line per violation. `--self-test` breaks each rule once."""
 import pathlib

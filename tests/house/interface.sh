@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The rules at the top of caucus.h, and what the libraries show to others: every global name in our archives begins with
 # caucus_, a shared library exports only what an installed header declares, and every function declared is there.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The three libraries as somebody else finds them: each one's soname, what it needs, that it exports what its headers
 # declare and nothing else; programs made with pkg-config and with CMake, shared and static, which run.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # live.bash: the example client, compiled from the installed tree, in a live federation beside two `caucus join`, over
 # mutual TLS: expert for expert what two others play and what the simulation says. Sourced by run.sh, which has set cc,
 # prefix, libdir, work and fail().

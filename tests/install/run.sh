@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a user of the library does: install it, compile a program with pkg-config alone, run it. Once
 # against the shared library, once fully static; both must print the same, expected lines.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
 # earlier layer, and the core uses libc, libm and libsodium only. First the check is checked itself, on
 # small trees that break each rule.

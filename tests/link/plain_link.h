@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plain_link.h: a link in one line, for tests whose subject is not its settings. */
 #ifndef CAUCUS_TESTS_PLAIN_LINK_H
 #define CAUCUS_TESTS_PLAIN_LINK_H

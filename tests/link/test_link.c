@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_link.c: links over pipes that break: at every byte, with lost acknowledgements, restarts at every step, hostile
  * coordinators.
  *

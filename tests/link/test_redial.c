@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_redial.c: which address a link dials and when, and how long it believes in silence: all of it a function of the
  * time that the test passes in. No clock, no socket. */
 #include <setjmp.h>

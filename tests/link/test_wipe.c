@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_wipe.c: "free and wipe" means it. Whatever a client, a coordinator, a partial or a link gives back is blank:
  * losses, sums, votes, means, noise and keys with it. The linker sends their allocations through this file. */
 #include "algo/federation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_server.h: the status functions of net/server.h over plain memory, to test the status pages without a network.
  * A program that includes it has these functions itself, so the linker does not take the real ones from the library. */
 #ifndef CAUCUS_TEST_FAKE_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forked.h: a child of a test that never outlives it, however the test ends. */
 #ifndef CAUCUS_TEST_FORKED_H
 #define CAUCUS_TEST_FORKED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hall.h: a coordinator machine and links in one process, joined by pipes that break where a test wants them to.
  *
  * The coordinator's side speaks the real wire format and does what a live one does: commits at every close, welcomes

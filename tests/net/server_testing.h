@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_testing.h: a coordinator in a thread of this process, and clients that speak to it over loopback: real
  * machines, the wire's codec, and a little book of what was sent, but none of the product's client code. */
 #ifndef CAUCUS_TEST_SERVER_TESTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The status pages over a socket: who is answered, with which headers, and that nothing is shown but what is on the
  * list. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_peer.c: three Python peers (tests/e2e/peer.py, written from docs/PROTOCOL.md, sharing no code with us) against
  * the coordinator's machine behind the plainest listener there can be. One peer sends every report twice, one breaks
  * its connection again and again. Every round of every peer must be played with the expert that the same losses and the

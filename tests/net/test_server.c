@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server.c: over the network, the same seed and the same losses give the same experts, switch for switch; clients
  * may vanish and the coordinator may be killed at any commit. */
 #include "net/server_testing.h"

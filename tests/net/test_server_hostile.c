@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_hostile.c: whatever peers send, however slowly: it is refused with a reason, it costs a bounded time, and
  * the federation goes on to the same experts. */
 #include "net/server_testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_loops.c: several loops count at once. Clients change their loop in the middle of everything, and send the
  * same item by two connections at the same time: it is counted once, and the experts are those of one process. */
 #include "net/server_testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_port.c: a coordinator with several loops has its port from the first bind on: at no moment could another
  * process take it, and a coordinator that is there already is found out. */
 #include "net/server_testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_tls.c: TLS 1.3 with certificates on both sides: who may speak, for whom, and that the experts are the
  * same. */
 #include "net/server_testing.h"

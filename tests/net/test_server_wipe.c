@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_wipe.c: a coordinator at work wipes each epoch off its state's directory once the next has begun, without
  * being asked or stopped, and the last one at the end. Runs are seeded, so the test knows every epoch's key. And what
  * it held of its clients' reports is blank when it goes. */

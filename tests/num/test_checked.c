@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checked arithmetic at its edges. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client boundary: a loss becomes the nearest grid point, whatever is sent stays in range, and the fast rows
  * give the bits of the scalar definition. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fractions: exact, in lowest terms, rounded the way that was asked, refused when they do not fit. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_real_text.c: every real number reads back, and those people write look as they write them. */
 #include "num/real_text.h"
 

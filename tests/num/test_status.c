@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statuses have texts, and an error is one clean line however it was made. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vector kernels give the bits of their plain loops: all tails, odd offsets, extreme values, wrapping. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The running library says the version of the headers, in text and as a number that agree. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frank-Wolfe weights: the integer counts are the iterate of the recursion, and lay out experts by their share. */
 #include <setjmp.h>
 #include <stdarg.h>

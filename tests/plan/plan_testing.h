@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_testing.h: what the tests of plans share. */
 #ifndef TESTS_PLAN_TESTING_H
 #define TESTS_PLAN_TESTING_H

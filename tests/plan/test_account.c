@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The accountant: random settings never exceed what was asked, rates grow with epsilon, and a plan with any one
  * rate raised (or variance lowered) by one per cent is refused. */
 #include "plan/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of families: every algorithm is in exactly one, has a name and all operations that are not optional; and
  * the properties that other layers ask for are those of the algorithms. */
 #include <setjmp.h>

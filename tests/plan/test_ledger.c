@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger: amounts add up exactly, nothing goes beyond a budget, and an altered or torn file is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fed-Hedge and leader plans. */
 #include "plan/plan.h"
 #include "plan/plan_testing.h"

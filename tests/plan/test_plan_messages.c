@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans whose clients add the noise: trust nobody, and the paper's local noise with what it really gives. */
 #include "plan/plan_testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a plan is asked by name: the same as its parts say, for every family; and the rates of the selections it
  * makes. */
 #include "plan/plan_testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fed-DP-OPE-Stoch plans, coordinator trusted: phases, trees, rates, weights, the paper's constants, bounds. */
 #include "plan/plan_testing.h"
 

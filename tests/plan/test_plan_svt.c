@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fed-SVT plans: known calibrations before and after rounding, the paper's constants, units, edges. */
 #include "plan/plan_testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The switch budget kappa(d, rho, g): known values, an exact case, monotonicity, and that it is not below the truth. */
 #include <math.h>
 #include <setjmp.h>

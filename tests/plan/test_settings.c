@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: every range and every contradiction is refused with one line that names the field; nothing else is. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions between zCDP and (epsilon, delta): known values, inverses, and safe rounding. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """References from code, tests, scripts and documents to documents lead somewhere.
 
 Found are `docs/NAME.md` (the file must exist), `docs/NAME.md, "Title"` (the file must have a heading "Title"; several

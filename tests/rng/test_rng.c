@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rng.c: the bit stream is ChaCha20, its addresses are what rng.h says, its derivations are frozen. */
 #include "rng/words.h"
 

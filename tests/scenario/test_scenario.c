@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scenario.c: scenario files and flags: what is read, what is refused, in which words, and which runs it makes. */
 #include "scenario/scenario.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound_fit.c: which bounds may be shown for which losses: the classes of the adversaries against the losses they
  * really make, and the premises of plans against the classes. */
 #include "sim/plain_trial.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_output.c: results as JSON, CSV and a table, from results made by hand; and the files of a stopped simulation. */
 #include "show/out_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caucus/simulate.h: a scenario's text in, results out; what is refused; stopping. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator against the plain NumPy version (bench/reference), written from the formulas and not from the C code.
 
 For each setting both play the same number of trials with their own losses and their own noise, and the regrets are

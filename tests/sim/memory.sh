@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A simulation of a million clients with 100 experts stays under 2 GiB, and memory does not grow with the number of
 # rounds. Measured: peak resident memory of the child process, as the kernel counts it.
 set -euo pipefail

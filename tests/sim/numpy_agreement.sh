@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The simulator and the plain NumPy version of the same algorithms have the same law of regret: see compare.py.
 set -euo pipefail
 : "${CAUCUS:?path of the program}" "${CAUCUS_SOURCE:?path of the sources}"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plain_trial.h: a trial played the slow and obvious way, to compare the real driver (src/sim/trial.c) with.
  *
  * One row of losses at a time, every loss rounded by the scalar function that defines the grid and added to plain sums;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_adversary_depends.c: losses depend on the seed, the trial, the client, the adversary, d and T, and on nothing
  * else: a federation that grows, or asks for another epsilon, finds its first clients with the losses they had. The one
  * exception is lower-bound-realizable, which theorem 3 defines by m and epsilon. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_convex_bound.c: the bound of a convex plan (`caucus plan --convex A,B`), on losses that really have A and B.
  *
  *      f(x) = <c, x> + (B/2) |x - y|^2,   c in [0,a]^d and y in [0,1]^d drawn anew for every client and round:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fast_random.c: the generator behind simulated losses: same bits everywhere, right laws, no visible structure.
  *
  * Statistical checks turn each statistic into a standard normal score and refuse beyond 4.9: a false alarm with

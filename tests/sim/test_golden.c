@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_golden.c: a few trials whose outcome is written down, so that a change of behaviour is seen even where all
  * properties still hold. Losses come from operations that IEEE 754 fixes and decisions from integers, so compiler,
  * optimisation and threads change nothing; only a calibration that rounds otherwise (another C library's log) could.

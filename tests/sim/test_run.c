@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run.c: many trials: the same bytes for any number of threads, stopping, going on, and who meets which losses.
  * Nothing here is statistical; the seed is fixed and printed. */
 #include "sim/plain_trial.h"

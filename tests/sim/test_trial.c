@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_trial.c: one trial equals the same trial played one row at a time (plain_trial.h), bit by bit: regret, curve,
  * traffic, clips, digest. Then what must hold between trials: protocols, baselines, edges, losses that are not numbers.
  * Nothing here is statistical; the seed is fixed and printed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_utility.c: regret is what the theory says (docs/PRIVACY.md, "Bounds").
  *
  *  - svt: the bound printed in the plan holds in at least 1 - rho of the runs. A one-sided binomial test: with n runs,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chi_square.h: Pearson's test with pooled tails, for the statistical tests. */
 #ifndef CAUCUS_TESTS_CHI_SQUARE_H
 #define CAUCUS_TESTS_CHI_SQUARE_H

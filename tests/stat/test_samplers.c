@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_samplers.c: every sampler, scalar and bulk, against the density beside it.
  *
  * Pearson's chi-square with pooled tails; p-value threshold 1e-6 per test, fixed seeds, so a passing build passes for

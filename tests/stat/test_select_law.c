@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_select_law.c: the draws of the three private selections follow their exact laws.
  *
  * Chi-square over all experts (those expected fewer than 10 times are pooled), n = 1,000,000 draws, fixed seed.

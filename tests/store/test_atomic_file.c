@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_atomic_file.c: files and folders that are there whole or not at all: what is in the way, what a crash left, two
  * writers at once. */
 #include "store/atomic_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_json.c: the writer of JSON: its form, what it escapes, what has no number. */
 #include "store/json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_file.c: ledgers on disk: read back, locked, torn, altered; and what a trial records. */
 #include "plan/ledger.h"
 #include "sim/ledger_trial.h"

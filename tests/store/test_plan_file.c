@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan_file.c: plan files: every kind of plan comes back as it was, every altered line is refused by its number,
  * and nothing is replaced by accident. */
 #include <caucus/plan_file.h>

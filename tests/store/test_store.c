@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store.c: what was committed is found again, by the right plan only, by one process at a time, and by nobody
  * else. */
 #define _GNU_SOURCE /* memmem */

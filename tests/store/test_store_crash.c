@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_crash.c: kill -9 at every commit, logs cut short anywhere, full disks, closed directories, bits that rot:
  * what a store holds is what was committed, whole, and never less than what was said to be on disk; where less is left,
  * it refuses to go on. */

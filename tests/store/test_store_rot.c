@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_rot.c: one flipped bit anywhere in what a coordinator keeps.
  *
  * A run of 20 commits is copied while it is going on, so that most of it is in SQLite's log, and once more after it has

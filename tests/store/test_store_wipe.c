@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_wipe.c: when an epoch ends, no file of the state's directory holds a byte of its key or of its threshold
  * any more; nor of the last epoch's at the end of the run. And whatever wiping meets, nothing is lost. */
 #define _GNU_SOURCE /* memmem, RLIMIT_FSIZE */

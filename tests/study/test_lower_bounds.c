@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_lower_bounds.c: what docs/PAPER.md says about the paper's lower bounds, in numbers (rows J and J'). */
 #include <setjmp.h>
 #include <stdarg.h>

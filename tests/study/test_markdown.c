@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_markdown.c: Markdown to HTML: every construct exactly, and hostile input stays text. */
 #include <setjmp.h>
 #include <stdarg.h>

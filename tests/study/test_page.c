@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_page.c: the parts of the report's page that are made of texts: names of columns in cells, shell words,
  * the commands that make a section again. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_study.c: the parts of the report that compute or could lose files: slopes, and folders put in place at once. */
 #include <math.h>
 #include <setjmp.h>

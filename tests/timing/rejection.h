@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rejection.h: selections that stop as soon as they can, kept so that the timing test has something to find.
  *
  * These are exact too, and this is how caucus selected until it was seen that time alone tells scores: the exponential

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timing.c: does the time of a selection or a draw tell anything about scores or noise?
  *
  * Usage: timing [RUNS]      RUNS per mode and measurement, 100000 unless said

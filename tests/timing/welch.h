@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* welch.h: do two classes of runs take different time? The test that dudect makes (Reparaz, Balasch and Verbauwhede
  * 2017).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_wire.c: frames as bytes. Round trips; reports held to protobuf-c in both directions; every truncation and every
  * flipped bit either reads or is refused, from memory that ends where the bytes end (run it under AddressSanitizer);
  * limits; and the examples of docs/PROTOCOL.md, byte for byte. */

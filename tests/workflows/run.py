@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Hosted continuous integration does nothing that a person could not do with one command: every `run:` in
 .github/workflows is exactly one `make TARGET`, and the Makefile has that target. Also read here, because nothing else
 reads them before they are needed: the fronts of the issue templates and CITATION.cff, whose version must be ours.

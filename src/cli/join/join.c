@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* join.c: `caucus join`: one client of a live federation.
  *
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* join_losses.c: see join_losses.h. */
 #include "cli/join/join_losses.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* join_losses.h: where a client's losses come from: standard input line by line, a NumPy file, or a simulation.
  * layer: cli */
 #ifndef CAUCUS_CLI_JOIN_LOSSES_H

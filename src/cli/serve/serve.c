@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/complain.h"
 #include "cli/serve/serve_print.h"

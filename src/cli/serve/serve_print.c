@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve_print.c: see serve_print.h. */
 #include "cli/serve/serve_print.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve_print.h: what `caucus serve` prints on standard output, for people or as one JSON object per line.
  * layer: cli */
 #ifndef CAUCUS_CLI_SERVE_PRINT_H

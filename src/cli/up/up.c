@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up.c: `caucus up`: a live federation on this machine, from certificates to summary, with nothing left behind.
  *
  * The coordinator and every client are processes of this program, talking over mutual TLS on loopback. At the end what

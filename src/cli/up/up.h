@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up.h (internal): one live federation on this machine, as `caucus up` sees it.
  * layer: cli
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_compare.c: see up_compare.h.
  *
  * The simulation gives the announcements; a machine of each client, with the key and losses of the simulation, hears

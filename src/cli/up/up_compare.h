@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_compare.h: what a simulation of the same plan, losses and seed plays, client by client, to hold a live run
  * against. layer: cli */
 #ifndef CAUCUS_CLI_UP_COMPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_files.c: the directory of a live federation: made, and removed without trace. See up.h. */
 #include "cli/options.h"
 #include "cli/up/up.h"

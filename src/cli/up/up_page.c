@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_page.c: who looks at the status page of `caucus up`, and how long it stays. See up.h.
  *
  * A run takes seconds, a browser may take as long to start. So where a page was opened the coordinator stays when the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up/up.h"
 #include "show/bound_fit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up_processes.c: the coordinator and the clients of a live federation as processes of this program. See up.h. */
 #include "cli/options.h"
 #include "cli/progress.h"
