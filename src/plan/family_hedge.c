@@ -104,7 +104,7 @@ static uint64_t selections(const caucus_plan *plan) {
 /* The leader is not drawn: it has no rate. */
 static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
     (void)selection; /* all alike */
-    if (plan->settings.algorithm == CAUCUS_ALGORITHM_LEADER)
+    if (is_leader(&plan->settings))
         return false;
     *ret = plan->hedge.rate;
     return true;

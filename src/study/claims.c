@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/family.h"
 #include "show/bound_fit.h"
 #include "study/parts.h"
 
@@ -185,7 +186,8 @@ static void judge_traffic(caucus_study *study) {
     for (uint32_t i = 0; i < study->scaling.count; i++) {
         const caucus_sweep *s = &study->scaling.sweep[i];
         if (s->spec->value == CAUCUS_SWEEP_SCALARS &&
-            (s->spec->protocol == CAUCUS_PROTOCOL_PAPER || s->spec->algorithm == CAUCUS_ALGORITHM_STOCH)) {
+            (s->spec->protocol == CAUCUS_PROTOCOL_PAPER ||
+             caucus_family_ops(caucus_algorithm_family(s->spec->algorithm))->phases)) {
             worst = fmax(worst, fabs(s->slope - s->spec->slope));
             rows++;
         }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
-# earlier layer, and the core uses libc, libm and libsodium only. First the check is checked itself, on
-# small trees that break each rule.
+# earlier layer, and the core uses libc, libm and libsodium only; and no code asks for an algorithm by name instead
+# of its family's table. First the check is checked itself, on small trees that break each rule.
 set -euo pipefail
 source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 
@@ -35,6 +35,8 @@ check_tree() {
             return part[1]
         }
         function check_line(text,    name, quoted, layer) {
+            if (text ~ /(==|!=|case)[ \t]*CAUCUS_ALGORITHM_[A-Z]/ && text !~ /CAUCUS_ALGORITHM_COUNT/)
+                bad("an algorithm asked for by name: ask the table of its family (plan/family.h)")
             if (text !~ /^[ \t]*#[ \t]*include/) return
             includes++
             quoted = text ~ /include[ \t]*"/
@@ -94,6 +96,7 @@ catches "a public header without a layer" include/caucus/bad.h '/* bad.h */\n' '
 catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\n#include "num/n.h"\n' \
     'includes the internal'
 catches "a folder that is no layer" src/dp/../num/../bad.c '#include <stdint.h>\n' 'no known layer'
+catches "an algorithm asked for by name" src/sim/bad.c 'if (a == CAUCUS_ALGORITHM_SVT)\n' 'ask the table'
 catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
 
 check_tree "$source_dir"

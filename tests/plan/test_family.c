@@ -33,6 +33,7 @@ static void tables_are_complete(void **state) {
         const caucus_plan_ops *ops = caucus_family_ops((caucus_family)f);
         assert_non_null(ops->variant[0].name);
         assert_true(ops->calibrate && ops->bound && ops->account && ops->walk && ops->blocks && ops->selections);
+        assert_true(ops->select_rate && ops->device);
         /* Whoever learns phase by phase has no blocks whose length could be chosen. */
         assert_true(!ops->phases || !(ops->options & CAUCUS_OPTION_INTERVAL));
     }
