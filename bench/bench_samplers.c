@@ -23,7 +23,6 @@
 static caucus_stream stream;
 static int64_t values[DRAWS];
 static int64_t score[EXPERTS_MAX];
-static uint32_t scratch[EXPERTS_MAX];
 static double weight[EXPERTS_MAX];
 static uint32_t experts;
 static volatile int64_t sink;
@@ -136,7 +135,7 @@ static void select_exponential(void) {
 }
 static void select_flip(void) {
     for (int i = 0; i < SELECTIONS; i++) {
-        sink = caucus_select_flip(&stream, score, experts, select_rate, scratch);
+        sink = caucus_select_flip(&stream, score, experts, select_rate);
     }
 }
 static void select_float(void) { /* exp of every score, then inversion of the running sum */

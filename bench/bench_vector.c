@@ -18,7 +18,7 @@ typedef struct rows {
     _Alignas(64) int64_t out[D];
     _Alignas(64) float loss[BATCH * D];
     int64_t *score;
-    uint32_t *scratch, d;
+    uint32_t d;
     caucus_stream stream;
     uint64_t sink;
 } rows;
@@ -84,15 +84,14 @@ static void select_exponential(void *argument) {
 static void select_flip(void *argument) {
     rows *r = argument;
     for (int i = 0; i < SELECTIONS; i++)
-        r->sink += caucus_select_flip(&r->stream, r->score, r->d, select_rate, r->scratch);
+        r->sink += caucus_select_flip(&r->stream, r->score, r->d, select_rate);
 }
 
 static int make_rows(rows *r) {
     r->from = malloc(sizeof *r->from * ROWS * D);
     r->to = malloc(sizeof *r->to * ROWS * D);
     r->score = malloc(sizeof *r->score * D_LARGE);
-    r->scratch = malloc(sizeof *r->scratch * D_LARGE);
-    if (!r->from || !r->to || !r->score || !r->scratch)
+    if (!r->from || !r->to || !r->score)
         return -1;
     for (size_t i = 0; i < (size_t)ROWS * D; i++)
         r->from[i] = (int64_t)(i * 2654435761u % (1u << 20));
@@ -166,6 +165,5 @@ int main(int argc, char **argv) {
     free(r.from);
     free(r.to);
     free(r.score);
-    free(r.scratch);
     return 0;
 }

@@ -70,14 +70,13 @@ static int pick(const caucus_plan *plan, caucus_ledger *ledger, const caucus_key
         return give_up("ledger", &error);
 
     int64_t score[EXPERTS];
-    uint32_t scratch[EXPERTS];
     caucus_stream stream;
     add_up(plan, score);
     printf("scores (mistakes summed over %d clients; the coordinator's secret):", CLIENTS);
     for (int n = 0; n < EXPERTS; n++)
         printf(" %.1f", (double)score[n] / (double)caucus_plan_grid(plan));
     caucus_stream_init(&stream, key, CAUCUS_PURPOSE_SELECT, 2, 0, 0);
-    uint32_t chosen = caucus_select_flip(&stream, score, EXPERTS, rate, scratch);
+    uint32_t chosen = caucus_select_flip(&stream, score, EXPERTS, rate);
     caucus_stream_wipe(&stream);
     printf("\npicked: expert %u (%s), permute-and-flip, epsilon %.3g\n", (unsigned)chosen, filter_name[chosen],
            caucus_rational_double(spent));

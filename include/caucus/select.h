@@ -22,10 +22,10 @@ CAUCUS_API uint32_t caucus_select_exponential(caucus_stream *stream, const int64
                                               caucus_rational rate);
 
 /** Permute-and-flip (McKenna and Sheldon 2020): visit experts in random order, take n with probability
- * e^(-rate*(score[n]-min)). In:      scratch  d values of working space (a lazy permutation), so that nothing is
- * allocated. Privacy: 2*rate*W pure. Not bounded-range: under zCDP account (2*rate*W)^2/2. */
-CAUCUS_API uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
-                                       uint32_t *scratch);
+ *  e^(-rate*(score[n]-min)); drawn as noisy-max with exponential noise, which has the same law.
+ *  Privacy: 2*rate*W pure. Not bounded-range: under zCDP account (2*rate*W)^2/2.
+ *  Cost:    d logarithms, whatever the scores are; no allocation. */
+CAUCUS_API uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate);
 
 /** Report-noisy-min: argmin(score[n] + discrete Laplace(rate)), ties to one drawn uniformly.
  *  Privacy: 2*rate*W pure (the paper counts rate*W, true only for monotone scores: docs/PAPER.md). */

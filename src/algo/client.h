@@ -32,7 +32,6 @@ typedef struct caucus_rows {
 
 /* Phases: what every client knows alike, and working space. */
 typedef struct caucus_common {
-    uint32_t *scratch; /* [d]: a vote's working space */
     /* The plan has trees or convex losses: */
     caucus_weights weights; /* the mixture being built, or in force */
     int64_t *value;         /* [d]: the leaf's values (a root-only step reports its root in place; see own_value) */

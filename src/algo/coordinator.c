@@ -49,7 +49,6 @@ void caucus_coordinator_free(caucus_coordinator *c) {
     free(c->votes_now);
     free(c->mean_num);
     free(c->mean_den);
-    free(c->scratch);
     caucus_wipe_free(c->cost_next, m * sizeof *c->cost_next); /* who took part is nobody's business either */
     caucus_wipe_free(c->sums_next, m * sizeof *c->sums_next);
     caucus_wipe_free(c->step_done, m * sizeof *c->step_done);

@@ -47,7 +47,6 @@ struct caucus_coordinator {
     uint32_t *votes_now;   /* [d]: votes of this phase */
     caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
     caucus_i128 *mean_den; /* [d]: their weight: clients times samples times up to 2^12 */
-    uint32_t *scratch;     /* [d]: for permute-and-flip */
     caucus_leaf leaf;
 };
 

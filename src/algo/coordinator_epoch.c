@@ -56,5 +56,4 @@ void caucus_coordinator_forget(caucus_coordinator *c) {
     forget(c->mean_num, d * sizeof *c->mean_num);
     forget(c->mean_den, d * sizeof *c->mean_den);
     forget(c->stack, c->stack ? caucus_coordinator_stack_rows(c) * row : 0);
-    forget(c->scratch, d * sizeof *c->scratch); /* where a selection stopped tells about its noise */
 }

@@ -136,7 +136,7 @@ static void to_mean(int64_t *value, uint32_t d, int64_t n) {
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
     caucus_stream stream;
     caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, c->heard.block, 0, 0);
-    c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate, c->common->scratch);
+    c->scalar = caucus_select_flip(&stream, value, c->plan->settings.experts, phase->vote_rate);
     caucus_stream_wipe(&stream);
 }
 

@@ -39,8 +39,7 @@ static caucus_status phase_new(caucus_coordinator *c) {
     c->sum = calloc(d, sizeof *c->sum);
     c->score = calloc(d, sizeof *c->score);
     c->past = calloc((plan->past ? plan->past : 1) * d, sizeof *c->past);
-    c->scratch = calloc(d, sizeof *c->scratch);
-    if (!c->step_done || !c->sum || !c->score || !c->past || !c->scratch)
+    if (!c->step_done || !c->sum || !c->score || !c->past)
         return CAUCUS_E_MEMORY;
     if (c->plan->settings.trust == CAUCUS_TRUST_NOBODY) {
         caucus_status status = caucus_phase_messages_new(c);
@@ -132,7 +131,7 @@ static uint32_t choose(caucus_coordinator *c) {
     else if (c->plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
         chosen = caucus_select_exponential(&stream, score, d, rate);
     else
-        chosen = caucus_select_flip(&stream, score, d, rate, c->scratch);
+        chosen = caucus_select_flip(&stream, score, d, rate);
     caucus_stream_wipe(&stream);
     return chosen;
 }

@@ -39,19 +39,15 @@ int64_t *caucus_phase_value(const caucus_client *c) {
 
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
     size_t d = plan->settings.experts, trees = caucus_plan_trees(plan);
-    bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
-    bool linear = is_linear(plan), walks = trees > 0 || !linear, ok = true;
+    bool linear = is_linear(plan);
     *ret = NULL;
-    if (!votes && !walks)
+    if (trees == 0 && linear)
         return CAUCUS_OK;
     caucus_common *c = calloc(1, sizeof *c);
     if (!c)
         return CAUCUS_E_MEMORY;
-    if (votes)
-        ok = (c->scratch = calloc(d, sizeof *c->scratch)) != NULL;
-    if (ok && walks)
-        ok = (c->value = calloc(d, sizeof *c->value)) != NULL &&
-             caucus_weights_init(&c->weights, (uint32_t)d) == CAUCUS_OK;
+    bool ok =
+        (c->value = calloc(d, sizeof *c->value)) != NULL && caucus_weights_init(&c->weights, (uint32_t)d) == CAUCUS_OK;
     if (ok && !linear) {
         c->stack_x = calloc((trees + 1) * d, sizeof *c->stack_x);
         c->x = calloc(d, sizeof *c->x);
@@ -72,7 +68,6 @@ void caucus_common_free(const caucus_plan *plan, caucus_common *c) {
     if (!c)
         return;
     size_t d = plan->settings.experts;
-    caucus_wipe_free(c->scratch, d * sizeof *c->scratch);
     caucus_wipe_free(c->value, d * sizeof *c->value);
     caucus_wipe_free(c->slope, d * sizeof *c->slope);
     caucus_wipe_free(c->here, d * sizeof *c->here);

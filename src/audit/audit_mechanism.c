@@ -28,13 +28,13 @@ static caucus_status draw_select(const void *self, unsigned world, const caucus_
                                  double *ret) {
     const caucus_audit_select *s = *(const void *const *)self;
     int64_t score[EXPERTS_MAX];
-    uint32_t scratch[EXPERTS_MAX], d = s->experts < EXPERTS_MAX ? s->experts : EXPERTS_MAX;
+    uint32_t d = s->experts < EXPERTS_MAX ? s->experts : EXPERTS_MAX;
     caucus_stream stream;
     open_stream(&stream, key, first);
     for (uint32_t y = 0; y < d; y++)
         score[y] = y == 0 ? s->challenger[world] : s->others[world];
     for (size_t i = 0; i < count; i++) {
-        uint32_t chosen = s->kind == CAUCUS_SELECT_FLIP ? caucus_select_flip(&stream, score, d, s->rate, scratch)
+        uint32_t chosen = s->kind == CAUCUS_SELECT_FLIP          ? caucus_select_flip(&stream, score, d, s->rate)
                           : s->kind == CAUCUS_SELECT_EXPONENTIAL ? caucus_select_exponential(&stream, score, d, s->rate)
                                                                  : caucus_select_noisy_min(&stream, score, d, s->rate);
         ret[i] = chosen == 0;

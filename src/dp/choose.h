@@ -6,6 +6,7 @@
  *   permute-and-flip       place n of d belongs to expert n: the expert with the largest -ln(U_n) - rate*score[n] wins;
  *   exponential mechanism  one place: the first expert n with U*(w_0 + ... + w_(d-1)) < w_0 + ... + w_n wins,
  *                          w_n = e^(-rate*(score[n] - smallest)).
+ * (caucus_select_flip in choose_flip.c, caucus_select_exponential in choose_exponential.c.)
  * Intervals with proved ends decide nearly always; where they overlap, all experts that may have won are compared
  * exactly, by as many digits as that takes (docs/PRIVACY.md, "Selections"; the probability is given there). */
 #ifndef CAUCUS_DP_CHOOSE_H
@@ -13,10 +14,7 @@
 
 #include "dp/lazy_uniform.h"
 
-#include <caucus/samplers.h>
-
-uint32_t caucus_choose_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate);
-uint32_t caucus_choose_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate);
+#include <caucus/select.h>
 
 /* The scores of a selection as the exact comparisons see them. */
 typedef struct caucus_choice {

@@ -94,7 +94,7 @@ static uint32_t winner_of(const caucus_choice *c, const scale *s, caucus_u128 n_
     return (all.open | within.open) != 0 ? c->d : start + (uint32_t)within.passed;
 }
 
-uint32_t caucus_choose_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
+uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
     assert(d >= 1 && rate.den >= 1);
     caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
     scale s = {.rate = caucus_ratio_prepare(rate.num, rate.den), .below = 1, .above = 2};

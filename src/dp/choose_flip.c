@@ -65,7 +65,7 @@ static uint32_t refine(const caucus_choice *choice, caucus_stream *stream, const
     return winner;
 }
 
-uint32_t caucus_choose_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
+uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
     assert(d >= 1 && rate.den >= 1);
     caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
     slope s = slope_of(rate);

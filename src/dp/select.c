@@ -6,7 +6,6 @@
  * The laws beside them are for tests and audits only. */
 #include <caucus/select.h>
 
-#include "dp/choose.h"
 #include "dp/laws.h"
 #include "num/checked.h"
 #include "num/vector.h"
@@ -15,16 +14,6 @@
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
-
-uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
-    return caucus_choose_exponential(stream, score, d, rate);
-}
-
-uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate,
-                            uint32_t *scratch) {
-    (void)scratch;
-    return caucus_choose_flip(stream, score, d, rate);
-}
 
 #define BATCH 256
 

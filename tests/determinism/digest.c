@@ -100,12 +100,11 @@ static void uniform_draws(digest *state, caucus_stream *s) {
 
 static void selections(digest *state, caucus_stream *s, caucus_rational rate) {
     int64_t score[EXPERTS];
-    uint32_t scratch[EXPERTS];
     for (int i = 0; i < EXPERTS; i++)
         score[i] = (int64_t)caucus_uniform(s, 1 + rate.den / rate.num * 4) - 100;
     for (int i = 0; i < 8; i++) {
         put(state, "%" PRIu32, caucus_select_exponential(s, score, EXPERTS, rate));
-        put(state, " %" PRIu32, caucus_select_flip(s, score, EXPERTS, rate, scratch));
+        put(state, " %" PRIu32, caucus_select_flip(s, score, EXPERTS, rate));
         put(state, " %" PRIu32, caucus_select_noisy_min(s, score, EXPERTS, rate));
         put(state, " %" PRIu32 "\n", caucus_select_min(s, score, EXPERTS));
     }

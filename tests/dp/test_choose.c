@@ -36,8 +36,8 @@ static uint32_t flip_all_ways(caucus_stream live, caucus_stream seeded, const in
     caucus_choice choice = {score, d, smallest_of(score, d), rate};
     caucus_stream plain = live;
     uint64_t place = caucus_stream_place(&live);
-    uint32_t n = caucus_choose_flip(&live, score, d, rate);
-    assert_int_equal(caucus_choose_flip(&seeded, score, d, rate), n);
+    uint32_t n = caucus_select_flip(&live, score, d, rate);
+    assert_int_equal(caucus_select_flip(&seeded, score, d, rate), n);
     assert_int_equal(caucus_choose_flip_plain(&choice, &plain), n);
     assert_int_equal(caucus_stream_place(&live), place + d); /* whatever was needed to decide */
     assert_int_equal(caucus_stream_place(&seeded), place + d);
@@ -49,8 +49,8 @@ static uint32_t exponential_all_ways(caucus_stream live, caucus_stream seeded, c
     caucus_choice choice = {score, d, smallest_of(score, d), rate};
     caucus_stream look = live;
     uint64_t place = caucus_stream_place(&live), word = caucus_word(&look);
-    uint32_t n = caucus_choose_exponential(&live, score, d, rate);
-    assert_int_equal(caucus_choose_exponential(&seeded, score, d, rate), n);
+    uint32_t n = caucus_select_exponential(&live, score, d, rate);
+    assert_int_equal(caucus_select_exponential(&seeded, score, d, rate), n);
     assert_int_equal(caucus_choose_exponential_plain(&choice, &look, place, word), n);
     assert_int_equal(caucus_stream_place(&live), place + 1);
     assert_int_equal(caucus_stream_place(&seeded), place + 1);
@@ -185,7 +185,7 @@ static void bracket_flip(const int64_t *score, uint32_t d, caucus_rational rate)
             for (uint32_t k = 0; k < d; k++)
                 put_cell(k, all >> (4 * k) & 15, k == n);
             caucus_stream stream = script_stream(0, false);
-            if (caucus_choose_flip(&stream, score, d, rate) == n) {
+            if (caucus_select_flip(&stream, score, d, rate) == n) {
                 mass[n] += 1 / cells;
                 open -= 1 / cells;
             }
@@ -224,7 +224,7 @@ static void test_exponential_law_by_cells(void **state) {
                     script[0][0] = (uint64_t)cell << 52 | (upper ? UINT64_MAX >> 12 : 0);
                     script[0][1] = script[0][2] = upper ? UINT64_MAX : 1;
                     caucus_stream stream = script_stream(0, false);
-                    winner[upper] = caucus_choose_exponential(&stream, scores[i], 4, rates[r]);
+                    winner[upper] = caucus_select_exponential(&stream, scores[i], 4, rates[r]);
                     assert_true(winner[upper] >= before);
                     before = winner[upper];
                 }

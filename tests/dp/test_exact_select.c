@@ -147,12 +147,11 @@ static void test_draws_follow_the_laws(void **state) {
     for (uint32_t s = 0; s < 3; s++) {
         long double law[4];
         uint64_t count[4] = {0, 0, 0, 0};
-        uint32_t scratch[4];
         caucus_stream stream;
         exact_select_law(selects[s], score, 4, rate, law);
         caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, (uint16_t)s, 0, 0);
         for (uint64_t i = 0; i < n; i++) {
-            uint32_t x = selects[s] == CAUCUS_SELECT_FLIP ? caucus_select_flip(&stream, score, 4, rate, scratch)
+            uint32_t x = selects[s] == CAUCUS_SELECT_FLIP          ? caucus_select_flip(&stream, score, 4, rate)
                          : selects[s] == CAUCUS_SELECT_EXPONENTIAL ? caucus_select_exponential(&stream, score, 4, rate)
                                                                    : caucus_select_noisy_min(&stream, score, 4, rate);
             assert_true(x < 4);

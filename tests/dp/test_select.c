@@ -83,21 +83,20 @@ static void flip_law_sums_to_one(void **state) {
 static void edges_of_rate_and_score(void **state) {
     (void)state;
     caucus_stream stream = open_stream(1);
-    uint32_t scratch[3];
     const int64_t wide[3] = {INT64_MAX, INT64_MIN, 0}, near[3] = {7, 5, 6};
     int seen[3] = {0}, flips[3] = {0};
     for (int i = 0; i < 3000; i++) {
         assert_int_equal(caucus_select_exponential(&stream, wide, 3, (caucus_rational){UINT64_MAX, 1}), 1);
-        assert_int_equal(caucus_select_flip(&stream, wide, 3, (caucus_rational){UINT64_MAX, 1}, scratch), 1);
+        assert_int_equal(caucus_select_flip(&stream, wide, 3, (caucus_rational){UINT64_MAX, 1}), 1);
         assert_int_equal(caucus_select_exponential(&stream, wide, 3, (caucus_rational){1, CAUCUS_DEN_MAX}), 1);
         assert_int_equal(caucus_select_noisy_min(&stream, near, 3, (caucus_rational){1000, 1}), 1);
         seen[caucus_select_exponential(&stream, near, 3, (caucus_rational){0, 1})]++;
-        flips[caucus_select_flip(&stream, near, 3, (caucus_rational){0, 1}, scratch)]++;
+        flips[caucus_select_flip(&stream, near, 3, (caucus_rational){0, 1})]++;
     }
     for (int n = 0; n < 3; n++) /* 1000 +- 6.5 standard deviations of 25.8: false alarm below 1e-9 */
         assert_true(abs(seen[n] - 1000) < 168 && abs(flips[n] - 1000) < 168);
     assert_int_equal(caucus_select_exponential(&stream, near, 1, (caucus_rational){1, 1}), 0);
-    assert_int_equal(caucus_select_flip(&stream, near, 1, (caucus_rational){1, 1}, scratch), 0);
+    assert_int_equal(caucus_select_flip(&stream, near, 1, (caucus_rational){1, 1}), 0);
     assert_int_equal(caucus_select_noisy_min(&stream, near, 1, (caucus_rational){1, 1}), 0);
 }
 
@@ -117,15 +116,14 @@ static void min_breaks_ties_uniformly(void **state) {
 static void same_stream_same_choice(void **state) {
     (void)state;
     int64_t u[50];
-    uint32_t scratch[50];
     for (int n = 0; n < 50; n++)
         u[n] = (n * 37) % 50;
     caucus_stream a = open_stream(3), b = open_stream(3), c = open_stream(4);
     int differ = 0;
     for (int i = 0; i < 200; i++) {
-        uint32_t x = caucus_select_flip(&a, u, 50, (caucus_rational){1, 20}, scratch);
-        assert_int_equal(x, caucus_select_flip(&b, u, 50, (caucus_rational){1, 20}, scratch));
-        differ += x != caucus_select_flip(&c, u, 50, (caucus_rational){1, 20}, scratch);
+        uint32_t x = caucus_select_flip(&a, u, 50, (caucus_rational){1, 20});
+        assert_int_equal(x, caucus_select_flip(&b, u, 50, (caucus_rational){1, 20}));
+        differ += x != caucus_select_flip(&c, u, 50, (caucus_rational){1, 20});
     }
     assert_true(differ > 50);
 }

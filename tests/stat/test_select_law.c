@@ -31,14 +31,13 @@ static void draw_counts(mechanism which, const int64_t *score, uint32_t d, caucu
                         uint64_t *ret) {
     caucus_key key;
     caucus_stream stream;
-    uint32_t scratch[D_MAX];
     caucus_key_from_seed(SEED, &key);
     caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_TEST, 4, (uint32_t)which, lane);
     for (uint32_t n = 0; n < d; n++)
         ret[n] = 0;
     for (int i = 0; i < DRAWS; i++) {
         uint32_t n = which == EXPONENTIAL ? caucus_select_exponential(&stream, score, d, rate)
-                     : which == FLIP      ? caucus_select_flip(&stream, score, d, rate, scratch)
+                     : which == FLIP      ? caucus_select_flip(&stream, score, d, rate)
                                           : caucus_select_noisy_min(&stream, score, d, rate);
         assert_true(n < d);
         ret[n]++;

@@ -63,20 +63,20 @@ static void open_stream(const caucus_key *key, uint32_t index) {
 
 static void run_flip(uint32_t d, uint32_t index) {
     open_stream(&live, index);
-    sink += caucus_choose_flip(&stream, score, d, select_rate);
+    sink += caucus_select_flip(&stream, score, d, select_rate);
 }
 
 /* As a client votes: its own sums, its own rate, a stream that is wiped. */
 static void run_vote(uint32_t d, uint32_t index) {
     caucus_stream own;
     caucus_stream_init(&own, &live, CAUCUS_PURPOSE_MESSAGE, 3, index, 0);
-    sink += caucus_choose_flip(&own, score, d, (caucus_rational){1, (uint64_t)1 << 21});
+    sink += caucus_select_flip(&own, score, d, (caucus_rational){1, (uint64_t)1 << 21});
     caucus_stream_wipe(&own);
 }
 
 static void run_exponential(uint32_t d, uint32_t index) {
     open_stream(&live, index);
-    sink += caucus_choose_exponential(&stream, score, d, select_rate);
+    sink += caucus_select_exponential(&stream, score, d, select_rate);
 }
 
 static void run_threshold(uint32_t d, uint32_t index) {
