@@ -42,12 +42,8 @@ static const uint8_t plan_hash[32] = {0xbe, 0x9c};
 static inline void serve(void *argument, int control) {
     const serve_settings *set = argument;
     char cert[512], key[512], ca[512];
-    caucus_server_settings s = {.plan = set->plan,
-                                .state_dir = set->state,
-                                .listen = "127.0.0.1:0",
-                                .loops = set->loops,
-                                .budget_epsilon = INFINITY,
-                                .linger_ms = 600000};
+    caucus_server_settings s = {
+        .plan = set->plan, .state_dir = set->state, .listen = "127.0.0.1:0", .loops = set->loops, .linger_ms = 600000};
     memcpy(s.plan_hash, plan_hash, sizeof plan_hash);
     caucus_key_from_seed(1, &s.key);
     if (set->certificates) {

@@ -23,7 +23,7 @@ extern "C" {
 /** Of an entry's hash, SHA-256. */
 #define CAUCUS_HASH_BYTES 32
 /** Of a run's name or a release's, with its final 0. */
-#define CAUCUS_RUN_NAME_BYTES 64
+#define CAUCUS_RUN_NAME_BYTES 96
 
 /** What was reserved and released, in order. */
 typedef struct caucus_ledger caucus_ledger;

@@ -18,10 +18,10 @@ int caucus_exit_code(caucus_status status) {
     case CAUCUS_E_REFUSED:
     case CAUCUS_E_ROLLED_BACK:
     case CAUCUS_E_OVER:
+    case CAUCUS_E_BUDGET:
         return CAUCUS_EXIT_REFUSED; /* those for which caucus_status_is_final() holds */
     case CAUCUS_E_ORDER:
     case CAUCUS_E_DUPLICATE:
-    case CAUCUS_E_BUDGET:
     case CAUCUS_E_MEMORY:
     case CAUCUS_E_RANDOM:
     case CAUCUS_E_IO:

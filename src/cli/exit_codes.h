@@ -6,7 +6,8 @@
  *   1  failed: the machine, the network, another program, the clock, or a check that did not hold (an audit that is
  *      refuted among them). Starting again may help.
  *   2  the input or the command line is wrong. Starting again does not help.
- *   3  refused for good: revoked, rolled back, a run that is over, a state or a coordinator of another plan. Starting
+ *   3  refused for good: revoked, rolled back, a run that is over, a budget that does not allow
+ *      it, a state or a coordinator of another plan. Starting
  *      again does not help, and neither does another command line.
  *
  * A unit for systemd restarts with RestartPreventExitStatus=2 3. Documented in man/caucus.1 and docs/OPERATIONS.md. */

@@ -27,19 +27,23 @@ typedef struct request {
 } request;
 
 static void print_help(void) {
-    fputs("caucus privacy: what has been released, against which budget, and what is left\n"
-          "\n"
-          "  caucus privacy runs.ledger\n"
-          "  caucus privacy runs.ledger --releases --format json\n"
-          "  caucus privacy state                       the --state directory of caucus serve, also while it runs\n"
-          "\n"
-          "A ledger is kept by caucus simulate --ledger FILE, and by caucus serve in its state. Runs on the same data "
-          "belong into the same ledger: they add up.\n"
-          "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches "
-          "accidents,\n"
-          "not somebody who can rewrite all of it.\n"
-          "\nOptions\n",
-          stdout);
+    fputs(
+        "caucus privacy: what has been released, against which budget, and what is left\n"
+        "\n"
+        "  caucus privacy runs.ledger\n"
+        "  caucus privacy runs.ledger --releases --format json\n"
+        "  caucus privacy state                       the --state directory of caucus serve, also while it runs\n"
+        "\n"
+        "A ledger is kept by --ledger FILE of caucus simulate, serve and join, and by caucus serve in its state. Runs "
+        "on the same data\n"
+        "belong into the same ledger: they add up, each with all it has reserved. What is left is what other runs may "
+        "still reserve.\n"
+        "Nothing is written: a copy on a read-only file system is shown like any other.\n"
+        "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches "
+        "accidents,\n"
+        "not somebody who can rewrite all of it.\n"
+        "\nOptions\n",
+        stdout);
     caucus_options_help(options, 0, OPTIONS);
 }
 
@@ -74,9 +78,10 @@ static bool draws_blocks(void) {
 }
 
 /* A ledger's file, or the state directory of a coordinator, which may be running. */
-static caucus_status read_ledger(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *ret_state, caucus_error *ret_error) {
     struct stat info;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+    *ret_state = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!*ret_state)
         return caucus_ledger_file_read(path, ret, ret_error);
     caucus_status status = caucus_store_open_ledger(path, ret, ret_error);
     if (status == CAUCUS_OK && *ret == NULL)
@@ -101,7 +106,8 @@ int caucus_cli_privacy(int argc, char **argv) {
     }
     caucus_ledger *ledger = NULL;
     caucus_error error = {0};
-    caucus_status status = read_ledger(r.path, &ledger, &error);
+    bool state = false;
+    caucus_status status = read_ledger(r.path, &ledger, &state, &error);
     if (status != CAUCUS_OK) {
         char line[CAUCUS_ERROR_LINE_BYTES]; /* begins with the file, and the line where one is at fault */
         caucus_complain_line(options, status, &error, line);
@@ -109,7 +115,7 @@ int caucus_cli_privacy(int argc, char **argv) {
         return caucus_exit_code(status);
     }
     caucus_ledger_view view;
-    status = caucus_ledger_view_init(r.path, ledger, &view);
+    status = caucus_ledger_view_init(r.path, ledger, state, &view);
     if (status != CAUCUS_OK) {
         caucus_ledger_free(ledger);
         return caucus_complain("privacy", options, status, &error);

@@ -249,7 +249,7 @@ static int reserve(simulation *s) {
             fprintf(stderr, "caucus simulate: %s: the budget does not allow run %zu of %zu: %s %s — nothing was run\n",
                     w->ledger, i + 1, p->count, error.field, error.text);
         if (status == CAUCUS_E_BUDGET)
-            return CAUCUS_EXIT_FAILED;
+            return caucus_exit_code(status);
         if (status == CAUCUS_OK)
             status = record_first(s, i, run, &error);
     }

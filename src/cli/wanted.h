@@ -4,6 +4,7 @@
 #define CAUCUS_CLI_WANTED_H
 
 #include "scenario/scenario.h"
+#include "store/budget.h"
 
 typedef enum caucus_format { CAUCUS_FORMAT_TABLE, CAUCUS_FORMAT_JSON, CAUCUS_FORMAT_CSV } caucus_format;
 
@@ -18,5 +19,9 @@ typedef struct caucus_wanted {
 /** Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */
 caucus_status caucus_wanted_read(const caucus_scenario *scenario, caucus_wanted *ret,
                                  caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
+
+/** --ledger and --budget of a live run (NULL: not given). Returns: as above. */
+caucus_status caucus_wanted_budget(const char *ledger, const char *budget, caucus_budget *ret,
+                                   caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
 #endif

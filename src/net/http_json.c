@@ -58,6 +58,11 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_real(j, "epsilon_messages", s->epsilon_messages);
     caucus_json_real(j, "delta", s->delta);
     caucus_json_real(j, "epsilon_spent", s->epsilon_spent);
+    caucus_json_real(j, "epsilon_reserved", s->epsilon_reserved);
+    caucus_json_real(j, "budget_epsilon", s->budget_epsilon);
+    caucus_json_real(j, "budget_delta", s->budget_delta);
+    caucus_json_real(j, "left_epsilon", s->left_epsilon);
+    caucus_json_real(j, "left_delta", s->left_delta);
     caucus_json_whole(j, "selections", s->selections);
     caucus_json_whole(j, "switches_allowed", s->switches_allowed);
     caucus_json_whole(j, "checks", s->checks);

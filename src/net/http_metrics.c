@@ -62,7 +62,13 @@ static void put_privacy(const caucus_server_status *s, FILE *to) {
     gauge(to, "epsilon_messages", s->epsilon_messages,
           "Epsilon for what clients send; NaN if the coordinator is trusted with it.");
     gauge(to, "delta", s->delta, "Delta of both guarantees.");
-    gauge(to, "epsilon_spent", s->epsilon_spent, "Epsilon of choices spent so far.");
+    gauge(to, "epsilon_spent", s->epsilon_spent, "Epsilon of choices used so far, of what this run has reserved.");
+    gauge(to, "epsilon_reserved", s->epsilon_reserved, "Epsilon this run has reserved; none of it is given back.");
+    gauge(to, "budget_epsilon", s->budget_epsilon, "Epsilon for all runs on this data, by the ledger; NaN: no ledger.");
+    gauge(to, "budget_delta", s->budget_delta,
+          "Delta for all runs on this data, by the ledger; NaN: no ledger or limit.");
+    gauge(to, "left_epsilon", s->left_epsilon, "Epsilon other runs on this data may still reserve; NaN: no ledger.");
+    gauge(to, "left_delta", s->left_delta, "Delta other runs on this data may still reserve; NaN: no ledger or limit.");
     whole_gauge(to, "switches_allowed", s->switches_allowed, "Selections the plan allows; 0 = no limit of its own.");
 }
 

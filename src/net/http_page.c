@@ -135,16 +135,17 @@ static void put_privacy(const caucus_view *view, FILE *to) {
         (void)fputs("not private: this plan has no epsilon", to);
         return;
     }
-    double left = s->epsilon_choices - s->epsilon_spent;
-    (void)fprintf(to, "epsilon %.3g of %.3g spent, %.3g left", s->epsilon_spent, s->epsilon_choices,
-                  left > 0 ? left : 0);
+    char words[CAUCUS_BUDGET_WORDS_BYTES];
+    caucus_budget_words(s->epsilon_reserved, s->epsilon_spent, s->budget_epsilon, s->left_epsilon, words);
+    (void)fprintf(to, "%s", words);
     if (s->delta > 0)
         (void)fprintf(to, "; delta %.2g", s->delta);
 }
 
 static void put_privacy_bar(const caucus_view *view, FILE *to) {
     if (isfinite(view->status.epsilon_choices))
-        caucus_figure_bar(to, view->status.epsilon_spent, view->status.epsilon_choices, "share of epsilon spent");
+        caucus_figure_bar(to, view->status.epsilon_spent, view->status.epsilon_choices,
+                          "share of this run's epsilon used");
 }
 
 static void put_note(const caucus_view *view, FILE *to) {

@@ -308,6 +308,7 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
         ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
     }
+    caucus_budget_look(s, ret);
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     pthread_mutex_lock(&s->lock);

@@ -11,6 +11,7 @@
 
 #include <caucus/coordinator.h>
 
+#include "store/budget.h"
 #include "store/store.h"
 
 typedef struct caucus_server_settings {
@@ -27,7 +28,7 @@ typedef struct caucus_server_settings {
     uint32_t tick_ms;                        /* announcements leave on multiples of this; 0 = as soon as committed */
     uint32_t max_clients;                    /* connections at once; 0 = 2 * clients + 64 */
     uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
-    double budget_epsilon, budget_delta;     /* ledger of a new state; INFINITY, 0 = the plan's own */
+    caucus_budget budget;                    /* the ledger that runs on the same data share; no path: none */
     const char *name;                        /* of the run in the ledger; NULL = "live" */
     uint32_t hello_ms,
         stall_ms;       /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
@@ -62,6 +63,8 @@ typedef struct caucus_server_status {
     caucus_announcement now;
     uint64_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
+    double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */
+    double budget_epsilon, budget_delta, left_epsilon, left_delta; /* of the shared ledger; NAN: none is kept */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */

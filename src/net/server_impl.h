@@ -4,6 +4,7 @@
  *
  *    server.c         open, run, free; numbers for people
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
+ *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
@@ -38,6 +39,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "algo/releases.h"
 #include "dial/address.h"
@@ -69,7 +72,12 @@ struct caucus_server {
     pthread_mutex_t lock; /* guards from here to the next remark; the machine: see above */
     caucus_store *store;
     caucus_coordinator *machine;
-    caucus_ledger *ledger;
+    caucus_ledger *ledger; /* of this run alone; part of the state */
+    struct {               /* of the ledger that several runs share, as last seen */
+        caucus_ledger_totals totals;
+        struct timespec changed;
+        off_t size;
+    } shared;
     caucus_releases releases;
     uint8_t *state; /* working space for a commit */
     size_t state_room;
@@ -131,8 +139,8 @@ void caucus_step_look(caucus_server *server);
 void caucus_step_clock(caucus_server *server);
 /** If caucus_server_stop() was called: the step in hand is the last one of this process. */
 void caucus_step_last(caucus_server *server);
-/** What a new state would begin with, before anything is written: a name or a budget that is refused leaves no trace.
- */
+/** What a new state would begin with, before anything is written: a name, or a run that the shared ledger's budget does
+ *  not allow, leaves no trace. */
 caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** If an epoch has ended: wipe it off the store. For when the news has been sent. */
@@ -140,6 +148,17 @@ void caucus_step_wipe(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);
+
+/* server_budget.c */
+
+/** The run's entry of a new state, "NAME #TAG": the tag is made here. */
+caucus_status caucus_budget_label(caucus_server *server, char ret[CAUCUS_RUN_NAME_BYTES],
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Reserve the run in the shared ledger, if there is one, unless it is; `trial`: only look whether it fits. */
+caucus_status caucus_budget_open(caucus_server *server, const char *label, bool trial,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** What the shared ledger says by now: other runs may have reserved since. */
+void caucus_budget_look(caucus_server *server, caucus_server_status *ret);
 
 /* server_claims.c */
 

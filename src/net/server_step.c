@@ -387,14 +387,15 @@ void caucus_step_clock(caucus_server *s) {
 
 caucus_status caucus_step_reserve(caucus_server *s, caucus_error *ret_error) {
     const caucus_guarantee *g = &s->set.plan->guarantee;
-    bool own = isinf(s->set.budget_epsilon); /* epsilon_messages may be NAN: fmax() takes the other one */
-    caucus_status status =
-        caucus_ledger_new(own ? fmax(g->epsilon_choices, g->epsilon_messages) : s->set.budget_epsilon,
-                          own ? g->delta : s->set.budget_delta, &s->ledger, ret_error);
+    char label[CAUCUS_RUN_NAME_BYTES];
     uint32_t run = 0;
+    caucus_status status = caucus_budget_label(s, label, ret_error);
+    if (status == CAUCUS_OK) /* epsilon_messages may be NAN: fmax() takes the other one */
+        status = caucus_ledger_new(fmax(g->epsilon_choices, g->epsilon_messages), g->delta, &s->ledger, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_ledger_reserve(s->ledger, s->set.plan, s->set.name ? s->set.name : "live", s->set.key.seeded,
-                                       &run, ret_error);
+        status = caucus_ledger_reserve(s->ledger, s->set.plan, label, s->set.key.seeded, &run, ret_error);
+    if (status == CAUCUS_OK && s->set.budget.path != NULL && !caucus_store_exists(s->set.state_dir))
+        status = caucus_budget_open(s, label, true, ret_error);
     return status;
 }
 
@@ -462,6 +463,16 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     return CAUCUS_OK;
 }
 
+/* The state holds this run's tag; now the ledger that it shares with others gets to know of it. */
+static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
+    for (size_t i = 0; i < caucus_ledger_count(s->ledger); i++) {
+        const caucus_entry *e = caucus_ledger_entry(s->ledger, i);
+        if (e->kind == CAUCUS_ENTRY_RUN)
+            return caucus_budget_open(s, e->what, false, ret_error);
+    }
+    return caucus_fail(ret_error, CAUCUS_E_OVER, "state", "%.100s: its ledger names no run", s->set.state_dir);
+}
+
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     caucus_status status =
         caucus_store_open(s->set.state_dir, s->set.plan_hash, s->set.key.seeded, &s->store, ret_error);
@@ -475,6 +486,8 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
         status = bytes == 0 ? begin(s, ret_error) : restore(s, state, bytes, ret_error);
     caucus_wipe_free(state, bytes);
     sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
+    if (status == CAUCUS_OK)
+        status = reserve_shared(s, ret_error);
     if (status != CAUCUS_OK)
         return status;
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */

@@ -20,7 +20,8 @@ caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger);
 
 /* The `what` of the first entry: says which format follows. */
 #define CAUCUS_LEDGER_MAGIC "caucus ledger 1"
-/* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. */
+/* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. The name of a live run holds
+ * its tag, too (store/budget.h). */
 #define CAUCUS_LEDGER_NAME_MAX (CAUCUS_RUN_NAME_BYTES - 1 - 12 - 13)
 
 /** "name" or "name suffix" into ret[CAUCUS_RUN_NAME_BYTES]. Returns: false if it is no name, or too long. */

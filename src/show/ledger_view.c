@@ -17,13 +17,16 @@ static double epsilon_of(uint64_t steps) {
     return steps == UINT64_MAX ? (double)INFINITY : ldexp((double)steps, -30);
 }
 
-/* "simulate svt coordinator event": name, trust and unit. A name that does not end so is left whole. */
+/* "simulate svt coordinator event": name, tag of a live run, trust and unit. A name that does not end so is left
+ * whole. */
 static void split_name(const char *what, caucus_run_view *run) {
     caucus_trust trust;
     caucus_unit unit;
     run->trust = CAUCUS_TRUST_COUNT;
     run->unit = CAUCUS_UNIT_COUNT;
     (void)snprintf(run->name, sizeof run->name, "%s", what);
+    size_t at;
+    const bool tagged = caucus_run_tag_of(what, &at, run->tag);
     char *space = strrchr(run->name, ' ');
     if (space == NULL || caucus_unit_parse(space + 1, &unit, NULL) != CAUCUS_OK)
         return;
@@ -33,7 +36,7 @@ static void split_name(const char *what, caucus_run_view *run) {
         *space = ' ';
         return;
     }
-    *second = '\0';
+    run->name[tagged ? at - 1 : (size_t)(second - run->name)] = '\0';
     run->trust = trust;
     run->unit = unit;
 }
@@ -46,8 +49,9 @@ static void take_release(caucus_run_view *run, const caucus_entry *e) {
     run->releases++;
 }
 
-caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, caucus_ledger_view *ret) {
-    caucus_ledger_view view = {.path = path, .ledger = ledger};
+caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, bool state,
+                                      caucus_ledger_view *ret) {
+    caucus_ledger_view view = {.path = path, .ledger = ledger, .state = state};
     const size_t count = caucus_ledger_count(ledger);
     view.totals = caucus_ledger_totals_of(ledger);
     view.run = calloc(view.totals.runs + 1, sizeof *view.run);
@@ -63,6 +67,7 @@ caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *led
             run->reserved_messages = epsilon_of(e->messages);
             run->delta = e->delta;
             split_name(e->what, run);
+            run->elsewhere = !state && run->tag[0] != '\0';
         } else {
             take_release(run, e);
         }
@@ -84,9 +89,10 @@ static caucus_words amount(double epsilon) {
     return ret;
 }
 
-static caucus_words part(double released, double reserved) {
+static caucus_words part(bool known, double released, double reserved) {
     caucus_words ret;
-    (void)snprintf(ret.text, sizeof ret.text, "%.28s of %.28s", amount(released).text, amount(reserved).text);
+    (void)snprintf(ret.text, sizeof ret.text, "%.28s of %.28s", known ? amount(released).text : "?",
+                   amount(reserved).text);
     return ret;
 }
 
@@ -106,6 +112,7 @@ static void print_name(FILE *out, const char *name, int wide) {
 
 static void print_runs(FILE *out, const caucus_ledger_view *v) {
     int wide = 4;
+    bool any = false;
     for (uint32_t i = 0; i < v->totals.runs; i++)
         wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
     fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n",
@@ -120,10 +127,16 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
         fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
-        fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n", part(r->released_choices, r->reserved_choices).text,
-                trusted ? "trusted" : part(r->released_messages, r->reserved_messages).text, r->delta, r->releases,
-                blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
+        fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n",
+                part(!r->elsewhere, r->released_choices, r->reserved_choices).text,
+                trusted ? "trusted" : part(!r->elsewhere, r->released_messages, r->reserved_messages).text, r->delta,
+                r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
+        any = any || r->elsewhere;
     }
+    if (any)
+        fputs("  ?  a live run has reserved all of it; what it has released so far its own state says (caucus privacy "
+              "STATE)\n",
+              out);
 }
 
 static void print_releases(FILE *out, const caucus_ledger_view *v) {
@@ -171,7 +184,11 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
     }
     fprintf(out, "            %s released   %s reserved, not released   %s left\n", ascii ? "#" : "█",
             ascii ? "=" : "▒", ascii ? "." : "░");
-    if (!limited)
+    if (v->state) {
+        char words[CAUCUS_BUDGET_WORDS_BYTES];
+        caucus_budget_words(most, fmax(t->released_choices, t->released_messages), (double)NAN, (double)NAN, words);
+        fprintf(out, "  %s.\n", words);
+    } else if (!limited)
         fputs("  Left      no limit was set\n", out);
     else
         fprintf(out, "  Left      epsilon %s of %s, delta %.6g of %.6g\n", amount(t->left_epsilon).text,
@@ -204,6 +221,7 @@ static void json_run(caucus_json *j, const caucus_run_view *r) {
     caucus_json_object_row(j, NULL);
     caucus_json_whole(j, "run", r->run);
     caucus_json_text(j, "name", r->name);
+    caucus_json_text(j, "run_id", r->tag[0] != '\0' ? r->tag : NULL);
     caucus_json_text(j, "trust", caucus_trust_word(r->trust));
     caucus_json_text(j, "unit", caucus_unit_word(r->unit));
     caucus_json_truth(j, "seeded", r->seeded);
@@ -213,8 +231,8 @@ static void json_run(caucus_json *j, const caucus_run_view *r) {
     caucus_json_real(j, "delta", r->delta);
     caucus_json_close(j);
     caucus_json_object(j, "released");
-    caucus_json_real(j, "choices", r->released_choices);
-    caucus_json_real(j, "messages", r->released_messages);
+    caucus_json_real(j, "choices", r->elsewhere ? (double)NAN : r->released_choices);
+    caucus_json_real(j, "messages", r->elsewhere ? (double)NAN : r->released_messages);
     caucus_json_close(j);
     caucus_json_whole(j, "releases", r->releases);
     caucus_json_whole(j, "first_block", r->first_block);
@@ -258,7 +276,7 @@ void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releas
     caucus_json_text(&j, "last", v->last);
     caucus_json_truth(&j, "seeded", t->any_seeded);
     json_pair(&j, "budget", t->budget_epsilon, t->budget_delta, limited);
-    json_pair(&j, "left", t->left_epsilon, t->left_delta, limited);
+    json_pair(&j, "left", v->state ? (double)NAN : t->left_epsilon, t->left_delta, limited && !v->state);
     caucus_json_object_row(&j, "reserved");
     caucus_json_real(&j, "choices", t->reserved_choices);
     caucus_json_real(&j, "messages", t->reserved_messages);

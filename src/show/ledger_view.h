@@ -7,12 +7,16 @@
 #include <caucus/ledger.h>
 #include <stdio.h>
 
+#include "store/budget.h"
+
 /* One run: what it reserved and what it has released so far. */
 typedef struct caucus_run_view {
     uint32_t run;
     char name[CAUCUS_RUN_NAME_BYTES];
-    caucus_trust trust; /* COUNT: the entry does not say */
-    caucus_unit unit;   /* likewise */
+    char tag[CAUCUS_RUN_TAG_BYTES]; /* of a live run; "" */
+    bool elsewhere;                 /* what it has released stands in its own state, not here */
+    caucus_trust trust;             /* COUNT: the entry does not say */
+    caucus_unit unit;               /* likewise */
     bool seeded;
     double reserved_choices, reserved_messages, delta;
     double released_choices, released_messages;
@@ -23,13 +27,15 @@ typedef struct caucus_run_view {
 typedef struct caucus_ledger_view {
     const char *path;
     const caucus_ledger *ledger; /* borrowed */
+    bool state;                  /* one run's own, from a coordinator's state: what is left for others it cannot say */
     caucus_ledger_totals totals;
     caucus_run_view *run;                 /* [totals.runs] */
     char last[2 * CAUCUS_HASH_BYTES + 1]; /* hash of the last entry, hexadecimal */
 } caucus_ledger_view;
 
-/** Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger,
+/** In:      state  whether it is the ledger inside a coordinator's state.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, bool state,
                                       caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
 void caucus_ledger_view_free(caucus_ledger_view *view);
 

@@ -162,32 +162,48 @@ static char *make_text(const caucus_ledger *ledger, size_t first, size_t count, 
     return text;
 }
 
+/* A new ledger appears whole or not at all: an empty file would be taken for one whose entries were lost. */
+static caucus_status create(caucus_ledger_file *file, const char *text, size_t size, caucus_error *ret_error) {
+    struct stat info;
+    if (!caucus_atomic_file_write(file->path, text, size, 0666, false)) {
+        caucus_status status = fail_io(file->path, "creating: ", ret_error);
+        if (errno != EEXIST)
+            (void)unlink(file->path); /* its name may be there, and not be safe */
+        return status;
+    }
+    file->fd = open(file->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0)
+        return fail_io(file->path, "", ret_error);
+    caucus_status status = lock(file->path, file->fd, LOCK_EX, ret_error);
+    if (status == CAUCUS_OK && (fstat(file->fd, &info) != 0 || info.st_size != (off_t)size))
+        status =
+            caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: in use by another process", caucus_path_tail(file->path));
+    return status;
+}
+
+static caucus_status append_text(caucus_ledger_file *file, const char *text, size_t size, caucus_error *ret_error) {
+    off_t before = lseek(file->fd, 0, SEEK_END);
+    if (before >= 0 && caucus_write_all(file->fd, text, size) && fsync(file->fd) == 0)
+        return CAUCUS_OK;
+    caucus_status status = fail_io(file->path, "writing: ", ret_error);
+    if (before >= 0 && ftruncate(file->fd, before) != 0)
+        status = fail_io(file->path, "cutting back a write that failed: ", ret_error);
+    return status;
+}
+
 caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *ret_error) {
     size_t count = caucus_ledger_count(file->ledger), size = 0;
     if (file->written == count)
         return CAUCUS_OK;
-    bool fresh = file->fd < 0;
-    if (fresh) {
-        file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-        if (file->fd < 0)
-            return fail_io(file->path, "creating: ", ret_error);
-    }
-    caucus_status status = fresh ? lock(file->path, file->fd, LOCK_EX, ret_error) : CAUCUS_OK;
+    const bool fresh = file->fd < 0;
     char *text = make_text(file->ledger, file->written, count, &size);
-    off_t before = lseek(file->fd, 0, SEEK_END);
-    if (status == CAUCUS_OK && text == NULL)
-        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    if (status == CAUCUS_OK && (before < 0 || !caucus_write_all(file->fd, text, size) || fsync(file->fd) != 0 ||
-                                (fresh && !caucus_sync_parent(file->path)))) {
-        status = fail_io(file->path, "writing: ", ret_error);
-        if (before >= 0 && ftruncate(file->fd, before) != 0)
-            status = fail_io(file->path, "cutting back a write that failed: ", ret_error);
-    }
+    if (text == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = fresh ? create(file, text, size, ret_error) : append_text(file, text, size, ret_error);
     free(text);
     if (status == CAUCUS_OK) {
         file->written = count;
-    } else if (fresh) {
-        (void)unlink(file->path);
+    } else if (fresh && file->fd >= 0) {
         close(file->fd);
         file->fd = -1;
     }

@@ -22,6 +22,8 @@ typedef struct caucus_store caucus_store;
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_close(caucus_store *store);
+/** Is there a state in this directory already? */
+bool caucus_store_exists(const char *dir);
 
 /** The latest committed machine state: *ret_bytes = 0 if there is none yet. Free *ret_state with free(). */
 caucus_status caucus_store_state(caucus_store *store, uint8_t **ret_state, size_t *ret_bytes,

@@ -117,3 +117,11 @@ caucus_status caucus_store_take_dir(const char *dir, int *ret_lock, caucus_error
     free(path);
     return status;
 }
+
+bool caucus_store_exists(const char *dir) {
+    struct stat info;
+    char *path = caucus_store_join(dir, CAUCUS_STORE_FILE);
+    const bool there = path != NULL && stat(path, &info) == 0 && info.st_size > 0;
+    free(path);
+    return there;
+}

@@ -64,6 +64,44 @@ static caucus_status read_only(sqlite3 *db, const char *path, caucus_ledger **re
     return caucus_store_read_ledger(db, path, ret, ret_error);
 }
 
+/* "file:PATH?immutable=1", PATH with what means something in a URI written as %XX. */
+static char *immutable_uri(const char *path) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "file:");
+    for (; *path != '\0'; path++) {
+        const bool plain = strchr("%?#", *path) == NULL;
+        sqlite3_str_appendf(text, plain ? "%c" : "%%%02x", (unsigned char)*path);
+    }
+    sqlite3_str_appendall(text, "?immutable=1");
+    return sqlite3_str_finish(text);
+}
+
+/* A file system that cannot be written to has no room for the memory that readers of a log share (-shm). Then the log
+ * is read without it: nobody writes here, so nobody needs to be kept out. Without a log the file alone is everything. */
+static caucus_status read_unshared(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+    sqlite3 *db = NULL;
+    struct stat info;
+    char *name = sqlite3_mprintf("%s-wal", path);
+    if (name == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    const bool logged = stat(name, &info) == 0 && info.st_size > 0;
+    sqlite3_free(name);
+    caucus_status status;
+    char *uri = logged ? NULL : immutable_uri(path);
+    if (!logged && uri == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    const int opened = logged ? sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, "unix-none")
+                              : sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    if (opened != SQLITE_OK ||
+        (logged && sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK))
+        status = caucus_store_fail(db, path, "opening", ret_error);
+    else
+        status = read_only(db, path, ret, ret_error);
+    sqlite3_close(db);
+    sqlite3_free(uri);
+    return status;
+}
+
 caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, caucus_error *ret_error) {
     char *path = caucus_store_join(dir, CAUCUS_STORE_FILE);
     struct stat info;
@@ -79,7 +117,10 @@ caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, cau
         status = caucus_store_fail(db, path, "opening", ret_error);
     else
         status = read_only(db, path, ret, ret_error);
+    const int code = db != NULL ? sqlite3_errcode(db) : SQLITE_OK;
     sqlite3_close(db);
+    if (status != CAUCUS_OK && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY))
+        status = read_unshared(path, ret, ret_error);
     free(path);
     return status;
 }

@@ -43,7 +43,7 @@ simulate --algorithm hedge --epsilon 2 --trust coordinator --ledger l
 cp l before
 code=0
 simulate --algorithm hedge --epsilon 2 --trust coordinator --ledger l || code=$?
-[ "$code" -eq 1 ] && cmp -s l before && pass "a run that does not fit is refused" ||
+[ "$code" -eq 3 ] && cmp -s l before && pass "a run that does not fit is refused" ||
     fail "a run that does not fit (exit code $code)"
 privacy l --format json >out
 if $python - <<'END'; then

@@ -34,9 +34,10 @@ one() { # one N[:after]
     fi
     for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
     same_run "$name" reference
-    "$CAUCUS" privacy "$work/$name" --releases --format json |
-        sed 's/"ledger": .*/"ledger": "reference",/' >"$work/$name.spent"
-    sed "s/\"ledger\": .*/\"ledger\": \"reference\",/" "$work/spent" | cmp -s - "$work/$name.spent" ||
+    # Two runs have two numbers, so their chains end in different hashes.
+    alike() { sed 's/"ledger": .*/"ledger": "reference",/; s/"last": .*//; s/"run_id": "[^"]*"//' "$1"; }
+    "$CAUCUS" privacy "$work/$name" --releases --format json >"$work/$name.spent"
+    alike "$work/spent" | cmp -s - <(alike "$work/$name.spent") ||
         bad "$name: other releases: $(cat "$work/$name.spent")"
     [ "$failures" -eq 0 ] || exit 1
 }

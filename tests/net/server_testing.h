@@ -44,12 +44,8 @@ static inline void hall_init(hall *h, const caucus_plan *plan, uint64_t seed) {
     assert_non_null(mkdtemp(h->dir));
     caucus_key run;
     caucus_key_from_seed(seed, &run);
-    h->settings = (caucus_server_settings){.plan = plan,
-                                           .state_dir = h->dir,
-                                           .listen = "127.0.0.1:0",
-                                           .loops = 2,
-                                           .linger_ms = 200,
-                                           .budget_epsilon = INFINITY};
+    h->settings = (caucus_server_settings){
+        .plan = plan, .state_dir = h->dir, .listen = "127.0.0.1:0", .loops = 2, .linger_ms = 200, .name = NULL};
     memset(h->settings.plan_hash, 0xa5, sizeof h->settings.plan_hash);
     caucus_key_derive(&run, 0, &h->settings.key);
 }

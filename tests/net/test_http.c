@@ -63,6 +63,11 @@ static void fill_server(void) {
                                            .epsilon_choices = 10,
                                            .epsilon_messages = NAN,
                                            .epsilon_spent = 2.5,
+                                           .epsilon_reserved = 10,
+                                           .budget_epsilon = 30,
+                                           .budget_delta = 1e-6,
+                                           .left_epsilon = 15,
+                                           .left_delta = 1e-6,
                                            .bytes_in = 123456,
                                            .bytes_out = 999,
                                            .reports = 70,
@@ -275,6 +280,11 @@ static const char *const allowed[] = {"version",
                                       "epsilon_messages",
                                       "delta",
                                       "epsilon_spent",
+                                      "epsilon_reserved",
+                                      "budget_epsilon",
+                                      "budget_delta",
+                                      "left_epsilon",
+                                      "left_delta",
                                       "selections",
                                       "switches_allowed",
                                       "checks",
@@ -333,6 +343,9 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         "\"epsilon_choices\": 10,",
         "\"epsilon_messages\": null,",
         "\"epsilon_spent\": 2.5,",
+        "\"epsilon_reserved\": 10,",
+        "\"budget_epsilon\": 30,",
+        "\"left_epsilon\": 15,",
         "\"presence\": \"2222221110\"",
         "\"scalars_paper\": 51200,",
         "\"state\": \"running\"",
@@ -393,7 +406,7 @@ static void metrics_are_well_formed(void **state) {
         line += strcspn(line, "\n") + 1;
         metrics++;
     }
-    assert_int_equal(metrics, 31);
+    assert_int_equal(metrics, 36);
     assert_non_null(strstr(answer, "\ncaucus_epsilon_choices +Inf\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_messages NaN\n"));
     assert_non_null(strstr(answer, "\ncaucus_expert 93\n"));
@@ -436,18 +449,19 @@ static void the_page_is_whole(void **state) {
     caucus_http *http = open_pages("127.0.0.1:0", NULL, "Ward <7> & \"co\"");
     char *answer = ask(http, "GET", "/", NULL);
     const char *page = body_of(answer);
-    static const char *const parts[] = {"<h1>Ward &lt;7&gt; &amp; &quot;co&quot;</h1>",
-                                        "data-live>93</p>",
-                                        "since block 7 (announcement 6)",
-                                        "epsilon 2.5 of 10 spent, 7.5 left",
-                                        "2 of 10 used, 8 left",
-                                        "6 of 10 reported, 9 connected",
-                                        "69 times less",
-                                        "51,200",
-                                        "123 kB in",
-                                        "block 8 of 512",
-                                        "3f9c00000000",
-                                        "1 h 1 min"};
+    static const char *const parts[] = {
+        "<h1>Ward &lt;7&gt; &amp; &quot;co&quot;</h1>",
+        "data-live>93</p>",
+        "since block 7 (announcement 6)",
+        "Reserved 10 of 30 by this run (2.5 used so far; the rest is not given back), 15 left",
+        "2 of 10 used, 8 left",
+        "6 of 10 reported, 9 connected",
+        "69 times less",
+        "51,200",
+        "123 kB in",
+        "block 8 of 512",
+        "3f9c00000000",
+        "1 h 1 min"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(page, parts[i]))
             fail_msg("%s is not on the page: %s", parts[i], page);

@@ -542,8 +542,11 @@ static void test_settings(void **state) {
     assert_non_null(strstr(error.hint, "'deadline'"));
     bad = x.h.settings;
     bad.state_dir = poor;
-    bad.budget_epsilon = 1; /* the plan wants 20 */
+    char ledger[64];
+    (void)snprintf(ledger, sizeof ledger, "%s/ledger", dir);
+    bad.budget = (caucus_budget){.path = ledger, .given = true, .epsilon = 1}; /* the plan wants 20 */
     assert_int_equal(caucus_server_open(&bad, &second, &error), CAUCUS_E_BUDGET);
+    assert_string_equal(error.field, "ledger");
     bad = x.h.settings;
     bad.state_dir = poor;
     bad.name = "a\xff";

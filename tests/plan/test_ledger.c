@@ -244,15 +244,15 @@ static void names_are_checked(void **state) {
     uint32_t run = 0;
     char longest[80];
     memset(longest, 'n', sizeof longest);
-    longest[38] = '\0';
+    longest[70] = '\0';
     const char *bad[] = {"", " a", "a ", "a\tb", "a\nb", "a\x7f", "a\xc2\x85", NULL};
     for (int i = 0; i < 8; i++) {
         assert_int_equal(caucus_ledger_reserve(ledger, &plan, bad[i], false, &run, NULL), CAUCUS_E_RANGE);
         assert_int_equal(caucus_ledger_count(ledger), 1);
     }
     assert_int_equal(caucus_ledger_reserve(ledger, &plan, longest, false, &run, NULL), CAUCUS_OK);
-    longest[38] = 'n';
-    longest[39] = '\0';
+    longest[70] = 'n';
+    longest[71] = '\0';
     assert_int_equal(caucus_ledger_reserve(ledger, &plan, longest, false, &run, NULL), CAUCUS_E_RANGE);
     assert_int_equal(caucus_ledger_reserve(ledger, &plan, "K\xc3\xb6ln 2", true, &run, NULL), CAUCUS_OK);
     assert_string_equal(caucus_ledger_entry(ledger, 2)->what, "K\xc3\xb6ln 2 coordinator event");

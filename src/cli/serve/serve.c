@@ -4,6 +4,7 @@
 #include "cli/serve/serve_print.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
+#include "cli/wanted.h"
 #include "net/http.h"
 #include "net/server.h"
 #include "plan/plan.h"
@@ -25,6 +26,8 @@
 enum option {
     OPTION_PLAN,
     OPTION_STATE,
+    OPTION_LEDGER,
+    OPTION_BUDGET,
     OPTION_LISTEN,
     OPTION_CERT,
     OPTION_KEY,
@@ -53,6 +56,9 @@ enum option {
 static const caucus_option options[] = {
     {"plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file"},
     {"state", "DIR", NULL, "where decisions are kept; started again with the same directory, the run goes on"},
+    {"ledger", "FILE", NULL,
+     "runs on the same data share it: this one is reserved, or refused if the budget has no room"},
+    {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this data together; an old one must have the same"},
     {"listen", "HOST:PORT", "127.0.0.1:7400", "where clients connect; port 0 = any"},
     {"cert", "FILE", NULL, "the coordinator's certificate (PEM)"},
     {"key", "FILE", NULL, "its key"},
@@ -298,6 +304,14 @@ static bool read_options(serving *s) {
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_token(s);
 }
 
+/* Where this run is to be reserved, and out of how much. Returns an exit code, 0: read. */
+static int read_budget(serving *s) {
+    caucus_complaint complaint;
+    caucus_status status =
+        caucus_wanted_budget(s->value[OPTION_LEDGER], s->value[OPTION_BUDGET], &s->settings.budget, &complaint);
+    return status == CAUCUS_OK ? 0 : caucus_complain_scenario("serve", status, &complaint);
+}
+
 static int fail(caucus_status status, const caucus_error *error) {
     return caucus_complain("serve", options, status, error);
 }
@@ -328,7 +342,6 @@ static int open_all(serving *s) {
     set->key_file = s->value[OPTION_KEY];
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
-    set->budget_epsilon = INFINITY;
     set->name = s->value[OPTION_NAME];
     set->log = log_line;
     set->log_user = s;
@@ -409,7 +422,9 @@ int caucus_cli_serve(int argc, char **argv) {
         return CAUCUS_EXIT_DONE;
     }
     if (code == 0)
-        code = read_options(&s) ? make_key(&s) : CAUCUS_EXIT_USAGE;
+        code = read_options(&s) ? read_budget(&s) : CAUCUS_EXIT_USAGE;
+    if (code == 0)
+        code = make_key(&s);
     if (code == 0)
         code = serve(&s);
     ignore_signals();

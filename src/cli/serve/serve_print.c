@@ -46,6 +46,9 @@ static void print_summary_json(const caucus_server_status *now, const char *name
     caucus_json_whole(&j, "checks", now->checks);
     caucus_json_whole(&j, "steps", now->steps_closed);
     caucus_json_real(&j, "epsilon_spent", now->epsilon_spent);
+    caucus_json_real(&j, "epsilon_reserved", now->epsilon_reserved);
+    caucus_json_real(&j, "budget_epsilon", now->budget_epsilon);
+    caucus_json_real(&j, "left_epsilon", now->left_epsilon);
     caucus_json_real(&j, "epsilon_choices", now->epsilon_choices);
     caucus_json_real(&j, "epsilon_messages", now->epsilon_messages);
     caucus_json_real(&j, "delta", now->delta);
@@ -69,8 +72,9 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
     printf("%s: expert %u in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
            now->finished ? "done" : "stopped", now->now.expert, now->selections, now->switches_allowed,
            now->steps_closed);
-    printf("epsilon spent on choices: %.6g of %.6g%s\n", now->epsilon_spent, now->epsilon_choices,
-           now->seeded ? "   NOT PRIVATE (seeded)" : "");
+    char words[CAUCUS_BUDGET_WORDS_BYTES];
+    caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
+    printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");
     printf("received %" PRIu64 " numbers (the paper's protocol: %" PRIu64 "); %" PRIu64 " bytes in, %" PRIu64
            " bytes out\n",
            now->scalars_up, now->scalars_paper, now->bytes_in, now->bytes_out);
