@@ -78,6 +78,10 @@ CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordina
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
                                            uint64_t *ret_cost_next, uint64_t *ret_sums_next, bool *ret_answered);
 
+/** Whether anything was ever counted of one client (1..m), kept or not: 0: nothing; otherwise, stoch: 1 + the serial of
+ *  the last announcement that it has answered; svt, hedge: 1. A client that comes without its state needs to know. */
+CAUCUS_API uint64_t caucus_coordinator_answered(const caucus_coordinator *coordinator, uint32_t client);
+
 /** The whole state as bytes, and back. Save right after caucus_coordinator_decide(), before a byte that depends on the
  * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch
  * in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every process.

@@ -61,6 +61,9 @@ typedef struct caucus_link_settings {
     uint32_t grace_ms;       /* an announcement may come so much later than the coordinator's deadline (2000) */
     uint32_t patience_most_ms; /* a coordinator that is late is dialled again after twice as long each time, at least
                                   this often (300000) */
+    bool new_device; /* under trust nobody a client without a state of which reports were counted is refused (its state
+                        is lost, and it would draw noise again for the same losses); true: its number has gone to
+                        another device, with losses that were never reported (false) */
 } caucus_link_settings;
 
 /** The size and the values in brackets. */

@@ -90,3 +90,10 @@ void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, ui
     else
         *ret_answered = *ret_sums_next > c->now.block;
 }
+
+uint64_t caucus_coordinator_answered(const caucus_coordinator *c, uint32_t client) {
+    if (c->step_done)
+        return c->step_done[client - 1];
+    const bool cost = c->cost_next && c->cost_next[client - 1] > 1, sums = c->sums_next && c->sums_next[client - 1] > 1;
+    return cost || sums;
+}

@@ -97,6 +97,14 @@ static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, u
     return serial + 1 < caucus_client_heard(link->machine); /* stoch: a later announcement was heard */
 }
 
+/* A client that came without its state must not answer again what it may have answered before: what was counted of it,
+ * and, of stoch, any step that is closed by now. Its noise would be other noise for the same losses. */
+static bool is_settled(const caucus_link *link, caucus_ask kind, uint64_t serial) {
+    if (!link->careful || kind == CAUCUS_ASK_COST || kind == CAUCUS_ASK_SUMS) /* these: cost_next and sums_next */
+        return false;
+    return serial < link->counted || link->queue_count > 0;
+}
+
 static void forget_unwanted(caucus_link *link) {
     for (size_t i = link->items; i-- > 0;) {
         const caucus_link_item *item = &link->item[i];
@@ -112,7 +120,8 @@ static void forget_unwanted(caucus_link *link) {
 /* The report that the machine has made becomes an item: its bytes are fixed here, once. */
 static caucus_status keep_report(caucus_link *link, const caucus_report *report, caucus_error *ret_error) {
     uint64_t heard = caucus_client_heard(link->machine);
-    if (link->over_received || unwanted(link, report->kind, report->block, heard - 1)) {
+    if (link->over_received || unwanted(link, report->kind, report->block, heard - 1) ||
+        is_settled(link, report->kind, heard - 1)) {
         link->answered = heard;
         return CAUCUS_OK;
     }
@@ -199,6 +208,14 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
         return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "plan",
                            "the coordinator runs plan %s… and this client has %s…", other, own);
     }
+    if (link->born && frame->answered > 0 && !link->new_device &&
+        link->plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
+        return caucus_fail(ret_error, CAUCUS_E_OVER, "state",
+                           "lost: reports of this client were counted, and without their state noise would be drawn "
+                           "again for the same losses");
+    if (link->born && !link->new_device)
+        link->counted = frame->answered;
+    link->born = false;
     link->welcomed = true;
     link->deadline_ms = frame->deadline_ms;
     return CAUCUS_OK;

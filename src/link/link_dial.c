@@ -45,6 +45,8 @@ static caucus_status begin(caucus_link *link, const caucus_link_settings *s, cau
         return status;
     if (s->state)
         return caucus_link_load(link, s->key, s->state, s->state_bytes, ret_error);
+    link->born = link->careful = !s->key->seeded; /* a seeded one makes the same bytes again, and is not private */
+    link->new_device = s->new_device;
     status = caucus_client_new(s->plan, s->index, s->key, &link->machine);
     return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "client", "%s", caucus_status_text(status));
 }

@@ -37,6 +37,10 @@ struct caucus_link {
     uint64_t answered; /* announcements whose report has become an item, or was not wanted: serial + 1 */
     bool over;         /* the machine has heard that nothing more is asked */
     bool over_saved;
+    bool born;        /* made without a state, and not welcomed yet: is its state lost? */
+    bool careful;     /* made without a state: reports that nobody can count any more are not made */
+    bool new_device;  /* a person says that it is not */
+    uint64_t counted; /* announcements below it were answered before the state was lost (stoch) */
 
     caucus_link_item *item; /* [items], oldest first */
     size_t items, items_room;

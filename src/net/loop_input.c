@@ -126,10 +126,14 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
         take_session(c, client);
         c->next = hello->heard;
+        pthread_mutex_lock(&c->loop->lock); /* the client is this loop's now: nobody else counts for it */
+        const uint64_t answered = caucus_coordinator_answered(s->machine, client);
+        pthread_mutex_unlock(&c->loop->lock);
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
                                 .version = CAUCUS_WIRE_VERSION,
                                 .cost_next = atomic_load(&s->cost_next[client - 1]),
                                 .sums_next = atomic_load(&s->sums_next[client - 1]),
+                                .answered = answered,
                                 .deadline_ms = s->set.deadline_ms};
         memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
         caucus_output_frame(c, &welcome);

@@ -4,8 +4,11 @@
 
 #include "store/atomic_file.h"
 
+#include <caucus/rng.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +17,17 @@
 
 /* No client's state is longer; it bounds what a wrong file can ask for. */
 #define BYTES_MAX ((size_t)1 << 31)
+#define NUMBER_BYTES 8
+#define HEAD_BYTES (sizeof head + NUMBER_BYTES)
+
+static const uint8_t head[4] = {'c', 'J', 'r', '1'};
 
 struct caucus_journal {
     char *path, *lock_path;
     int lock; /* -1: not ours */
     int error;
+    bool numbered;
+    uint8_t number[NUMBER_BYTES];
 };
 
 static char *join_text(const char *a, const char *b) {
@@ -100,16 +109,65 @@ caucus_status caucus_journal_read(caucus_journal *j, uint8_t **ret, size_t *ret_
         free(bytes);
         return status;
     }
+    if (size >= HEAD_BYTES && memcmp(bytes, head, sizeof head) == 0) {
+        j->numbered = true;
+        memcpy(j->number, bytes + sizeof head, sizeof j->number);
+        size -= HEAD_BYTES;
+        memmove(bytes, bytes + HEAD_BYTES, size);
+        sodium_memzero(bytes + size, HEAD_BYTES);
+    }
+    if (size == 0) { /* numbered, and killed before anything was to be kept */
+        free(bytes);
+        return CAUCUS_OK;
+    }
     *ret = bytes;
     *ret_size = size;
     return CAUCUS_OK;
 }
 
+static bool write_numbered(const caucus_journal *j, const uint8_t *bytes, size_t size) {
+    uint8_t *whole = malloc(HEAD_BYTES + size);
+    if (!whole) {
+        errno = ENOMEM;
+        return false;
+    }
+    memcpy(whole, head, sizeof head);
+    memcpy(whole + sizeof head, j->number, sizeof j->number);
+    if (size > 0)
+        memcpy(whole + HEAD_BYTES, bytes, size);
+    bool good = caucus_atomic_file_write(j->path, whole, HEAD_BYTES + size, 0600, true);
+    int why = errno;
+    sodium_memzero(whole, HEAD_BYTES + size); /* it holds this client's sums */
+    free(whole);
+    errno = why;
+    return good;
+}
+
 bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size) {
     caucus_journal *j = user;
-    bool good = caucus_atomic_file_write(j->path, bytes, size, 0600, true);
+    bool good =
+        j->numbered ? write_numbered(j, bytes, size) : caucus_atomic_file_write(j->path, bytes, size, 0600, true);
     j->error = good ? 0 : errno;
     return good;
+}
+
+caucus_status caucus_journal_number(caucus_journal *j, const uint8_t *state, size_t bytes, uint8_t ret[8],
+                                    caucus_error *ret_error) {
+    if (!j->numbered) {
+        caucus_key fresh;
+        caucus_status status = caucus_key_generate(&fresh);
+        if (status != CAUCUS_OK)
+            return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
+        memcpy(j->number, fresh.bytes, sizeof j->number);
+        caucus_key_wipe(&fresh);
+        j->numbered = true;
+        if (!caucus_journal_write(j, state, bytes)) {
+            j->numbered = false;
+            return caucus_fail_os(ret_error, CAUCUS_E_IO, j->error, "state", "%s", caucus_path_tail(j->path));
+        }
+    }
+    memcpy(ret, j->number, sizeof j->number);
+    return CAUCUS_OK;
 }
 
 int caucus_journal_errno(const caucus_journal *j) {

@@ -77,7 +77,8 @@ static char *immutable_uri(const char *path) {
 }
 
 /* A file system that cannot be written to has no room for the memory that readers of a log share (-shm). Then the log
- * is read without it: nobody writes here, so nobody needs to be kept out. Without a log the file alone is everything. */
+ * is read without it: nobody writes here, so nobody needs to be kept out. Without a log the file alone is
+ * everything. */
 static caucus_status read_unshared(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
     sqlite3 *db = NULL;
     struct stat info;

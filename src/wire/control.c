@@ -75,6 +75,7 @@ static const ProtobufCMessage *fill(outgoing *out, const caucus_frame *frame) {
         out->as.welcome.cost_next = frame->cost_next;
         out->as.welcome.sums_next = frame->sums_next;
         out->as.welcome.deadline_ms = frame->deadline_ms;
+        out->as.welcome.answered = frame->answered;
         return &out->as.welcome.base;
     case CAUCUS_FRAME_ANNOUNCEMENT:
         fill_announcement(out, frame);
@@ -210,6 +211,7 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
         ret->cost_next = welcome->cost_next;
         ret->sums_next = welcome->sums_next;
         ret->deadline_ms = welcome->deadline_ms;
+        ret->answered = welcome->answered;
         return take_plan(&welcome->plan, what, ret, ret_error);
     }
     case CAUCUS_FRAME_ANNOUNCEMENT:

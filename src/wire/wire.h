@@ -46,6 +46,7 @@ typedef struct caucus_frame {
     /* WELCOME, ANNOUNCEMENT: durably counted of this client (0 where the algorithm has none): the client forgets items
      * below. */
     uint64_t cost_next, sums_next;
+    uint64_t answered;    /* WELCOME: caucus_coordinator_answered(), kept or not */
     uint32_t deadline_ms; /* WELCOME: how long a step stays open once it could have been answered; 0 = for ever */
     caucus_announcement announcement; /* ANNOUNCEMENT */
     caucus_report report; /* REPORT: value points into the frame's bytes (8-byte aligned) or at the scratch given */

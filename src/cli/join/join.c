@@ -7,6 +7,7 @@
 #include "cli/join/join_losses.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
+#include "cli/wanted.h"
 #include "dial/dial.h"
 #include "store/clock.h"
 #include "store/journal.h"
@@ -36,6 +37,9 @@ enum {
     INSECURE,
     CLIENT,
     STATE,
+    LEDGER,
+    BUDGET,
+    NEW_DEVICE,
     GIVE_UP,
     TICK,
     LOSSES,
@@ -56,6 +60,11 @@ static const caucus_option options[] = {
     {"insecure", NULL, NULL, "no TLS: to try things on one machine; needs --client"},
     {"client", "I", NULL, "number of this client, from 1, where no certificate says it"},
     {"state", "FILE", NULL, "survive a restart: made if it does not exist, mode 0600"},
+    {"ledger", "FILE", NULL,
+     "trust nobody: this device's own; the run is reserved, or refused if the budget has no room"},
+    {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this device's data; an old one must have the same"},
+    {"new-device", NULL, NULL,
+     "trust nobody: go on without a state although reports were counted: these losses were never reported"},
     {"give-up", "SECONDS", "never", "end if there is no coordinator, or none that keeps its deadline, for so long"},
     {"tick", "MS", "0", "trust nobody: reports leave on multiples of so many milliseconds only; 0 = at once"},
     {"losses", "FILE", NULL, "a NumPy file: rounds x experts, or clients x rounds x experts"},
@@ -74,6 +83,7 @@ typedef struct joining {
     uint64_t seed, tick;
     double give_up, pace;
     caucus_plan *plan;
+    caucus_budget budget;
     caucus_key key;
     caucus_journal *journal;
     caucus_dial *dial;
@@ -214,6 +224,43 @@ static int read_plan(joining *j) {
     return 0;
 }
 
+/* The device's own ledger. Where the coordinator is trusted the budget is kept by it. */
+static int read_budget(joining *j) {
+    caucus_complaint complaint;
+    caucus_status status = caucus_wanted_budget(j->text[LEDGER], j->text[BUDGET], &j->budget, &complaint);
+    if (status != CAUCUS_OK)
+        return caucus_complain_scenario("join", status, &complaint);
+    const bool trusted = j->plan->settings.trust == CAUCUS_TRUST_COORDINATOR;
+    if (j->text[LEDGER] && trusted)
+        return refuse("ledger", j->text[LEDGER],
+                      "the plan trusts the coordinator, which keeps the budget — caucus serve --ledger");
+    if (j->text[LEDGER] && !j->text[STATE])
+        return refuse("ledger", j->text[LEDGER], "needs --state FILE: a run is reserved once for each");
+    if (j->text[NEW_DEVICE] && trusted)
+        return refuse("new-device", NULL, "is for plans that trust nobody: here no noise is drawn by clients");
+    return 0;
+}
+
+/* Before anything can be sent: the journal has its number on disk, and then the ledger has the run. Returns an exit
+ * code, 0: reserved, or there is no ledger. */
+static int reserve(const joining *j, const uint8_t *state, size_t bytes) {
+    if (j->budget.path == NULL)
+        return 0;
+    caucus_error error = {0};
+    caucus_ledger_totals totals;
+    uint8_t number[CAUCUS_RUN_ID_BYTES];
+    char name[24], tag[CAUCUS_RUN_TAG_BYTES], label[CAUCUS_RUN_NAME_BYTES];
+    (void)snprintf(name, sizeof name, "join %u", j->index);
+    caucus_status status = caucus_journal_number(j->journal, state, bytes, number, &error);
+    if (status == CAUCUS_OK) {
+        caucus_run_tag(caucus_plan_hash(j->plan), number, tag);
+        status = caucus_run_label(name, tag, label, &error);
+    }
+    if (status == CAUCUS_OK)
+        status = caucus_budget_reserve(&j->budget, j->plan, label, j->text[SEED] != NULL, false, &totals, &error);
+    return status == CAUCUS_OK ? 0 : complain(status, &error);
+}
+
 static void notice(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "caucus join: %s\n", line);
@@ -271,6 +318,7 @@ static caucus_status new_link(joining *j, const uint8_t *state, size_t bytes, ca
     settings.state_bytes = bytes;
     settings.save = j->journal ? caucus_journal_write : NULL;
     settings.user = j->journal;
+    settings.new_device = j->text[NEW_DEVICE] != NULL;
     settings.address = &j->text[CONNECT];
     settings.addresses = 1;
     return caucus_link_new(&settings, &j->link, ret_error);
@@ -287,14 +335,19 @@ static int open_link(joining *j) {
             status = caucus_journal_read(j->journal, &state, &bytes, &error);
     }
     bool restoring = status == CAUCUS_OK && bytes > 0;
+    int code = 0;
     if (status == CAUCUS_OK)
         status = new_link(j, state, bytes, &error);
     caucus_key_wipe(&j->key);
+    if (status == CAUCUS_OK)
+        code = reserve(j, state, bytes);
     if (state)
         sodium_memzero(state, bytes);
     free(state);
     if (status != CAUCUS_OK)
         return restoring ? complain_state(j, status, &error) : complain(status, &error);
+    if (code != 0)
+        return code;
     uint64_t round = caucus_link_round(j->link);
     if (bytes > 0 && round == j->plan->settings.rounds)
         fputs("caucus join: all rounds were played before\n", stderr);
@@ -449,6 +502,8 @@ static int run(joining *j, int argc, char **argv) {
         code = check_options(j);
     if (code == 0)
         code = read_plan(j);
+    if (code == 0)
+        code = read_budget(j);
     if (code == 0)
         code = open_dial(j);
     if (code == 0)
