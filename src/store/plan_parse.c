@@ -299,7 +299,7 @@ static void read_version(reader *r) {
     if (r->walker.status == CAUCUS_OK && version < CAUCUS_PLAN_FILE_VERSION)
         refuse(r, CAUCUS_E_FORMAT, 0,
                "a plan of version %llu, made by an older caucus; this one reads version %d — make it again from its "
-               "settings with 'caucus plan --write'",
+               "settings",
                (unsigned long long)version, CAUCUS_PLAN_FILE_VERSION);
     else if (r->walker.status == CAUCUS_OK && version > CAUCUS_PLAN_FILE_VERSION)
         refuse(r, CAUCUS_E_FORMAT, 0, "a plan of version %llu, made by a newer caucus; this one reads version %d",
