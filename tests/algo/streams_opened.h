@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* streams_opened.h: every stream that is opened, by key and nonce: what the cipher sees. The test's .cmake file wraps
  * caucus_stream_init. */
 #ifndef CAUCUS_TESTS_STREAMS_OPENED_H

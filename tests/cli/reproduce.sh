@@ -186,7 +186,9 @@ done 3<commands
 # Stopped: nothing half-written.
 "$CAUCUS" reproduce --only 1 --threads 1 --out stopped >stdout 2>stderr &
 pid=$!
-while nothing_else && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done # until it has begun to write
+# It has begun when it catches the signal; a folder is made only when all is played.
+catches_term() { (($(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$pid/status" 2>/dev/null || echo 0) & 1 << 14)); }
+until catches_term || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
 kill -TERM "$pid"
 code=0
 wait "$pid" || code=$?

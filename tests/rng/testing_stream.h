@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* testing_stream.h: a stream of its own for each index, from a test's seed. */
 #ifndef CAUCUS_TESTS_TESTING_STREAM_H
 #define CAUCUS_TESTS_TESTING_STREAM_H

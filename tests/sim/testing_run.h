@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* testing_run.h: a run in one line, and played. */
 #ifndef CAUCUS_TESTS_TESTING_RUN_H
 #define CAUCUS_TESTS_TESTING_RUN_H
