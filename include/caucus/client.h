@@ -82,10 +82,11 @@ CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_l
                                     uint64_t *ret_nan);
 
 /** The whole state but the key as bytes, and back: the losses not yet reported, and the report that is due with the
- * noise it was drawn with. Save after caucus_client_report() and before the report is sent: then it is sent again as it
- * was, never drawn again. Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_client_state_bytes(); it is
- * zeros then), CAUCUS_E_FORMAT (torn, altered, or of another plan or client),
- * CAUCUS_E_MEMORY. Privacy: the bytes hold this client's sums: they stay with it. */
+ *  noise it was drawn with. Save after caucus_client_report() and before the report is sent: then it is sent again as
+ *  it was, never drawn again.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_client_state_bytes(); it is zeros then),
+ *           CAUCUS_E_FORMAT (torn, altered, or of another plan or client), CAUCUS_E_MEMORY.
+ *  Privacy: the bytes hold this client's sums: they stay with it. */
 CAUCUS_API size_t caucus_client_state_bytes(const caucus_client *client);
 CAUCUS_API caucus_status caucus_client_save(const caucus_client *client, uint8_t *ret,
                                             size_t ret_bytes) CAUCUS_MUST_CHECK;

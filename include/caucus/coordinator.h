@@ -34,7 +34,9 @@ CAUCUS_API const caucus_announcement *caucus_coordinator_announcement(const cauc
  *  with the worst or best losses.
  *  Returns: CAUCUS_OK (counted, or about an earlier expert and rightly ignored), CAUCUS_E_DUPLICATE (counted before),
  *           CAUCUS_E_ORDER (not what this client has to send now), CAUCUS_E_RANGE (no such client, wrong count or
- * kind). Privacy: nothing is released. Cost:    O(count), no allocation. */
+ *           kind).
+ *  Privacy: nothing is released.
+ *  Cost:    O(count), no allocation. */
 CAUCUS_API caucus_status caucus_coordinator_receive(caucus_coordinator *coordinator,
                                                     const caucus_report *report) CAUCUS_MUST_CHECK;
 
@@ -83,13 +85,14 @@ CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator
 CAUCUS_API uint64_t caucus_coordinator_answered(const caucus_coordinator *coordinator, uint32_t client);
 
 /** The whole state as bytes, and back. Save right after caucus_coordinator_decide(), before a byte that depends on the
- * decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the epoch
- * in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every process.
- * Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_coordinator_state_bytes(); it is zeros then),
- * CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state
- * and a private key, or the reverse), CAUCUS_E_MEMORY. Privacy: the bytes hold sums, a threshold's noise and the
- * epoch's key: for nobody else, and to be wiped when the epoch ends. Once nothing more is asked they hold none of
- * these. */
+ *  decision leaves: then a crash loses nothing but reports that their clients send again. It holds the key of the
+ *  epoch in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every
+ *  process.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_coordinator_state_bytes(); it is zeros then),
+ *           CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state and a
+ *           private key, or the reverse), CAUCUS_E_MEMORY.
+ *  Privacy: the bytes hold sums, a threshold's noise and the epoch's key: for nobody else, and to be wiped when the
+ *           epoch ends. Once nothing more is asked they hold none of these. */
 CAUCUS_API size_t caucus_coordinator_state_bytes(const caucus_coordinator *coordinator);
 CAUCUS_API caucus_status caucus_coordinator_save(const caucus_coordinator *coordinator, uint8_t *ret,
                                                  size_t ret_bytes) CAUCUS_MUST_CHECK;

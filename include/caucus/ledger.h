@@ -78,7 +78,8 @@ typedef struct caucus_ledger_totals {
 /** Zeros, and the size. */
 CAUCUS_API void caucus_ledger_totals_init(caucus_ledger_totals *ret);
 /** Fill them in.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (a size that this library does not know; nothing is filled in). Cost: O(1). */
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (a size that this library does not know; nothing is filled in).
+ *  Cost:    O(1). */
 CAUCUS_API caucus_status caucus_ledger_total(const caucus_ledger *ledger, caucus_ledger_totals *ret) CAUCUS_MUST_CHECK;
 
 /** Entries in order, for reading and for writing to a file. */
@@ -89,9 +90,8 @@ CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, 
 #define CAUCUS_LEDGER_LINE_BYTES 320
 
 /** One entry as one line of text without newline (tab separated, chain hash last), and back.
- * `caucus_ledger_append_line` verifies format, chain and budget; the error has the line number it was given. Returns:
- * CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
-#define CAUCUS_LEDGER_LINE_BYTES 320
+ *  `caucus_ledger_append_line` verifies format, chain and budget; the error has the line number it was given.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_BUDGET, CAUCUS_E_MEMORY; E_RANGE if the buffer is too small. */
 CAUCUS_API caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret,
                                             size_t ret_bytes) CAUCUS_MUST_CHECK;
 CAUCUS_API caucus_status caucus_ledger_append_line(caucus_ledger **ledger, const char *line, size_t line_number,

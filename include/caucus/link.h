@@ -114,11 +114,12 @@ CAUCUS_API int64_t caucus_link_missing_ms(caucus_link *link, int64_t now_ms);
 /** Whether the announcement that is awaited was not there in time, on this connection or one before. */
 CAUCUS_API bool caucus_link_late(const caucus_link *link);
 
-/** Bytes from the coordinator. Returns: CAUCUS_OK; anything else: drop the connection (the error says why).
- *  CAUCUS_E_LATER: it has no room now: come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the
- *  connection. A status for which caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked
- *  client: CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): this address
- *  is not dialled again; others are. */
+/** Bytes from the coordinator.
+ *  Returns: CAUCUS_OK; anything else: drop the connection (the error says why). CAUCUS_E_LATER: it has no room now:
+ *           come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the connection. A status for which
+ *           caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked client:
+ *           CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): this address
+ *           is not dialled again; others are. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */
@@ -144,8 +145,8 @@ CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *lo
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell
- * behind what is being sent. Returns: CAUCUS_OK, CAUCUS_E_SAVE (not saved; a restart goes on from the last state that
- * was). */
+ *  behind what is being sent.
+ *  Returns: CAUCUS_OK, CAUCUS_E_SAVE (not saved; a restart goes on from the last state that was). */
 CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
@@ -154,7 +155,7 @@ CAUCUS_API bool caucus_link_done(const caucus_link *link);
 /** The coordinator said goodbye or refused: its words ("" if it did not). */
 CAUCUS_API const char *caucus_link_last_words(const caucus_link *link);
 /** Numbers for people: reports sent (again), bytes. */
-typedef struct caucus_link_counts {
+typedef struct caucus_link_counts {      /* frozen within a soname */
     uint64_t reports;                    /* sent, each counted once */
     uint64_t again;                      /* sent once more, since it was not known that they had arrived */
     uint64_t bytes_sent, bytes_received; /* of frames, on all connections */

@@ -69,7 +69,8 @@ CAUCUS_API void caucus_key_from_seed(uint64_t seed, caucus_key *ret_key);
 CAUCUS_API void caucus_key_derive(const caucus_key *run, uint64_t entity, caucus_key *ret_key);
 
 /** The key of a run's epoch number n (selections made before it): from the coordinator's own key, which no file ever
- *  holds. One of them tells nothing about another, nor about the key they come from. Cost: one hash. */
+ *  holds. One of them tells nothing about another, nor about the key they come from.
+ *  Cost:    one hash. */
 CAUCUS_API void caucus_key_epoch(const caucus_key *run, uint64_t epoch, caucus_key *ret_key);
 
 /** Overwrite a key (or a stream, which holds a copy of one) so that the compiler cannot skip it. */

@@ -19,7 +19,8 @@ extern "C" {
 #endif
 
 /** Called now and then, from any thread but never from two at once: so many trials of run number `run` (from 0) of
- *  `runs` are complete. Returns: true to go on, false to stop. */
+ *  `runs` are complete.
+ *  Returns: true to go on, false to stop. */
 typedef bool (*caucus_simulation_progress)(void *user, size_t run, size_t runs, uint64_t done, uint64_t trials);
 
 /** The results of a scenario. */

@@ -80,8 +80,8 @@ typedef struct caucus_error {
 /** The text of a status, never NULL. */
 CAUCUS_API const char *caucus_status_text(caucus_status status);
 
-/** True for what was refused for good: neither coming again nor starting again can help (another plan, refused, rolled
- *  back, over). */
+/** True for what was refused for good: neither coming again nor starting again can help (another plan, a budget that
+ *  does not allow it, refused, rolled back, over). */
 CAUCUS_API bool caucus_status_is_final(caucus_status status);
 
 /** Fill an error (NULL is allowed and ignored) and return the status, for `return caucus_fail(...)`. */

@@ -48,18 +48,18 @@ typedef struct caucus_threshold {
 } caucus_threshold;
 
 /** Begin an epoch: q = 0, theta = threshold + fresh noise. */
-CAUCUS_API void caucus_threshold_begin(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t threshold,
+CAUCUS_API void caucus_threshold_begin(caucus_threshold *above, uint64_t epoch, uint32_t expert, int64_t threshold,
                                        const caucus_noise *noise, caucus_stream *stream);
 
 /** Add cost of `expert` in `epoch` to q.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch, another epoch or another expert: nothing is added). */
-CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *at, uint64_t epoch, uint32_t expert,
+CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *above, uint64_t epoch, uint32_t expert,
                                               int64_t cost) CAUCUS_MUST_CHECK;
 
 /** One check: *ret_fired = q + fresh noise > theta (strict). Firing closes the epoch. The noisy value is never output.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (no open epoch). */
-CAUCUS_API caucus_status caucus_threshold_check(caucus_threshold *at, const caucus_noise *noise, caucus_stream *stream,
-                                                bool *ret_fired) CAUCUS_MUST_CHECK;
+CAUCUS_API caucus_status caucus_threshold_check(caucus_threshold *above, const caucus_noise *noise,
+                                                caucus_stream *stream, bool *ret_fired) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

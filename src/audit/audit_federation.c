@@ -43,12 +43,12 @@ static bool is_stoch(const federation *f) {
     return caucus_plan_ops_of(f->plan)->phases;
 }
 
-static uint64_t star_phase(const federation *f) {
+static uint64_t replaced_phase(const federation *f) {
     return f->setting->phase > 0 ? f->setting->phase : f->plan->stoch.phases;
 }
 
 static const caucus_stoch_phase *learner(const federation *f) {
-    return &f->plan->stoch.phase[star_phase(f) - 2];
+    return &f->plan->stoch.phase[replaced_phase(f) - 2];
 }
 
 static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) {
@@ -273,7 +273,7 @@ static double noise_ratio(const federation *f, const caucus_noise *noise, const 
 
 static double message_ratio(const federation *f, const caucus_report *r, const caucus_announcement *asked) {
     const caucus_stoch_phase *phase = learner(f);
-    if (r->client != 1 || r->block != star_phase(f))
+    if (r->client != 1 || r->block != replaced_phase(f))
         return 0;
     switch (r->kind) {
     case CAUCUS_ASK_VOTE:
@@ -359,7 +359,7 @@ static caucus_status play(const federation *f, unsigned world, const caucus_key 
     uint32_t said = 2 + words(a, CAUCUS_ASK_NOTHING); /* a leading 1 keeps transcripts of different lengths apart */
     double ratio = 0;
     tell(f, &r);
-    while (a->ask != CAUCUS_ASK_NOTHING && (!f->setting->messages || a->block <= star_phase(f))) {
+    while (a->ask != CAUCUS_ASK_NOTHING && (!f->setting->messages || a->block <= replaced_phase(f))) {
         caucus_ask before = a->ask;
         ratio += step(f, world, &r);
         said = 4 * said + words(a, before);

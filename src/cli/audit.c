@@ -358,6 +358,10 @@ static int run(audit *a, int argc, char **argv) {
     int code = caucus_options_parse("audit", options, argc, argv, take_option, a);
     if (code != 0)
         return code;
+    if (a->list && a->given[FORMAT]) {
+        fputs("caucus audit: --list: a list of names as text — leave --format out\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
     if (a->list) {
         size_t count = 0;
         const caucus_audit *table = caucus_audit_table(&count);

@@ -129,7 +129,7 @@ static caucus_status room_for_user(caucus_ratings *tables, uint32_t user) {
     if (user < tables->users)
         return CAUCUS_OK;
     size_t wanted = grown(user);
-    caucus_tally *tally = realloc(tables->tally, wanted * tables->genres * sizeof *tally);
+    caucus_rating_sum *tally = realloc(tables->tally, wanted * tables->genres * sizeof *tally);
     if (tally == NULL)
         return CAUCUS_E_MEMORY;
     tables->tally = tally;
@@ -299,7 +299,7 @@ static inline caucus_status add_rating(const reader *in, caucus_ratings *tables,
         return malformed(in, "a film that is not listed");
     if (room_for_user(tables, user) != CAUCUS_OK)
         return CAUCUS_E_MEMORY;
-    caucus_tally *tally = tables->tally + (size_t)user * tables->genres;
+    caucus_rating_sum *tally = tables->tally + (size_t)user * tables->genres;
     for (uint64_t left = tables->film[film]; left != 0; left &= left - 1) {
         unsigned genre = (unsigned)__builtin_ctzll(left);
         tally[genre].sum += rating;

@@ -12,9 +12,9 @@
 #define CAUCUS_PATH_BYTES 4096u
 
 /* Sum and number of a user's ratings in one genre. */
-typedef struct caucus_tally {
+typedef struct caucus_rating_sum {
     uint32_t sum, count;
-} caucus_tally;
+} caucus_rating_sum;
 
 /* Tables under construction, indexed by the numbers in the files. */
 typedef struct caucus_ratings {
@@ -25,8 +25,8 @@ typedef struct caucus_ratings {
     uint64_t *film;                         /* [films]: bit g = in genre g; 0 is possible (no genre) */
     bool *known;                            /* [films]: listed */
     size_t films;
-    caucus_tally *tally; /* [users][genres] */
-    uint32_t *rated;     /* [users]: number of ratings */
+    caucus_rating_sum *tally; /* [users][genres] */
+    uint32_t *rated;          /* [users]: number of ratings */
     size_t users;
     uint64_t ratings;
 } caucus_ratings;

@@ -9,9 +9,9 @@
 
 #include "num/checked.h"
 
-void caucus_threshold_begin(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t threshold,
+void caucus_threshold_begin(caucus_threshold *above, uint64_t epoch, uint32_t expert, int64_t threshold,
                             const caucus_noise *noise, caucus_stream *stream) {
-    *at = (caucus_threshold){
+    *above = (caucus_threshold){
         .expert = expert,
         .epoch = epoch,
         .open = true,
@@ -19,21 +19,21 @@ void caucus_threshold_begin(caucus_threshold *at, uint64_t epoch, uint32_t exper
     };
 }
 
-caucus_status caucus_threshold_add(caucus_threshold *at, uint64_t epoch, uint32_t expert, int64_t cost) {
-    if (!at->open || at->epoch != epoch || at->expert != expert)
+caucus_status caucus_threshold_add(caucus_threshold *above, uint64_t epoch, uint32_t expert, int64_t cost) {
+    if (!above->open || above->epoch != epoch || above->expert != expert)
         return CAUCUS_E_ORDER;
     /* Saturation is never reached under a plan, which bounds m*T*G by 2^62. */
-    at->q = caucus_add_saturating(at->q, cost);
+    above->q = caucus_add_saturating(above->q, cost);
     return CAUCUS_OK;
 }
 
-caucus_status caucus_threshold_check(caucus_threshold *at, const caucus_noise *noise, caucus_stream *stream,
+caucus_status caucus_threshold_check(caucus_threshold *above, const caucus_noise *noise, caucus_stream *stream,
                                      bool *ret_fired) {
-    if (!at->open)
+    if (!above->open)
         return CAUCUS_E_ORDER;
-    bool fired = caucus_add_saturating(at->q, caucus_noise_draw(stream, noise)) > at->theta;
-    at->checks++;
-    at->open = !fired;
+    bool fired = caucus_add_saturating(above->q, caucus_noise_draw(stream, noise)) > above->theta;
+    above->checks++;
+    above->open = !fired;
     *ret_fired = fired;
     return CAUCUS_OK;
 }

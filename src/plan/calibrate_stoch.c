@@ -24,8 +24,8 @@
 uint64_t caucus_calibrate_batch(uint64_t phase_number, uint32_t trees) {
     if (phase_number < trees)
         return 0;
-    uint64_t slots = ((uint64_t)1 << (phase_number - trees)) / (trees * (trees + 5));
-    return slots << trees;
+    uint64_t right_batches = ((uint64_t)1 << (phase_number - trees)) / (trees * (trees + 5));
+    return right_batches << trees;
 }
 
 int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth) {

@@ -89,7 +89,7 @@ static caucus_words amount(double epsilon) {
     return ret;
 }
 
-static caucus_words part(bool known, double released, double reserved) {
+static caucus_words released_of_reserved(bool known, double released, double reserved) {
     caucus_words ret;
     (void)snprintf(ret.text, sizeof ret.text, "%.28s of %.28s", known ? amount(released).text : "?",
                    amount(reserved).text);
@@ -128,9 +128,10 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
         print_name(out, r->name, wide);
         fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
         fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n",
-                part(!r->elsewhere, r->released_choices, r->reserved_choices).text,
-                trusted ? "trusted" : part(!r->elsewhere, r->released_messages, r->reserved_messages).text, r->delta,
-                r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
+                released_of_reserved(!r->elsewhere, r->released_choices, r->reserved_choices).text,
+                trusted ? "trusted"
+                        : released_of_reserved(!r->elsewhere, r->released_messages, r->reserved_messages).text,
+                r->delta, r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
         any = any || r->elsewhere;
     }
     if (any)
