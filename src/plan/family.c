@@ -58,7 +58,7 @@ bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option optio
 
 caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) {
     caucus_takers ret = {""};
-    const char *word[CAUCUS_FAMILY_COUNT * CAUCUS_VARIANTS_MAX];
+    const char *word[CAUCUS_FAMILY_COUNT * CAUCUS_VARIANTS_MAX] = {NULL};
     size_t count = 0, used = 0;
     for (unsigned f = 0; f < CAUCUS_FAMILY_COUNT; f++)
         for (unsigned v = 0; v < CAUCUS_VARIANTS_MAX && families[f]->variant[v].name != NULL; v++)

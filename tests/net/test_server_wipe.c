@@ -88,7 +88,7 @@ static void expect_wiped(const hall *h, const caucus_key *run, uint64_t epoch) {
             return;
         (void)poll(NULL, 0, 5);
     }
-    fail_msg("the key of epoch %u stays in %s", epoch, h->dir);
+    fail_msg("the key of epoch %llu stays in %s", (unsigned long long)epoch, h->dir);
 }
 
 static void losses(uint32_t client, uint32_t round, uint32_t d, double *ret) {
