@@ -273,7 +273,8 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
 
 /* In whole tenths: finer, a page would tell how long a decision took. */
 static double seconds_since(uint64_t then) {
-    return (double)((caucus_clock_ns() - then) / 100000000u) / 10;
+    const uint64_t tenths = (caucus_clock_ns() - then) / 100000000u;
+    return (double)tenths / 10;
 }
 
 /* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d

@@ -302,7 +302,7 @@ caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings
 }
 
 caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret_error) {
-    caucus_settings s;
+    caucus_settings s = {0};
     caucus_status status = caucus_settings_take(settings, &s, ret_error);
     if (status == CAUCUS_OK)
         status = check_choices(&s, ret_error);

@@ -45,7 +45,7 @@ caucus_status caucus_out_dir_write(const char *directory, const caucus_outcome *
                  {"curves.csv", caucus_output_curves},
                  {"results.json", caucus_output_json}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        caucus_atomic_file file;
+        caucus_atomic_file file = {.out = NULL};
         caucus_status status = caucus_out_file_begin(&file, directory, files[i].name, ret_error);
         if (status != CAUCUS_OK)
             return status;

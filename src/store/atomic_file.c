@@ -189,7 +189,7 @@ caucus_status caucus_file_load(const char *path, size_t most, const char *what, 
     }
     if (fd >= 0)
         close(fd);
-    if (status != CAUCUS_OK) {
+    if (status != CAUCUS_OK || bytes == NULL) {
         free(bytes);
         return status;
     }
