@@ -122,7 +122,7 @@ def works_without_scripts(browser, demo):
         "scripts off: the page comes again by itself")
     rows = browser.cdp("DOM.getOuterHTML", {"nodeId": find("#table table")})["outerHTML"]
     check("<td>%s, since block" % expert in rows, "scripts off: the table has the expert")
-    check("epsilon" in rows and "reported" in rows, "scripts off: and the budget and the clients")
+    check("reserved" in rows.lower() and "reported" in rows, "scripts off: and the budget and the clients")
     check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"),
         "scripts off: the figures are there too")
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
