@@ -358,7 +358,7 @@ static inline void failing_each(const failing_test *t) {
     if (usual < t->at_least && !FAILING_SANITIZED)
         fail_msg("%s: %lu allocations, at least %lu expected", t->name, usual, t->at_least);
     unsigned long refused = 0, done_without = 0, step = t->step > 0 ? t->step : 1;
-    if (FAILING_SANITIZED && usual > 200)
+    if (FAILING_SANITIZED && usual > 200 && t->step <= 10)
         step *= 13; /* a sanitizer looks at each one harder: some of the thousands suffice */
     if (getenv("CAUCUS_OOM_ALL") != NULL)
         step = 1;
@@ -389,7 +389,7 @@ static inline void failing_each(const failing_test *t) {
         }
     print_message("%s: %lu allocations; %lu failures refused, %lu done without\n", t->name, usual, refused,
                   done_without);
-    assert_true(refused > 0 || usual == 0);
+    assert_true(usual == 0 || refused > 0 || (t->does_without && done_without > 0));
 }
 
 #endif
