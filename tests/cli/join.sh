@@ -25,12 +25,14 @@ plain=(--connect 127.0.0.1:1 --plan plan.yaml --insecure --client 1)
 # A state in use; and no lock stays, neither of the refused nor of those who ended.
 mkfifo pipe
 exec 9<>pipe
-timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>&1 &
+timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>holder.err &
 holder=$!
 locked() { [ -e 1.state.lock ] && grep -q ":$(stat -c %i 1.state.lock) " /proc/locks; } # there, and taken
 for _ in $(seq 1000); do ! locked 2>/dev/null || break; sleep 0.02; done
 refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --state 1.state
 [ -e 1.state.lock ] || fail "the refused one took the lock away"
+# It listens to signals by the time it dials: one that came before would end it without a state.
+for _ in $(seq 1000); do ! grep -q 'trying again' holder.err || break; sleep 0.02; done
 kill -TERM "$holder"
 wait "$holder" || true
 "$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null

@@ -64,7 +64,7 @@ static void random_scores(caucus_stream *random, int kind, int64_t *score, uint3
                    : kind == 1 ? (int64_t)(x % 1000) - 500
                    : kind == 2 ? (int64_t)(x >> 2) - ((int64_t)1 << 61)
                    : kind == 3 ? (int64_t)(x % 3)
-                               : (int64_t)(x % 3) << (x >> 58);
+                               : (int64_t)(x % 3) << ((x >> 58) % 62);
     }
 }
 
