@@ -7,9 +7,11 @@
 #include "scenario/nearest.h"
 
 #include <caucus/version.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VERB_ENTRY(name, group, line) {#name, group, line, caucus_cli_##name},
 static const caucus_verb verbs[] = {CAUCUS_VERB_LIST(VERB_ENTRY){NULL, NULL, NULL, NULL}};
@@ -61,7 +63,19 @@ static int finish(int code) {
     return code;
 }
 
+/* Whoever starts us with a standard stream closed must not have the next file that is opened read or written in its
+ * place. */
+static void hold_standard_streams(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        (void)close(fd);
+}
+
 int main(int argc, char **argv) {
+    hold_standard_streams();
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         print_overview(stdout);
         return finish(CAUCUS_EXIT_DONE);

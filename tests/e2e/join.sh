@@ -194,7 +194,7 @@ wrong 2 "stdin:7: 4 values — expected 5" join 3 <"$work/short"
 (head -n 2 "$work/three.csv"; echo "1,2,x,4,5") >"$work/word"
 wrong 2 "stdin:3: value 3 is 'x' — expected a number" join 3 <"$work/word"
 wrong 1 "standard input ended after round 4 of 60" join 3 < <(head -n 4 "$work/three.csv")
-wrong 1 "standard input ended after round 0 of 60" join 3 <&-
+wrong 1 "standard input ended after round 0 of 60" join 3 </dev/null
 timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep "$work/other" >/dev/null 2>&1
 wrong 3 "plan" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" \
     --cert "$certs/client-3.pem" \
