@@ -122,6 +122,11 @@ bool caucus_atomic_file_begin(caucus_atomic_file *ret, const char *path, mode_t 
         errno = length == 0 ? ENOENT : ENAMETOOLONG;
         return false;
     }
+    struct stat info;
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        errno = EINVAL; /* a device or a pipe: a rename would put a file in its place, /dev/null's for one */
+        return false;
+    }
     (void)snprintf(ret->path, sizeof ret->path, "%s", path);
     (void)snprintf(ret->draft, sizeof ret->draft, "%s.draft", path);
     int fd = open_draft(ret->draft, mode);
