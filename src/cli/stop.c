@@ -3,6 +3,7 @@
 #include "cli/stop.h"
 
 #include "cli/exit_codes.h"
+#include "store/clock.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -10,9 +11,22 @@
 
 volatile int caucus_stop;
 
+/* timeout(1) and shells send a signal to the process and then to its group: both mean one request. */
+#define SAME_REQUEST_MS 500
+
+bool caucus_signal_again(void) {
+    static int64_t first; /* when the first one came; clocks do not stand at 0 */
+    int64_t now = caucus_clock_ms();
+    int64_t none = 0;
+    if (__atomic_compare_exchange_n(&first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
+    return now - none > SAME_REQUEST_MS; /* a failed exchange has put the first one's time into none */
+}
+
 static void on_signal(int number) {
     (void)number;
-    if (__atomic_exchange_n(&caucus_stop, 1, __ATOMIC_RELAXED) != 0)
+    __atomic_store_n(&caucus_stop, 1, __ATOMIC_RELAXED);
+    if (caucus_signal_again())
         _exit(CAUCUS_EXIT_FAILED);
 }
 

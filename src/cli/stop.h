@@ -12,7 +12,11 @@ extern volatile int caucus_stop;
 void caucus_on_signal(int number, void (*handler)(int));
 void caucus_on_signals(void (*handler)(int));
 
-/** From here on a signal sets the flag; a second one ends the program at once. */
+/** For a handler: is this signal a second request to stop? The first is not, nor is what comes within half a second of
+ * it: timeout(1), for one, signals a process and then its whole group. */
+bool caucus_signal_again(void);
+
+/** From here on a signal sets the flag; a second request (see above) ends the program at once. */
 void caucus_stop_on_signals(void);
 
 /** Has one come? */

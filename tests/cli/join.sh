@@ -35,6 +35,18 @@ refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --st
 for _ in $(seq 1000); do ! grep -q 'trying again' holder.err || break; sleep 0.02; done
 kill -TERM "$holder"
 wait "$holder" || true
+# Two signals at once are one request, as timeout(1) sends them (to the process, then to its group): the state is saved.
+for try in $(seq 20); do
+    rm -f twice.state twice.err
+    "$CAUCUS" join "${plain[@]}" --state twice.state <pipe >/dev/null 2>twice.err &
+    holder=$!
+    for _ in $(seq 1000); do ! grep -q 'trying again' twice.err 2>/dev/null || break; sleep 0.02; done
+    kill -TERM "$holder"
+    sleep 0.00$((try % 5))
+    kill -INT "$holder" 2>/dev/null || true
+    wait "$holder" || true
+    [ -s twice.state ] || fail "two signals at once, try $try: no state ($(cat twice.err))"
+done
 "$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
 refuses "a state of another plan" 3 "--state 1.state: belongs to another plan" --connect 127.0.0.1:1 --plan other.yaml \
     --insecure --client 1 --state 1.state

@@ -224,11 +224,28 @@ static void test_folder(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* A rename would put a file in the place of a pipe or a device, /dev/null for one: both are refused and stay. */
+static void test_not_a_file(void **state) {
+    (void)state;
+    struct stat info;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(caucus_atomic_file_write(path, "x", 1, 0600, false));
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(unlink(path), 0);
+    assert_false(caucus_atomic_file_write("/dev/null", "x", 1, 0600, false));
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(lstat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_write, make_root, remove_root),
                                        cmocka_unit_test_setup_teardown(test_left_drafts, make_root, remove_root),
                                        cmocka_unit_test_setup_teardown(test_writers_at_once, make_root, remove_root),
                                        cmocka_unit_test_setup_teardown(test_load, make_root, remove_root),
+                                       cmocka_unit_test_setup_teardown(test_not_a_file, make_root, remove_root),
                                        cmocka_unit_test_setup_teardown(test_folder, make_root, remove_root)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,8 +100,10 @@ static volatile sig_atomic_t stopped;
 
 static void on_signal(int number) {
     (void)number;
+    bool again = caucus_signal_again();
+    if (!stopped || again)
+        caucus_server_stop(running);
     stopped = 1;
-    caucus_server_stop(running);
 }
 
 static void print_help(void) {
