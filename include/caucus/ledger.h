@@ -47,6 +47,8 @@ typedef struct caucus_entry {
     uint64_t messages;                /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
     double delta;                     /* likewise, exact in the text form; 0 for RELEASE */
     uint8_t hash[CAUCUS_HASH_BYTES];  /* chain: SHA-256(previous hash | this entry's text) */
+    uint64_t device;                  /* RUN: what its epsilon comes to for everything one client contributes, in 2^-30,
+                                         rounded up; UINT64_MAX: no bound; 0: made before ledgers said so */
 } caucus_entry;
 
 /** A ledger with a total budget. epsilon: 0 or above, or INFINITY; delta in [0, 1). */

@@ -8,28 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NAME = 250, WIDE = 520, ROW = 18, TOP = 34 };
+#include "store/html.h"
 
-static void html(FILE *out, const char *text) {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-    }
-}
+enum { NAME = 250, WIDE = 520, ROW = 18, TOP = 34 };
 
 static void head(FILE *out) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -111,7 +92,7 @@ static void plot(FILE *out, const caucus_audit_result *result, size_t count) {
         double claim = NAME + fmin(most, r->claimed) * unit;
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", NAME - 8, y + 12,
                 r->pass ? "" : " font-weight=\"bold\"");
-        html(out, r->name);
+        caucus_html_put(out, r->name);
         /* sound: a full bar; broken or the paper's: a hollow one */
         fprintf(out,
                 "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"%s\" "
@@ -135,9 +116,9 @@ static void rows(FILE *out, const caucus_audit_result *result, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
         fputs("<tr><td>", out);
-        html(out, r->name);
+        caucus_html_put(out, r->name);
         fputs("</td><td>", out);
-        html(out, r->target);
+        caucus_html_put(out, r->target);
         fprintf(out,
                 "</td><td class=\"n\">%g</td><td class=\"n\">%g</td><td class=\"n\">%.3f</td><td class=\"n\">%" PRIu64
                 "</td><td>%s</td><td%s>%s</td></tr>\n",

@@ -21,7 +21,7 @@ static double per_cent(double part, double whole) {
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label) {
     double width = per_cent(part, whole);
     (void)fprintf(to, "<svg class=\"bar%s\" role=\"img\" aria-label=\"", width >= 100 ? " full" : "");
-    caucus_put_html(to, label);
+    caucus_html_put(to, label);
     (void)fprintf(to,
                   "\"><rect class=\"whole\" width=\"100%%\" height=\"100%%\" rx=\"7\"/>"
                   "<rect class=\"part\" width=\"%.2f%%\" height=\"100%%\" rx=\"7\"/></svg>",

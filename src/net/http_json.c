@@ -56,6 +56,7 @@ static void put_now(const caucus_view *view, caucus_json *j) {
 static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_real(j, "epsilon_choices", s->epsilon_choices);
     caucus_json_real(j, "epsilon_messages", s->epsilon_messages);
+    caucus_json_real(j, "epsilon_device", s->epsilon_device);
     caucus_json_real(j, "delta", s->delta);
     caucus_json_real(j, "epsilon_spent", s->epsilon_spent);
     caucus_json_real(j, "epsilon_reserved", s->epsilon_reserved);

@@ -61,6 +61,8 @@ static void put_privacy(const caucus_server_status *s, FILE *to) {
     gauge(to, "epsilon_choices", s->epsilon_choices, "Epsilon the plan guarantees for everything announced.");
     gauge(to, "epsilon_messages", s->epsilon_messages,
           "Epsilon for what clients send; NaN if the coordinator is trusted with it.");
+    gauge(to, "epsilon_device", s->epsilon_device,
+          "What epsilon comes to for everything one client contributes to the run; +Inf: no bound.");
     gauge(to, "delta", s->delta, "Delta of both guarantees.");
     gauge(to, "epsilon_spent", s->epsilon_spent, "Epsilon of choices used so far, of what this run has reserved.");
     gauge(to, "epsilon_reserved", s->epsilon_reserved, "Epsilon this run has reserved; none of it is given back.");

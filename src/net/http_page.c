@@ -16,23 +16,6 @@ extern const unsigned long caucus_web_index_html_length;
 
 #define TABLE_STRETCHES 20 /* rows of the table of experts, the latest first */
 
-void caucus_put_html(FILE *to, const char *text) {
-    for (; *text; text++) {
-        if (*text == '&')
-            (void)fputs("&amp;", to);
-        else if (*text == '<')
-            (void)fputs("&lt;", to);
-        else if (*text == '>')
-            (void)fputs("&gt;", to);
-        else if (*text == '"')
-            (void)fputs("&quot;", to);
-        else if (*text == '\'')
-            (void)fputs("&#39;", to);
-        else
-            (void)fputc(*text, to);
-    }
-}
-
 void caucus_put_thousands(FILE *to, uint64_t value) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
@@ -71,7 +54,7 @@ static void put_duration(FILE *to, double seconds) {
 }
 
 static void put_name(const caucus_view *view, FILE *to) {
-    caucus_put_html(to, view->name);
+    caucus_html_put(to, view->name);
 }
 
 static void put_version(const caucus_view *view, FILE *to) {
@@ -107,6 +90,10 @@ static void put_warning(const caucus_view *view, FILE *to) {
         (void)fputs("<p class=\"warning\"><strong>NOT PRIVATE (seeded).</strong> The noise of this run comes from a "
                     "seed that others may know.</p>",
                     to);
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t count = caucus_plan_weaknesses(view->plan, weak);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(to, "<p class=\"warning\"><strong>WEAK:</strong> %s.</p>", weak[i]);
 }
 
 static void put_expert(const caucus_view *view, FILE *to) {
@@ -142,6 +129,17 @@ static void put_privacy(const caucus_view *view, FILE *to) {
         (void)fprintf(to, "; delta %.2g", s->delta);
 }
 
+/* Epsilon is about one record; a person signs for a device, which has many. */
+static void put_device(const caucus_view *view, FILE *to) {
+    const double device = view->status.epsilon_device;
+    if (!isfinite(view->status.epsilon_choices))
+        (void)fputs("everything one client contributes to the run: not private", to);
+    else if (isfinite(device))
+        (void)fprintf(to, "everything one client contributes to the run: epsilon %.6g at most", device);
+    else
+        (void)fputs("everything one client contributes to the run: no bound", to);
+}
+
 static void put_privacy_bar(const caucus_view *view, FILE *to) {
     if (isfinite(view->status.epsilon_choices))
         caucus_figure_bar(to, view->status.epsilon_spent, view->status.epsilon_choices,
@@ -149,7 +147,7 @@ static void put_privacy_bar(const caucus_view *view, FILE *to) {
 }
 
 static void put_note(const caucus_view *view, FILE *to) {
-    caucus_put_html(to, view->plan->guarantee.note);
+    caucus_html_put(to, view->plan->guarantee.note);
 }
 
 static void put_switches(const caucus_view *view, FILE *to) {
@@ -289,6 +287,7 @@ static const struct {
     {"since", put_since},
     {"privacy", put_privacy},
     {"privacy_bar", put_privacy_bar},
+    {"device", put_device},
     {"note", put_note},
     {"switches", put_switches},
     {"switch_bar", put_switch_bar},

@@ -11,6 +11,7 @@
 
 #include "net/http.h"
 #include "plan/plan.h"
+#include "store/html.h"
 
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
 #define CAUCUS_VIEW_DOTS 1024     /* clients shown one by one; beyond it only their counts */
@@ -63,8 +64,6 @@ void caucus_view_page(const caucus_view *view, FILE *to);
 /** Returns: true and "ok", or false and why not. */
 bool caucus_view_health(const caucus_view *view, FILE *to);
 
-/** Escaped for HTML text and quoted attributes. */
-void caucus_put_html(FILE *to, const char *text);
 /** 51200 -> 51,200 */
 void caucus_put_thousands(FILE *to, uint64_t value);
 /** 4.1 kB */

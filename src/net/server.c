@@ -297,6 +297,7 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
                                   .seeded = s->set.key.seeded,
                                   .epsilon_choices = g->epsilon_choices,
                                   .epsilon_messages = g->epsilon_messages,
+                                  .epsilon_device = caucus_plan_epsilon_device(s->set.plan),
                                   .delta = g->delta,
                                   .reports = atomic_load(&s->reports),
                                   .refused = atomic_load(&s->refused),

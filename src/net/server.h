@@ -63,6 +63,7 @@ typedef struct caucus_server_status {
     caucus_announcement now;
     uint64_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
+    double epsilon_device;   /* what the larger of the two comes to for everything one client contributes */
     double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */
     double budget_epsilon, budget_delta, left_epsilon, left_delta; /* of the shared ledger; NAN: none is kept */
     uint64_t bytes_in, bytes_out, reports, refused, commits;

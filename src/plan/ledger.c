@@ -181,8 +181,7 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
     else if (ledger->entries == 0)
         status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "no budget comes first");
     else if (e->kind == CAUCUS_ENTRY_RUN)
-        status = e->block == 0 ? apply_run(ledger, e, ret_error)
-                               : caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a run with a block");
+        status = apply_run(ledger, e, ret_error);
     else
         status = apply_release(ledger, e, ret_error);
     if (status != CAUCUS_OK)
@@ -242,6 +241,8 @@ caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *pl
                            g->epsilon_choices, messages);
     if (!(g->delta >= 0 && g->delta < 1))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", g->delta);
+    if (steps_of(caucus_plan_epsilon_device(plan), &e.device) != CAUCUS_OK)
+        e.device = INFINITE; /* beyond what can be written: as good as none */
     caucus_status status = append(ledger, &e, ret_error);
     if (status == CAUCUS_OK)
         *ret_run = e.run;

@@ -3,9 +3,10 @@
  * entry as one line of text and back.
  * layer: plan
  *
- *     kind <tab> run <tab> block <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
+ *     kind <tab> run <tab> number <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
  *
- * kind is budget, run or release; choices and messages are whole numbers of 2^-30, or "infinite"; delta is the
+ * kind is budget, run or release; number is a release's block, and of a run what its epsilon comes to for a whole
+ * device (0: made before ledgers said so); choices and messages are whole numbers of 2^-30, or "infinite"; delta is the
  * shortest decimal that reads back as the same double, written as digits and exponent (1e-6, 25e-8) so that no
  * locale changes it; hash is SHA-256(hash of the line before | this line up to the tab before the hash) in lower
  * case, starting from 32 zero bytes. There is one way to write an entry: a line is accepted only if writing its

@@ -84,13 +84,16 @@ static void delta_text(double delta, char *ret, size_t bytes) {
 
 /* The line up to the tab before the hash. Returns its length; 0 if it does not fit. */
 static size_t body(const caucus_entry *e, char *ret, size_t bytes) {
-    char choices[24], messages[24], delta[40];
+    char number[24], choices[24], messages[24], delta[40];
+    if (e->kind == CAUCUS_ENTRY_RUN)
+        amount_text(e->device, number, sizeof number);
+    else
+        (void)snprintf(number, sizeof number, "%llu", (unsigned long long)e->block);
     amount_text(e->choices, choices, sizeof choices);
     amount_text(e->messages, messages, sizeof messages);
     delta_text(e->delta, delta, sizeof delta);
-    int length =
-        snprintf(ret, bytes, "%s\t%lu\t%llu\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
-                 (unsigned long long)e->block, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
+    int length = snprintf(ret, bytes, "%s\t%lu\t%s\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
+                          number, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
     return length > 0 && (size_t)length < bytes ? (size_t)length : 0;
 }
 
@@ -175,17 +178,18 @@ static size_t split(char *text, char **field) {
 }
 
 static const char *parse_fields(char **field, caucus_entry *ret) {
-    uint64_t run, block;
+    uint64_t run;
     *ret = (caucus_entry){0};
     for (int kind = CAUCUS_ENTRY_BUDGET; kind <= CAUCUS_ENTRY_RELEASE; kind++)
         if (strcmp(field[0], kind_words[kind]) == 0)
             ret->kind = (caucus_entry_kind)kind;
     if ((int)ret->kind == 0)
         return "field 1 is not budget, run or release";
-    if (!parse_whole(field[1], UINT32_MAX, &run) || !parse_whole(field[2], UINT64_MAX, &block))
+    if (!parse_whole(field[1], UINT32_MAX, &run) ||
+        !(ret->kind == CAUCUS_ENTRY_RUN ? parse_amount(field[2], &ret->device)
+                                        : parse_whole(field[2], UINT64_MAX, &ret->block)))
         return "fields 2 and 3 are not numbers of a run and a block";
     ret->run = (uint32_t)run;
-    ret->block = block;
     if (!is_name(field[3], strlen(field[3])))
         return "field 4 is not a name";
     memcpy(ret->what, field[3], strlen(field[3]) + 1);

@@ -4,6 +4,7 @@
 #include "plan/zcdp.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const uint8_t *caucus_plan_hash(const caucus_plan *plan) {
     return plan->hash;
@@ -91,4 +92,16 @@ caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selectio
     if (selection >= caucus_plan_selections(plan))
         return CAUCUS_E_RANGE;
     return caucus_plan_ops_of(plan)->select_rate(plan, selection, ret) ? CAUCUS_OK : CAUCUS_E_RANGE;
+}
+
+size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES]) {
+    const caucus_guarantee *g = &plan->guarantee;
+    size_t count = 0;
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_PLAN_WEAK_EPSILON)
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES, "epsilon %.6g is above %d: it protects little",
+                       g->epsilon_choices, CAUCUS_PLAN_WEAK_EPSILON);
+    if (g->delta * plan->settings.clients > 1)
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
+                       "delta %.6g is above 1/clients: some client may be exposed entirely", g->delta);
+    return count;
 }

@@ -3,6 +3,7 @@
 #include "show/ledger_view.h"
 
 #include "plan/ledger.h"
+#include "plan/plan.h"
 #include "show/output.h"
 #include "show/plan_words.h"
 #include "store/json.h"
@@ -66,6 +67,7 @@ caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *led
             run->reserved_choices = epsilon_of(e->choices);
             run->reserved_messages = epsilon_of(e->messages);
             run->delta = e->delta;
+            run->device = e->device == 0 && (e->choices > 0 || e->messages > 0) ? (double)NAN : epsilon_of(e->device);
             split_name(e->what, run);
             run->elsewhere = !state && run->tag[0] != '\0';
         } else {
@@ -86,6 +88,17 @@ void caucus_ledger_view_free(caucus_ledger_view *view) {
 static caucus_words amount(double epsilon) {
     caucus_words ret;
     (void)snprintf(ret.text, sizeof ret.text, isinf(epsilon) ? "infinite" : "%.6g", epsilon);
+    return ret;
+}
+
+static caucus_words device_words(double epsilon) {
+    caucus_words ret;
+    if (isnan(epsilon))
+        (void)snprintf(ret.text, sizeof ret.text, "?");
+    else if (isinf(epsilon))
+        (void)snprintf(ret.text, sizeof ret.text, "no bound");
+    else
+        (void)snprintf(ret.text, sizeof ret.text, "%.6g", epsilon);
     return ret;
 }
 
@@ -115,7 +128,9 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
     bool any = false;
     for (uint32_t i = 0; i < v->totals.runs; i++)
         wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
-    fprintf(out, "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   releases   in blocks\n",
+    fprintf(out,
+            "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   whole device   releases   in "
+            "blocks\n",
             wide, "name", "trust", "unit");
     for (uint32_t i = 0; i < v->totals.runs; i++) {
         const caucus_run_view *r = &v->run[i];
@@ -127,17 +142,18 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
         fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
-        fprintf(out, "  %-17s  %-18s  %-6.3g  %8u   %s%s\n",
-                released_of_reserved(!r->elsewhere, r->released_choices, r->reserved_choices).text,
-                trusted ? "trusted"
-                        : released_of_reserved(!r->elsewhere, r->released_messages, r->reserved_messages).text,
-                r->delta, r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
+        fprintf(
+            out, "  %-17s  %-18s  %-6.3g  %-12s   %8u   %s%s\n",
+            released_of_reserved(!r->elsewhere, r->released_choices, r->reserved_choices).text,
+            trusted ? "trusted" : released_of_reserved(!r->elsewhere, r->released_messages, r->reserved_messages).text,
+            r->delta, device_words(r->device).text, r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
         any = any || r->elsewhere;
     }
     if (any)
-        fputs("  ?  a live run has reserved all of it; what it has released so far its own state says (caucus privacy "
-              "STATE)\n",
-              out);
+        fputs(
+            "  ? of: a live run has reserved all of it; what it has released so far its own state says (caucus privacy "
+            "STATE)\n",
+            out);
 }
 
 static void print_releases(FILE *out, const caucus_ledger_view *v) {
@@ -205,6 +221,12 @@ void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii
         fputs("no limit; ", out);
     fprintf(out, "%u run%s, %u release%s%s\n", t->runs, t->runs == 1 ? "" : "s", t->releases,
             t->releases == 1 ? "" : "s", t->any_seeded ? ", NOT PRIVATE (seeded)" : "");
+    for (uint32_t i = 0; i < t->runs; i++) {
+        const double most = fmax(v->run[i].reserved_choices, v->run[i].reserved_messages);
+        if (isfinite(most) && most > CAUCUS_PLAN_WEAK_EPSILON)
+            fprintf(out, "  WEAK: run %u has epsilon %s, above %d: it protects little\n", v->run[i].run,
+                    amount(most).text, CAUCUS_PLAN_WEAK_EPSILON);
+    }
     if (t->runs > 0)
         print_runs(out, v);
     if (releases && t->releases > 0)
@@ -231,6 +253,7 @@ static void json_run(caucus_json *j, const caucus_run_view *r) {
     caucus_json_real(j, "messages", r->reserved_messages);
     caucus_json_real(j, "delta", r->delta);
     caucus_json_close(j);
+    caucus_json_real(j, "epsilon_device", r->device);
     caucus_json_object(j, "released");
     caucus_json_real(j, "choices", r->elsewhere ? (double)NAN : r->released_choices);
     caucus_json_real(j, "messages", r->elsewhere ? (double)NAN : r->released_messages);

@@ -19,6 +19,7 @@ typedef struct caucus_run_view {
     caucus_unit unit;               /* likewise */
     bool seeded;
     double reserved_choices, reserved_messages, delta;
+    double device; /* what that comes to for everything one client contributes; INFINITY: no bound; NAN: unknown */
     double released_choices, released_messages;
     uint32_t releases;
     uint64_t first_block, last_block;

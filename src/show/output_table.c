@@ -302,8 +302,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         convex = convex || r.settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
         one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
     }
-    fprintf(out, "\n  NOT PRIVATE (seeded): seed %" PRIu64 ". Regret against the best expert in hindsight",
-            outcome->run[0].seed);
+    fputs("\n  Regret against the best expert in hindsight", out);
     if (one_range)
         fprintf(out, ", losses in [%.6g,%.6g]", first->lo, first->hi);
     fputs(".\n", out);
@@ -323,6 +322,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
 void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
     if (outcome->count == 0)
         return;
+    fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", outcome->run[0].seed);
     print_grid(out, outcome);
     print_footer(out, outcome);
 }

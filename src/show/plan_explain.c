@@ -75,7 +75,11 @@ void caucus_explain_account(caucus_explainer *e) {
 
 void caucus_plan_explain(FILE *out, const caucus_plan *plan) {
     caucus_explainer e = {.out = out, .plan = plan};
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t count = caucus_plan_weaknesses(plan, weak);
     fputs("\n  How it came about (titles of sections in docs/PRIVACY.md)\n", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "      WEAK: %s.\n", weak[i]);
     explain_promise(&e);
     caucus_family_words_of(caucus_plan_family(plan))->explain(&e);
 }

@@ -18,8 +18,6 @@ caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge 
                              &ret->quick, ret_error);
 }
 
-#define CAUCUS_WEAK_EPSILON 10
-
 static void print_head(FILE *out, const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     fprintf(out, "  %s, %s client%s, %s experts, %s round%s, ", caucus_words_algorithm(s->algorithm),
@@ -46,15 +44,11 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
         fprintf(out, "              %s\n", g->note);
 }
 
-/* What should not be read past: said first, not refused. */
 static void print_warnings(FILE *out, const caucus_plan *plan) {
-    const caucus_guarantee *g = &plan->guarantee;
-    if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_WEAK_EPSILON)
-        fprintf(out, "  WEAK        epsilon %s is above %d: it protects little\n",
-                caucus_words_number(g->epsilon_choices).text, CAUCUS_WEAK_EPSILON);
-    if (g->delta * plan->settings.clients > 1)
-        fprintf(out, "  WEAK        delta %s is above 1/clients: some client may be exposed entirely\n",
-                caucus_words_number(g->delta).text);
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t count = caucus_plan_weaknesses(plan, weak);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  WEAK        %s\n", weak[i]);
 }
 
 static void print_assumption(FILE *out, const caucus_plan_report *r) {

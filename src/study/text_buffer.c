@@ -7,24 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/html.h"
+
 void caucus_text_html(caucus_text *text, const char *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        switch (bytes[i]) {
-        case '&':
-            caucus_text_put(text, "&amp;", 5);
-            break;
-        case '<':
-            caucus_text_put(text, "&lt;", 4);
-            break;
-        case '>':
-            caucus_text_put(text, "&gt;", 4);
-            break;
-        case '"':
-            caucus_text_put(text, "&quot;", 6);
-            break;
-        default:
+        const char *entity = caucus_html_entity(bytes[i]);
+        if (entity != NULL)
+            caucus_text_put(text, entity, strlen(entity));
+        else
             caucus_text_put(text, &bytes[i], 1);
-        }
     }
 }
 

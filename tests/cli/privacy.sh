@@ -50,12 +50,22 @@ if $python - <<'END'; then
 import json
 l = json.load(open('out'))
 assert abs(l['left']['epsilon'] - 1) < 1e-6 and abs(l['reserved']['choices'] - 4) < 1e-6, l
+assert [round(r['epsilon_device'], 3) for r in l['runs']] == [18, 10], [r['epsilon_device'] for r in l['runs']]
 assert l['reserved']['messages'] == 0 and [r['trust'] for r in l['runs']] == ['coordinator'] * 2
 assert abs(l['released']['choices'] - sum(r['released']['choices'] for r in l['runs'])) < 1e-9
 END
     pass "two simulations add up"
 else
     fail "two simulations"
+fi
+# What is weak is said above the table; what a run comes to for a whole device stands in its row.
+simulate --algorithm svt --epsilon 20 --trust coordinator --ledger weak --budget infinite
+privacy weak >out
+if [ "$(sed -n 2p out)" = "  WEAK: run 1 has epsilon 20, above 10: it protects little" ] &&
+    grep -q '^  run .* whole device ' out && grep -qE '^    1 .* 180 ' out; then
+    pass "weak, and per device"
+else
+    fail "weak, and per device: $(cat out)"
 fi
 privacy l >out && grep -q 'trusted' out && pass "messages of a trusted coordinator" || fail "trusted"
 simulate --algorithm leader --trust coordinator --ledger free && privacy free >out &&

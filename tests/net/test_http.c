@@ -62,6 +62,7 @@ static void fill_server(void) {
                                            .blocks = 512,
                                            .epsilon_choices = 10,
                                            .epsilon_messages = NAN,
+                                           .epsilon_device = 5120,
                                            .epsilon_spent = 2.5,
                                            .epsilon_reserved = 10,
                                            .budget_epsilon = 30,
@@ -279,6 +280,7 @@ static const char *const allowed[] = {"version",
                                       "epsilon_choices",
                                       "epsilon_messages",
                                       "delta",
+                                      "epsilon_device",
                                       "epsilon_spent",
                                       "epsilon_reserved",
                                       "budget_epsilon",
@@ -342,6 +344,7 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         "\"serial\": 7,",
         "\"epsilon_choices\": 10,",
         "\"epsilon_messages\": null,",
+        "\"epsilon_device\": 5120,",
         "\"epsilon_spent\": 2.5,",
         "\"epsilon_reserved\": 10,",
         "\"budget_epsilon\": 30,",
@@ -406,7 +409,8 @@ static void metrics_are_well_formed(void **state) {
         line += strcspn(line, "\n") + 1;
         metrics++;
     }
-    assert_int_equal(metrics, 36);
+    assert_int_equal(metrics, 37);
+    assert_non_null(strstr(answer, "\ncaucus_epsilon_device 5120\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_choices +Inf\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_messages NaN\n"));
     assert_non_null(strstr(answer, "\ncaucus_expert 93\n"));
@@ -454,6 +458,7 @@ static void the_page_is_whole(void **state) {
         "data-live>93</p>",
         "since block 7 (announcement 6)",
         "Reserved 10 of 30 by this run (2.5 used so far; the rest is not given back), 15 left",
+        "verything one client contributes to the run: epsilon 5120 at most",
         "2 of 10 used, 8 left",
         "6 of 10 reported, 9 connected",
         "69 times less",
@@ -471,12 +476,37 @@ static void the_page_is_whole(void **state) {
     assert_int_equal(occurrences(page, "<g><title>expert "), 3);
     /* Nothing left to fill in, nothing that the security policy forbids, no other host. */
     static const char *const never[] = {"{{",      "}}",       " style=",  "javascript:", " onclick",
-                                        "http://", "https://", "src=\"//", "NOT PRIVATE"};
+                                        "http://", "https://", "src=\"//", "NOT PRIVATE", "WEAK"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strstr(page, never[i]))
             fail_msg("%s is on the page", never[i]);
     free(answer);
     caucus_http_close(http);
+}
+
+/* Epsilon above 10 and delta above 1/clients stand above everything else on the page. */
+static void a_weak_plan_is_said_first(void **state) {
+    (void)state;
+    fill_server();
+    caucus_settings settings;
+    caucus_error error;
+    caucus_plan *whole = plan, *weak = NULL;
+    caucus_settings_init(&settings);
+    settings.trust = CAUCUS_TRUST_COORDINATOR;
+    settings.epsilon = 20;
+    settings.delta = 0.09;
+    settings.clients = 12; /* more than one of them */
+    assert_int_equal(caucus_plan_new(&settings, &weak, &error), CAUCUS_OK);
+    plan = weak;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    const char *first = strstr(answer, "is above 10: it protects little"), *second = strstr(answer, "above 1/clients");
+    assert_true(first != NULL && second != NULL);
+    assert_true(first < strstr(answer, "<main>") && second < strstr(answer, "<main>"));
+    free(answer);
+    caucus_http_close(http);
+    plan = whole;
+    caucus_plan_free(weak);
 }
 
 static void seeded_late_or_resumed_runs_say_so(void **state) {
@@ -631,6 +661,7 @@ int main(void) {
         cmocka_unit_test(metrics_are_well_formed),
         cmocka_unit_test(health),
         cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(a_weak_plan_is_said_first),
         cmocka_unit_test(seeded_late_or_resumed_runs_say_so),
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
         cmocka_unit_test(hostile_bytes),

@@ -310,6 +310,46 @@ static void lines_round_trip(void **state) {
     caucus_ledger_free(b);
 }
 
+/* A run's entry holds what its epsilon comes to for a whole device, in field 3, rounded up, and reads it back. A ledger
+ * from before has 0 there, and is read as it is. */
+static void a_run_says_what_a_device_gets(void **state) {
+    (void)state;
+    caucus_settings settings;
+    caucus_plan *plan = NULL;
+    caucus_ledger *ledger = ledger_of(INFINITY, 0), *again = NULL, *old = NULL;
+    line_text line[2];
+    uint32_t run;
+    caucus_settings_init(&settings);
+    settings.trust = CAUCUS_TRUST_COORDINATOR;
+    assert_int_equal(caucus_plan_new(&settings, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, plan, "fleet", false, &run, NULL), CAUCUS_OK);
+    const double device = caucus_plan_epsilon_device(plan),
+                 kept = ldexp((double)caucus_ledger_entry(ledger, 1)->device, -30);
+    assert_true(device > caucus_plan_epsilon_choices(plan) && kept >= device && kept < device + 1e-6);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(caucus_ledger_line(ledger, i, line[i], sizeof line[i]), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_append_line(&again, line[i], i + 1, NULL), CAUCUS_OK);
+    }
+    assert_true(caucus_ledger_entry(again, 1)->device == caucus_ledger_entry(ledger, 1)->device);
+    assert_true(caucus_ledger_entry(again, 1)->block == 0);
+    assert_int_equal(caucus_ledger_append_line(&old,
+                                               "budget\t0\t0\tcaucus ledger 1\tprivate\t10737418240\t0\t1e-5\t"
+                                               "f7594f799d3cd30afa7ce1cb66c58ba394f1655574006adfefd6948c7f743fea",
+                                               1, NULL),
+                     CAUCUS_OK);
+    assert_int_equal(
+        caucus_ledger_append_line(&old,
+                                  "run\t1\t0\tsimulate stoch nobody event\tseeded\t2147483648\t2147483648\t0\t"
+                                  "c919975a247fbb02d4d8819758026ae31b0022d8f588ca63af29981c937b341a",
+                                  2, NULL),
+        CAUCUS_OK);
+    assert_true(caucus_ledger_entry(old, 1)->device == 0);
+    caucus_plan_free(plan);
+    caucus_ledger_free(ledger);
+    caucus_ledger_free(again);
+    caucus_ledger_free(old);
+}
+
 /* The first `count` lines, the last of them replaced. */
 static caucus_status read_back(line_text *lines, size_t count, const char *last, caucus_error *e) {
     caucus_ledger *ledger = NULL;
@@ -483,6 +523,7 @@ int main(void) {
         cmocka_unit_test(small_amounts_are_not_lost),
         cmocka_unit_test(names_are_checked),
         cmocka_unit_test(lines_round_trip),
+        cmocka_unit_test(a_run_says_what_a_device_gets),
         cmocka_unit_test(every_altered_byte_is_noticed),
         cmocka_unit_test(torn_missing_and_swapped_lines_are_noticed),
         cmocka_unit_test(hostile_lines_are_refused),

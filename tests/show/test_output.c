@@ -228,10 +228,11 @@ static void table(void **state) {
     m.trial[0][1].clipped = 5;
     char *text = text_of(caucus_output_table, &m, 2);
     assert_string_equal(
-        text, "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
+        text, "  NOT PRIVATE (seeded): seed 11.\n"
+              "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
               "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
               "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
-              "\n  NOT PRIVATE (seeded): seed 11. Regret against the best expert in hindsight, losses in [0,1].\n"
+              "\n  Regret against the best expert in hindsight, losses in [0,1].\n"
               "  Bounds hold with probability 95 %.\n");
     free(text);
     text = text_of(caucus_output_remarks, &m, 2);

@@ -211,6 +211,10 @@ static int read_plan(joining *j) {
     caucus_status status = caucus_plan_file_read(j->text[PLAN], &j->plan, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t weaknesses = caucus_plan_weaknesses(j->plan, weak);
+    for (size_t i = 0; i < weaknesses; i++)
+        fprintf(stderr, "caucus join: WEAK: %s\n", weak[i]);
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN],
                       "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");

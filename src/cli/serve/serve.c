@@ -394,6 +394,10 @@ static int serve(serving *s) {
         fputs("caucus serve: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
     if (isinf(s->plan->guarantee.epsilon_choices))
         fputs("caucus serve: NOT PRIVATE: this plan has no privacy\n", stderr);
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t weaknesses = caucus_plan_weaknesses(s->plan, weak);
+    for (size_t i = 0; i < weaknesses; i++)
+        fprintf(stderr, "caucus serve: WEAK: %s\n", weak[i]);
     caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), caucus_plan_hash_text(s->plan),
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};

@@ -51,6 +51,7 @@ static void print_summary_json(const caucus_server_status *now, const char *name
     caucus_json_real(&j, "left_epsilon", now->left_epsilon);
     caucus_json_real(&j, "epsilon_choices", now->epsilon_choices);
     caucus_json_real(&j, "epsilon_messages", now->epsilon_messages);
+    caucus_json_real(&j, "epsilon_device", now->epsilon_device);
     caucus_json_real(&j, "delta", now->delta);
     caucus_json_whole(&j, "bytes_in", now->bytes_in);
     caucus_json_whole(&j, "bytes_out", now->bytes_out);
@@ -75,6 +76,10 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
     char words[CAUCUS_BUDGET_WORDS_BYTES];
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");
+    if (isfinite(now->epsilon_choices) && now->epsilon_choices > 0)
+        printf(isfinite(now->epsilon_device) ? "everything one client contributed: epsilon %.6g at most\n"
+                                             : "everything one client contributed: no bound\n",
+               now->epsilon_device);
     printf("received %" PRIu64 " numbers (the paper's protocol: %" PRIu64 "); %" PRIu64 " bytes in, %" PRIu64
            " bytes out\n",
            now->scalars_up, now->scalars_paper, now->bytes_in, now->bytes_out);

@@ -58,9 +58,12 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"scalars_paper\": ", &paper);
     (void)caucus_up_number(u->summary, "\"bytes_in\": ", &in);
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
+    printf("  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
     printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " rounds, epsilon %g, %.1f s\n",
            caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
            s->clients, s->experts, s->rounds, s->epsilon, u->seconds);
+    printf("  Device      everything that one client contributes: epsilon %.4g at most\n",
+           caucus_plan_epsilon_device(plan));
     printf("  Regret      %.4g per client", c->regret_live);
     if (caucus_bound_holds(plan, u->prepared.run[0].adversary.kind))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
@@ -75,7 +78,6 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     else
         printf("  Simulation  NOT equal: client %u, round %" PRIu64 ": expert %u live, %u simulated\n", c->client,
                c->round, c->live, c->simulated);
-    printf("\n  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
 }
 
 void caucus_up_print(const caucus_up *u, const caucus_compared *compared) {
