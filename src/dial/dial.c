@@ -41,6 +41,7 @@ struct caucus_dial {
     dial_state state;
     bool want_write; /* the handshake or a record waits for room in the socket */
     bool has_read;   /* this connection has brought something */
+    bool accepted;   /* and so has an earlier one with this certificate, or this one */
     bool said_late;  /* that no announcement comes */
     uint32_t tick_ms;
     int64_t leave_ms; /* the tick that what is to be sent waits for; 0: nothing waits */
@@ -163,16 +164,20 @@ void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why
     lose(d, link, line);
 }
 
-/* Why TLS failed; true if coming again cannot help: one side does not accept the other's certificate. */
+/* Why TLS failed; true if coming again cannot help: the coordinator does not accept this client's certificate. A
+ * coordinator whose certificate is not accepted here (it has expired, or something stands in between) is not this
+ * client's fault: nothing was said to it, and it may be mended. */
 static bool tls_failure(caucus_dial *d, char *ret, size_t bytes) {
-    int reason = ERR_GET_REASON(ERR_peek_error());
-    /* Alerts about certificates are 42 to 48 and 116; OpenSSL gives them as 1000 + alert. */
-    bool refused = (reason >= 1042 && reason <= 1048) || reason == 1116;
-    bool refusing = SSL_get_verify_result(d->ssl) != X509_V_OK;
+    /* OpenSSL gives alerts as 1000 + their number. About the certificate itself: bad, unsupported, revoked, expired,
+     * unknown (42 to 46), none (116). */
+    const int reason = ERR_GET_REASON(ERR_peek_error()), unknown_authority = 1048;
+    bool refused = (reason >= 1042 && reason <= 1046) || reason == 1116 || reason == unknown_authority;
+    bool accepted =
+        d->accepted; /* before, with the same certificate: the coordinator has got another authority's file */
     char why[160];
     caucus_tls_why(d->ssl, why, sizeof why);
     (void)snprintf(ret, bytes, "%s%s", refused ? "it does not accept this client's certificate: " : "TLS: ", why);
-    return refused || refusing;
+    return refused && !(accepted && reason == unknown_authority);
 }
 
 static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
@@ -364,7 +369,7 @@ static caucus_status receive_some(caucus_dial *d, caucus_link *link, bool *ret_m
     caucus_error error = {0};
     caucus_status status = caucus_link_receive(link, buffer, (size_t)n, &error);
     if (status == CAUCUS_OK) {
-        d->has_read = true;
+        d->has_read = d->accepted = true;
         d->last[0] = '\0';
     } else if (caucus_status_is_final(status)) {
         return refused(d, link, status, &error, ret_error);

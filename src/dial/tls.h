@@ -48,17 +48,4 @@ bool caucus_tls_peer_serial(SSL *ssl, char ret[CAUCUS_SERIAL_BYTES]) CAUCUS_MUST
 /** Why the last TLS call failed, in words; empties OpenSSL's queue of this thread. */
 void caucus_tls_why(const SSL *ssl, char *ret, size_t ret_bytes);
 
-/* Certificates that no longer count: one client's index (up to 8 decimal digits) or one serial number (hexadecimal) per
- * line, # for remarks. The file is read again when it has changed. */
-typedef struct caucus_revoked caucus_revoked;
-caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_revoked_close(caucus_revoked *revoked);
-/** Is it on the list? A list that has become unreadable revokes everybody. Safe from several threads. */
-bool caucus_revoked_has(caucus_revoked *revoked, uint32_t client, const char *serial);
-/** Has the list been read anew since *seen (from 0)? Then *seen is brought up to date. Looks at the file. A list that
- * is unreadable is none: it may be in the middle of being written, and whoever is connected was on none before. */
-bool caucus_revoked_news(caucus_revoked *revoked, uint64_t *seen);
-/** Is it on the list as it was last read? Nobody is on an unreadable one. */
-bool caucus_revoked_lists(caucus_revoked *revoked, uint32_t client, const char *serial);
-
 #endif

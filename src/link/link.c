@@ -242,7 +242,9 @@ static caucus_status take_refusal(caucus_link *link, const caucus_frame *frame, 
     caucus_status status = CAUCUS_E_REFUSED;
     if (frame->code == CAUCUS_REFUSAL_FULL || frame->code == CAUCUS_REFUSAL_LATER)
         status = CAUCUS_E_LATER;
-    else if (frame->code == CAUCUS_REFUSAL_PLAN)
+    if (frame->code == CAUCUS_REFUSAL_FULL)
+        link->redial.unwelcome = true; /* the longest pause: there is no room, and everybody wants it */
+    if (frame->code == CAUCUS_REFUSAL_PLAN)
         status = CAUCUS_E_MISMATCH;
     else if (frame->code == CAUCUS_REFUSAL_ORDER)
         status = CAUCUS_E_ROLLED_BACK;
@@ -314,6 +316,8 @@ static caucus_status judge(caucus_link *link, caucus_status status) {
     bool own = status == CAUCUS_E_SAVE || status == CAUCUS_E_MEMORY; /* nothing is wrong with the connection */
     if (caucus_status_is_final(status))
         caucus_redial_refused(&link->redial);
+    else if (status == CAUCUS_E_LATER)
+        link->redial.fruitful = false; /* pauses grow as after any failure: soon is soon enough, and never a hurry */
     else if (status != CAUCUS_OK && !own)
         link->redial.unwelcome = true;
     else if (status == CAUCUS_OK && link->connected && link->counts.bytes_received > link->received_before)

@@ -36,7 +36,7 @@ typedef struct caucus_redial {
 
     enum { CAUCUS_REDIAL_APART, CAUCUS_REDIAL_DIALLING, CAUCUS_REDIAL_CONNECTED } phase;
     bool fruitful;   /* this connection has brought something */
-    bool unwelcome;  /* it said to come later, or what no coordinator says */
+    bool unwelcome;  /* it had no room, or said what no coordinator says */
     int64_t floor;   /* no attempt before */
     int64_t give_up; /* DIALLING: the attempt has failed by then */
 

@@ -148,6 +148,10 @@ bool caucus_view_health(const caucus_view *view, FILE *to) {
                       s->answered, s->clients, s->present, s->seconds_in_step, s->deadline_seconds);
         return false;
     }
+    if (s->list_broken) {
+        (void)fputs("the list of the revoked cannot be read: newcomers are told to come again\n", to);
+        return false;
+    }
     (void)fputs("ok\n", to);
     return true;
 }

@@ -23,7 +23,6 @@
 #define ACCEPTS 64 /* per turn */
 #define LEAVING_MS 1000u
 #define ACCEPT_PAUSE_MS 100u
-#define REVOKED_MS 1000u
 
 static uint64_t wait_ns(const caucus_server *s, caucus_wait wait) {
     uint32_t ms = wait == CAUCUS_WAIT_HELLO   ? s->set.hello_ms
@@ -247,31 +246,6 @@ static void look_around(caucus_loop *loop) {
     }
 }
 
-/* Once a second: who has been put on the list since it joined? Nothing it says from now on is read. */
-static void look_for_revoked(caucus_loop *loop) {
-    caucus_server *s = loop->server;
-    if (loop->revoked_ns == 0 || loop->revoked_ns > loop->now_ns)
-        return;
-    loop->revoked_ns = loop->now_ns + REVOKED_MS * 1000000u;
-    if (!caucus_revoked_news(s->revoked, &loop->revoked_seen))
-        return;
-    for (uint32_t i = 0; i < loop->connections; i++) {
-        caucus_connection *c = loop->connection[i];
-        char serial[CAUCUS_SERIAL_BYTES] = "";
-        if (c->client == 0 || c->dead || c->leaving)
-            continue;
-        if (c->ssl && !caucus_tls_peer_serial(c->ssl, serial)) {
-            caucus_connection_end(c); /* no memory to look it up: it comes again, and is looked up then */
-            continue;
-        }
-        if (!caucus_revoked_lists(s->revoked, c->client, serial))
-            continue;
-        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
-        if (atomic_exchange(&s->expected[c->client - 1], 0) == 1) /* the end is not held up for it */
-            atomic_fetch_sub(&s->expected_count, 1);
-    }
-}
-
 static void expire(caucus_loop *loop) {
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         while (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns <= loop->now_ns) {
@@ -299,8 +273,8 @@ static void expire(caucus_loop *loop) {
 
 static int patience_ms(const caucus_loop *loop) {
     uint64_t next = loop->accept_ns ? loop->accept_ns : UINT64_MAX, now = caucus_clock_ns();
-    if (loop->revoked_ns && loop->connections > 0 && loop->revoked_ns < next)
-        next = loop->revoked_ns;
+    if (loop->watch_ns && (loop->connections > 0 || loop->number == 0) && loop->watch_ns < next)
+        next = loop->watch_ns;
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         if (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns < next)
             next = loop->wait_head[wait]->expires_ns;
@@ -346,7 +320,7 @@ static void turn(caucus_loop *loop) {
         look_around(loop);
         caucus_step_wipe(s); /* nobody waits for it */
     }
-    look_for_revoked(loop);
+    caucus_watch_turn(loop);
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)
@@ -393,7 +367,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->number = number;
     loop->listener = listener;
     loop->now_ns = caucus_clock_ns();
-    loop->revoked_ns = server->revoked ? loop->now_ns : 0;
+    loop->watch_ns = server->revoked ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);

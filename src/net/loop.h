@@ -70,7 +70,7 @@ struct caucus_loop {
     caucus_connection *again;
     uint64_t now_ns;
     uint64_t accept_ns;    /* 0, or when to accept again: out of file descriptors */
-    uint64_t revoked_ns;   /* 0, or when to look at the list of the revoked again */
+    uint64_t watch_ns;     /* 0, or when to look at certificates again (watch.c) */
     uint64_t revoked_seen; /* the list as this loop has seen it (caucus_revoked_news) */
     bool any_dead;
 
@@ -91,11 +91,14 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
 void caucus_loop_free(caucus_loop *loop);
 void *caucus_loop_run(void *loop); /* until the server stops */
 
-/* Between loop.c, loop_input.c and loop_output.c. */
+/* Between loop.c, loop_input.c, loop_output.c and watch.c. */
 
 void caucus_wait_for(caucus_connection *c, caucus_wait wait); /* CAUCUS_WAIT_NONE takes it off its list */
 void caucus_connection_end(caucus_connection *c);             /* mark dead: freed at the end of this turn */
 void caucus_connection_listen(caucus_connection *c);          /* tell epoll what is wanted now */
+
+/** If a second has passed: cut off who must not be here any longer. */
+void caucus_watch_turn(caucus_loop *loop);
 
 /** Read what has come and deal with it. */
 void caucus_input_read(caucus_connection *c);

@@ -46,9 +46,23 @@ ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room) {
 
 /* ---- HELLO ---- */
 
-/* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. *ret_why: why not, NULL
- * where nobody can say for want of memory: then it is not let in, and not turned away for good. */
-static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why) {
+static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, const char **ret_why,
+                        caucus_refusal_code *ret_code) {
+    caucus_revoked_answer answer = s->revoked ? caucus_revoked_ask(s->revoked, client, serial) : CAUCUS_REVOKED_NO;
+    if (answer == CAUCUS_REVOKED_YES) {
+        *ret_why = CAUCUS_REVOKED_TEXT;
+        caucus_claims_drop(s, client); /* what it claims to have heard holds nobody up any longer */
+    } else if (answer == CAUCUS_REVOKED_UNKNOWN) {
+        *ret_why = "the list of the revoked cannot be read here: come again later";
+        *ret_code = CAUCUS_REFUSAL_LATER;
+        caucus_watch_list(s);
+    }
+    return answer == CAUCUS_REVOKED_NO;
+}
+
+/* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. *ret_why: why not, and
+ * *ret_code: whether for good. Only what is wrong with the client itself is. */
+static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why, caucus_refusal_code *ret_code) {
     caucus_server *s = c->loop->server;
     char serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t index = claimed;
@@ -57,17 +71,16 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
         index = caucus_tls_peer_index(c->ssl);
         known = caucus_tls_peer_serial(c->ssl, serial);
     }
-    if (!known)
-        *ret_why = NULL;
-    else if (index == 0 || index > s->clients)
+    *ret_code = CAUCUS_REFUSAL_IDENTITY;
+    if (!known) {
+        *ret_why = "out of memory: come again later";
+        *ret_code = CAUCUS_REFUSAL_LATER;
+    } else if (index == 0 || index > s->clients) {
         *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
-    else if (index != claimed)
+    } else if (index != claimed) {
         *ret_why = "the certificate is another client's";
-    else if (!s->revoked || !caucus_revoked_has(s->revoked, index, serial))
-        return index;
-    else {
-        *ret_why = CAUCUS_REVOKED_TEXT;
-        caucus_claims_drop(s, index); /* what it claims to have heard holds nobody up any longer */
+    } else {
+        return not_revoked(s, index, serial, ret_why, ret_code) ? index : 0;
     }
     return 0;
 }
@@ -94,6 +107,7 @@ static bool is_gone(const caucus_connection *c) {
 static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_server *s = c->loop->server;
     const char *why = "";
+    caucus_refusal_code code;
     char text[CAUCUS_WIRE_TEXT_BYTES];
     uint32_t client;
     uint64_t committed;
@@ -106,11 +120,8 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                  sodium_bin2hex(own, sizeof own, s->set.plan_hash, 4),
                  sodium_bin2hex(other, sizeof other, hello->plan, 4));
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
-    } else if ((client = certified(c, hello->client, &why)) == 0) {
-        if (why)
-            caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
-        else
-            caucus_output_goodbye(c, "out of memory: come again later");
+    } else if ((client = certified(c, hello->client, &why, &code)) == 0) {
+        caucus_output_refuse(c, code, why);
     } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         if (caucus_claims_note(s, client, hello->heard, committed))
             caucus_output_refuse(c, CAUCUS_REFUSAL_LATER,

@@ -303,6 +303,7 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
                                   .refused = atomic_load(&s->refused),
                                   .rollback_claims = caucus_claims_open(s),
                                   .rolled_back = caucus_claims_rolled_back(s),
+                                  .list_broken = atomic_load(&s->list_broken),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
                                   .uptime_seconds = seconds_since(s->opened_ns)};

@@ -69,6 +69,7 @@ typedef struct caucus_server_status {
     uint64_t bytes_in, bytes_out, reports, refused, commits;
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */
+    bool list_broken;         /* the list of the revoked cannot be read: the last good one stays in force */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;

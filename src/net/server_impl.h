@@ -8,6 +8,7 @@
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
+ *    watch.c          certificates, once a second: who is revoked by now
  *
  * What is shared, and the rules that keep it whole.
  *
@@ -45,6 +46,7 @@
 #include "algo/releases.h"
 #include "dial/address.h"
 #include "dial/tls.h"
+#include "net/revoked.h"
 #include "net/server.h"
 #include "plan/plan.h"
 #include "wire/wire.h"
@@ -115,6 +117,7 @@ struct caucus_server {
     _Atomic uint32_t claims;   /* how many of them */
     _Atomic uint32_t present, expected_count, joined, connections;
     _Atomic uint64_t reports, refused, scalars_up;
+    _Atomic bool list_broken; /* the list of the revoked cannot be read; that was logged */
     _Atomic uint64_t refusal_logged_ns;
 };
 
@@ -170,6 +173,11 @@ void caucus_claims_drop(caucus_server *server, uint32_t client);
 uint32_t caucus_claims_open(const caucus_server *server);
 /** Enough of them to hold that this state is an older copy. */
 bool caucus_claims_rolled_back(const caucus_server *server);
+
+/* watch.c */
+
+/** Look at the list of the revoked, and log when it can no longer be read, or can again. */
+void caucus_watch_list(caucus_server *server);
 
 /* server.c */
 

@@ -40,7 +40,7 @@ openssl req -x509 "${key[@]}" -keyout "$work/ca/self.key" -out "$work/ca/self.pe
 : >"$work/revoked"
 start_coordinator run "$plan" 0 --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" \
     --client-ca "$work/ca/ca.pem" \
-    --revoked "$work/revoked"
+    --revoked "$work/revoked" --http 127.0.0.1:0
 fixed=$port
 as() { # as NAME: sets cmd
     cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --give-up 5 \
@@ -61,10 +61,11 @@ as zero
 wrong 2 "its common name is not a client's number" "${cmd[@]}"
 as four
 wrong 2 "4" "${cmd[@]}"
+# A coordinator that is not believed is not the client's fault: it is tried again.
 cmd=("$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --adversary halving --seed 24 --cert "$work/ca/1.pem" \
-    --key "$work/ca/1.key"
+    --key "$work/ca/1.key" --give-up 0.5
     --ca "$work/others/ca.pem")
-wrong 3 "certificate" "${cmd[@]}"
+wrong 1 "TLS: certificate: self-signed certificate in certificate chain" "${cmd[@]}"
 wrong 1 "no coordinator at 127.0.0.1:$fixed" "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" \
     --insecure --client 1 \
     --adversary halving --seed 24 --give-up 0.5
@@ -100,7 +101,35 @@ code=0
 timeout 1 "${cmd[@]}" >/dev/null 2>"$work/wrong.err" || code=$?
 { [ "$code" -eq 124 ] || [ "$code" -eq 1 ]; } && ! says "$work/wrong.err" revoked ||
     bad "client 3 is not revoked: $(cat "$work/wrong.err")"
+
+# One bad line is the fault of who keeps the list: the last good one stays in force, and the others come again.
+echo 2 >"$work/revoked"
+as 2
+wrong 3 "revoked" "${cmd[@]}"
+printf '2\nclient 1 has left us\n' >"$work/revoked"
+wrong 3 "revoked" "${cmd[@]}"
+as 1
+wrong 1 "the list of the revoked cannot be read here: come again later" "${cmd[@]}"
+get() { # get PATH: its code, and what it says
+    python3 - "http://127.0.0.1:$(field http_port "$work/run.out")$1" <<'PY'
+import sys, urllib.error, urllib.request
+try:
+    answer = urllib.request.urlopen(sys.argv[1], timeout=10)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.code, answer.read().decode())
+PY
+}
+until_true 20 says "$work/run.err" "the list of the revoked cannot be read: $work/revoked:2: 'client 1 has left us'" ||
+    bad "a bad line is not in the log: $(cat "$work/run.err")"
+get /metrics >"$work/page"
+grep -qx 'caucus_revoked_list_broken 1' "$work/page" || bad "a bad line is not among the metrics"
+get /healthz >"$work/page"
+grep -q '^503 the list of the revoked cannot be read' "$work/page" ||
+    bad "a bad line and still ready: $(cat "$work/page")"
 : >"$work/revoked"
+until_true 20 says "$work/run.err" "the list of the revoked can be read again" ||
+    bad "mended, and the log does not say so"
 echo "ok: revoked"
 
 # Second coordinators.

@@ -188,6 +188,20 @@ static void test_refusals(void **state) {
     }
     now = next_attempt(link, now, &where);
     caucus_link_connected(link, now);
+    caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION};
+    memcpy(welcome.plan, hash, sizeof hash);
+    assert_int_equal(tell(link, &welcome, NULL), CAUCUS_OK);
+    caucus_link_disconnected(link, now);
+    for (int64_t most = 400; most <= 30000; most *= 2) { /* "later" is a failure like others: pauses grow */
+        now = next_attempt(link, now, &where);
+        caucus_link_connected(link, now);
+        caucus_frame later = {.kind = CAUCUS_FRAME_REFUSAL, .code = CAUCUS_REFUSAL_LATER, .text = "later"};
+        assert_int_equal(tell(link, &later, NULL), CAUCUS_E_LATER);
+        caucus_link_disconnected(link, now);
+        assert_in_range(caucus_link_wait_ms(link, now), most / 2, most);
+    }
+    now = next_attempt(link, now, &where);
+    caucus_link_connected(link, now);
     caucus_frame other = {.kind = CAUCUS_FRAME_WELCOME, .version = CAUCUS_WIRE_VERSION}; /* another plan's */
     assert_int_equal(tell(link, &other, NULL), CAUCUS_E_MISMATCH);
     caucus_link_disconnected(link, now);

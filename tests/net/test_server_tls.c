@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 
 #include "dial/certificate.h"
+#include "net/revoked.h"
 #include "testing_settings.h"
 
 #define SEED 5
@@ -282,6 +283,13 @@ static void test_impostor(void **state) {
     close_all(&o, &f, &h);
 }
 
+static void write_list(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
 /* Resumed connections are judged like new ones: revocation counts from the next connection on. */
 static void test_revoked(void **state) {
     (void)state;
@@ -323,21 +331,25 @@ static void test_revoked(void **state) {
     assert_true(resumed);
     assert_int_equal(attempt(&h, two, 2, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
     assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 1); /* taken off the list */
-    assert_int_equal(unlink(list), 0);                            /* a list that is gone revokes everybody */
-    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    assert_int_equal(unlink(list),
+                     0); /* nobody's fault but the keeper's: the last good list stays, others come again */
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_LATER);
+    assert_int_equal(attempt(&h, one, 1, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    write_list(list, "3\nclient 2 has left us\n"); /* no remark: a bad line; what stands before it is not in force */
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_LATER);
+    assert_int_equal(attempt(&h, one, 1, NULL, NULL, NULL), 100 + CAUCUS_REFUSAL_IDENTITY);
+    caucus_server_status now;
+    caucus_server_get_status(h.server, &now);
+    assert_true(now.list_broken);
+    write_list(list, "# nobody\n");
+    assert_int_equal(attempt(&h, three, 3, NULL, NULL, NULL), 1);
+    assert_int_equal(attempt(&h, one, 1, NULL, NULL, NULL), 1);
     SSL_SESSION_free(session);
     SSL_CTX_free(one);
     SSL_CTX_free(two);
     SSL_CTX_free(three);
     hall_stop(&h);
     close_all(&o, &f, &h);
-}
-
-static void write_list(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
 }
 
 static void join_tls(const hall *h, wire_end *w, SSL_CTX *context, uint32_t client) {
@@ -388,6 +400,7 @@ static void test_revoked_while_connected(void **state) {
     usleep(2200000); /* it has been looked for twice by now */
     caucus_server_get_status(h.server, &now);
     assert_int_equal(now.present, CLIENTS - 1);
+    assert_true(now.list_broken);
     write_list(list, "");
     join_tls(&h, &w[1], context[1], 2);
     hall_stop(&h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls_revoked.c: the list of certificates that no longer count. See tls.h. */
-#include "dial/tls.h"
+/* revoked.c: see revoked.h. */
+#include "net/revoked.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,14 +15,20 @@ typedef struct entry {
     char serial[CAUCUS_SERIAL_BYTES];
 } entry;
 
+typedef struct entries {
+    entry *list;
+    size_t count;
+} entries;
+
 struct caucus_revoked {
     pthread_mutex_t lock;
     char *path;
     struct stat seen; /* of the file as it was read */
-    bool readable;
-    uint64_t version; /* times it was read */
-    entry *list;
-    size_t count;
+    bool broken;      /* it could not be read the last time; why: */
+    caucus_error why;
+    bool again;       /* read it whether or not it looks changed */
+    uint64_t version; /* good lists so far */
+    entries good;     /* the last of them */
 };
 
 /* One line without its remark and its blanks. Up to 8 decimal digits are an index; 0x or colons mark a serial number,
@@ -59,9 +65,10 @@ static bool same_serial(const char *a, const char *b) {
 
 /* One line, of any length, as fgets() would not give it. What follows a zero byte would go unseen: such a file is no
  * list. */
-static caucus_status take_line(caucus_revoked *r, char *line, size_t length, size_t number, caucus_error *ret_error) {
+static caucus_status take_line(const char *path, entries *r, char *line, size_t length, size_t number,
+                               caucus_error *ret_error) {
     if (memchr(line, '\0', length))
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "revoked", "%.100s:%zu: a zero byte", r->path, number);
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "revoked", "%.100s:%zu: a zero byte", path, number);
     line[strcspn(line, "#\r\n")] = '\0';
     if (line[strspn(line, " \t\v\f")] == '\0')
         return CAUCUS_OK;
@@ -72,15 +79,13 @@ static caucus_status take_line(caucus_revoked *r, char *line, size_t length, siz
     if (!read_entry(line, &r->list[r->count]))
         return caucus_fail(
             ret_error, CAUCUS_E_FORMAT, "revoked",
-            "%.100s:%zu: '%.40s' — one client's index or one certificate's serial number (hexadecimal) per line",
-            r->path, number, line);
+            "%.100s:%zu: '%.40s' — one client's index or one certificate's serial number (hexadecimal) per line", path,
+            number, line);
     r->count++;
     return CAUCUS_OK;
 }
 
-static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
-    r->readable = false;
-    r->count = 0;
+static caucus_status read_entries(caucus_revoked *r, entries *ret, caucus_error *ret_error) {
     FILE *file = fopen(r->path, "r");
     if (!file || fstat(fileno(file), &r->seen) != 0) {
         caucus_status status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "revoked", "%.120s", r->path);
@@ -93,14 +98,29 @@ static caucus_status read_list(caucus_revoked *r, caucus_error *ret_error) {
     ssize_t length;
     caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && (length = getline(&line, &room, file)) >= 0)
-        status = take_line(r, line, (size_t)length, ++number, ret_error);
+        status = take_line(r->path, ret, line, (size_t)length, ++number, ret_error);
     if (status == CAUCUS_OK && !feof(file)) /* no memory for a line sets no error: the rest would be let in */
         status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "revoked", "%.120s: cannot be read", r->path);
     free(line);
     fclose(file);
-    r->readable = status == CAUCUS_OK;
-    r->version += r->readable;
     return status;
+}
+
+/* The list in force is replaced by a good one and by nothing else. */
+static caucus_status read_list(caucus_revoked *r) {
+    entries fresh = {0};
+    r->why = (caucus_error){0};
+    r->again = false;
+    caucus_status status = read_entries(r, &fresh, &r->why);
+    r->broken = status != CAUCUS_OK;
+    if (r->broken) {
+        free(fresh.list);
+        return status;
+    }
+    free(r->good.list);
+    r->good = fresh;
+    r->version++;
+    return CAUCUS_OK;
 }
 
 caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus_error *ret_error) {
@@ -110,8 +130,10 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     }
     pthread_mutex_init(&r->lock, NULL);
-    caucus_status status = read_list(r, ret_error);
+    caucus_status status = read_list(r);
     if (status != CAUCUS_OK) {
+        if (ret_error)
+            *ret_error = r->why;
         caucus_revoked_close(r);
         return status;
     }
@@ -123,7 +145,7 @@ void caucus_revoked_close(caucus_revoked *r) {
     if (!r)
         return;
     pthread_mutex_destroy(&r->lock);
-    free(r->list);
+    free(r->good.list);
     free(r->path);
     free(r);
 }
@@ -134,40 +156,59 @@ static bool changed(const caucus_revoked *r) {
            now.st_mtim.tv_sec != r->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
 }
 
-/* Under the lock, all three. */
+/* Under the lock, both. */
 static void refresh(caucus_revoked *r) {
-    if ((!r->readable || changed(r)) && read_list(r, NULL) != CAUCUS_OK)
-        r->readable = false;
+    if (r->broken || r->again || changed(r))
+        (void)!read_list(r);
 }
 
 static bool on_list(const caucus_revoked *r, uint32_t client, const char *serial) {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->list[i].client ? r->list[i].client == client : same_serial(r->list[i].serial, serial))
+    for (size_t i = 0; i < r->good.count; i++) {
+        const entry *one = &r->good.list[i];
+        if (one->client ? one->client == client : same_serial(one->serial, serial))
             return true;
+    }
     return false;
 }
 
-bool caucus_revoked_has(caucus_revoked *r, uint32_t client, const char *serial) {
+caucus_revoked_answer caucus_revoked_ask(caucus_revoked *r, uint32_t client, const char *serial) {
     pthread_mutex_lock(&r->lock);
     refresh(r);
-    bool found = !r->readable || on_list(r, client, serial);
+    caucus_revoked_answer answer = on_list(r, client, serial) ? CAUCUS_REVOKED_YES
+                                   : r->broken                ? CAUCUS_REVOKED_UNKNOWN
+                                                              : CAUCUS_REVOKED_NO;
     pthread_mutex_unlock(&r->lock);
-    return found;
+    return answer;
 }
 
 bool caucus_revoked_news(caucus_revoked *r, uint64_t *seen) {
     pthread_mutex_lock(&r->lock);
     refresh(r);
-    bool news = r->readable && r->version != *seen;
-    if (news)
-        *seen = r->version;
+    bool news = r->version != *seen;
+    *seen = r->version;
     pthread_mutex_unlock(&r->lock);
     return news;
 }
 
+bool caucus_revoked_broken(caucus_revoked *r, caucus_error *ret_why) {
+    pthread_mutex_lock(&r->lock);
+    refresh(r);
+    bool broken = r->broken;
+    if (broken && ret_why)
+        *ret_why = r->why;
+    pthread_mutex_unlock(&r->lock);
+    return broken;
+}
+
 bool caucus_revoked_lists(caucus_revoked *r, uint32_t client, const char *serial) {
     pthread_mutex_lock(&r->lock);
-    bool found = r->readable && on_list(r, client, serial);
+    bool found = on_list(r, client, serial);
     pthread_mutex_unlock(&r->lock);
     return found;
+}
+
+void caucus_revoked_again(caucus_revoked *r) {
+    pthread_mutex_lock(&r->lock);
+    r->again = true;
+    pthread_mutex_unlock(&r->lock);
 }
