@@ -37,11 +37,16 @@ def options(argv):
     add("--trust", default="coordinator", choices=("coordinator", "nobody", "paper-local"), help="stoch only")
     add("--forget", action="store_true", help="trust nobody: count the votes of the last phase alone")
     add("--adversary", default="realizable", choices=tuple(losses.ADVERSARIES))
+    add("--segments", type=int, default=1, help="parts of the run; shifting: each with its own means")
+    add("--means", type=lambda text: tuple(float(word) for word in text.split(",")), default=(0.3, 0.7),
+        help="LO,HI: where bernoulli, shifting and drifting draw their means")
+    add("--spread", type=float, default=0.0, help="how far a client's means are from the experts'")
+    add("--drift", type=float, default=0.001, help="how far a mean walks in one round (drifting)")
     add("--trials", type=int, default=10)
     add("--seed", type=int, default=1)
     add("--selftest", action="store_true", help="check known values and leave")
     args = parser.parse_args(argv)
-    for name in ("clients", "rounds", "interval", "trials"):
+    for name in ("clients", "rounds", "interval", "trials", "segments"):
         if getattr(args, name) < 1:
             parser.error(f"--{name} must be at least 1")
     if args.experts < 2:
@@ -68,7 +73,8 @@ def trial(args, number):
     data = np.random.default_rng([args.seed, number, 0])
     noise = np.random.default_rng([args.seed, number, 1])
     start = time.perf_counter()
-    source = losses.ADVERSARIES[args.adversary](data, args.clients, args.rounds, args.experts)
+    source = losses.ADVERSARIES[args.adversary](data, args.clients, args.rounds, args.experts,
+                                                losses.Law(args.segments, args.means, args.spread, args.drift))
     played = None
     if args.algorithm in ("svt", "sparse-vector"):
         cost, total, switches = svt.svt(noise, source, args.plan, args.interval, args.lstar)
@@ -81,7 +87,9 @@ def trial(args, number):
     pseudo = None
     if played is not None and source.means is not None:
         pseudo = float(played @ source.means - args.rounds * source.means.min())
-    return float(cost - total.min()) / args.clients, pseudo, int(switches), seconds, source.seconds
+    best = source.segment_totals.min(axis=1).sum() if args.segments > 1 else total.min()
+    return (float(cost - total.min()) / args.clients, float(cost - best) / args.clients, pseudo, int(switches),
+            seconds, source.seconds)
 
 
 def summary(values):
@@ -106,8 +114,9 @@ def main(argv):
                                            args.delta)
         out["plan"] = {"learning_rate": args.plan}
     runs = [trial(args, number) for number in range(args.trials)]
-    regret, pseudo, switches, seconds, seconds_losses = zip(*runs)
+    regret, segments, pseudo, switches, seconds, seconds_losses = zip(*runs)
     out["regret"] = summary(regret)
+    out["regret"]["segments"] = summary(segments)
     if pseudo[0] is not None:
         out["pseudo_regret"] = summary(pseudo)
     out["switches"] = summary(switches)

@@ -12,11 +12,19 @@ import numpy as np
 PIECE = 1 << 20  # losses made at once: 8 MiB
 
 
+class Law:
+    """What may be chosen of bernoulli, shifting and drifting; segments of all."""
+
+    def __init__(self, segments=1, means=(0.3, 0.7), spread=0.0, drift=0.001):
+        self.segments, self.means, self.spread, self.drift = segments, means, spread, drift
+
+
 class Losses:
     means = None  # expected loss per expert, where the losses are drawn from one distribution
 
-    def __init__(self, rng, m, T, d):
-        self.rng, self.m, self.T, self.d = rng, m, T, d
+    def __init__(self, rng, m, T, d, law=Law()):
+        self.rng, self.m, self.T, self.d, self.law = rng, m, T, d, law
+        self.segment_totals = np.zeros((law.segments, d))  # per segment and expert, over all clients
         self.t, self.seconds = 0, 0.0
         start = time.perf_counter()
         self.prepare()
@@ -25,6 +33,9 @@ class Losses:
     def rounds(self, n):
         start = time.perf_counter()
         out = self.make(self.t, n)
+        if self.law.segments > 1:
+            np.add.at(self.segment_totals, np.arange(self.t, self.t + n) * self.law.segments // self.T,
+                      out.sum(axis=1))
         self.t += n
         self.seconds += time.perf_counter() - start
         return out
@@ -67,14 +78,58 @@ class Realizable(Losses):
         return out
 
 
-class Bernoulli(Losses):
-    """Coins; the means are uniform in [.3, .7]."""
+class Coins(Losses):
+    """Losses 0 or 1 with the means of each round; a client's differ from them by law.spread, for good."""
 
     def prepare(self):
-        self.means = self.rng.uniform(0.3, 0.7, self.d)
+        self.offset = self.rng.normal(0, self.law.spread, (self.m, self.d)) if self.law.spread > 0 else 0.0
+        self.begin()
 
     def make(self, t, n):
-        return (self.rng.random((n, self.m, self.d)) < self.means).astype(float)
+        means = np.clip(self.rounds_means(t, n)[:, None, :] + self.offset, 0, 1)
+        return (self.rng.random((n, self.m, self.d)) < means).astype(float)
+
+
+class Bernoulli(Coins):
+    """The means are uniform in law.means."""
+
+    def begin(self):
+        drawn = self.rng.uniform(*self.law.means, self.d)
+        if self.law.spread == 0:
+            self.means = drawn
+        self.drawn = drawn[None, :]
+
+    def rounds_means(self, t, n):
+        return np.broadcast_to(self.drawn, (n, self.d))
+
+
+class Shifting(Coins):
+    """New means in every segment."""
+
+    def begin(self):
+        self.drawn = self.rng.uniform(*self.law.means, (self.law.segments, self.d))
+
+    def rounds_means(self, t, n):
+        return self.drawn[np.arange(t, t + n) * self.law.segments // self.T]
+
+
+class Drifting(Coins):
+    """The means take a normal step every round and are reflected at the ends of law.means, step by step."""
+
+    def begin(self):
+        self.here = self.rng.uniform(*self.law.means, self.d)
+        self.steps = np.random.default_rng(self.rng.integers(1 << 62))  # of its own: however many rounds are asked for
+
+    def rounds_means(self, t, n):
+        lo, hi = self.law.means
+        out = np.empty((n, self.d))
+        for row in out:
+            row[:] = self.here
+            step = self.here + self.steps.normal(0, self.law.drift, self.d)
+            while ((step < lo) | (step > hi)).any():
+                step = np.where(step < lo, 2 * lo - step, np.where(step > hi, 2 * hi - step, step))
+            self.here = step
+        return out
 
 
 class Gaussian(Losses):
@@ -123,4 +178,4 @@ class Creeping(Losses):
 
 
 ADVERSARIES = {"realizable": Realizable, "bernoulli": Bernoulli, "gaussian": Gaussian,
-               "halving": Halving, "creeping": Creeping}
+               "halving": Halving, "creeping": Creeping, "shifting": Shifting, "drifting": Drifting}

@@ -77,6 +77,16 @@ def sequences():
         yield f"{name}: range", bool(whole.min() >= 0 and whole.max() <= 1), ""
         if name in ("realizable", "halving", "creeping"):
             yield f"{name}: one perfect expert", int((whole.sum(axis=(0, 1)) == 0).sum()) == 1, ""
+    law = losses.Law(segments=4, means=(.1, .5), spread=.1, drift=.05)
+    for make in (losses.Bernoulli, losses.Shifting, losses.Drifting):
+        source = make(np.random.default_rng(3), m, T, d, law)
+        whole = source.rounds(T)
+        want = [whole[[t * 4 // T == s for t in range(T)]].sum(axis=(0, 1)) for s in range(4)]
+        yield f"{make.__name__}: totals of segments", np.allclose(source.segment_totals, want), ""
+    walk = losses.Drifting(np.random.default_rng(3), 1, 4000, 50, losses.Law(drift=.01)).rounds_means(0, 4000)
+    steps = np.diff(walk, axis=0)[(walk[:-1] > .35) & (walk[:-1] < .65)]
+    z = (np.mean(steps ** 2) / 1e-4 - 1) / math.sqrt(2 / len(steps))
+    yield "Drifting: steps", walk.min() >= .3 and walk.max() <= .7 and abs(z) < 4.9, f"z {z:.2f}, limit 4.9 (1e-6)"
     halving = losses.Halving(np.random.default_rng(3), 1, T, d).rounds(T).sum(axis=(1, 2))
     want = [5] * 19 + [7] * 19 + [8] * 19 + [9] * 19 + [0] * 21
     yield "halving: losing experts per round", list(halving) == want, ""

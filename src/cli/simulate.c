@@ -96,7 +96,9 @@ static void print_help(void) {
           stdout);
     caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
     fputs("\nPrivacy and mechanisms\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_DATA - CAUCUS_FIELD_EPSILON);
+    caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_SEGMENTS - CAUCUS_FIELD_EPSILON);
+    fputs("\nSimulated losses\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA - CAUCUS_FIELD_SEGMENTS);
     fputs("\nYour own data\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
     fputs("\nRunning and results\n", stdout);

@@ -34,6 +34,10 @@
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
+    X(SEGMENTS, "segments", many, "S", "1", "parts of the run, each with a best expert; shifting: with its own means") \
+    X(MEANS, "means", one, "LO,HI", "0.3,0.7", "bernoulli, shifting, drifting: where experts' means are drawn from")   \
+    X(SPREAD, "spread", many, "SD", "0", "the same three: how far a client's means are from the experts'")             \
+    X(DRIFT, "drift", many, "SD", "0.001", "drifting: how far a mean walks in one round")                              \
     X(DATA, "data", one, "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens, 1M or 100K (adversary movielens)")     \
     X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
     X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)")       \
@@ -122,6 +126,12 @@ typedef struct caucus_prepared {
 caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_prepared *ret,
                                       caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 void caucus_prepared_free(caucus_prepared *prepared);
+
+/** The law of an adversary's losses: segments, means, spread and drift, from values number at[field] of those fields.
+ *  In:      ret->kind: what it does not use keeps its default.
+ *  Returns: CAUCUS_OK or CAUCUS_E_RANGE, which the complaint explains; the adversary checks the rest when it opens. */
+caucus_status caucus_scenario_law(const caucus_scenario *scenario, const size_t at[CAUCUS_FIELD_COUNT],
+                                  caucus_adversary_settings *ret, caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
 /** The settings alone, for one run: no adversary, no calibration; a list with more than one value is refused.
  *  Returns: CAUCUS_OK or the first refusal, which the complaint explains. *ret is written only on success. */

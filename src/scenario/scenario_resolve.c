@@ -155,7 +155,7 @@ static caucus_status check_source(const resolver *r, caucus_scenario_field field
                                   caucus_adversary_kind_word(wanted));
 }
 
-static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucus_adversary_kind kind,
+static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_settings *s, caucus_adversary_kind kind,
                                     caucus_run *run) {
     caucus_status status = check_source(r, CAUCUS_FIELD_LOSSES, kind, CAUCUS_ADVERSARY_LOSSES);
     if (status == CAUCUS_OK)
@@ -169,6 +169,8 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         status = refuse_missing(r, CAUCUS_FIELD_DATA, CAUCUS_MOVIELENS_MISSING);
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES))
         status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy file, clients x rounds x experts");
+    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_SHIFTING && !given(r, CAUCUS_FIELD_SEGMENTS))
+        status = refuse_missing(r, CAUCUS_FIELD_SEGMENTS, "in how many parts of the run shall the means differ?");
     /* Data has a shape of its own: what was not asked for is taken from it. */
     bool data = kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES;
     run->adversary = (caucus_adversary_settings){
@@ -180,6 +182,8 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
         .epsilon = s->epsilon,
         .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX,
     };
+    if (status == CAUCUS_OK)
+        status = caucus_scenario_law(r->scenario, at, &run->adversary, r->complaint);
     run->adversary.data = ratings;
     if (given(r, CAUCUS_FIELD_GENRE))
         run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
@@ -192,7 +196,9 @@ static caucus_status read_adversary(resolver *r, const caucus_settings *s, caucu
 
 static bool same_adversary(const caucus_adversary_settings *a, const caucus_adversary_settings *b) {
     return a->kind == b->kind && a->clients == b->clients && a->experts == b->experts && a->rounds == b->rounds &&
-           a->convex == b->convex && (a->kind != CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE || a->epsilon == b->epsilon);
+           a->convex == b->convex && a->segments == b->segments && a->mean_lo == b->mean_lo &&
+           a->mean_hi == b->mean_hi && a->spread == b->spread && a->drift == b->drift &&
+           (a->kind != CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE || a->epsilon == b->epsilon);
 }
 
 /* Open the adversary of run `n`, or share an earlier run's. `asked` keeps the settings as asked, zeros and all. */
@@ -231,7 +237,7 @@ static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const 
     if (status == CAUCUS_OK)
         status = read_rest(r, at, &run->settings, kind);
     if (status == CAUCUS_OK)
-        status = read_adversary(r, &run->settings, kind, run);
+        status = read_adversary(r, at, &run->settings, kind, run);
     if (status != CAUCUS_OK)
         return status;
     status = open_adversary(r, n, asked);

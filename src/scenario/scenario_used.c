@@ -32,6 +32,14 @@ static bool takes_delta(const caucus_run *run) {
     return takes_privacy(run) && isfinite(run->settings.epsilon);
 }
 
+static bool takes_means(const caucus_run *run) {
+    return caucus_adversary_kind_has_means(run->adversary.kind);
+}
+
+static bool takes_drift(const caucus_run *run) {
+    return run->adversary.kind == CAUCUS_ADVERSARY_DRIFTING;
+}
+
 static const struct rule {
     caucus_scenario_field field;
     bool (*takes)(const caucus_run *run);
@@ -39,6 +47,9 @@ static const struct rule {
     const char *why;
     caucus_plan_option option; /* 0, or: the algorithms that take it are named before `why` */
 } rules[] = {
+    {CAUCUS_FIELD_MEANS, takes_means, NULL, "only by bernoulli, shifting and drifting", 0},
+    {CAUCUS_FIELD_SPREAD, takes_means, NULL, "only by bernoulli, shifting and drifting", 0},
+    {CAUCUS_FIELD_DRIFT, takes_drift, NULL, "only by drifting", 0},
     {CAUCUS_FIELD_EPSILON, takes_epsilon, "infinite", "which protects nobody", 0},
     {CAUCUS_FIELD_DELTA, takes_delta, "0", "which protects nobody", 0},
     {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise", 0},
@@ -70,6 +81,9 @@ static caucus_status check_rule(const caucus_scenario *scenario, const struct ru
     for (size_t i = 0; i < count; i++)
         if (rule->takes(&run[i]))
             return CAUCUS_OK;
+    if (rule->takes == takes_means || rule->takes == takes_drift)
+        return caucus_scenario_refuse(&t, "not used by adversary %s, %s",
+                                      caucus_adversary_kind_word(run[0].adversary.kind), rule->why);
     const bool free = isinf(run[0].settings.epsilon) && takes_privacy(&run[0]); /* hedge at epsilon infinite */
     if (rule->option != 0)
         return caucus_scenario_refuse(&t, "not used by %s, only by %s%s",

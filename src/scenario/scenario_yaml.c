@@ -147,7 +147,8 @@ static caucus_status scan_scalar(scan *s, caucus_scenario_field field, const yam
 static caucus_status scan_list(scan *s, caucus_scenario_field field, size_t line) {
     const char *name = caucus_fields[field].name;
     /* A range is a pair, so a list is its natural form; other single fields take one value. */
-    if (!caucus_fields[field].many && field != CAUCUS_FIELD_RANGE && field != CAUCUS_FIELD_BUDGET)
+    if (!caucus_fields[field].many && field != CAUCUS_FIELD_RANGE && field != CAUCUS_FIELD_BUDGET &&
+        field != CAUCUS_FIELD_MEANS)
         return refuse(s, line, "%s: a list — this field takes one value", name);
     for (size_t count = 0;; count++) {
         yaml_event_t event;

@@ -50,13 +50,13 @@ static bool within_lstar(const caucus_plan *plan) {
     return records * s->clients * each <= (uint64_t)plan->svt.score_floor; /* below 2^62: settings.c */
 }
 
-caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, caucus_adversary_kind adversary) {
+caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
     if (premise == CAUCUS_PREMISE_COUNT)
         return CAUCUS_BOUND_FIT_NONE;
     if (premise == CAUCUS_PREMISE_ANY)
         return CAUCUS_BOUND_FIT_HOLDS; /* every adversary is fixed in advance */
-    if (adversary == CAUCUS_ADVERSARY_LOSSES)
+    if (adversary->kind == CAUCUS_ADVERSARY_LOSSES)
         return CAUCUS_BOUND_FIT_UNKNOWN;
     const caucus_adversary_class is = caucus_adversary_class_of(adversary);
     bool holds = false; /* SMOOTH: cross-entropy, the one convex adversary, does not keep to its clamps (convex.h) */

@@ -19,10 +19,10 @@ typedef enum caucus_bound_fit {
     CAUCUS_BOUND_FIT_NONE     /* nothing is proved for this plan */
 } caucus_bound_fit;
 
-caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, caucus_adversary_kind adversary);
+caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary);
 
 /** Whether plan->bound may be shown as proven for these losses. */
-static inline bool caucus_bound_holds(const caucus_plan *plan, caucus_adversary_kind adversary) {
+static inline bool caucus_bound_holds(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     return caucus_bound_fit_of(plan, adversary) == CAUCUS_BOUND_FIT_HOLDS;
 }
 

@@ -9,7 +9,7 @@
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
-    "trees,front_load,past_phases,rho,lstar,range_lo,range_hi,adversary,seed"
+    "trees,front_load,past_phases,rho,lstar,range_lo,range_hi,adversary,segments,means_lo,means_hi,spread,drift,seed"
 
 /* NaN and infinities print as `other`. */
 static void print_number(FILE *out, double value, const char *other) {
@@ -34,6 +34,18 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
     }
 }
 
+/* Where the losses come from; what an adversary does not use is empty. */
+static void law(FILE *out, const caucus_adversary_settings *a) {
+    const bool means = caucus_adversary_kind_has_means(a->kind);
+    const double reals[] = {a->mean_lo, a->mean_hi, a->spread, a->drift};
+    fprintf(out, "%s,%" PRIu64 ",", caucus_adversary_kind_word(a->kind), a->segments == 0 ? 1 : a->segments);
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        if (i < 3 ? means : a->kind == CAUCUS_ADVERSARY_DRIFTING)
+            print_number(out, reals[i], "nan");
+        fputc(',', out);
+    }
+}
+
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
     fprintf(out, "%zu,%s,%u,%u,%" PRIu64 ",%" PRIu64 ",", i + 1, caucus_algorithm_word(s->algorithm), s->clients,
@@ -44,11 +56,13 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     fprintf(out, ",%s,%s,%s,%s,", caucus_trust_word(s->trust), caucus_calibration_word(s->calibration),
             caucus_protocol_word(s->protocol), caucus_unit_word(s->unit));
     mechanism(out, &outcome->run[i], s);
-    fprintf(out, "%s,%" PRIu64 ",", caucus_adversary_kind_word(outcome->run[i].adversary.kind), outcome->run[i].seed);
+    law(out, &outcome->run[i].adversary);
+    fprintf(out, "%" PRIu64 ",", outcome->run[i].seed);
 }
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
-    fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan\n",
+    fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan,"
+                        "regret_segments\n",
           out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
@@ -57,10 +71,11 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             fprintf(out, "%u,", k + 1);
             print_number(out, t->regret, "nan");
             fprintf(out,
-                    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                    "\n",
+                    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
                     t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped,
                     t->nan);
+            print_number(out, t->regret_segments, "nan");
+            fputc('\n', out);
         }
 }
 

@@ -25,6 +25,23 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
     caucus_json_close(j);
 }
 
+/* Where the losses come from; what an adversary does not use is null. */
+static void law(caucus_json *j, const caucus_adversary_settings *a) {
+    const bool means = caucus_adversary_kind_has_means(a->kind);
+    caucus_json_text(j, "adversary", caucus_adversary_kind_word(a->kind));
+    caucus_json_whole(j, "segments", a->segments == 0 ? 1 : a->segments);
+    if (means) {
+        caucus_json_list_row(j, "means");
+        caucus_json_real(j, NULL, a->mean_lo);
+        caucus_json_real(j, NULL, a->mean_hi);
+        caucus_json_close(j);
+    } else {
+        caucus_json_null(j, "means");
+    }
+    caucus_json_real(j, "spread", means ? a->spread : (double)NAN);
+    caucus_json_real(j, "drift", a->kind == CAUCUS_ADVERSARY_DRIFTING ? a->drift : (double)NAN);
+}
+
 static void settings(caucus_json *j, const caucus_run *run, const caucus_run_result *result) {
     const caucus_settings *s = &result->plan->settings;
     caucus_json_text(j, "algorithm", caucus_algorithm_word(s->algorithm));
@@ -40,24 +57,33 @@ static void settings(caucus_json *j, const caucus_run *run, const caucus_run_res
     caucus_json_text(j, "unit", caucus_unit_word(s->unit));
     caucus_json_text(j, "loss_shape", caucus_loss_shape_word(s->loss_shape));
     mechanism(j, run, s);
-    caucus_json_text(j, "adversary", caucus_adversary_kind_word(run->adversary.kind));
+    law(j, &run->adversary);
     caucus_json_whole(j, "trials", result->trials);
     if (result->done < result->trials)
         caucus_json_whole(j, "done", result->done);
     caucus_json_whole(j, "seed", run->seed);
 }
 
-static void results(caucus_json *j, const caucus_run_result *result) {
-    caucus_summary regret = caucus_run_regret(result), switches = caucus_run_switches(result);
-    bool any = result->done > 0;
-    caucus_json_object_row(j, "regret");
-    caucus_json_real(j, "mean", any ? regret.mean : (double)NAN);
-    caucus_json_real(j, "std", any ? regret.std : (double)NAN);
-    caucus_json_real(j, "min", any ? regret.min : (double)NAN);
-    caucus_json_real(j, "max", any ? regret.max : (double)NAN);
+/* Against the best expert, or against the best one of every segment. */
+static void summary(caucus_json *j, const caucus_run_result *result, caucus_summary of, bool segments) {
+    const bool any = result->done > 0;
+    caucus_json_real(j, "mean", any ? of.mean : (double)NAN);
+    caucus_json_real(j, "std", any ? of.std : (double)NAN);
+    caucus_json_real(j, "min", any ? of.min : (double)NAN);
+    caucus_json_real(j, "max", any ? of.max : (double)NAN);
     caucus_json_list_row(j, "values");
     for (uint32_t i = 0; i < result->done; i++)
-        caucus_json_real(j, NULL, result->trial[i].regret);
+        caucus_json_real(j, NULL, segments ? result->trial[i].regret_segments : result->trial[i].regret);
+    caucus_json_close(j);
+}
+
+static void results(caucus_json *j, const caucus_run_result *result) {
+    const caucus_summary switches = caucus_run_switches(result);
+    const bool any = result->done > 0;
+    caucus_json_object_row(j, "regret");
+    summary(j, result, caucus_run_regret(result), false);
+    caucus_json_object_row(j, "segments");
+    summary(j, result, caucus_run_regret_segments(result), true);
     caucus_json_close(j);
     caucus_json_close(j);
     caucus_json_object_row(j, "switches");
@@ -74,7 +100,7 @@ static void traffic(caucus_json *j, const char *key, const caucus_run_result *re
 }
 
 /* A bound only where its premise holds for these losses; the premise in any case. */
-static void bound(caucus_json *j, const caucus_plan *plan, caucus_adversary_kind adversary) {
+static void bound(caucus_json *j, const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
     if (!caucus_bound_holds(plan, adversary) || !isfinite(plan->bound)) {
         caucus_json_null(j, "bound");
@@ -111,7 +137,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         traffic(&j, "bytes_down", result, offsetof(caucus_trial_result, bytes_down));
         traffic(&j, "clipped", result, offsetof(caucus_trial_result, clipped));
         traffic(&j, "nan", result, offsetof(caucus_trial_result, nan));
-        bound(&j, result->plan, outcome->run[i].adversary.kind);
+        bound(&j, result->plan, &outcome->run[i].adversary);
         guarantees(&j, result->plan);
         caucus_json_real(&j, "seconds", result->seconds);
         caucus_json_close(&j);

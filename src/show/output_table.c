@@ -103,8 +103,23 @@ static void write_trees(const row *r, char *ret) {
         cell(ret, "%d", r->run->settings.trees);
 }
 
-static void write_regret(const row *r, char *ret) {
-    caucus_summary s = caucus_run_regret(r->result);
+static void write_segments(const row *r, char *ret) {
+    cell(ret, "%" PRIu64, r->run->adversary.segments);
+}
+static void write_spread(const row *r, char *ret) {
+    if (caucus_adversary_kind_has_means(r->run->adversary.kind))
+        cell(ret, "%.6g", r->run->adversary.spread);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+static void write_drift(const row *r, char *ret) {
+    if (r->run->adversary.kind == CAUCUS_ADVERSARY_DRIFTING)
+        cell(ret, "%.6g", r->run->adversary.drift);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+
+static void write_summary(const row *r, caucus_summary s, char *ret) {
     int decimals = decimals_of(fmax(fabs(s.mean), s.std)); /* fmax takes the number where one is NAN */
     if (r->result->done == 0)
         cell(ret, "no trial done");
@@ -114,12 +129,19 @@ static void write_regret(const row *r, char *ret) {
         cell(ret, "%.*f ± %.*f", decimals, s.mean, decimals, s.std);
 }
 
+static void write_regret(const row *r, char *ret) {
+    write_summary(r, caucus_run_regret(r->result), ret);
+}
+static void write_regret_segments(const row *r, char *ret) {
+    write_summary(r, caucus_run_regret_segments(r->result), ret);
+}
+
 static bool vacuous(const row *r) {
     return r->result->plan->bound_uncapped > r->result->plan->bound;
 }
 
 static caucus_bound_fit fit_of(const row *r) {
-    return isfinite(r->result->plan->bound) ? caucus_bound_fit_of(r->result->plan, r->run->adversary.kind)
+    return isfinite(r->result->plan->bound) ? caucus_bound_fit_of(r->result->plan, &r->run->adversary)
                                             : CAUCUS_BOUND_FIT_NONE;
 }
 
@@ -175,7 +197,7 @@ static void write_messages(const row *r, char *ret) {
     write_privacy(ret, r->result->plan->guarantee.epsilon_messages, r->result->plan->guarantee.delta);
 }
 
-typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES } shown;
+typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES, IF_SEGMENTS } shown;
 static const struct column {
     const char *head;
     cell_writer write;
@@ -196,8 +218,12 @@ static const struct column {
     {"T", write_rounds, IF_SEVERAL},
     {"interval", write_interval, IF_SEVERAL},
     {"losses in", write_range, IF_SEVERAL},
+    {"segments", write_segments, IF_SEVERAL},
+    {"spread", write_spread, IF_SEVERAL},
+    {"drift", write_drift, IF_SEVERAL},
     {"m", write_clients, ALWAYS},
     {"regret per client", write_regret, ALWAYS},
+    {"of segments", write_regret_segments, IF_SEGMENTS},
     {"proven ≤", write_bound, ALWAYS},
     {"switches", write_switches, ALWAYS},
     {"scalars/client", write_scalars, ALWAYS},
@@ -227,6 +253,8 @@ static bool is_shown(const caucus_outcome *outcome, const struct column *column)
         const bool open = strcmp(first, NOT_APPLICABLE) == 0;
         column->write(&r, open ? first : other);
         if (column->when == IF_MESSAGES && !isnan(r.result->plan->guarantee.epsilon_messages))
+            return true;
+        if (column->when == IF_SEGMENTS && r.run->adversary.segments > 1)
             return true;
         if (column->when == IF_SEVERAL && !open && strcmp(other, NOT_APPLICABLE) != 0 && strcmp(first, other) != 0)
             return true;
@@ -290,7 +318,7 @@ static void print_premises(FILE *out, const caucus_outcome *outcome) {
 }
 
 static void print_footer(FILE *out, const caucus_outcome *outcome) {
-    bool probable = false, mean = false, empty = false, convex = false, one_range = true;
+    bool probable = false, mean = false, empty = false, convex = false, one_range = true, segments = false;
     const caucus_settings *first = &outcome->result[0].plan->settings;
     for (size_t i = 0; i < outcome->count; i++) {
         row r = row_of(outcome, i);
@@ -300,6 +328,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         mean = mean || kind == CAUCUS_BOUND_EXPECTATION;
         empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
         convex = convex || r.settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
+        segments = segments || r.run->adversary.segments > 1;
         one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
     }
     fputs("\n  Regret against the best expert in hindsight", out);
@@ -315,6 +344,8 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n",
               out);
     print_premises(out, outcome);
+    if (segments)
+        fputs("  of segments: regret against the best expert of each segment of the run.\n", out);
     if (convex)
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }

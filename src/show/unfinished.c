@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,1
+ *     caucus-unfinished,2
  *     run,1,<hash of its settings>,<complete trials>
  *     <regret>,<switches>,...,<curve point 64>        one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,1"
+#define HEAD "caucus-unfinished,2"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -75,6 +75,7 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
               s->smoothness, s->front_load, s->past_phases, s->grid);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
+    hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);
     hash_path(&state, a->data);
     hash_path(&state, a->losses);
     crypto_generichash_final(&state, hash, sizeof hash);
@@ -83,10 +84,10 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
 
 static void write_trial(FILE *out, const caucus_trial_result *t) {
     fprintf(out,
-            "%a,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+            "%a,%a,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
             ",%" PRIu64,
-            t->regret, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down,
-            t->clipped, t->nan, t->digest);
+            t->regret, t->regret_segments, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up,
+            t->bytes_down, t->clipped, t->nan, t->digest);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
@@ -158,10 +159,10 @@ static bool take_whole(const char **at, uint64_t *ret) {
 }
 
 static bool read_trial(const char *at, caucus_trial_result *t) {
-    bool good = take_real(&at, &t->regret) && take_whole(&at, &t->switches) && take_whole(&at, &t->selections) &&
-                take_whole(&at, &t->scalars_up) && take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) &&
-                take_whole(&at, &t->bytes_down) && take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) &&
-                take_whole(&at, &t->digest);
+    bool good = take_real(&at, &t->regret) && take_real(&at, &t->regret_segments) && take_whole(&at, &t->switches) &&
+                take_whole(&at, &t->selections) && take_whole(&at, &t->scalars_up) &&
+                take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) && take_whole(&at, &t->bytes_down) &&
+                take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
     return good && *at == '\0';

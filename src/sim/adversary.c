@@ -30,7 +30,7 @@ const char *caucus_adversary_kind_help(caucus_adversary_kind value) {
 }
 
 caucus_status caucus_adversary_kind_parse(const char *word, caucus_adversary_kind *ret, caucus_error *ret_error) {
-    char words[176] = "";
+    char words[208] = "";
     size_t used = 0;
     for (size_t i = 0; i < CAUCUS_ADVERSARY_COUNT; i++) {
         if (strcmp(word, kinds[i].word) == 0) {
@@ -53,10 +53,16 @@ static const caucus_adversary_ops *const tables[CAUCUS_ADVERSARY_COUNT] = {
 #undef ENTRY
 };
 
-caucus_adversary_class caucus_adversary_class_of(caucus_adversary_kind kind) {
-    return (size_t)kind < CAUCUS_ADVERSARY_COUNT ? tables[kind]->class : (caucus_adversary_class) {
-        .faultless = false
-    };
+caucus_adversary_class caucus_adversary_class_of(const caucus_adversary_settings *settings) {
+    caucus_adversary_class is = {.faultless = false};
+    if ((size_t)settings->kind < CAUCUS_ADVERSARY_COUNT)
+        is = tables[settings->kind]->class;
+    is.iid_clients = is.iid_clients && !(settings->spread > 0);
+    return is;
+}
+
+bool caucus_adversary_kind_has_means(caucus_adversary_kind kind) {
+    return (size_t)kind < CAUCUS_ADVERSARY_COUNT && tables[kind]->means;
 }
 
 static caucus_status check_shape(const caucus_adversary *adversary, caucus_error *ret_error) {
@@ -72,12 +78,43 @@ static caucus_status check_shape(const caucus_adversary *adversary, caucus_error
     return CAUCUS_OK;
 }
 
+static caucus_status check_segments(const caucus_adversary *adversary, caucus_error *ret_error) {
+    const uint64_t segments = adversary->segments;
+    const uint64_t most = adversary->rounds < CAUCUS_SEGMENTS_MAX ? adversary->rounds : CAUCUS_SEGMENTS_MAX;
+    if (adversary->convex && segments != 1)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "segments",
+                           "%" PRIu64 " (accepted with convex losses: 1; their best mixture is of the whole run)",
+                           segments);
+    if (segments > most)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "segments",
+                           "%" PRIu64 " (accepted with %" PRIu64 " rounds: 1 to %" PRIu64 ")", segments,
+                           adversary->rounds, most);
+    return CAUCUS_OK;
+}
+
+/* NaN is refused too. */
+static caucus_status check_means(const caucus_adversary *adversary, caucus_error *ret_error) {
+    const double lo = adversary->mean_lo, hi = adversary->mean_hi;
+    if (!(lo >= 0 && lo <= hi && hi <= 1))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "means",
+                           "%g,%g (accepted: a lower and a higher number from 0 to 1, for example 0.1,0.5)", lo, hi);
+    if (!(adversary->spread >= 0 && adversary->spread <= 1))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "spread", "%g (accepted: 0 to 1)", adversary->spread);
+    if (!(adversary->drift >= 0 && adversary->drift <= 1))
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "drift", "%g (accepted: 0 to 1)", adversary->drift);
+    return CAUCUS_OK;
+}
+
 static caucus_status open_kind(const caucus_adversary_settings *settings, caucus_adversary *adversary,
                                caucus_error *ret_error) {
     const caucus_adversary_ops *ops = adversary->ops;
     caucus_status status = ops->load != NULL ? ops->load(settings, adversary, ret_error) : CAUCUS_OK;
     if (status == CAUCUS_OK)
         status = check_shape(adversary, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_segments(adversary, ret_error);
+    if (status == CAUCUS_OK && ops->means)
+        status = check_means(adversary, ret_error);
     if (status == CAUCUS_OK && ops->check != NULL)
         status = ops->check(settings, adversary, ret_error);
     return status;
@@ -101,6 +138,11 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
     adversary->experts = settings->experts;
     adversary->rounds = settings->rounds;
     adversary->convex = settings->convex;
+    adversary->segments = settings->segments == 0 ? 1 : settings->segments;
+    adversary->mean_lo = settings->has_means ? settings->mean_lo : CAUCUS_MEAN_LO;
+    adversary->mean_hi = settings->has_means ? settings->mean_hi : CAUCUS_MEAN_HI;
+    adversary->spread = settings->spread;
+    adversary->drift = settings->drift;
     adversary->best = UINT32_MAX;
     caucus_status status = open_kind(settings, adversary, ret_error);
     if (status != CAUCUS_OK)
@@ -134,6 +176,15 @@ void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_cli
         *ret_experts = adversary->experts;
     if (ret_rounds != NULL)
         *ret_rounds = adversary->rounds;
+}
+
+uint64_t caucus_adversary_segments(const caucus_adversary *adversary) {
+    return adversary->segments;
+}
+
+/* ceil(segment*T/S): below 2^50. Round t is in segment floor(t*S/T). */
+uint64_t caucus_adversary_segment_start(const caucus_adversary *adversary, uint64_t segment) {
+    return (segment * adversary->rounds + adversary->segments - 1) / adversary->segments;
 }
 
 void caucus_adversary_range(const caucus_adversary *adversary, double *ret_lo, double *ret_hi) {

@@ -10,7 +10,8 @@
  * they come from a fast statistical generator (fast_random.h), not from a cryptographic stream.
  *
  *   gaussian       per expert mean, variance ~ U(0,1), once per trial; losses N(mean, variance) clamped to [0,1]
- *   bernoulli      per expert mean ~ U(0.3, 0.7), once per trial; losses 0 or 1
+ *   bernoulli      per expert mean ~ U(LO, HI), by default U(0.3, 0.7), once per trial; losses 0 or 1. With a spread
+ *                  client i has means of its own, mean + spread*N(0,1), clamped to [0,1], the same in every round
  *   realizable     losses U[0,1); one hidden expert always has loss 0 (the paper's Fed-SVT experiment)
  *   halving        experts in a hidden random order; in each of ceil(log2 d) equal blocks the worse half of those
  *                  still good turns bad (loss 1); no loss after the last block
@@ -24,7 +25,13 @@
  *   movielens      loss of genre g for user u: max(0, r(u,g*) - r(u,g)) with r the mean rating, 0 if none;
  *                  every (client, round) is another user: client i has users (i-1)T .. iT-1 of a permutation drawn
  *                  per trial
- *   losses         a NumPy file, clients x rounds x experts, the same in every trial */
+ *   losses         a NumPy file, clients x rounds x experts, the same in every trial
+ *   shifting       bernoulli with new means in each of S segments of equal length: round t, from 0, is in segment
+ *                  floor(t*S/T)
+ *   drifting       bernoulli whose means walk: normal steps with standard deviation `drift` a round, reflected at LO
+ *                  and HI (adversary_walk.c)
+ * Every kind of losses may be cut into S segments for the regret against the best expert of each; only in shifting do
+ * they change the losses. */
 #ifndef CAUCUS_SIM_ADVERSARY_H
 #define CAUCUS_SIM_ADVERSARY_H
 
@@ -35,7 +42,7 @@
 /* X(NAME, "word", "one line for help") */
 #define CAUCUS_ADVERSARY_LIST(X)                                                                                       \
     X(GAUSSIAN, "gaussian", "normal losses; each expert has its own mean and variance")                                \
-    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean in 0.3 to 0.7")                             \
+    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean, see --means")                              \
     X(REALIZABLE, "realizable", "uniform losses; one hidden expert never errs")                                        \
     X(HALVING, "halving", "again and again half of the experts still good turn bad")                                   \
     X(CREEPING, "creeping", "experts turn bad one by one in a hidden order")                                           \
@@ -44,7 +51,9 @@
     X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
     X(MOVIELENS, "movielens",                                                                                          \
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
-    X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")
+    X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")                                   \
+    X(SHIFTING, "shifting", "bernoulli with new means in every segment, see --segments")                               \
+    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
@@ -55,16 +64,24 @@ typedef struct caucus_adversary_class {
     bool iid_clients; /* and those of other clients are further such draws, from the same one */
 } caucus_adversary_class;
 
+typedef struct caucus_adversary_settings caucus_adversary_settings;
+
 /** movielens is faultless, since the reference genre falls short of itself by 0; its users are drawn without putting
- *  back, so they are not independent. Of `losses` nothing is known. */
-caucus_adversary_class caucus_adversary_class_of(caucus_adversary_kind kind);
+ *  back, so they are not independent. Of `losses` nothing is known. With a spread, clients have laws of their own. */
+caucus_adversary_class caucus_adversary_class_of(const caucus_adversary_settings *settings);
 
 /* Genre setting: compute g* from the ratings themselves, the paper's way. Neighbouring data sets then differ in
  * every loss (docs/PRIVACY.md, "Loss range"), so a front end should warn. */
 #define CAUCUS_GENRE_FROM_DATA "from-data"
 #define CAUCUS_GENRE_DEFAULT "Drama"
 
-typedef struct caucus_adversary_settings {
+/* More segments than this are nobody's, and bounds what shifting keeps: segments*experts means, at most so many. */
+#define CAUCUS_SEGMENTS_MAX (UINT64_C(1) << 20)
+#define CAUCUS_SEGMENT_MEANS_MAX (UINT64_C(1) << 24)
+#define CAUCUS_MEAN_LO 0.3
+#define CAUCUS_MEAN_HI 0.7
+
+struct caucus_adversary_settings {
     caucus_adversary_kind kind;
     uint64_t seed;    /* ignored by `losses` */
     uint32_t clients; /* m, 1 .. 2^24. movielens: 0 = 10; losses: 0 = as many as the file has, fewer = its first ones */
@@ -72,10 +89,15 @@ typedef struct caucus_adversary_settings {
     uint64_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;   /* lower-bound-realizable only: above 0 */
     const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
-    const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
-    const char *losses; /* losses: path of the .npy file */
-    bool convex;        /* cross-entropy only: losses are used through value and gradient */
-} caucus_adversary_settings;
+    const char *genre;       /* movielens: public g*, NULL = "Drama"; or "from-data" */
+    const char *losses;      /* losses: path of the .npy file */
+    bool convex;             /* cross-entropy only: losses are used through value and gradient */
+    uint64_t segments;       /* S, 1 .. min(T, 2^20); 0 = 1. All but convex losses, which have one */
+    bool has_means;          /* bernoulli, shifting, drifting: means are drawn from the next two; else from 0.3, 0.7 */
+    double mean_lo, mean_hi; /* 0 <= lo <= hi <= 1 */
+    double spread;           /* bernoulli, shifting, drifting: between clients, 0 .. 1 */
+    double drift;            /* drifting: of a mean in one round, 0 .. 1 */
+};
 
 /* Immutable after opening; any number of threads may use one. */
 typedef struct caucus_adversary caucus_adversary;
@@ -98,6 +120,14 @@ caucus_status caucus_adversary_whole(const caucus_adversary *adversary, caucus_e
 /** Clients, experts and rounds after opening (zeros resolved). Any pointer may be NULL. */
 void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_clients, uint32_t *ret_experts,
                             uint64_t *ret_rounds);
+
+/** S, and the round with which segment `segment` (from 0) begins, the first that is not before segment*T/S; that of
+ *  segment S is T. */
+uint64_t caucus_adversary_segments(const caucus_adversary *adversary);
+uint64_t caucus_adversary_segment_start(const caucus_adversary *adversary, uint64_t segment);
+
+/** Whether a kind draws its losses from means, and so takes means and a spread. */
+bool caucus_adversary_kind_has_means(caucus_adversary_kind kind);
 
 /** The public range of a loss: 0,1; movielens 0,5 (0 stands for "no rating"). For `losses`, 0,1 too: what the file
  *  really holds is for its owner to know and to state. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adversary_random.c: losses that are drawn afresh in every round: gaussian, bernoulli, realizable, cross-entropy and
- * the fair coins of lower-bound-oblivious.
+/* adversary_random.c: losses that are drawn afresh in every round: gaussian, realizable and cross-entropy. Coins are in
+ * adversary_means.c.
  * layer: sim
  *
  * Draw number e = round*d + expert belongs to (round, expert), so a run of rounds is one run of draws whatever d is; it
@@ -17,40 +17,21 @@ static void fill_uniform(const trial_t *trial, uint32_t client, uint64_t first, 
         ret[row * d + trial->hidden] = 0.0f;
 }
 
-/* Calls `draw` for pieces of a run of rows; `phase` is the expert a piece begins with. */
-#define FOR_PIECES(d, first, count, draw)                                                                              \
-    do {                                                                                                               \
-        uint64_t begin = (first) * (d), left = (count) * (d);                                                          \
-        size_t phase = 0, at = 0;                                                                                      \
-        while (left > 0) {                                                                                             \
-            size_t piece = left < CAUCUS_FAST_RUN ? (size_t)left : CAUCUS_FAST_RUN;                                    \
-            draw;                                                                                                      \
-            at += piece;                                                                                               \
-            left -= piece;                                                                                             \
-            phase = (phase + piece) % (d);                                                                             \
-        }                                                                                                              \
-    } while (0)
-
 static void fill_gaussian(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = caucus_adversary_client_key(trial, client);
-    FOR_PIECES(
+    CAUCUS_FOR_PIECES(
         d, first, count,
         caucus_fast_normal_clamped(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
-}
-
-static void fill_bernoulli(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
-    const size_t d = trial->adversary->experts;
-    caucus_fast_key key = caucus_adversary_client_key(trial, client);
-    FOR_PIECES(d, first, count, caucus_fast_bernoulli(key, begin + at, piece, trial->threshold + phase, ret + at));
 }
 
 /* 1 - y_n*K (convex.h), y = e^score over its sum. */
 static void fill_cross_entropy(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const size_t d = trial->adversary->experts;
     caucus_fast_key key = caucus_adversary_client_key(trial, client);
-    FOR_PIECES(d, first, count,
-               caucus_fast_lognormal(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
+    CAUCUS_FOR_PIECES(
+        d, first, count,
+        caucus_fast_lognormal(key, begin + at, piece, trial->mean + phase, trial->deviation + phase, ret + at));
     for (size_t row = 0; row < count; row++) {
         float *loss = ret + row * d;
         caucus_fast_complement((float)((double)trial->adversary->gain / caucus_fast_sum(loss, d)), d, loss);
@@ -61,20 +42,6 @@ void caucus_adversary_scores(const trial_t *trial, uint32_t client, uint64_t rou
                              float *ret) {
     caucus_fast_lognormal(caucus_adversary_client_key(trial, client), round * trial->adversary->experts + first, count,
                           trial->mean + first, trial->deviation + first, ret);
-}
-
-/* One source for all clients. */
-static void fill_coins(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
-    (void)client;
-    fill_bernoulli(trial, 0, first, count, ret);
-}
-
-static bool draw_means(trial_t *trial) {
-    return caucus_adversary_draw_thresholds(trial, 0.3, 0.7);
-}
-
-static bool draw_coins(trial_t *trial) {
-    return caucus_adversary_draw_thresholds(trial, 0.5, 0.5);
 }
 
 static caucus_status note_gain(const caucus_adversary_settings *settings, caucus_adversary *adversary,
@@ -89,13 +56,6 @@ const caucus_adversary_ops caucus_adversary_GAUSSIAN = {
     .highest = 1,
     .draw = caucus_adversary_draw_normals,
     .fill = fill_gaussian,
-};
-
-const caucus_adversary_ops caucus_adversary_BERNOULLI = {
-    .class = {.iid_rounds = true, .iid_clients = true},
-    .highest = 1,
-    .draw = draw_means,
-    .fill = fill_bernoulli,
 };
 
 /* The hidden expert never errs and the others' losses are independent: it is both. */
@@ -113,12 +73,4 @@ const caucus_adversary_ops caucus_adversary_CROSS_ENTROPY = {
     .check = note_gain,
     .draw = caucus_adversary_draw_normals,
     .fill = fill_cross_entropy,
-};
-
-/* Fair coins that all clients share are independent over rounds only. */
-const caucus_adversary_ops caucus_adversary_LOWER_BOUND_OBLIVIOUS = {
-    .class = {.iid_rounds = true},
-    .highest = 1,
-    .draw = draw_coins,
-    .fill = fill_coins,
 };

@@ -46,9 +46,22 @@ bool caucus_adversary_draw_thresholds(caucus_adversary_trial *trial, double lo, 
         return false;
     caucus_fast_key mean = caucus_fast_child(trial->key, LABEL_MEAN);
     for (uint32_t n = 0; n < experts; n++)
-        trial->threshold[n] = (uint32_t)((lo + (hi - lo) * caucus_fast_double(mean, n)) * 0x1p32);
+        trial->threshold[n] = caucus_adversary_threshold(lo + (hi - lo) * caucus_fast_double(mean, n));
     for (size_t k = experts; k < (size_t)experts + CAUCUS_FAST_RUN; k++)
         trial->threshold[k] = trial->threshold[k - experts];
+    return true;
+}
+
+/* Expert n of segment s has draw number s*d + n, so the first segment's means are those of bernoulli's law. */
+bool caucus_adversary_draw_means(caucus_adversary_trial *trial, uint64_t segments) {
+    const caucus_adversary *adversary = trial->adversary;
+    const size_t count = (size_t)segments * adversary->experts;
+    trial->means = malloc(count * sizeof *trial->means);
+    if (trial->means == NULL)
+        return false;
+    caucus_fast_key mean = caucus_fast_child(trial->key, LABEL_MEAN);
+    for (size_t k = 0; k < count; k++)
+        trial->means[k] = adversary->mean_lo + (adversary->mean_hi - adversary->mean_lo) * caucus_fast_double(mean, k);
     return true;
 }
 
@@ -88,6 +101,7 @@ void caucus_adversary_trial_free(caucus_adversary_trial *trial) {
     free(trial->mean);
     free(trial->deviation);
     free(trial->threshold);
+    free(trial->means);
     free(trial->rank);
     free(trial->user);
     free(trial);

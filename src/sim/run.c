@@ -175,6 +175,11 @@ static double regret_of(const caucus_trial_result *t, uint32_t k) {
     return t->regret;
 }
 
+static double regret_segments_of(const caucus_trial_result *t, uint32_t k) {
+    (void)k;
+    return t->regret_segments;
+}
+
 static double switches_of(const caucus_trial_result *t, uint32_t k) {
     (void)k;
     return (double)t->switches;
@@ -186,6 +191,10 @@ static double curve_of(const caucus_trial_result *t, uint32_t k) {
 
 caucus_summary caucus_run_regret(const caucus_run_result *result) {
     return summarise(result, regret_of, 0);
+}
+
+caucus_summary caucus_run_regret_segments(const caucus_run_result *result) {
+    return summarise(result, regret_segments_of, 0);
 }
 
 caucus_summary caucus_run_switches(const caucus_run_result *result) {

@@ -51,6 +51,8 @@ typedef struct caucus_summary {
     double mean, std, min, max; /* std with n - 1: NAN for one trial */
 } caucus_summary;
 caucus_summary caucus_run_regret(const caucus_run_result *result);
+/* Regret against the best expert of every segment. */
+caucus_summary caucus_run_regret_segments(const caucus_run_result *result);
 caucus_summary caucus_run_switches(const caucus_run_result *result);
 /* Means over trials of a traffic field: which = offsetof(caucus_trial_result, scalars_up) and the like. */
 double caucus_run_mean_u64(const caucus_run_result *result, size_t field_offset);

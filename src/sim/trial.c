@@ -32,6 +32,9 @@ typedef struct trial {
     uint64_t ahead;                  /* rounds that fit */
     uint64_t made_first, made_count; /* rounds in the buffer (all clients) */
     int64_t *totals;                 /* [d]: every loss of every client, grid units */
+    int64_t *segment_totals;         /* [d]: what they were when the segment began */
+    uint64_t segment;                /* the segment in hand, from 0 */
+    int64_t best_of_segments;        /* summed over the segments that have ended */
     /* The clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice. */
     bool clients_add_totals;
     caucus_grid grid;
@@ -57,6 +60,7 @@ static void close_trial(trial *t) {
     free(t->rows);
     free(t->rows64);
     free(t->totals);
+    free(t->segment_totals);
 }
 
 static caucus_status open_clients(trial *t, const caucus_key *run) {
@@ -85,6 +89,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     caucus_key_from_seed(seed, &seeded);
     caucus_key_derive(&seeded, number, &run);
     t->totals = calloc(t->d, sizeof *t->totals);
+    t->segment_totals = calloc(t->d, sizeof *t->segment_totals);
     size_t row_all = (size_t)t->m * t->d;
     t->all = row_all <= BUFFER_FLOATS;
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
@@ -96,7 +101,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
         t->rows64 = malloc(cells * sizeof *t->rows64);
     else
         t->rows = malloc(cells * sizeof *t->rows);
-    if (!t->totals || !(t->rows || t->rows64 || t->convex))
+    if (!t->totals || !t->segment_totals || !(t->rows || t->rows64 || t->convex))
         return CAUCUS_E_MEMORY;
     return open_clients(t, &run);
 }
@@ -128,7 +133,7 @@ static void observe(trial *t, uint32_t i, size_t at, uint64_t rounds) {
 }
 
 /* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
- * buffer's end. */
+ * segment's or the buffer's end. */
 static void play_rounds(trial *t, uint64_t first, uint64_t count) {
     if (!t->all) {
         for (uint32_t i = 0; i < t->m; i++)
@@ -159,16 +164,34 @@ static void make_ahead(trial *t, uint64_t first) {
         make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
 }
 
-static double regret_so_far(trial *t) {
-    if (t->convex)
-        return caucus_convex_regret(t->convex);
+/* Per client, of what was played so far over what `best` would have cost all clients. */
+static double regret_over(trial *t, int64_t best) {
     return_all_rows(t);
     int64_t cost = 0;
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
-    int64_t best = caucus_vector_min_i64(t->totals, t->d);
     double unit = (t->plan->settings.hi - t->plan->settings.lo) / (double)t->plan->grid;
     return (double)(cost - best) * unit / (double)t->m;
+}
+
+static double regret_so_far(trial *t) {
+    if (t->convex)
+        return caucus_convex_regret(t->convex);
+    return_all_rows(t);
+    return regret_over(t, caucus_vector_min_i64(t->totals, t->d));
+}
+
+/* Take the best expert of the segment that has just ended into the sum, and begin the next. */
+static void end_segment(trial *t) {
+    return_all_rows(t);
+    int64_t best = INT64_MAX;
+    for (uint32_t y = 0; y < t->d; y++) {
+        const int64_t here = t->totals[y] - t->segment_totals[y];
+        best = here < best ? here : best;
+    }
+    t->best_of_segments += best;
+    memcpy(t->segment_totals, t->totals, t->d * sizeof *t->totals);
+    t->segment++;
 }
 
 /* Count what the clients have moved so far: once, when they stop adding up. */
@@ -241,9 +264,12 @@ static caucus_status play(trial *t, const volatile int *stop) {
         uint64_t until = caucus_curve_round(t->rounds, point);
         while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */
             until = caucus_curve_round(t->rounds, ++point);
+        const uint64_t segment_end = caucus_adversary_segment_start(t->adversary, t->segment + 1);
         uint64_t count = caucus_client_rounds_left(t->client[0]);
         if (count > until - round)
             count = until - round;
+        if (count > segment_end - round)
+            count = segment_end - round;
         if (t->convex) {
             caucus_convex_play(t->convex, t->client, round, count);
         } else {
@@ -261,9 +287,12 @@ static caucus_status play(trial *t, const volatile int *stop) {
             for (; point < CAUCUS_CURVE_POINTS && caucus_curve_round(t->rounds, point) == round; point++)
                 t->result->curve[point] = regret;
         }
+        if (round == segment_end && !t->convex)
+            end_segment(t);
         talk(t, round, &expert);
     }
     t->result->regret = regret_so_far(t);
+    t->result->regret_segments = t->convex ? t->result->regret : regret_over(t, t->best_of_segments);
     return CAUCUS_OK;
 }
 

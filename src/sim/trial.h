@@ -17,9 +17,10 @@
 #define CAUCUS_CURVE_POINTS 64
 
 typedef struct caucus_trial_result {
-    double regret;                                           /* per client, in the units of the losses */
-    uint64_t switches;                                       /* times the expert in force changed */
-    uint64_t selections;                                     /* releases of a choice, after the first uniform one */
+    double regret;          /* per client, in the units of the losses */
+    double regret_segments; /* the same against the best expert of each segment (adversary.h); convex: regret */
+    uint64_t switches;      /* times the expert in force changed */
+    uint64_t selections;    /* releases of a choice, after the first uniform one */
     uint64_t scalars_up, scalars_down, bytes_up, bytes_down; /* over all clients */
     uint64_t clipped; /* losses (or gradients) outside their range, NaN among them */
     uint64_t nan;     /* of those, not a number */

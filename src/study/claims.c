@@ -164,7 +164,7 @@ static void judge_bounds(caucus_study *study) {
         for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++) {
             const caucus_run_result *run = &figure->series[i].run;
             section = (caucus_section)s;
-            if (caucus_bound_holds(run->plan, figure->spec->adversary))
+            if (caucus_bound_holds(run->plan, &(caucus_adversary_settings){.kind = figure->spec->adversary}))
                 count_bound(run, &likely, &mean);
         }
     }

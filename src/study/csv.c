@@ -44,7 +44,7 @@ void caucus_study_csv_trials(const caucus_figure *figure, caucus_text *ret) {
                             caucus_trust_word(spec->trust), caucus_calibration_word(spec->calibration),
                             caucus_protocol_word(spec->protocol), spec->interval, run->plan->settings.clients,
                             run->plan->settings.epsilon, run->plan->guarantee.epsilon_choices);
-            if (caucus_bound_holds(run->plan, figure->spec->adversary))
+            if (caucus_bound_holds(run->plan, &(caucus_adversary_settings){.kind = figure->spec->adversary}))
                 caucus_text_add(ret, "%.9g", run->plan->bound);
             caucus_text_add(ret, ",%u,%.9g,%" PRIu64 ",%llu,%llu,%016llx\n", t, r->regret, r->switches,
                             (unsigned long long)r->scalars_up, (unsigned long long)r->bytes_up,

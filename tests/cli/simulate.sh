@@ -56,13 +56,14 @@ runs = json.load(open('run.json'))['runs']
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
 keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
         'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
-        'range', 'adversary', 'trials', 'seed', 'regret', 'switches', 'scalars_up', 'scalars_down', 'bytes_up',
+        'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'switches',
+        'scalars_up', 'scalars_down', 'bytes_up',
         'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']
 for r in runs:
     assert [k for k in r if k in keys] == keys and set(r) - set(keys) == {'clipped', 'nan'}, list(r)
     values = r['regret']['values']
-    assert list(r['regret']) == ['mean', 'std', 'min', 'max', 'values'] and len(values) == r['trials'] == 6
+    assert list(r['regret']) == ['mean', 'std', 'min', 'max', 'values', 'segments'] and len(values) == r['trials'] == 6
     mean = sum(values) / 6
     assert math.isclose(mean, r['regret']['mean'], abs_tol=1e-12)
     assert math.isclose(math.sqrt(sum((v - mean) ** 2 for v in values) / 5), r['regret']['std'], abs_tol=1e-12)
@@ -75,6 +76,27 @@ assert [r['bound_assumes'] for r in runs] == ['realizable', 'iid', None]
 assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is None and runs[2]['bound'] is None
 END
 then pass "JSON"; else fail "JSON"; fi
+# Segments: regret against the best expert of each, in JSON, CSV and the table; of one segment it is the regret itself.
+moving=("${c[@]}" --algorithm stoch --adversary shifting,drifting --means 0.1,0.5 --drift 0.02 "${small[@]}")
+simulate "${moving[@]}" --segments 1,4 --format json >run.json 2>err
+simulate "${moving[@]}" --segments 1,4 --format csv >run.csv 2>err
+simulate "${moving[@]}" --segments 4 --spread 0,0.1 >out 2>err
+if grep -q 'spread .* of segments' out && grep -q '^  of segments: ' out && $python - <<'END'
+import csv, json
+runs = json.load(open('run.json'))['runs']
+rows = list(csv.DictReader(open('run.csv')))
+assert [(r['adversary'], r['segments'], r['drift'] is None) for r in runs] == [
+    ('shifting', 1, True), ('shifting', 4, True), ('drifting', 1, False), ('drifting', 4, False)]
+for n, r in enumerate(runs):
+    assert r['means'] == [0.1, 0.5] and r['spread'] == 0
+    whole, parts = r['regret']['values'], r['regret']['segments']['values']
+    assert whole == parts if r['segments'] == 1 else all(a <= b for a, b in zip(whole, parts)) and whole != parts
+    here = [row for row in rows if int(row['run']) == n + 1]
+    assert [float(row['regret_segments']) for row in here] == parts
+    assert {row['segments'] for row in here} == {str(r['segments'])} and {row['means_hi'] for row in here} == {'0.5'}
+assert runs[2]['regret']['values'] == runs[3]['regret']['values'] # only shifting changes its losses
+END
+then pass "segments"; else fail "segments"; fi
 simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 2>err
 if $python -c 'import json
 p = json.load(open("run.json"))["runs"][0]["privacy"]

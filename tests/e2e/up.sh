@@ -44,6 +44,8 @@ same "stoch, votes" --clients 4 --rounds 100 --algorithm stoch --trust nobody --
 same "stoch, mixtures" --clients 3 --rounds 70 --algorithm stoch --calibration paper --trees 2 --adversary gaussian \
     --experts 8 --epsilon 10
 same "hedge" --clients 3 --rounds 40 --interval 2 --algorithm hedge --adversary bernoulli
+same "shifting" --clients 3 --rounds 50 --algorithm stoch --adversary shifting --segments 4 --means 0.1,0.5 --spread 0.1
+same "drifting" --clients 2 --rounds 50 --algorithm stoch --adversary drifting --drift 0.05 --means 0,1
 
 # Plans that spend nothing: one round, one block.
 same "svt, one round" --clients 2 --rounds 1

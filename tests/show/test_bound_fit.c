@@ -14,14 +14,18 @@
 static void classes_are_true(void **state) {
     (void)state;
     static float rows[CLIENTS][ROUNDS * EXPERTS];
-    for (int kind = 0; kind < CAUCUS_ADVERSARY_MOVIELENS; kind++) {
-        const caucus_adversary_class is = caucus_adversary_class_of((caucus_adversary_kind)kind);
+    for (int kind = 0; kind < CAUCUS_ADVERSARY_COUNT; kind++) {
+        if (kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES)
+            continue; /* read, not made */
         caucus_adversary_settings a = {.kind = (caucus_adversary_kind)kind,
                                        .seed = SEED,
                                        .clients = CLIENTS,
                                        .experts = EXPERTS,
                                        .rounds = ROUNDS,
-                                       .epsilon = 0.05};
+                                       .epsilon = 0.05,
+                                       .segments = 4,
+                                       .drift = 0.1};
+        const caucus_adversary_class is = caucus_adversary_class_of(&a);
         caucus_adversary *adversary = adversary_of(&a);
         for (uint32_t trial = 0; trial < 20; trial++) {
             caucus_adversary_trial *losses = NULL;
@@ -45,9 +49,11 @@ static void classes_are_true(void **state) {
         assert_false(is.iid_clients && !is.iid_rounds);
         caucus_adversary_close(adversary);
     }
-    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).faultless);
-    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_LOSSES).iid_rounds);
-    assert_false(caucus_adversary_class_of(CAUCUS_ADVERSARY_MOVIELENS).iid_rounds);
+    const caucus_adversary_settings losses = {.kind = CAUCUS_ADVERSARY_LOSSES},
+                                    movielens = {.kind = CAUCUS_ADVERSARY_MOVIELENS};
+    assert_false(caucus_adversary_class_of(&losses).faultless);
+    assert_false(caucus_adversary_class_of(&losses).iid_rounds);
+    assert_false(caucus_adversary_class_of(&movielens).iid_rounds);
 }
 
 static caucus_settings settings_of(caucus_algorithm algorithm) {
@@ -63,7 +69,7 @@ static caucus_settings settings_of(caucus_algorithm algorithm) {
 
 static caucus_bound_fit fit(const caucus_settings *s, caucus_adversary_kind kind) {
     caucus_plan *plan = plan_of(s);
-    const caucus_bound_fit found = caucus_bound_fit_of(plan, kind);
+    const caucus_bound_fit found = caucus_bound_fit_of(plan, &(caucus_adversary_settings){.kind = kind});
     caucus_plan_free(plan);
     return found;
 }
@@ -85,6 +91,8 @@ static void premises(void **state) {
         [CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS] = {F, F, H, F, H, N}, /* one client alone sees fair coins */
         [CAUCUS_ADVERSARY_MOVIELENS] = {H, F, H, H, F, N},
         [CAUCUS_ADVERSARY_LOSSES] = {U, U, H, U, U, N},
+        [CAUCUS_ADVERSARY_SHIFTING] = {F, F, H, F, F, N},
+        [CAUCUS_ADVERSARY_DRIFTING] = {F, F, H, F, F, N},
     };
     for (int kind = 0; kind < CAUCUS_ADVERSARY_COUNT; kind++)
         for (int algorithm = 0; algorithm < ALGORITHMS; algorithm++) {
@@ -93,6 +101,22 @@ static void premises(void **state) {
                 fail_msg("%s against %s", caucus_algorithm_word((caucus_algorithm)algorithm),
                          caucus_adversary_kind_word((caucus_adversary_kind)kind));
         }
+}
+
+/* Clients that differ are not draws from one distribution; one alone has none to differ from. */
+static void clients_that_differ(void **state) {
+    (void)state;
+    const caucus_adversary_settings alike = {.kind = CAUCUS_ADVERSARY_BERNOULLI},
+                                    spread = {.kind = CAUCUS_ADVERSARY_BERNOULLI, .spread = 0.05};
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    caucus_plan *plan = plan_of(&s);
+    assert_true(caucus_bound_holds(plan, &alike));
+    assert_int_equal(caucus_bound_fit_of(plan, &spread), CAUCUS_BOUND_FIT_FAILS);
+    caucus_plan_free(plan);
+    s.clients = 1;
+    plan = plan_of(&s);
+    assert_true(caucus_bound_holds(plan, &spread));
+    caucus_plan_free(plan);
 }
 
 /* A range that begins below 0 makes a loss of 0 cost something: L* must allow for it. */
@@ -133,13 +157,15 @@ static void convex_and_votes(void **state) {
     caucus_plan *plan = plan_of(&s);
     assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION); /* for losses that have these constants */
     assert_string_equal(caucus_premise_word(caucus_premise_of(plan)), "iid-smooth");
-    assert_int_equal(caucus_bound_fit_of(plan, CAUCUS_ADVERSARY_CROSS_ENTROPY), CAUCUS_BOUND_FIT_FAILS);
+    assert_int_equal(caucus_bound_fit_of(plan, &(caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_CROSS_ENTROPY}),
+                     CAUCUS_BOUND_FIT_FAILS);
     caucus_plan_free(plan);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true), cmocka_unit_test(premises),
-                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
+                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_within_lstar),
+                                       cmocka_unit_test(convex_and_votes)};
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,14 @@ static void make(made *m) {
         plan->guarantee = (caucus_guarantee){.epsilon_choices = 1, .epsilon_messages = NAN, .note = "say \"so\"\\\n"};
         plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
         plan->bound = plan->bound_uncapped = 2.5;
-        m->run[i] = (caucus_run){
-            .settings = plan->settings, .adversary = {.kind = CAUCUS_ADVERSARY_REALIZABLE}, .trials = 3, .seed = 11};
+        m->run[i] = (caucus_run){.settings = plan->settings,
+                                 .adversary = {.kind = CAUCUS_ADVERSARY_REALIZABLE, .segments = 1},
+                                 .trials = 3,
+                                 .seed = 11};
         m->result[i] = (caucus_run_result){.plan = plan, .trial = m->trial[i], .trials = 3, .done = 3, .seconds = 0.25};
         for (uint32_t k = 0; k < 3; k++)
             m->trial[i][k] = (caucus_trial_result){.regret = 0.25 * (k + 1),
+                                                   .regret_segments = 0.5 * (k + 1),
                                                    .switches = k,
                                                    .selections = k,
                                                    .scalars_up = 10 + k,
@@ -75,9 +78,11 @@ static void json(void **state) {
         "      \"select\": \"auto\",\n      \"message\": \"auto\",\n      \"trees\": \"auto\",\n"
         "      \"front_load\": false,\n      \"past_phases\": false,\n      \"rho\": 0.05,\n      \"lstar\": 0,\n"
         "      \"range\": [0, 1],\n"
-        "      \"adversary\": \"realizable\",\n      \"trials\": 3,\n      \"seed\": 11,\n"
+        "      \"adversary\": \"realizable\",\n      \"segments\": 1,\n      \"means\": null,\n"
+        "      \"spread\": null,\n      \"drift\": null,\n      \"trials\": 3,\n      \"seed\": 11,\n"
         "      \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
-        "\"values\": [0.25, 0.5, 0.75]},\n"
+        "\"values\": [0.25, 0.5, 0.75], \"segments\": {\"mean\": 1, \"std\": 0.5, \"min\": 0.5, \"max\": 1.5, "
+        "\"values\": [0.5, 1, 1.5]}},\n"
         "      \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
         "      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      \"bytes_down\": 40,\n"
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
@@ -94,9 +99,21 @@ static void json(void **state) {
 /* Every setting that takes a list, or differs between adversaries, is somewhere in a row. */
 static void rows_can_be_told_apart(void **state) {
     (void)state;
-    static const char *const column[9] = {"   select   ", "   message   ",   NULL,          NULL,           NULL,
-                                          NULL,           "   losses in   ", "   trees   ", "   epsilon   "};
-    for (int which = 0; which < 9; which++) {
+    enum { WAYS = 13 };
+    static const char *const column[WAYS] = {"   select   ",
+                                             "   message   ",
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             "   losses in   ",
+                                             "   trees   ",
+                                             "   epsilon   ",
+                                             "   segments   ",
+                                             NULL /* one pair of means */,
+                                             "   spread   ",
+                                             "   drift   "};
+    for (int which = 0; which < WAYS; which++) {
         made first, second, both;
         make(&first);
         make(&second);
@@ -111,6 +128,13 @@ static void rows_can_be_told_apart(void **state) {
         s->trees = which == 7 ? 0 : CAUCUS_TREES_AUTO;
         s->epsilon = which == 8 ? 2 : 1;
         second.run[0].settings = *s;
+        caucus_adversary_settings *a = &second.run[0].adversary;
+        if (which >= 10)
+            first.run[0].adversary.kind = a->kind = CAUCUS_ADVERSARY_DRIFTING;
+        a->segments = which == 9 ? 5 : 1;
+        a->mean_hi = which == 10 ? 0.5 : 0;
+        a->spread = which == 11 ? 0.1 : 0;
+        a->drift = which == 12 ? 0.1 : 0;
         void (*const writers[])(FILE *, const caucus_outcome *) = {caucus_output_json, caucus_output_trials,
                                                                    caucus_output_curves};
         for (size_t w = 0; w < 3; w++) {
@@ -121,6 +145,7 @@ static void rows_can_be_told_apart(void **state) {
         }
         make(&both);
         both.plan[1] = second.plan[0];
+        both.run[0].adversary = first.run[0].adversary;
         both.run[1] = second.run[0];
         char *table = text_of(caucus_output_table, &both, 2);
         if (column[which] != NULL)
@@ -191,8 +216,9 @@ static void stopped_runs_say_so(void **state) {
     free(text);
     m.result[0].done = 0; /* no trial: no number is made up */
     text = text_of(caucus_output_json, &m, 1);
-    assert_non_null(
-        strstr(text, "\"regret\": {\"mean\": null, \"std\": null, \"min\": null, \"max\": null, \"values\": []}"));
+    assert_non_null(strstr(text,
+                           "\"regret\": {\"mean\": null, \"std\": null, \"min\": null, \"max\": null, \"values\": [], "
+                           "\"segments\": {\"mean\": null, "));
     assert_non_null(strstr(text, "\"bytes_up\": null"));
     free(text);
     text = text_of(caucus_output_table, &m, 1);
@@ -207,10 +233,10 @@ static void csv(void **state) {
     char *text = text_of(caucus_output_trials, &m, 2);
     assert_non_null(
         strstr(text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
-                     "realizable,11,3,0.75,2,2,12,20,30,40,0,0\n"));
+                     "realizable,1,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5\n"));
     assert_non_null(strstr(
         text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,0.05,0,0,1,"
-              "realizable,11,1,0.25,0,0,10,20,30,40,0,0\n"));
+              "realizable,1,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -261,6 +287,7 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     made m;
     make(&m);
     m.trial[0][2].regret = 1.0 / 3;
+    m.trial[0][2].regret_segments = 2.0 / 3;
     m.trial[0][2].curve[5] = -0x1.23456789abcdep-40;
     m.result[0].done = 3;
     char directory[] = "/tmp/caucus-output-XXXXXX", path[64];
@@ -285,6 +312,9 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     m.run[0].seed++;
     assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_CONFLICT);
     m.run[0].seed--;
+    m.run[0].adversary.spread = 0.1;
+    assert_int_equal(caucus_unfinished_load(directory, m.run, 2, loaded, &error), CAUCUS_E_CONFLICT);
+    m.run[0].adversary.spread = 0;
     (void)snprintf(path, sizeof path, "%s/unfinished.csv", directory);
     FILE *file = fopen(path, "r+"); /* cut anywhere: refused, never half taken for whole */
     assert_non_null(file);

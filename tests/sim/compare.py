@@ -4,8 +4,9 @@
 For each setting both play the same number of trials with their own losses and their own noise, and the regrets are
 compared: means by a two-sample z-test, distributions by a two-sample Kolmogorov-Smirnov test. Each test alarms with
 probability 1e-6 if the two laws are equal (asymptotically; ties only make it rarer). Seeds are fixed, so the outcome is
-the same every time. Controls play the simulator at half the epsilon against the plain version at the whole: these must
-be told apart.
+the same every time. Regret is against the best expert of every segment; where there is one segment, against the best.
+Controls play the simulator at half the epsilon, or on losses of another law, against the plain version: these must be
+told apart.
 
     compare.py PROGRAM REFERENCE_DIRECTORY
 """
@@ -21,6 +22,7 @@ TRIALS = 150
 # Name, what is compared, arguments of both, epsilon.
 SVT = "--algorithm svt --clients 10 --experts 100 --rounds 512 --adversary realizable --trust coordinator "
 STOCH = "--algorithm stoch --clients {m} --experts 50 --rounds 1024 --adversary gaussian "
+COINS = "--algorithm stoch --clients 5 --experts 20 --rounds 600 --means 0.1,0.5 --trust coordinator "
 CASES = [
     ("svt, tight, N = 1", "law", SVT + "--interval 1 --calibration tight", 10),
     ("svt, tight, N = 30", "law", SVT + "--interval 30 --calibration tight", 10),
@@ -36,8 +38,18 @@ CASES = [
     ("stoch, vote", "law", STOCH.format(m=20).replace("1024", "512") + "--trust nobody {vote}", 2),
     ("hedge", "law",
      "--algorithm hedge --clients 10 --experts 30 --rounds 300 --adversary halving --trust coordinator", 1),
+    ("bernoulli, spread", "law", COINS.replace("clients 5", "clients 2").replace("0.1,0.5", "0.4,0.5")
+     + "--adversary bernoulli --spread 0.4", 2),
+    ("shifting", "law", COINS + "--adversary shifting --segments 5", 0.3),
+    ("drifting", "law", COINS + "--adversary drifting --segments 4 --drift 0.02", 0.3),
 ]
-CONTROLS = ("svt, tight, N = 1", "stoch, tight", "stoch, vote", "hedge")
+# What the simulator plays in a control that must be told apart: half the epsilon, or another law of the losses.
+CONTROLS = {
+    "svt, tight, N = 1": None, "stoch, tight": None, "stoch, vote": None, "hedge": None,
+    "bernoulli, spread": ("--spread 0.4", "--spread 0"),
+    "shifting": ("--segments 5", "--segments 2"),
+    "drifting": ("--drift 0.02", "--drift 0.002"),
+}
 
 
 def run(command):
@@ -51,14 +63,14 @@ def ours(program, arguments, epsilon):
     words = arguments.replace("{vote}", "--message vote").split()
     out = run([program, "simulate", *words, "--epsilon", str(epsilon), "--trials", str(TRIALS), "--seed", "11",
                "--format", "json"])
-    return out["runs"][0]["regret"]["values"]
+    return out["runs"][0]["regret"]["segments"]["values"]
 
 
 def plain(reference, arguments, epsilon):
     words = arguments.replace("{vote}", "").split()
     out = run(["/usr/bin/python3", reference, *words, "--epsilon", str(epsilon), "--trials", str(TRIALS),
                "--seed", "12"])
-    return out["regret"]["values"]
+    return out["regret"]["segments"]["values"]
 
 
 def z_score(a, b):
@@ -93,13 +105,15 @@ def main(program, reference):
         for control in (False, True):
             if control and name not in CONTROLS:
                 continue
-            a = ours(program, arguments, epsilon / 2 if control else epsilon)
+            other = CONTROLS[name] if control else None
+            here = arguments.replace(*other) if other else arguments
+            a = ours(program, here, epsilon / 2 if control and not other else epsilon)
             mean_a, mean_b, z = z_score(a, b)
             ks = ks_score(a, b)
             differ = abs(z) > Z_MAX or (what == "law" and ks > KS_MAX)
             good = differ == control
             failures += not good
-            label = name + (", half the epsilon (control)" if control else "")
+            label = name + (f", {other[1] if other else 'half the epsilon'} (control)" if control else "")
             print(f"{'ok' if good else 'not ok'}: {label}: {mean_a:.3f} and {mean_b:.3f}, z {z:.2f}"
                   + (f", KS {ks:.2f}" if what == "law" else ", means only"))
     return 1 if failures else 0

@@ -27,8 +27,10 @@ typedef struct plain_trial {
     uint32_t m, d;
     caucus_coordinator *coordinator;
     caucus_client **client;
-    double *row;     /* [d] */
-    int64_t *totals; /* [d] */
+    double *row;      /* [d] */
+    int64_t *totals;  /* [d] */
+    int64_t *segment; /* [d]: of the segment in hand */
+    int64_t best;     /* of the segments that have ended, summed */
     int64_t cost;
     caucus_clips clips; /* of every loss there was */
     caucus_trial_result result;
@@ -48,7 +50,8 @@ static inline void plain_open(plain_trial *p, uint64_t seed, uint32_t number) {
     p->client = calloc(p->m, sizeof *p->client);
     p->row = calloc(p->d, sizeof *p->row);
     p->totals = calloc(p->d, sizeof *p->totals);
-    assert_true(p->client && p->row && p->totals);
+    p->segment = calloc(p->d, sizeof *p->segment);
+    assert_true(p->client && p->row && p->totals && p->segment);
     for (uint32_t i = 0; i < p->m; i++) {
         plain_keys(seed, number, i + 1, &key);
         assert_int_equal(caucus_client_new(p->plan, i + 1, &key, &p->client[i]), CAUCUS_OK);
@@ -62,6 +65,7 @@ static inline void plain_close(plain_trial *p) {
     free(p->client);
     free(p->row);
     free(p->totals);
+    free(p->segment);
 }
 
 /* One client, one round, counted from 0. */
@@ -77,6 +81,7 @@ static inline void plain_observe(plain_trial *p, uint32_t i, uint32_t round) {
     for (uint32_t y = 0; y < p->d; y++) {
         int64_t loss = caucus_grid_loss(&grid, p->wide ? p->row[y] : (double)narrow[y], &p->clips);
         p->totals[y] += loss;
+        p->segment[y] += loss;
         p->cost += y == expert ? loss : 0;
     }
     caucus_status status =
@@ -121,12 +126,28 @@ static inline void plain_talk(plain_trial *p, uint32_t *expert) {
     }
 }
 
-static inline double plain_regret(const plain_trial *p) {
-    int64_t best = p->totals[0];
-    for (uint32_t y = 1; y < p->d; y++)
-        best = p->totals[y] < best ? p->totals[y] : best;
+static inline int64_t plain_least(const int64_t *value, uint32_t count) {
+    int64_t least = value[0];
+    for (uint32_t y = 1; y < count; y++)
+        least = value[y] < least ? value[y] : least;
+    return least;
+}
+
+static inline double plain_regret_over(const plain_trial *p, int64_t best) {
     double unit = (p->plan->settings.hi - p->plan->settings.lo) / (double)p->plan->grid;
     return (double)(p->cost - best) * unit / (double)p->m;
+}
+
+static inline double plain_regret(const plain_trial *p) {
+    return plain_regret_over(p, plain_least(p->totals, p->d));
+}
+
+/* After round `round`, from 1: is it the last of its segment? */
+static inline void plain_segment(plain_trial *p, uint64_t round, uint64_t rounds, uint64_t segments) {
+    if (round < rounds && round * segments / rounds == (round - 1) * segments / rounds)
+        return;
+    p->best += plain_least(p->segment, p->d);
+    memset(p->segment, 0, p->d * sizeof *p->segment);
 }
 
 /* Linear losses: the whole trial. */
@@ -152,9 +173,11 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
             if ((uint64_t)rounds * (k + 1) > (uint64_t)(round - 1) * CAUCUS_CURVE_POINTS &&
                 (uint64_t)rounds * (k + 1) <= (uint64_t)round * CAUCUS_CURVE_POINTS)
                 p.result.curve[k] = plain_regret(&p);
+        plain_segment(&p, round, rounds, caucus_adversary_segments(adversary));
         plain_talk(&p, &expert);
     }
     p.result.regret = plain_regret(&p);
+    p.result.regret_segments = plain_regret_over(&p, p.best);
     p.result.selections = caucus_coordinator_selections(p.coordinator);
     p.result.clipped = p.clips.low + p.clips.high + p.clips.nan;
     p.result.nan = p.clips.nan;
@@ -167,17 +190,17 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
 static inline void same_results(const char *what, const caucus_trial_result *a, const caucus_trial_result *b) {
     if (memcmp(a, b, sizeof *a) == 0)
         return;
-    print_error("%s (bytes up %llu %llu, down %llu %llu): regret %a %a, switches %" PRIu64 " %" PRIu64
-                ", selections %" PRIu64 " %" PRIu64 ", "
+    print_error("%s (bytes up %llu %llu, down %llu %llu): regret %a %a, of segments %a %a, switches %" PRIu64
+                " %" PRIu64 ", selections %" PRIu64 " %" PRIu64 ", "
                 "scalars up %llu %llu, down %llu %llu, clipped %llu %llu, "
                 "nan %llu %llu, digest %016llx %016llx\n",
                 what, (unsigned long long)a->bytes_up, (unsigned long long)b->bytes_up,
-                (unsigned long long)a->bytes_down, (unsigned long long)b->bytes_down, a->regret, b->regret, a->switches,
-                b->switches, a->selections, b->selections, (unsigned long long)a->scalars_up,
-                (unsigned long long)b->scalars_up, (unsigned long long)a->scalars_down,
-                (unsigned long long)b->scalars_down, (unsigned long long)a->clipped, (unsigned long long)b->clipped,
-                (unsigned long long)a->nan, (unsigned long long)b->nan, (unsigned long long)a->digest,
-                (unsigned long long)b->digest);
+                (unsigned long long)a->bytes_down, (unsigned long long)b->bytes_down, a->regret, b->regret,
+                a->regret_segments, b->regret_segments, a->switches, b->switches, a->selections, b->selections,
+                (unsigned long long)a->scalars_up, (unsigned long long)b->scalars_up,
+                (unsigned long long)a->scalars_down, (unsigned long long)b->scalars_down,
+                (unsigned long long)a->clipped, (unsigned long long)b->clipped, (unsigned long long)a->nan,
+                (unsigned long long)b->nan, (unsigned long long)a->digest, (unsigned long long)b->digest);
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         if (memcmp(&a->curve[k], &b->curve[k], sizeof a->curve[k]) != 0)
             print_error("  curve[%u] %a %a\n", k, a->curve[k], b->curve[k]);

@@ -27,7 +27,8 @@ typedef struct game {
 static game open_game(caucus_adversary_kind kind, uint32_t m, uint32_t d, uint32_t T, uint32_t trial) {
     game g = {.m = m, .d = d, .T = T};
     caucus_adversary_settings settings = {
-        .kind = kind, .seed = SEED, .clients = m, .experts = d, .rounds = T, .epsilon = 0.1};
+        .kind = kind, .seed = SEED, .clients = m, .experts = d, .rounds = T, .epsilon = 0.1, .drift = 0.01};
+    settings.segments = kind == CAUCUS_ADVERSARY_SHIFTING && T > 7 ? 7 : 1;
     settings.convex = kind == CAUCUS_ADVERSARY_CROSS_ENTROPY;
     caucus_error error = {0};
     if (caucus_adversary_open(&settings, &g.adversary, &error) != CAUCUS_OK)
@@ -68,7 +69,7 @@ static void test_words(void **state) {
     caucus_error error;
     assert_int_equal(caucus_adversary_kind_parse("gausian", &kind, &error), CAUCUS_E_RANGE);
     assert_non_null(strstr(error.text, "'gausian' (accepted: gaussian, bernoulli"));
-    assert_non_null(strstr(error.text, "movielens, losses)")); /* the list fits */
+    assert_non_null(strstr(error.text, "losses, shifting, drifting)")); /* the list fits */
     assert_string_equal(caucus_adversary_kind_word(CAUCUS_ADVERSARY_COUNT), "?");
 }
 
@@ -77,8 +78,8 @@ static void test_words(void **state) {
 static void test_random_access(void **state) {
     (void)state;
     const uint32_t sizes[] = {2, 3, 18, 100, 1500};
-    for (int k = 0; k < CAUCUS_ADVERSARY_MOVIELENS; k++)
-        for (size_t s = 0; s < 5; s++) {
+    for (int k = 0; k < CAUCUS_ADVERSARY_COUNT; k++)
+        for (size_t s = 0; k != CAUCUS_ADVERSARY_MOVIELENS && k != CAUCUS_ADVERSARY_LOSSES && s < 5; s++) {
             game g = open_game((caucus_adversary_kind)k, 3, sizes[s], 53, 5);
             float *rows = rows_of(&g, 2), *part = malloc(53 * (size_t)g.d * sizeof *part);
             double *wide = malloc(53 * (size_t)g.d * sizeof *wide);

@@ -71,7 +71,10 @@ static void ask(caucus_adversary_kind kind, question q, float ret[CELLS]) {
                                           .rounds = q.rounds,
                                           .epsilon = q.epsilon,
                                           .data = directory,
-                                          .losses = npy};
+                                          .losses = npy,
+                                          .segments = 2,
+                                          .drift = 0.1,
+                                          .spread = 0.1};
     caucus_adversary *adversary = NULL;
     caucus_adversary_trial *trial = NULL;
     caucus_error error = {0};
@@ -143,9 +146,12 @@ static void test_on_seed_trial_client(void **state) {
 /* Losses drawn from one law are the same however many rounds follow. */
 static void test_rounds_of_a_law(void **state) {
     (void)state;
-    static const caucus_adversary_kind laws[] = {CAUCUS_ADVERSARY_GAUSSIAN, CAUCUS_ADVERSARY_BERNOULLI,
-                                                 CAUCUS_ADVERSARY_REALIZABLE, CAUCUS_ADVERSARY_CROSS_ENTROPY,
-                                                 CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS};
+    static const caucus_adversary_kind laws[] = {CAUCUS_ADVERSARY_GAUSSIAN,
+                                                 CAUCUS_ADVERSARY_BERNOULLI,
+                                                 CAUCUS_ADVERSARY_REALIZABLE,
+                                                 CAUCUS_ADVERSARY_CROSS_ENTROPY,
+                                                 CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS,
+                                                 CAUCUS_ADVERSARY_DRIFTING};
     question longer = plain;
     longer.rounds = 4 * ROUNDS;
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++)

@@ -454,19 +454,52 @@ static void test_stop(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Segments that end inside blocks, phases and buffers, and as many as there are rounds; losses that shift and walk. */
+static void test_segments(void **state) {
+    (void)state;
+    static const caucus_algorithm algorithms[] = {CAUCUS_ALGORITHM_SVT, CAUCUS_ALGORITHM_STOCH, CAUCUS_ALGORITHM_HEDGE};
+    static const caucus_adversary_kind kinds[] = {CAUCUS_ADVERSARY_SHIFTING, CAUCUS_ADVERSARY_DRIFTING,
+                                                  CAUCUS_ADVERSARY_BERNOULLI, CAUCUS_ADVERSARY_CREEPING};
+    static const uint64_t segments[] = {1, 2, 5, 7, 300};
+    for (size_t a = 0; a < 3; a++)
+        for (size_t k = 0; k < 4; k++)
+            for (size_t n = 0; n < 5; n++) {
+                caucus_settings s = base(algorithms[a], 6, 11, 300);
+                s.interval = algorithms[a] == CAUCUS_ALGORITHM_HEDGE ? 7 : 1;
+                caucus_adversary_settings of = {.kind = kinds[k],
+                                                .seed = SEED,
+                                                .clients = 6,
+                                                .experts = 11,
+                                                .rounds = 300,
+                                                .segments = segments[n],
+                                                .has_means = true,
+                                                .mean_lo = 0.1,
+                                                .mean_hi = 0.5,
+                                                .spread = n == 2 ? 0.1 : 0,
+                                                .drift = 0.02};
+                caucus_plan *plan = plan_of(&s);
+                caucus_adversary *adversary = adversary_of(&of);
+                caucus_trial_result fast = {0};
+                assert_int_equal(caucus_trial_play(plan, adversary, SEED, 1, NULL, NULL, NULL, &fast), CAUCUS_OK);
+                caucus_trial_result slow = plain_play(plan, adversary, SEED, 1);
+                same_results("segments", &fast, &slow);
+                if (segments[n] == 1)
+                    assert_true(fast.regret_segments == fast.regret);
+                else
+                    assert_true(fast.regret_segments >= fast.regret);
+                caucus_adversary_close(adversary);
+                caucus_plan_free(plan);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_svt),
-        cmocka_unit_test(test_stoch),
-        cmocka_unit_test(test_hedge_and_leader),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_protocols),
-        cmocka_unit_test(test_watch_and_digest),
-        cmocka_unit_test(test_convex),
-        cmocka_unit_test(test_convex_messages),
-        cmocka_unit_test(test_not_a_number),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_segments),     cmocka_unit_test(test_svt),
+        cmocka_unit_test(test_stoch),        cmocka_unit_test(test_hedge_and_leader),
+        cmocka_unit_test(test_large),        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_protocols),    cmocka_unit_test(test_watch_and_digest),
+        cmocka_unit_test(test_convex),       cmocka_unit_test(test_convex_messages),
+        cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_stop),
     };
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static double binomial_tail(uint32_t n, double p, uint32_t k) {
 static void check_probability(const char *what, const caucus_run *run) {
     caucus_run_result result = play(run);
     assert_int_equal(result.plan->bound_kind, CAUCUS_BOUND_PROBABILITY);
-    assert_true(caucus_bound_holds(result.plan, run->adversary.kind));
+    assert_true(caucus_bound_holds(result.plan, &run->adversary));
     uint32_t above = 0;
     for (uint32_t i = 0; i < result.done; i++)
         above += result.trial[i].regret > result.plan->bound;
@@ -157,7 +157,7 @@ static void test_movielens_bound(void **state) {
     }
     caucus_adversary_trial_free(losses);
     caucus_adversary_close(adversary);
-    assert_true(cost == 0 && caucus_adversary_class_of(CAUCUS_ADVERSARY_MOVIELENS).faultless);
+    assert_true(cost == 0 && caucus_adversary_class_of(&run.adversary).faultless);
     check_probability("movielens", &run);
 }
 
@@ -165,7 +165,7 @@ static void check_expectation(const char *what, const caucus_run *run) {
     caucus_run_result result = play(run);
     assert_int_equal(result.plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
     assert_false(caucus_plan_is_vacuous(result.plan)); /* or nothing could fail */
-    assert_true(caucus_bound_holds(result.plan, run->adversary.kind));
+    assert_true(caucus_bound_holds(result.plan, &run->adversary));
     caucus_summary s = caucus_run_regret(&result);
     double error = s.std / sqrt(result.done);
     print_message("%-40s regret %8.2f +- %.2f, bound %8.2f\n", what, s.mean, error, result.plan->bound_uncapped);
@@ -242,7 +242,7 @@ static judged judge(const caucus_run *run) {
     caucus_run_result result = play(run);
     const caucus_plan *plan = result.plan;
     caucus_summary s = caucus_run_regret(&result);
-    judged j = {.holds = caucus_bound_holds(plan, run->adversary.kind)};
+    judged j = {.holds = caucus_bound_holds(plan, &run->adversary)};
     uint32_t above = 0;
     for (uint32_t i = 0; i < result.done; i++)
         above += result.trial[i].regret > plan->bound;
@@ -285,7 +285,8 @@ static void test_every_bound_that_is_shown(void **state) {
     for (int algorithm = 0; algorithm < CAUCUS_ALGORITHM_COUNT; algorithm++) {
         caucus_run run = run_of((caucus_algorithm)algorithm, CAUCUS_ADVERSARY_LOSSES, 4, 10, 64, 10, 1);
         caucus_plan *plan = plan_of(&run.settings);
-        assert_int_equal(caucus_bound_holds(plan, CAUCUS_ADVERSARY_LOSSES), algorithm == CAUCUS_ALGORITHM_HEDGE);
+        assert_int_equal(caucus_bound_holds(plan, &(caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_LOSSES}),
+                         algorithm == CAUCUS_ALGORITHM_HEDGE);
         caucus_plan_free(plan);
     }
 }

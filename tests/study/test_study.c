@@ -218,7 +218,8 @@ static void test_figures_fit_their_bounds(void **state) {
             settings.rounds = caucus_figure_specs[f].rounds;
             settings.epsilon = caucus_figure_specs[f].epsilon;
             assert_int_equal(caucus_plan_new(&settings, &plan, &error), CAUCUS_OK);
-            const caucus_bound_fit fit = caucus_bound_fit_of(plan, caucus_figure_specs[f].adversary);
+            const caucus_bound_fit fit =
+                caucus_bound_fit_of(plan, &(caucus_adversary_settings){.kind = caucus_figure_specs[f].adversary});
             assert_true(fit == CAUCUS_BOUND_FIT_HOLDS || fit == CAUCUS_BOUND_FIT_NONE);
             proved += fit == CAUCUS_BOUND_FIT_HOLDS;
             caucus_plan_free(plan);

@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "dial/dial.h"
+#include "scenario/scenario.h"
 #include "store/clock.h"
 #include "store/journal.h"
 #include <caucus/plan_file.h>
@@ -46,6 +47,10 @@ enum {
     REPLAY,
     ADVERSARY,
     SEED,
+    SEGMENTS,
+    MEANS,
+    SPREAD,
+    DRIFT,
     DATA,
     GENRE,
     PACE,
@@ -71,6 +76,10 @@ static const caucus_option options[] = {
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
     {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},
+    {"segments", "S", "1", "parts of the run, each with its own means (adversary shifting)"},
+    {"means", "LO,HI", "0.3,0.7", "where means are drawn from (adversaries bernoulli, shifting, drifting)"},
+    {"spread", "SD", "0", "how far a client's means are from the experts' (the same adversaries)"},
+    {"drift", "SD", "0.001", "how far a mean walks in one round (adversary drifting)"},
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
     {"pace", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
@@ -201,6 +210,9 @@ static int check_options(joining *j) {
         return refuse("seed", NULL, "is needed with --adversary: all clients must simulate the same losses");
     if ((t[DATA] || t[GENRE]) && (!t[ADVERSARY] || strcmp(t[ADVERSARY], "movielens") != 0))
         return refuse(t[DATA] ? "data" : "genre", NULL, "goes with --adversary movielens");
+    for (int i = SEGMENTS; i <= DRIFT; i++)
+        if (t[i] && !t[ADVERSARY])
+            return refuse(options[i].name, t[i], "goes with --adversary");
     if (t[REPLAY] && (t[LOSSES] || t[ADVERSARY]))
         return refuse("replay", NULL, "is for standard input; other losses find their place by themselves");
     return check_numbers(j);
@@ -361,6 +373,35 @@ static int open_link(joining *j) {
     return 0;
 }
 
+/* How the adversary draws its losses: the same words as in simulate, read by the same code. */
+static int read_law(const joining *j, caucus_adversary_settings *ret) {
+    static const struct {
+        int option;
+        caucus_scenario_field field;
+    } law[] = {{SEGMENTS, CAUCUS_FIELD_SEGMENTS},
+               {MEANS, CAUCUS_FIELD_MEANS},
+               {SPREAD, CAUCUS_FIELD_SPREAD},
+               {DRIFT, CAUCUS_FIELD_DRIFT}};
+    const size_t first[CAUCUS_FIELD_COUNT] = {0};
+    const bool means = caucus_adversary_kind_has_means(ret->kind);
+    if ((j->text[MEANS] || j->text[SPREAD]) && !means)
+        return refuse(j->text[MEANS] ? "means" : "spread", NULL,
+                      "goes with --adversary bernoulli, shifting or drifting");
+    if (j->text[DRIFT] && ret->kind != CAUCUS_ADVERSARY_DRIFTING)
+        return refuse("drift", NULL, "goes with --adversary drifting");
+    caucus_scenario scenario;
+    caucus_complaint complaint;
+    caucus_status status = CAUCUS_OK;
+    caucus_scenario_init(&scenario);
+    for (size_t i = 0; status == CAUCUS_OK && i < sizeof law / sizeof law[0]; i++)
+        if (j->text[law[i].option])
+            status = caucus_scenario_set(&scenario, law[i].field, j->text[law[i].option], &complaint);
+    if (status == CAUCUS_OK)
+        status = caucus_scenario_law(&scenario, first, ret, &complaint);
+    caucus_scenario_free(&scenario);
+    return status == CAUCUS_OK ? 0 : caucus_complain_scenario("join", status, &complaint);
+}
+
 static int open_losses(joining *j) {
     caucus_error error = {0};
     caucus_status status;
@@ -369,6 +410,8 @@ static int open_losses(joining *j) {
     } else if (j->text[ADVERSARY]) {
         caucus_adversary_settings a = {.seed = j->seed, .data = j->text[DATA], .genre = j->text[GENRE]};
         status = caucus_adversary_kind_parse(j->text[ADVERSARY], &a.kind, &error);
+        if (status == CAUCUS_OK && read_law(j, &a) != 0)
+            return CAUCUS_EXIT_USAGE;
         if (status == CAUCUS_OK)
             status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, &error);
     } else {

@@ -58,7 +58,9 @@ static void print_help(void) {
     fputs("\nPrivacy and mechanisms\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_TRUST - CAUCUS_FIELD_EPSILON);
     puts("  --trust WHOM           who may see what (coordinator)");
-    caucus_options_help(options, CAUCUS_FIELD_TRUST + 1, CAUCUS_FIELD_DATA - CAUCUS_FIELD_TRUST - 1);
+    caucus_options_help(options, CAUCUS_FIELD_TRUST + 1, CAUCUS_FIELD_SEGMENTS - CAUCUS_FIELD_TRUST - 1);
+    fputs("\nSimulated losses\n", stdout);
+    caucus_options_help(options, CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA - CAUCUS_FIELD_SEGMENTS);
     fputs("\nData\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
     fputs("\nRunning and results\n", stdout);

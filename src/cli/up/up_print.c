@@ -65,7 +65,7 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     printf("  Device      everything that one client contributes: epsilon %.4g at most\n",
            caucus_plan_epsilon_device(plan));
     printf("  Regret      %.4g per client", c->regret_live);
-    if (caucus_bound_holds(plan, u->prepared.run[0].adversary.kind))
+    if (caucus_bound_holds(plan, &u->prepared.run[0].adversary))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
     printf(", %" PRIu64 " switches\n", c->simulation.switches);
     printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",

@@ -112,7 +112,7 @@ static int start_client(caucus_up *u, uint32_t index) {
     caucus_up_file(u, ca, "certs/ca.pem");
     caucus_up_file(u, log, "client-%u.log", index);
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    const char *argv[32] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert",    cert, "--key", key,
+    const char *argv[40] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert",    cert, "--key", key,
                             "--ca",   ca,     "--state",   state,      "--seed", seed, "--give-up", "30"};
     size_t n = 18;
     bool file = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
@@ -124,6 +124,14 @@ static int start_client(caucus_up *u, uint32_t index) {
         argv[n++] = "--genre";
         argv[n++] = run->adversary.genre ? run->adversary.genre : CAUCUS_GENRE_DEFAULT;
     }
+    static const caucus_scenario_field law[] = {CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_MEANS, CAUCUS_FIELD_SPREAD,
+                                                CAUCUS_FIELD_DRIFT};
+    static const char *const flag[] = {"--segments", "--means", "--spread", "--drift"};
+    for (size_t i = 0; !file && i < sizeof law / sizeof law[0]; i++)
+        if (u->scenario.field[law[i]].count > 0) {
+            argv[n++] = flag[i];
+            argv[n++] = u->scenario.field[law[i]].text[0];
+        }
     if (u->pace) {
         argv[n++] = "--pace";
         argv[n++] = u->pace;
