@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adversary_means.c: losses of 0 and 1 that are coins with given means: bernoulli, shifting, drifting, and the fair coins
- * of lower-bound-oblivious.
+/* adversary_means.c: losses of 0 and 1 that are coins with given means: bernoulli, shifting, drifting, and the fair
+ * coins of lower-bound-oblivious.
  * layer: sim
  *
  * The loss of (client, round, expert) is 1 if draw number round*d + expert of the client's key is below 2^32 times

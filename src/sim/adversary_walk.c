@@ -7,7 +7,7 @@
  * step, since steps are symmetric.) Rounds must be to be had in any order, so X is not summed up but halved (Levy's
  * construction): given X(a) and X(b), b = a + 2h, the middle has the law
  *      X(a+h) = (X(a) + X(b))/2 + drift*sqrt(h/2)*z,
- * z one of its own per interval and expert: normal number node*d + expert, where the interval [k 2^j, (k+1) 2^j) is node
+ * z one of its own per interval and expert: normal number node*d + expert, where [k 2^j, (k+1) 2^j) is node
  * 2^(TOP-j) + k of a binary tree. From X(0) and X(2^TOP) = X(0) + drift*2^(TOP/2)*z, number expert, every X(t) follows
  * in TOP halvings and depends on t, the key and d alone, whatever T is.
  *

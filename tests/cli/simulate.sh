@@ -77,7 +77,7 @@ assert runs[2]['epsilon'] is None and runs[2]['privacy']['epsilon_choices'] is N
 END
 then pass "JSON"; else fail "JSON"; fi
 # Segments: regret against the best expert of each, in JSON, CSV and the table; of one segment it is the regret itself.
-moving=("${c[@]}" --algorithm stoch --adversary shifting,drifting --means 0.1,0.5 --drift 0.02 "${small[@]}")
+moving=("${c[@]}" --algorithm stoch --adversary "shifting,drifting" --means "0.1,0.5" --drift 0.02 "${small[@]}")
 simulate "${moving[@]}" --segments 1,4 --format json >run.json 2>err
 simulate "${moving[@]}" --segments 1,4 --format csv >run.csv 2>err
 simulate "${moving[@]}" --segments 4 --spread 0,0.1 >out 2>err

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_adversary_means.c: bernoulli, shifting and drifting: every loss equals the one that a plain scalar version makes
- * from (seed, trial, client, round, expert); and their laws: means in their range, new ones in every segment, walks with
- * steps of the size asked for, clients that differ by the spread asked for.
+ * from (seed, trial, client, round, expert); and their laws: means in their range, new ones in every segment, walks
+ * with steps of the size asked for, clients that differ by the spread asked for.
  *
  * Statistical checks refuse a standard normal score beyond 4.9: false alarm 1e-6 per check. Seed fixed and printed. */
 #include "sim/adversary_impl.h"
