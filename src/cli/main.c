@@ -2,6 +2,7 @@
 /* main.c: the program `caucus`: overview, --help, --version, and the way to a verb.
  *
  * Exit codes: see exit_codes.h. An error is one line that names the fix. */
+#include "cli/clean_stderr.h"
 #include "cli/exit_codes.h"
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
@@ -76,6 +77,7 @@ static void hold_standard_streams(void) {
 
 int main(int argc, char **argv) {
     hold_standard_streams();
+    caucus_clean_stderr();
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         print_overview(stdout);
         return finish(CAUCUS_EXIT_DONE);

@@ -100,12 +100,12 @@ static void print_help(const planning *p) {
 
 static int usage(const char *format, ...) CAUCUS_PRINTF(1, 2);
 static int usage(const char *format, ...) {
+    char line[CAUCUS_ERROR_LINE_BYTES];
     va_list arguments;
-    fputs("caucus plan: ", stderr);
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "caucus plan: %s\n", line);
     return CAUCUS_EXIT_USAGE;
 }
 

@@ -2,6 +2,7 @@
 /* progress.c: see progress.h. */
 #include "cli/progress.h"
 
+#include "cli/clean_stderr.h"
 #include "store/clock.h"
 
 #include <inttypes.h>
@@ -37,12 +38,13 @@ static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double
     bar = bar > BAR ? BAR : bar < BAR_LEAST ? 0 : bar;
     if (2 + label + after > room)
         label = room - 2 - after > 0 ? room - 2 - after : 0;
-    fprintf(stderr, "\r\033[K  %-*.*s%s", label, label, p->label, bar > 0 ? " " : "");
+    FILE *to = caucus_terminal();
+    fprintf(to, "\r\033[K  %-*.*s%s", label, label, p->label, bar > 0 ? " " : "");
     int full = (int)((uint64_t)done * (uint64_t)bar / total);
     for (int i = 0; i < bar; i++)
-        fputs(i < full ? "━" : " ", stderr);
-    fprintf(stderr, "%.*s", room > 2 + label ? room - 2 - label : 0, counts);
-    fflush(stderr);
+        fputs(i < full ? "━" : " ", to);
+    fprintf(to, "%.*s", room > 2 + label ? room - 2 - label : 0, counts);
+    fflush(to);
 }
 
 void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
@@ -60,6 +62,6 @@ void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
 
 void caucus_progress_end(caucus_progress *progress) {
     if (progress->shown)
-        fputc('\n', stderr);
+        fputc('\n', caucus_terminal());
     progress->shown = false;
 }

@@ -356,8 +356,13 @@ static void print_command(const simulation *s) {
             continue;
         }
         fputs(" '", stderr);
-        for (; *word != '\0'; word++)
-            fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
+        for (; *word != '\0'; word += strcspn(word, "'")) { /* stretches, so that no character is cut in two */
+            while (*word == '\'') {
+                fputs("'\\''", stderr);
+                word++;
+            }
+            fprintf(stderr, "%.*s", (int)strcspn(word, "'"), word);
+        }
         fputc('\'', stderr);
     }
 }

@@ -28,9 +28,10 @@
 #include "num/text.h"
 #include "store/clock.h"
 
-#define VIEW_MS 100    /* a view is shared by all requests within this time */
-#define CONNECTIONS 64 /* at once, and of one address: */
-#define CONNECTIONS_PER_ADDRESS 32
+#define VIEW_MS 100         /* a view is shared by all requests within this time */
+#define VIEW_WAIT_MS 100    /* so long a request waits for a decision that is being committed */
+#define CONNECTIONS 64      /* at once; a further one takes the place of the one that has waited longest */
+#define PLACES 256          /* libmicrohttpd's: those that are being closed count there until they are */
 #define TIMEOUT_SECONDS 10  /* nothing has come or gone for so long: libmicrohttpd ends it */
 #define REQUEST_MS 5000     /* from connecting, or from the answer before, until a request is answered in full */
 #define SWEEP_MS 250        /* how often that is looked at */
@@ -47,18 +48,21 @@ extern const unsigned long caucus_web_icon_svg_length;
 /* A connection, in the order of libmicrohttpd's calls. Its socket is open from "started" until after "closed". */
 typedef struct visitor {
     int fd; /* -1: the place is free */
+    bool shut;
     int64_t since_ms;
 } visitor;
 
 struct caucus_http {
     struct MHD_Daemon *daemon;
     pthread_mutex_t lock; /* of the visitors */
-    visitor visitor[CONNECTIONS];
+    visitor visitor[PLACES];
     pthread_t sweeper;
     bool sweeping;
     int done; /* eventfd: the sweeper ends */
     caucus_view view;
     int64_t view_ms; /* when it was taken; below 0: never */
+    int64_t busy_ms; /* since when it could not be taken; below 0: it could */
+    int64_t tried_ms;
     uint16_t port;
     atomic_bool shown; /* somebody has been sent the whole page */
     bool token_wanted;
@@ -67,10 +71,15 @@ struct caucus_http {
 
 static void refresh(caucus_http *http) {
     int64_t now = caucus_clock_ms();
-    if (http->view_ms >= 0 && now - http->view_ms < VIEW_MS)
+    if (http->tried_ms >= 0 && now - http->tried_ms < VIEW_MS)
         return;
-    caucus_view_refresh(&http->view);
-    http->view_ms = now;
+    if (caucus_view_refresh(&http->view, VIEW_WAIT_MS)) {
+        http->view_ms = now;
+        http->busy_ms = -1;
+    } else if (http->busy_ms < 0) {
+        http->busy_ms = now;
+    }
+    http->tried_ms = caucus_clock_ms();
 }
 
 /* Hashes are compared, in constant time: neither the token nor its length shows in how long it takes. */
@@ -154,7 +163,7 @@ static unsigned write_page(const caucus_view *view, FILE *to) {
     caucus_view_page(view, to);
     return MHD_HTTP_OK;
 }
-static unsigned write_health(const caucus_view *view, FILE *to) {
+static unsigned write_ready(const caucus_view *view, FILE *to) {
     return caucus_view_health(view, to) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
@@ -168,6 +177,9 @@ static ssize_t append(void *user, const char *bytes, size_t size) {
 static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
                                    caucus_writer writer) {
     refresh(http);
+    if (http->view_ms < 0 || (writer == write_ready && http->busy_ms >= 0))
+        return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                            "busy: one decision is being committed for longer than usual: look at the disk\n");
     caucus_text text = {0};
     FILE *to = fopencookie(&text, "w", (cookie_io_functions_t){.write = append});
     if (!to)
@@ -191,8 +203,10 @@ static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connectio
         return answer_view(http, connection, "application/json", write_json);
     if (strcmp(path, "/metrics") == 0)
         return answer_view(http, connection, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
-    if (strcmp(path, "/healthz") == 0)
-        return answer_view(http, connection, "text/plain; charset=utf-8", write_health);
+    if (strcmp(path, "/livez") == 0) /* nothing is waited for: it says that this process answers, and no more */
+        return answer_words(connection, MHD_HTTP_OK, "ok\n");
+    if (strcmp(path, "/readyz") == 0 || strcmp(path, "/healthz") == 0)
+        return answer_view(http, connection, "text/plain; charset=utf-8", write_ready);
     if (strcmp(path, "/app.js") == 0)
         return answer_constant(connection, MHD_HTTP_OK, "text/javascript; charset=utf-8", caucus_web_app_js,
                                caucus_web_app_js_length);
@@ -202,7 +216,7 @@ static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connectio
     if (strcmp(path, "/icon.svg") == 0)
         return answer_constant(connection, MHD_HTTP_OK, "image/svg+xml", caucus_web_icon_svg,
                                caucus_web_icon_svg_length);
-    return answer_words(connection, MHD_HTTP_NOT_FOUND, "there are /, /api/v1/status, /metrics and /healthz\n");
+    return answer_words(connection, MHD_HTTP_NOT_FOUND, "there are /, /api/v1/status, /metrics, /livez and /readyz\n");
 }
 
 /* Called once when the headers are in, and again when the request is whole. A body is refused unread. */
@@ -235,7 +249,24 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 /* ---- who takes too long ---- */
 
 /* libmicrohttpd's timeout starts again with every byte, so that a few connections that send one now and then would keep
- * everybody else out for ever. Here each request has a time of its own, whatever trickles in. */
+ * everybody else out for ever. Here each request has a time of its own, whatever trickles in; and where all places are
+ * taken a newcomer gets one at once, that of the connection which has waited longest. Whoever holds places by being slow
+ * (and a probe is not: it asks and goes) gives them up, and no number of them keeps a probe out. */
+static void make_room(caucus_http *http) {
+    visitor *oldest = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        visitor *v = &http->visitor[i];
+        open += v->fd >= 0 && !v->shut;
+        if (v->fd >= 0 && !v->shut && (!oldest || v->since_ms < oldest->since_ms))
+            oldest = v;
+    }
+    if (open < CONNECTIONS || !oldest)
+        return;
+    oldest->shut = true;
+    (void)shutdown(oldest->fd, SHUT_RDWR);
+}
+
 static void connection_changed(void *user, struct MHD_Connection *connection, void **place,
                                enum MHD_ConnectionNotificationCode code) {
     caucus_http *http = user;
@@ -243,7 +274,9 @@ static void connection_changed(void *user, struct MHD_Connection *connection, vo
     pthread_mutex_lock(&http->lock);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED && *place)
         ((visitor *)*place)->fd = -1;
-    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && info && i < CONNECTIONS; i++)
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        make_room(http);
+    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && info && i < PLACES; i++)
         if (http->visitor[i].fd < 0) {
             http->visitor[i] = (visitor){.fd = info->connect_fd, .since_ms = caucus_clock_ms()};
             *place = &http->visitor[i];
@@ -275,7 +308,7 @@ static void *sweep(void *user) {
     while (poll(&done, 1, SWEEP_MS) <= 0) {
         int64_t now = caucus_clock_ms();
         pthread_mutex_lock(&http->lock);
-        for (size_t i = 0; i < CONNECTIONS; i++)
+        for (size_t i = 0; i < PLACES; i++)
             if (http->visitor[i].fd >= 0 && now - http->visitor[i].since_ms > REQUEST_MS)
                 (void)shutdown(http->visitor[i].fd, SHUT_RDWR);
         pthread_mutex_unlock(&http->lock);
@@ -333,9 +366,9 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
     }
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
-    http->view_ms = -1;
+    http->view_ms = http->busy_ms = http->tried_ms = -1;
     pthread_mutex_init(&http->lock, NULL);
-    for (size_t i = 0; i < CONNECTIONS; i++)
+    for (size_t i = 0; i < PLACES; i++)
         http->visitor[i].fd = -1;
     http->done = eventfd(0, EFD_CLOEXEC);
     http->port = getsockname(fd, (struct sockaddr *)&bound, &size) == 0 ? caucus_address_port(&bound) : 0;
@@ -354,8 +387,7 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
     errno = 0; /* libmicrohttpd leaves it as the system did */
     http->daemon = MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)PLACES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_END);
     if (!http->daemon) {

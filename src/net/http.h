@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.h: the status page, /metrics, /healthz and /api/v1/status on a second port (libmicrohttpd).
+/* http.h: the status page, /metrics, /livez, /readyz and /api/v1/status on a second port (libmicrohttpd).
  * layer: net
  *
  * Shows the plan's public words, caucus_server_status, the history of experts and who is present, and nothing else: no

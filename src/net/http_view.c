@@ -59,8 +59,9 @@ static void extend(caucus_view *view, const caucus_announcement *announcement) {
     last->expert = announcement->expert;
 }
 
-void caucus_view_refresh(caucus_view *view) {
-    caucus_server_get_status(view->server, &view->status);
+bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
+    if (!caucus_server_try_status(view->server, wait_ms, &view->status, view->presence))
+        return false;
     /* Nothing is announced before the run has started. */
     if (view->status.started) {
         caucus_announcement piece[PIECE];
@@ -71,8 +72,7 @@ void caucus_view_refresh(caucus_view *view) {
                 extend(view, &piece[i]);
         } while (view->read < total);
     }
-    if (view->presence)
-        caucus_server_presence(view->server, view->presence);
+    return true;
 }
 
 const char *caucus_view_state(const caucus_view *view) {

@@ -40,8 +40,9 @@ typedef struct caucus_view {
 caucus_status caucus_view_open(caucus_view *view, caucus_server *server,
                                const caucus_http_settings *settings) CAUCUS_MUST_CHECK;
 void caucus_view_close(caucus_view *view);
-/** Take the server's present state. Cost: what is new in the history, and one byte per client shown. */
-void caucus_view_refresh(caucus_view *view);
+/** Take the server's present state. Cost: what is new in the history, and one byte per client shown.
+ *  Returns: false, and the view is as it was, if the coordinator is busy with one decision for more than wait_ms. */
+bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms);
 
 /* Derived, for all texts alike. */
 const char *caucus_view_state(const caucus_view *view);      /* "waiting", "running", "finished" */

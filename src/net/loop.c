@@ -55,9 +55,8 @@ void caucus_connection_listen(caucus_connection *c) {
 
 /* After the end the server stays for those who have not said goodbye: only that proves that they have heard of it. */
 static void maybe_done(caucus_server *s) {
-    if (atomic_load(&s->finished) && atomic_load(&s->expected_count) == 0 && atomic_load(&s->joined) > 0 &&
-        !atomic_exchange(&s->stopping, true))
-        caucus_server_wake(s);
+    if (atomic_load(&s->finished) && atomic_load(&s->expected_count) == 0 && atomic_load(&s->joined) > 0)
+        caucus_step_over(s);
 }
 
 void caucus_connection_end(caucus_connection *c) {

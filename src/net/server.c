@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server.c: the coordinator process: open, run, stop; and what it may tell anybody. See server.h. */
+#define _GNU_SOURCE /* pthread_mutex_clocklock */
 #include "net/server.h"
 
 #include <errno.h>
@@ -189,6 +190,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->opened_ns = caucus_clock_ns();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
+    pthread_mutex_init(&s->shared_lock, NULL);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     s->cost_next = calloc(s->clients, sizeof *s->cost_next);
     s->sums_next = calloc(s->clients, sizeof *s->sums_next);
@@ -229,6 +231,7 @@ void caucus_server_close(caucus_server *s) {
     free(s->claim);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->log_lock);
+    pthread_mutex_destroy(&s->shared_lock);
     caucus_key_wipe(&s->set.key);
     free(s);
 }
@@ -288,7 +291,8 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
     ret->switches_allowed = caucus_plan_selections(plan);
 }
 
-void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
+/* Under the lock. */
+static void get_status(caucus_server *s, caucus_server_status *ret) {
     const caucus_guarantee *g = &s->set.plan->guarantee;
     *ret = (caucus_server_status){.clients = s->clients,
                                   .present = atomic_load(&s->present),
@@ -311,10 +315,8 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
         ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
     }
-    caucus_budget_look(s, ret);
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
-    pthread_mutex_lock(&s->lock);
     ret->now = *caucus_step_announcement(s, committed - 1);
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
     ret->selections = s->shown.selections;
@@ -322,9 +324,40 @@ void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
     ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
     ret->seconds_in_step = seconds_since(s->step_ns);
-    pthread_mutex_unlock(&s->lock);
     ret->steps_closed = ret->now.serial;
     compare_with_paper(s, ret);
+}
+
+/* Under the lock: nothing is counted meanwhile. */
+static void get_presence(caucus_server *s, uint8_t *ret) {
+    caucus_step_hold_loops(s);
+    for (uint32_t i = 0; i < s->clients; i++) {
+        uint64_t cost, sums;
+        bool answered;
+        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
+        ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;
+    }
+    caucus_step_release_loops(s);
+}
+
+void caucus_server_get_status(caucus_server *s, caucus_server_status *ret) {
+    pthread_mutex_lock(&s->lock);
+    get_status(s, ret);
+    pthread_mutex_unlock(&s->lock);
+    caucus_budget_look(s, ret);
+}
+
+bool caucus_server_try_status(caucus_server *s, uint32_t wait_ms, caucus_server_status *ret, uint8_t *ret_presence) {
+    uint64_t until = caucus_clock_ns() + (uint64_t)wait_ms * 1000000u;
+    struct timespec at = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+    if (pthread_mutex_clocklock(&s->lock, CLOCK_MONOTONIC, &at) != 0)
+        return false;
+    get_status(s, ret);
+    if (ret_presence)
+        get_presence(s, ret_presence);
+    pthread_mutex_unlock(&s->lock);
+    caucus_budget_look(s, ret);
+    return true;
 }
 
 uint64_t caucus_server_history(caucus_server *s, uint64_t first, caucus_announcement *ret, uint32_t room) {
@@ -336,13 +369,6 @@ uint64_t caucus_server_history(caucus_server *s, uint64_t first, caucus_announce
 
 void caucus_server_presence(caucus_server *s, uint8_t *ret) {
     pthread_mutex_lock(&s->lock);
-    caucus_step_hold_loops(s);
-    for (uint32_t i = 0; i < s->clients; i++) {
-        uint64_t cost, sums;
-        bool answered;
-        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
-        ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;
-    }
-    caucus_step_release_loops(s);
+    get_presence(s, ret);
     pthread_mutex_unlock(&s->lock);
 }

@@ -28,8 +28,11 @@ typedef struct caucus_server_settings {
     uint32_t tick_ms;                        /* announcements leave on multiples of this; 0 = as soon as committed */
     uint32_t max_clients;                    /* connections at once; 0 = 2 * clients + 64 */
     uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
-    caucus_budget budget;                    /* the ledger that runs on the same data share; no path: none */
-    const char *name;                        /* of the run in the ledger; NULL = "live" */
+    bool stay;                               /* after that, go on answering who was away, until stopped */
+    void (*over)(void *user);                /* stay: called once, when it would have ended; from any thread */
+    void *over_user;
+    caucus_budget budget; /* the ledger that runs on the same data share; no path: none */
+    const char *name;     /* of the run in the ledger; NULL = "live" */
     uint32_t hello_ms,
         stall_ms;       /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
     bool ignore_claims; /* go on although clients have heard more than is committed: a person knows better */
@@ -74,6 +77,10 @@ typedef struct caucus_server_status {
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;
 void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);
+/** The same, and who is present (NULL: not asked), for who must not wait for a disk: false, and nothing is written, if
+ *  the coordinator has not let go of a decision within wait_ms. */
+bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_server_status *ret,
+                              uint8_t *ret_presence);
 /** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most
  * `room` from `first`. */
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room);

@@ -55,10 +55,10 @@ static void read_again(caucus_server *s, const struct stat *info) {
     caucus_ledger *ledger = NULL;
     if (caucus_ledger_file_read(s->set.budget.path, &ledger, NULL) != CAUCUS_OK)
         return;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->shared_lock);
     s->shared.totals = caucus_ledger_totals_of(ledger);
     note_file(s, info);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->shared_lock);
     caucus_ledger_free(ledger);
 }
 
@@ -69,14 +69,14 @@ void caucus_budget_look(caucus_server *s, caucus_server_status *ret) {
     if (s->set.budget.path == NULL)
         return;
     struct stat info;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->shared_lock);
     const bool changed = stat(s->set.budget.path, &info) == 0 &&
                          (info.st_size != s->shared.size || info.st_mtim.tv_sec != s->shared.changed.tv_sec ||
                           info.st_mtim.tv_nsec != s->shared.changed.tv_nsec);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->shared_lock);
     if (changed)
         read_again(s, &info);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->shared_lock);
     const caucus_ledger_totals *t = &s->shared.totals;
     ret->budget_epsilon = t->budget_epsilon;
     ret->left_epsilon = t->left_epsilon;
@@ -84,5 +84,5 @@ void caucus_budget_look(caucus_server *s, caucus_server_status *ret) {
         ret->budget_delta = t->budget_delta;
         ret->left_delta = t->left_delta;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->shared_lock);
 }

@@ -70,16 +70,17 @@ struct caucus_server {
     int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, a tick, or the end */
     uint64_t opened_ns;
     pthread_mutex_t log_lock;
+    pthread_mutex_t shared_lock; /* apart from `lock`: who reads a page must not wait for a commit */
+    struct {                     /* of the ledger that several runs share, as last seen */
+        caucus_ledger_totals totals;
+        struct timespec changed;
+        off_t size;
+    } shared;
 
     pthread_mutex_t lock; /* guards from here to the next remark; the machine: see above */
     caucus_store *store;
     caucus_coordinator *machine;
     caucus_ledger *ledger; /* of this run alone; part of the state */
-    struct {               /* of the ledger that several runs share, as last seen */
-        caucus_ledger_totals totals;
-        struct timespec changed;
-        off_t size;
-    } shared;
     caucus_releases releases;
     uint8_t *state; /* working space for a commit */
     size_t state_room;
@@ -105,6 +106,7 @@ struct caucus_server {
     _Atomic uint32_t enough;     /* so many of them close it; UINT32_MAX: none do */
     _Atomic bool started;        /* announcements may be sent */
     _Atomic bool finished;       /* nothing more is asked */
+    _Atomic bool told_over;      /* set.over() was called */
     _Atomic bool last_wanted;    /* caucus_server_stop() was called */
     _Atomic bool stopping;       /* say goodbye and end */
     _Atomic bool aborting;       /* end without a word: a commit failed */
@@ -148,6 +150,9 @@ caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error
 
 /** If an epoch has ended: wipe it off the store. For when the news has been sent. */
 void caucus_step_wipe(caucus_server *server);
+
+/** The run is over and whoever was there has heard of it, or was waited for long enough: stop, or stay. */
+void caucus_step_over(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);

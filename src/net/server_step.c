@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -50,7 +51,7 @@ static uint64_t rings_ns(const caucus_server *s) {
     if (s->held_ns)
         return s->last_ns && s->last_ns < s->held_ns ? s->last_ns : s->held_ns;
     if (s->finished_ns)
-        return s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
+        return atomic_load(&s->told_over) ? 0 : s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
     if (s->last_ns)
         return s->last_ns;
     return s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u : 0;
@@ -139,8 +140,18 @@ static void finish(caucus_server *s) {
     s->finished_ns = caucus_clock_ns();
     atomic_store(&s->finished, true);
     set_timer(s);
-    caucus_server_log(s, 1, "the run is over: expert %u stays in force",
-                      caucus_coordinator_announcement(s->machine)->expert);
+    const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
+    if (s->loop[0]) {
+        caucus_server_log(s, 1, "the run is over: expert %u stays in force", last->expert);
+        return;
+    }
+    char until[48] = "until this program is stopped"; /* an earlier process has played it to its end */
+    if (!s->set.stay)
+        (void)snprintf(until, sizeof until, "for %.3g seconds", s->set.linger_ms / 1e3);
+    caucus_server_log(s, 1,
+                      "this run was over after step %" PRIu64 ", expert %u stays in force: nothing more is asked or "
+                      "released; answering clients that have not heard of it, %s",
+                      last->serial, last->expert, until);
 }
 
 void caucus_step_hold_loops(caucus_server *s) {
@@ -234,6 +245,15 @@ static uint32_t needed(const caucus_server *s) {
 static void stop_now(caucus_server *s) {
     atomic_store(&s->stopping, true);
     caucus_server_wake(s);
+}
+
+void caucus_step_over(caucus_server *s) {
+    if (!s->set.stay) {
+        if (!atomic_exchange(&s->stopping, true))
+            caucus_server_wake(s);
+    } else if (!atomic_exchange(&s->told_over, true) && s->set.over) {
+        s->set.over(s->set.over_user);
+    }
 }
 
 /* Announcement 0 may go out, once it is kept that it does. */
@@ -375,7 +395,7 @@ void caucus_step_clock(caucus_server *s) {
         if (!stop_after_step(s))
             step_progress(s);
     } else if (s->finished_ns) {
-        stop_now(s);
+        caucus_step_over(s);
     } else {
         s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers closes the step first */
         step_progress(s);
@@ -459,7 +479,8 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
          i++) /* any of them may have joined before this process, and come back for the end */
         atomic_store(&s->expected[i], 1);
     atomic_store(&s->expected_count, s->clients);
-    caucus_server_log(s, 1, "going on at step %" PRIu64, serial);
+    if (caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING)
+        caucus_server_log(s, 1, "going on at step %" PRIu64, serial);
     return CAUCUS_OK;
 }
 

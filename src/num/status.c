@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "num/printable.h"
+
 const char *caucus_status_text(caucus_status status) {
     switch (status) {
 #define CAUCUS_STATUS_CASE(name, text)                                                                                 \
@@ -25,13 +27,7 @@ bool caucus_status_is_final(caucus_status status) {
            status == CAUCUS_E_OVER || status == CAUCUS_E_BUDGET;
 }
 
-/* An error is one line on somebody's terminal, and may quote what a stranger wrote: no control characters. */
-static void one_line(char *text) {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
-
+/* An error is one line on somebody's terminal, and may quote what a stranger wrote. */
 static void fill(caucus_error *ret, caucus_status status, int os_error, const char *field, const char *format,
                  va_list args) {
     if (ret == NULL)
@@ -40,8 +36,8 @@ static void fill(caucus_error *ret, caucus_status status, int os_error, const ch
     if (vsnprintf(ret->text, sizeof ret->text, format, args) < 0)
         (void)snprintf(ret->text, sizeof ret->text, "%s", caucus_status_text(status));
     (void)snprintf(ret->field, sizeof ret->field, "%s", field != NULL ? field : "");
-    one_line(ret->text);
-    one_line(ret->field);
+    caucus_printable(ret->text);
+    caucus_printable(ret->field);
 }
 
 caucus_status caucus_fail(caucus_error *ret_error, caucus_status status, const char *field, const char *format, ...) {
@@ -86,7 +82,7 @@ caucus_status caucus_fail_os(caucus_error *ret_error, caucus_status status, int 
 caucus_status caucus_fail_hint(caucus_error *ret_error, caucus_status status, const char *hint) {
     if (ret_error != NULL) {
         (void)snprintf(ret_error->hint, sizeof ret_error->hint, "%s", hint);
-        one_line(ret_error->hint);
+        caucus_printable(ret_error->hint);
     }
     return status;
 }

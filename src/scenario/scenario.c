@@ -3,6 +3,7 @@
 #include "scenario/scenario.h"
 
 #include "num/error_line.h"
+#include "num/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,9 +52,7 @@ static caucus_scenario_field field_of_setting(const char *name) {
 }
 
 void caucus_complaint_clean(caucus_complaint *complaint) {
-    for (char *c = complaint->line; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    caucus_printable(complaint->line);
 }
 
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,

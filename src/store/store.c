@@ -256,7 +256,7 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
                                 caucus_error *ret_error) {
     caucus_store *store = calloc(1, sizeof *store);
     if (store != NULL) {
-        store->lock = -1;
+        store->locked_dir = store->lock = -1;
         store->mark.fd = -1;
         memcpy(store->plan, plan_hash, sizeof store->plan);
         store->dir = strdup(dir);
@@ -266,7 +266,7 @@ caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bo
         caucus_store_close(store);
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     }
-    caucus_status status = caucus_store_take_dir(dir, &store->lock, ret_error);
+    caucus_status status = caucus_store_take_dir(dir, &store->locked_dir, &store->lock, ret_error);
     if (status == CAUCUS_OK)
         status = open_db(store, plan_hash, seeded, ret_error);
     if (status != CAUCUS_OK && store->db != NULL) /* what we refuse, we leave as it is */
@@ -295,6 +295,8 @@ void caucus_store_close(caucus_store *store) {
         (void)!ftruncate(store->lock, 0);
         close(store->lock);
     }
+    if (store->locked_dir >= 0)
+        close(store->locked_dir);
     free(store->dir);
     free(store->path);
     free(store);

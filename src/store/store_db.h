@@ -30,6 +30,7 @@ struct caucus_store {
     sqlite3 *db;
     char *dir, *path; /* as given, and of the database */
     int lock;         /* descriptor of DIR/lock, -1 if not held */
+    int locked_dir;   /* descriptor of DIR, locked too; -1 if not held */
     uint8_t plan[32];
     caucus_commit_mark mark;
     uint8_t chain[CAUCUS_CHAIN_BYTES]; /* over the announcements committed */
@@ -59,8 +60,9 @@ caucus_status caucus_store_identify(sqlite3 *db, const char *path, bool *ret_fre
 /* The lines of the ledger, verified one by one; *ret = NULL if there are none. */
 caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error);
 
-/* The directory: made if need be, locked. On success *ret_lock is a descriptor; closing it gives the lock back. */
-caucus_status caucus_store_take_dir(const char *dir, int *ret_lock, caucus_error *ret_error);
+/* The directory: made if need be, locked. On success *ret_dir and *ret_lock are descriptors; closing them gives the
+ * locks back. */
+caucus_status caucus_store_take_dir(const char *dir, int *ret_dir, int *ret_lock, caucus_error *ret_error);
 /* An empty file of mode 0600 if there is none; an existing one is made 0600. */
 caucus_status caucus_store_touch(const char *path, caucus_error *ret_error);
 /* "DIR/NAME", to be freed; NULL without memory. */

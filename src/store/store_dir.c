@@ -2,8 +2,10 @@
 /* store_dir.c: the coordinator's directory: who may read it, and who has it now.
  *
  * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the
- * umask. The lock is an flock on DIR/lock: it ends with the process, however that ends. The number of the process
- * stands in the file only to help people; nothing is decided by it. */
+ * umask. Two locks keep a second coordinator out, and both end with the process, however that ends: an flock on the
+ * directory itself, which nobody can take away while the state stays where it is, and one on DIR/lock, for file systems
+ * that lock no directory and for programs of older versions. Whoever removes DIR/lock opens nothing. The number of the
+ * process stands in that file only to help people; nothing is decided by it. */
 #include "store/store_db.h"
 
 #include <errno.h>
@@ -74,9 +76,10 @@ caucus_status caucus_store_touch(const char *path, caucus_error *ret_error) {
     return caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
 }
 
+/* fd: DIR/lock, or -1 if it is not there. */
 static caucus_status refuse_locked(const char *dir, int fd, caucus_error *ret_error) {
     char text[16] = "";
-    ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    ssize_t got = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
     long pid = got > 0 ? strtol(text, NULL, 10) : 0;
     if (pid > 0)
         return caucus_fail(ret_error, CAUCUS_E_BUSY, "",
@@ -106,15 +109,39 @@ static caucus_status take_lock(const char *dir, const char *path, int *ret_lock,
     return CAUCUS_OK;
 }
 
-caucus_status caucus_store_take_dir(const char *dir, int *ret_lock, caucus_error *ret_error) {
+/* *ret_fd: the directory, locked where its file system can do that. */
+static caucus_status lock_dir(const char *dir, const char *path, int *ret_fd, caucus_error *ret_error) {
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_io(dir, "", ret_error);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        int lock = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        caucus_status status = refuse_locked(dir, lock, ret_error);
+        if (lock >= 0)
+            close(lock);
+        close(fd);
+        return status;
+    }
+    *ret_fd = fd;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_store_take_dir(const char *dir, int *ret_dir, int *ret_lock, caucus_error *ret_error) {
     caucus_status status = make_dir(dir, ret_error);
     if (status != CAUCUS_OK)
         return status;
     char *path = caucus_store_join(dir, "lock");
     if (path == NULL)
         return no_memory(ret_error);
-    status = take_lock(dir, path, ret_lock, ret_error);
+    int fd = -1;
+    status = lock_dir(dir, path, &fd, ret_error);
+    if (status == CAUCUS_OK)
+        status = take_lock(dir, path, ret_lock, ret_error);
     free(path);
+    if (status == CAUCUS_OK)
+        *ret_dir = fd;
+    else if (fd >= 0)
+        close(fd);
     return status;
 }
 

@@ -73,8 +73,11 @@ ended "$server" "words" 0
 says "$work/words.out" "to go on: the same command with --state $work/words" ||
     bad "it does not say how to go on: $(cat "$work/words.out")"
 
-# A finished run, started again: it stays for clients that have not heard of the end, at most --linger.
+# A finished run, started again: it stays for clients that have not heard of the end, at most --linger, and says so.
 start_coordinator stopped "$plan" 0 "${security[@]}" --linger 0.2
+says "$work/stopped.err" "this run was over after step" || bad "finished: it does not say: $(cat "$work/stopped.err")"
+says "$work/stopped.err" "answering clients that have not heard of it, for 0.2 seconds" ||
+    bad "finished: it does not say what it does: $(cat "$work/stopped.err")"
 ended "$server" "finished, started again" 0
 [ "$(field finished "$work/stopped.out")" = true ] || bad "finished, started again: $(cat "$work/stopped.out")"
 # A page that stays (--stay), told to end many times over: the first is heard, the others find nothing to stop.
@@ -84,11 +87,31 @@ for i in 1 2 3; do
     pid[i]=$client
 done
 for i in 1 2 3; do ended "${pid[i]}" "a client of a page that stays" 0; done
-until_true 30 says "$work/stays.err" "the status page stays" || bad "the page does not stay: $(cat "$work/stays.err")"
+until_true 30 says "$work/stays.err" "page and coordinator stay until this program is stopped" || bad "the page does not stay: $(cat "$work/stays.err")"
 while kill -TERM "$server" 2>/dev/null; do :; done &
 flood=$!
 ended "$server" "--stay, signals without end" 0
 kill "$flood" 2>/dev/null || true
 wait "$flood" 2>/dev/null || true
+
+# A client that was away when the run ended: a coordinator that stays tells it so, and it plays to its end: 0.
+start_coordinator away "$plan" 0 "${security[@]}" --deadline 0.05 --quorum 2 --linger 0.1 --stay
+fixed=$port
+for i in 1 2 3; do
+    start_client away "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/away.$i.state" --pace 5
+    pid[i]=$client
+done
+until_true 20 has_lines "$work/away.3.1.out" 5 || bad "away: no 5 rounds were played"
+kill -9 "${pid[3]}"
+exit_code "${pid[3]}"
+for i in 1 2; do ended "${pid[i]}" "away: client $i" 0; done
+until_true 20 says "$work/away.err" "page and coordinator stay" || bad "away: $(cat "$work/away.err")"
+[ "$(field finished "$work/away.out")" = true ] || bad "away: no summary when the run was over: $(cat "$work/away.out")"
+start_client away "$plan" "$fixed" 3 --insecure --client 3 --state "$work/away.3.state"
+ended "$client" "a client that comes when the run is over" 0
+experts away 3 >"$work/away.played"
+cmp -s "$work/away.played" "$work/away.1.1.out" || bad "away: client 3 plays otherwise"
+kill -TERM "$server"
+ended "$server" "away: the coordinator that stayed" 0
 
 done_with "stop"

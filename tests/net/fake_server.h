@@ -18,12 +18,20 @@ struct caucus_server {
     caucus_announcement history[FAKE_ANNOUNCEMENTS];
     uint32_t announced;
     uint8_t presence[FAKE_CLIENTS];
+    bool busy; /* a decision is being committed, and the disk does not answer */
 };
 
-void caucus_server_get_status(caucus_server *server, caucus_server_status *ret) {
+bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_server_status *ret,
+                              uint8_t *ret_presence) {
+    (void)wait_ms;
     pthread_mutex_lock(&server->lock);
-    *ret = server->status;
+    bool taken = !server->busy;
+    if (taken)
+        *ret = server->status;
+    if (taken && ret_presence)
+        memcpy(ret_presence, server->presence, server->status.clients);
     pthread_mutex_unlock(&server->lock);
+    return taken;
 }
 
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room) {
@@ -33,12 +41,6 @@ uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_ann
         ret[i] = server->history[first + i];
     pthread_mutex_unlock(&server->lock);
     return total;
-}
-
-void caucus_server_presence(caucus_server *server, uint8_t *ret) {
-    pthread_mutex_lock(&server->lock);
-    memcpy(ret, server->presence, server->status.clients);
-    pthread_mutex_unlock(&server->lock);
 }
 
 /* For tests: announce `expert` asking for `block`, as a coordinator would. */

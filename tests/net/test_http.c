@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -164,8 +165,8 @@ static void paths_and_methods(void **state) {
     (void)state;
     fill_server();
     caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
-    static const char *const paths[] = {"/",       "/api/v1/status", "/metrics", "/healthz",
-                                        "/app.js", "/style.css",     "/icon.svg"};
+    static const char *const paths[] = {"/",       "/api/v1/status", "/metrics",   "/healthz", "/livez",
+                                        "/readyz", "/app.js",        "/style.css", "/icon.svg"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         expect(http, "GET", paths[i], NULL, 200);
         expect(http, "HEAD", paths[i], NULL, 200);
@@ -658,6 +659,70 @@ static void slow_requests_end(void **state) {
     caucus_http_close(http);
 }
 
+/* A probe, from an address of its own or one that slow readers have, while nobody's time is over. */
+static void expect_probe(const caucus_http *http, uint32_t last, const char *path) {
+    int fd = dial_from(http, last);
+    struct timeval most = {.tv_sec = 60}; /* a test that hangs must end */
+    char request[128], answer[64] = "";
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most), 0);
+    int bytes =
+        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    assert_true(send(fd, request, (size_t)bytes, MSG_NOSIGNAL) == bytes);
+    assert_true(recv(fd, answer, sizeof answer - 1, 0) > 12);
+    assert_memory_equal(answer, "HTTP/1.1 200", 12);
+    (void)close(fd);
+}
+
+/* 32 of one address that never finish a request, then 200: probes are answered, before the slow ones' time is over:
+ * they have not been ended for it, as the first 32 show. */
+static void slow_readers_keep_no_probe_out(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    int fd[200];
+    char byte;
+    for (int i = 0; i < 200; i++) {
+        fd[i] = dial_from(http, 1);
+        assert_true(send(fd[i], "GET /", 5, MSG_NOSIGNAL) == 5);
+        if (i == 31) {
+            expect_probe(http, 1, "/livez");
+            expect_probe(http, 1, "/readyz");
+            for (int j = 0; j < 32; j++)
+                assert_true(recv(fd[j], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+        }
+    }
+    expect_probe(http, 1, "/livez");
+    expect_probe(http, 3, "/readyz");
+    for (int i = 0; i < 200; i++)
+        (void)close(fd[i]);
+    caucus_http_close(http);
+}
+
+/* A disk that hangs holds up a decision, not the pages: what is alive says so, what is not ready says why. */
+static void a_hanging_disk_is_not_ready_and_alive(void **state) {
+    (void)state;
+    fill_server();
+    server.busy = true;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    expect(http, "GET", "/livez", NULL, 200);
+    expect(http, "GET", "/readyz", NULL, 503);
+    expect(http, "GET", "/", NULL, 503); /* nothing was ever seen */
+    pthread_mutex_lock(&server.lock);
+    server.busy = false;
+    pthread_mutex_unlock(&server.lock);
+    usleep(150000); /* a view is not taken more often */
+    expect(http, "GET", "/readyz", NULL, 200);
+    expect(http, "GET", "/", NULL, 200);
+    pthread_mutex_lock(&server.lock);
+    server.busy = true;
+    pthread_mutex_unlock(&server.lock);
+    usleep(150000);
+    expect(http, "GET", "/readyz", NULL, 503);
+    expect(http, "GET", "/metrics", NULL, 200); /* as last seen */
+    caucus_http_close(http);
+    server.busy = false;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_and_methods),
@@ -674,6 +739,8 @@ int main(void) {
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
         cmocka_unit_test(hostile_bytes),
         cmocka_unit_test(slow_requests_end),
+        cmocka_unit_test(slow_readers_keep_no_probe_out),
+        cmocka_unit_test(a_hanging_disk_is_not_ready_and_alive),
     };
     return cmocka_run_group_tests(tests, make_plan, free_plan);
 }

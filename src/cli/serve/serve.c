@@ -2,6 +2,7 @@
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/complain.h"
 #include "cli/serve/serve_print.h"
+#include "cli/serve/serve_stay.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
@@ -73,7 +74,7 @@ static const caucus_option options[] = {
     {"loops", "N", "one per core", "event loops"},
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
-    {"stay", NULL, NULL, "after the end, keep the status page until stopped"},
+    {"stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped"},
     {"name", "NAME", "live", "of the run, for the page and the ledger"},
     {"format", "NAME", "text", "text or json"},
     {"quiet", NULL, NULL, "no remarks while it runs"},
@@ -93,10 +94,20 @@ typedef struct serving {
     bool json, quiet, seeded;
     caucus_server *server;
     caucus_http *http;
+    caucus_staying staying;
 } serving;
 
 static caucus_server *running; /* for the signal handler */
 static volatile sig_atomic_t stopped;
+
+/* Before there is a coordinator a signal ends the process where it is, and that is in order: nothing has left, and
+ * whatever is half made is found by the next start as after SIGKILL. */
+static void end_start(int number) {
+    static const char words[] = "caucus serve: stopped before it listened\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(CAUCUS_EXIT_DONE);
+}
 
 static void on_signal(int number) {
     (void)number;
@@ -289,10 +300,6 @@ static bool read_options(serving *s) {
               stderr);
         return false;
     }
-    if (is_on(s, OPTION_STAY) && !s->value[OPTION_HTTP]) {
-        fputs("caucus serve: --stay: keeps the status page — give --http HOST:PORT too\n", stderr);
-        return false;
-    }
     if (s->value[OPTION_TOKEN] && !s->value[OPTION_HTTP]) {
         fputs("caucus serve: --token: is for the status page — give --http HOST:PORT too\n", stderr);
         return false;
@@ -330,6 +337,13 @@ static void log_line(void *user, int level, const char *line) {
     fprintf(stderr, "caucus serve: %s%s\n", when, line);
 }
 
+static void summarise(void *user) {
+    const serving *s = user;
+    caucus_server_status now;
+    caucus_server_get_status(s->server, &now);
+    caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
+}
+
 static int open_all(serving *s) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, &error);
@@ -347,6 +361,13 @@ static int open_all(serving *s) {
     set->name = s->value[OPTION_NAME];
     set->log = log_line;
     set->log_user = s;
+    set->stay = is_on(s, OPTION_STAY);
+    set->over = caucus_stay_over;
+    set->over_user = &s->staying;
+    s->staying.json = s->json;
+    s->staying.quiet = s->quiet;
+    s->staying.summary = summarise;
+    s->staying.user = s;
     caucus_http_settings http = {.listen = s->value[OPTION_HTTP],
                                  .token = s->token[0] ? s->token : NULL,
                                  .name = s->value[OPTION_NAME],
@@ -358,25 +379,10 @@ static int open_all(serving *s) {
     status = caucus_server_open(set, &s->server, &error);
     if (status != CAUCUS_OK)
         return fail(status, &error);
-    if (!http.listen)
-        return 0;
-    status = caucus_http_open(s->server, &http, &s->http, &error);
+    if (http.listen)
+        status = caucus_http_open(s->server, &http, &s->http, &error);
+    s->staying.http = s->http;
     return status == CAUCUS_OK ? 0 : fail(status, &error);
-}
-
-/* The run is over and all is said; only the page is left. Whoever reads our lines hears when it has been seen. */
-static void stay(const serving *s) {
-    bool told = !s->json;
-    fflush(stdout);
-    if (!s->quiet)
-        fputs("caucus serve: the status page stays until this program is stopped\n", stderr);
-    while (!stopped) {
-        (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-        if (!told && caucus_http_shown(s->http)) {
-            caucus_serve_page_shown();
-            told = true;
-        }
-    }
 }
 
 static int serve(serving *s) {
@@ -401,16 +407,14 @@ static int serve(serving *s) {
     caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), caucus_plan_hash_text(s->plan),
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};
-    caucus_status status = caucus_server_run(s->server, &error);
-    if (!is_on(s, OPTION_STAY) || status != CAUCUS_OK)
-        caucus_on_signals(SIG_DFL);
+    bool said = false;
+    caucus_status status = is_on(s, OPTION_STAY) ? caucus_stay_run(s->server, &s->staying, &said, &error)
+                                                 : caucus_server_run(s->server, &error);
+    caucus_on_signals(SIG_DFL);
     if (status != CAUCUS_OK)
         return fail(status, &error);
-    caucus_server_status now;
-    caucus_server_get_status(s->server, &now);
-    caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
-    if (is_on(s, OPTION_STAY) && now.finished)
-        stay(s);
+    if (!said)
+        summarise(s);
     return CAUCUS_EXIT_DONE;
 }
 
@@ -427,6 +431,7 @@ int caucus_cli_serve(int argc, char **argv) {
         print_help();
         return CAUCUS_EXIT_DONE;
     }
+    caucus_on_signals(end_start);
     if (code == 0)
         code = read_options(&s) ? read_budget(&s) : CAUCUS_EXIT_USAGE;
     if (code == 0)

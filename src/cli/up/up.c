@@ -70,12 +70,12 @@ static void print_help(void) {
 }
 
 int caucus_up_say(const char *format, ...) {
+    char line[2048];
     va_list args;
     va_start(args, format);
-    fputs("caucus up: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    fprintf(stderr, "caucus up: %s\n", line);
     return CAUCUS_EXIT_USAGE;
 }
 

@@ -30,12 +30,13 @@ typedef struct caucus_up {
     bool opened;                                  /* something was started that shows it */
     bool shown;                                   /* somebody has loaded it */
     double start, seconds;
+    pid_t watcher; /* removes the directory if this process is killed; 0: none */
+    int watched;   /* it waits for the end of this pipe */
 } caucus_up;
 
 /** Set by a signal: end everything. */
 extern volatile int caucus_up_stop;
 
-/** Monotonic seconds. */
 /** "caucus up: ..." on standard error. Returns: CAUCUS_EXIT_USAGE. */
 int caucus_up_say(const char *format, ...) CAUCUS_PRINTF(1, 2);
 
@@ -46,7 +47,7 @@ void caucus_up_file(const caucus_up *u, caucus_up_path ret, const char *format, 
 /** The directory, certificates and the plan. Returns: 0 or an exit code; it has said why. */
 int caucus_up_make_files(caucus_up *u);
 /** What --keep does not keep. */
-void caucus_up_remove_files(const caucus_up *u);
+void caucus_up_remove_files(caucus_up *u);
 
 /* up_processes.c */
 /** Returns: 0 when it listens (u->connect, u->page), or an exit code. */

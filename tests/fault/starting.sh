@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SIGTERM while the coordinator starts, at any moment: it ends with 0 and one line; the next start finds nothing wrong.
+# A lock file that somebody removes lets no second coordinator in.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+seed=24 adversary=halving clients=1 security=(--insecure)
+plan=$work/plan.yaml
+make_plan "$plan" --clients 1 --experts 4 --rounds 16 --epsilon 60 --trust coordinator
+
+# In the middle for sure: it waits for whoever writes its token.
+mkfifo "$work/token"
+"$CAUCUS" serve --plan "$plan" --state "$work/waits" --listen 127.0.0.1:0 --insecure --http 127.0.0.1:0 \
+    --token "$work/token" >"$work/waits.out" 2>"$work/waits.err" &
+server=$!
+waits() { grep -qs openat /proc/$server/syscall || grep -qs 'S (sleeping)' /proc/$server/status; }
+until_true 20 waits || bad "it does not wait for its token"
+kill -TERM "$server"
+ended "$server" "SIGTERM while it reads its files" 0
+says "$work/waits.err" "stopped before it listened" || bad "it does not say so: $(cat "$work/waits.err")"
+
+# At moments of the machine's choosing.
+for i in $(seq 12); do
+    "$CAUCUS" serve --plan "$plan" --state "$work/early" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
+        >"$work/early.out" 2>"$work/early.err" &
+    server=$!
+    for _ in $(seq $((i * 40))); do :; done
+    until_true 20 test -e "/proc/$server/exe" || true
+    [ "$(readlink "/proc/$server/exe")" = "$(realpath "$CAUCUS")" ] || sleep 0.01
+    kill -TERM "$server"
+    exit_code "$server"
+    # 143: it was not yet this program, or had not yet read its words
+    { [ "$code" -eq 0 ] || { [ "$code" -eq 143 ] && [ ! -s "$work/early.err" ]; }; } ||
+        bad "SIGTERM at the start: exit code $code: $(cat "$work/early.err")"
+done
+start_coordinator early "$plan" 0 "${security[@]}"
+start_client early "$plan" "$port" 1 --insecure --client 1
+ended "$client" "after the signals: client" 0
+ended "$server" "after the signals" 0
+
+# `rm lock`.
+start_coordinator locked "$plan" 0 "${security[@]}"
+rm "$work/locked/lock"
+wrong 1 "is in use by another process" "$CAUCUS" serve --plan "$plan" --state "$work/locked" --listen 127.0.0.1:0 \
+    --seed 24 --insecure
+start_client locked "$plan" "$port" 1 --insecure --client 1
+ended "$client" "after rm lock: client" 0
+ended "$server" "after rm lock" 0
+done_with "starting"
