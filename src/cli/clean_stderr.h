@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /** From now on whatever is printed to stderr is cleaned (num/printable.h): words of a command line, names of files and
- *  what strangers sent may stand in any remark, and none of them moves a cursor or begins a line of its own. One call of
- *  fprintf() is one line: only its last newline stays. */
+ *  what strangers sent may stand in any remark, and none of them moves a cursor or begins a line of its own. One call
+ *  of fprintf() is one line: only its last newline stays. */
 void caucus_clean_stderr(void);
 
 /** Standard error as it is, for progress bars, which do move the cursor. */

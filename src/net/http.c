@@ -250,8 +250,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 
 /* libmicrohttpd's timeout starts again with every byte, so that a few connections that send one now and then would keep
  * everybody else out for ever. Here each request has a time of its own, whatever trickles in; and where all places are
- * taken a newcomer gets one at once, that of the connection which has waited longest. Whoever holds places by being slow
- * (and a probe is not: it asks and goes) gives them up, and no number of them keeps a probe out. */
+ * taken a newcomer gets one at once, that of the connection which has waited longest. Whoever holds places by being
+ * slow (and a probe is not: it asks and goes) gives them up, and no number of them keeps a probe out. */
 static void make_room(caucus_http *http) {
     visitor *oldest = NULL;
     size_t open = 0;

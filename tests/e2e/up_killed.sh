@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `caucus up`, killed without being asked (SIGKILL) while keys are made and while it plays: no process stays, and no key.
+# `caucus up`, killed without being asked (SIGKILL) while keys are made and while it plays: no process stays, no key.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/caucus-killed.XXXXXX")

@@ -87,7 +87,8 @@ for i in 1 2 3; do
     pid[i]=$client
 done
 for i in 1 2 3; do ended "${pid[i]}" "a client of a page that stays" 0; done
-until_true 30 says "$work/stays.err" "page and coordinator stay until this program is stopped" || bad "the page does not stay: $(cat "$work/stays.err")"
+until_true 30 says "$work/stays.err" "page and coordinator stay until this program is stopped" ||
+    bad "the page does not stay: $(cat "$work/stays.err")"
 while kill -TERM "$server" 2>/dev/null; do :; done &
 flood=$!
 ended "$server" "--stay, signals without end" 0

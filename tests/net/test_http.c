@@ -10,11 +10,11 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>

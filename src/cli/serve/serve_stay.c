@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve_stay.c: see serve_stay.h. The coordinator runs in a thread of its own, so that this one can look at the page. */
+/* serve_stay.c: see serve_stay.h. The coordinator runs in a thread of its own; this one looks at the page meanwhile. */
 #include "cli/serve/serve_stay.h"
 
 #include "cli/serve/serve_print.h"
