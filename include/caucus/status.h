@@ -55,7 +55,9 @@ extern "C" {
     X(E_STOPPED, "stopped before the end")                                                                             \
     X(E_REFUSED, "refused for good")                                                                                   \
     X(E_ROLLED_BACK, "this is an older copy: later decisions have been made")                                          \
-    X(E_OVER, "the run is over")
+    X(E_OVER, "the run is over")                                                                                       \
+    X(E_DAMAGED, "what was kept is damaged: the run cannot go on")                                                     \
+    X(E_LOST, "the state that this depends on is gone")
 
 /** What became of a call. */
 typedef enum caucus_status {
@@ -81,7 +83,7 @@ typedef struct caucus_error {
 CAUCUS_API const char *caucus_status_text(caucus_status status);
 
 /** True for what was refused for good: neither coming again nor starting again can help (another plan, a budget that
- *  does not allow it, refused, rolled back, over). */
+ *  does not allow it, refused, rolled back, over, damaged, lost). */
 CAUCUS_API bool caucus_status_is_final(caucus_status status);
 
 /** Fill an error (NULL is allowed and ignored) and return the status, for `return caucus_fail(...)`. */

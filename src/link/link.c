@@ -210,7 +210,7 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
     }
     if (link->born && frame->answered > 0 && !link->new_device &&
         link->plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "state",
+        return caucus_fail(ret_error, CAUCUS_E_LOST, "state",
                            "lost: reports of this client were counted, and without their state noise would be drawn "
                            "again for the same losses");
     if (link->born && !link->new_device)

@@ -38,7 +38,7 @@ caucus_status caucus_budget_open(caucus_server *s, const char *label, bool trial
     char tag[CAUCUS_RUN_TAG_BYTES];
     size_t at;
     if (!caucus_run_tag_of(label, &at, tag))
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "state",
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "state",
                            "%.100s: was begun without a run number, so no ledger can know it again", s->set.state_dir);
     memcpy(words, label, at + CAUCUS_RUN_TAG_BYTES);
     words[at + CAUCUS_RUN_TAG_BYTES] = '\0';

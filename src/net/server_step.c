@@ -452,7 +452,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
         return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     if (status != CAUCUS_OK)
         return caucus_fail_hint(ret_error,
-                                caucus_fail(ret_error, CAUCUS_E_OVER, "state",
+                                caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state",
                                             "%.60s: the machine's state is damaged (%.60s)", s->set.state_dir,
                                             caucus_status_text(status)),
                                 no_older_copy);
@@ -471,7 +471,7 @@ static caucus_status restore(caucus_server *s, const uint8_t *state, size_t byte
     if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
         return caucus_fail_hint(
             ret_error,
-            caucus_fail(ret_error, CAUCUS_E_OVER, "state", "%.60s: history and state do not fit", s->set.state_dir),
+            caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state", "%.60s: history and state do not fit", s->set.state_dir),
             no_older_copy);
     s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
@@ -491,7 +491,7 @@ static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
         if (e->kind == CAUCUS_ENTRY_RUN)
             return caucus_budget_open(s, e->what, false, ret_error);
     }
-    return caucus_fail(ret_error, CAUCUS_E_OVER, "state", "%.100s: its ledger names no run", s->set.state_dir);
+    return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state", "%.100s: its ledger names no run", s->set.state_dir);
 }
 
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {

@@ -24,7 +24,8 @@ const char *caucus_status_text(caucus_status status) {
 
 bool caucus_status_is_final(caucus_status status) {
     return status == CAUCUS_E_MISMATCH || status == CAUCUS_E_REFUSED || status == CAUCUS_E_ROLLED_BACK ||
-           status == CAUCUS_E_OVER || status == CAUCUS_E_BUDGET;
+           status == CAUCUS_E_OVER || status == CAUCUS_E_BUDGET || status == CAUCUS_E_DAMAGED ||
+           status == CAUCUS_E_LOST;
 }
 
 /* An error is one line on somebody's terminal, and may quote what a stranger wrote. */

@@ -102,7 +102,7 @@ static caucus_status check_meta(caucus_store *store, const uint8_t plan_hash[32]
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_store_fail(store->db, store->path, "reading", ret_error);
     else if (has == NULL)
-        status = caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
+        status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (no plan in it) — " CAUCUS_STORE_OVER,
                              caucus_path_tail(store->path));
     else if (memcmp(has, plan_hash, 32) != 0)
         status = refuse_plan(store, has, plan_hash, ret_error);
@@ -130,7 +130,7 @@ static caucus_status find_end(caucus_store *store, caucus_error *ret_error) {
             return status;
     }
     if (last != count - 1 || state != last || line != lines || last == INT64_MAX)
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+        return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                            "%s: damaged (parts not of the same commit) — " CAUCUS_STORE_OVER,
                            caucus_path_tail(store->path));
     store->next_serial = (uint64_t)count;
@@ -193,7 +193,7 @@ static caucus_status check_mark(caucus_store *store, caucus_error *ret_error) {
                            caucus_path_tail(store->path), (unsigned long long)f.count,
                            (unsigned long long)store->mark.count);
     if (f.count > store->mark.count + 1 || memcmp(f.at_mark, store->mark.chain, sizeof f.at_mark) != 0)
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+        return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                            "%s: damaged (not the announcements that were made) — " CAUCUS_STORE_OVER,
                            caucus_path_tail(store->path));
     return f.count == store->mark.count ? CAUCUS_OK : caucus_mark_write(&store->mark, f.count, store->chain, ret_error);

@@ -16,7 +16,7 @@ typedef struct caucus_store caucus_store;
 /** Open or create.
  *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_CONFLICT (a private run
  *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH
- *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_OVER (damaged),
+ *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_DAMAGED (damaged),
  *           CAUCUS_E_ROLLED_BACK (it holds fewer announcements than were made: an older copy, or a log that is damaged
  *           or gone), CAUCUS_E_FORMAT (not a store, or one of another version). */
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,

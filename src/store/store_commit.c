@@ -125,7 +125,7 @@ static caucus_status check_seal(const caucus_store *s, const uint8_t *state, siz
     const void *kept = sqlite3_column_blob(row, 1);
     if (kept != NULL && sqlite3_column_bytes(row, 1) == (int)sizeof seal && memcmp(seal, kept, sizeof seal) == 0)
         return CAUCUS_OK;
-    return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+    return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                        "%s: damaged (the state is not the one that was committed) — " CAUCUS_STORE_OVER,
                        caucus_path_tail(s->path));
 }
@@ -147,7 +147,7 @@ caucus_status caucus_store_state(caucus_store *s, uint8_t **ret_state, size_t *r
             status = check_seal(s, state, bytes, row, ret_error);
         } else
             status = blob == NULL && bytes == 0 && sqlite3_errcode(s->db) != SQLITE_NOMEM
-                         ? caucus_fail(ret_error, CAUCUS_E_OVER, "",
+                         ? caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                                        "%s: damaged (an empty state) — " CAUCUS_STORE_OVER, caucus_path_tail(s->path))
                          : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     } else if (code != SQLITE_DONE) {
@@ -204,7 +204,7 @@ caucus_status caucus_store_announcements(caucus_store *s, void (*each)(void *use
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else
-                status = caucus_fail(ret_error, CAUCUS_E_OVER, "",
+                status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                                      "%s: announcement %" PRIu64 " is damaged — " CAUCUS_STORE_OVER,
                                      caucus_path_tail(s->path), serial);
         }

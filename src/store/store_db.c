@@ -14,7 +14,7 @@ caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", path, caucus_status_text(CAUCUS_E_MEMORY));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER, path,
+        return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER, path,
                            sqlite3_errmsg(db));
     case SQLITE_FULL:
         return caucus_fail(ret_error, CAUCUS_E_FULL, "", "%s%s%s: the disk is full — make room and start again", path,
@@ -53,7 +53,7 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
     if (text == NULL)
         status = caucus_store_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
-        status = caucus_fail(ret_error, CAUCUS_E_OVER, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
+        status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
                              caucus_path_tail(path), text);
     sqlite3_finalize(statement);
     return status;

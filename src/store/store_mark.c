@@ -66,7 +66,7 @@ static caucus_status read_places(caucus_commit_mark *mark, const uint8_t plan_ha
         any = true;
     }
     if (!any)
-        return caucus_fail(ret_error, CAUCUS_E_OVER, "",
+        return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "",
                            "%s: damaged: how far the run had come cannot be told — " CAUCUS_STORE_OVER,
                            caucus_path_tail(mark->path));
     if (memcmp(mark->plan, plan_hash, sizeof mark->plan) != 0)

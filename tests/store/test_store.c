@@ -220,7 +220,7 @@ static void a_lost_state_is_not_begun_anew(void **state) {
     assert_int_equal(unlink(mark), 0);
     store_refused(dir, CAUCUS_E_ROLLED_BACK, "the file 'mark' is gone");
     file_write(mark, mark_bytes, mark_size / 8);
-    store_refused(dir, CAUCUS_E_OVER, "mark: damaged");
+    store_refused(dir, CAUCUS_E_DAMAGED, "mark: damaged");
     file_write(mark, mark_bytes, mark_size);
     caucus_store_close(store_opened(dir));
     free(mark_bytes);
@@ -260,12 +260,12 @@ static void an_altered_file_is_noticed(void **state) {
         bool opens; /* then the ledger or the announcements must complain */
         caucus_status want;
     } cases[] = {
-        {"DELETE FROM meta", "no plan in it", false, CAUCUS_E_OVER},
-        {"DELETE FROM state", "not of the same commit", false, CAUCUS_E_OVER},
-        {"UPDATE state SET serial=2", "not of the same commit", false, CAUCUS_E_OVER},
-        {"DELETE FROM announcement WHERE serial=1", "not of the same commit", false, CAUCUS_E_OVER},
-        {"DELETE FROM announcement WHERE serial=3", "not of the same commit", false, CAUCUS_E_OVER},
-        {"DELETE FROM ledger WHERE line=2", "not of the same commit", false, CAUCUS_E_OVER},
+        {"DELETE FROM meta", "no plan in it", false, CAUCUS_E_DAMAGED},
+        {"DELETE FROM state", "not of the same commit", false, CAUCUS_E_DAMAGED},
+        {"UPDATE state SET serial=2", "not of the same commit", false, CAUCUS_E_DAMAGED},
+        {"DELETE FROM announcement WHERE serial=1", "not of the same commit", false, CAUCUS_E_DAMAGED},
+        {"DELETE FROM announcement WHERE serial=3", "not of the same commit", false, CAUCUS_E_DAMAGED},
+        {"DELETE FROM ledger WHERE line=2", "not of the same commit", false, CAUCUS_E_DAMAGED},
         {"PRAGMA user_version=1", "format 1, this caucus reads format 5 — use the version that made it", false,
          CAUCUS_E_FORMAT},
         {"PRAGMA user_version=3", "format 3, this caucus reads format 5 — use the version that made it", false,
@@ -273,17 +273,17 @@ static void an_altered_file_is_noticed(void **state) {
         {"PRAGMA user_version=6", "format 6, this caucus reads format 5", false, CAUCUS_E_FORMAT},
         {"PRAGMA application_id=7", "some other program's database", false, CAUCUS_E_FORMAT},
         {"UPDATE ledger SET text=replace(text,'check','chalk') WHERE line=3", "ledger: line 3", true, CAUCUS_E_FORMAT},
-        {"UPDATE announcement SET ask=6 WHERE serial=2", "announcement 2 is damaged", false, CAUCUS_E_OVER},
-        {"UPDATE announcement SET expert=-1 WHERE serial=2", "announcement 2 is damaged", false, CAUCUS_E_OVER},
-        {"UPDATE announcement SET list=x'010203' WHERE serial=0", "announcement 0 is damaged", false, CAUCUS_E_OVER},
+        {"UPDATE announcement SET ask=6 WHERE serial=2", "announcement 2 is damaged", false, CAUCUS_E_DAMAGED},
+        {"UPDATE announcement SET expert=-1 WHERE serial=2", "announcement 2 is damaged", false, CAUCUS_E_DAMAGED},
+        {"UPDATE announcement SET list=x'010203' WHERE serial=0", "announcement 0 is damaged", false, CAUCUS_E_DAMAGED},
         {"UPDATE announcement SET list=zeroblob(4096) WHERE serial=0", "announcement 0 is damaged", false,
-         CAUCUS_E_OVER},
+         CAUCUS_E_DAMAGED},
         {"UPDATE announcement SET expert=5 WHERE serial=2", "not the announcements that were made", false,
-         CAUCUS_E_OVER},
+         CAUCUS_E_DAMAGED},
         {"UPDATE announcement SET epoch=epoch+1 WHERE serial=3", "not the announcements that were made", false,
-         CAUCUS_E_OVER},
-        {"UPDATE state SET bytes=x''", "an empty state", true, CAUCUS_E_OVER},
-        {"UPDATE state SET bytes=zeroblob(length(bytes))", "not the one that was committed", true, CAUCUS_E_OVER},
+         CAUCUS_E_DAMAGED},
+        {"UPDATE state SET bytes=x''", "an empty state", true, CAUCUS_E_DAMAGED},
+        {"UPDATE state SET bytes=zeroblob(length(bytes))", "not the one that was committed", true, CAUCUS_E_DAMAGED},
     };
     if (system("command -v sqlite3 >/dev/null") != 0)
         skip();

@@ -175,10 +175,10 @@ static void a_damaged_file_is_named(void **state) {
                (const uint8_t *)"this is no database, but long enough to be read as one: "
                                 "0123456789012345678901234567890123456789012345678901234567890123456789",
                126);
-    store_refused(dir, CAUCUS_E_OVER, "coordinator.db: damaged");
-    store_refused(dir, CAUCUS_E_OVER, "the run is over: run no older copy; a new run needs a new directory");
+    store_refused(dir, CAUCUS_E_DAMAGED, "coordinator.db: damaged");
+    store_refused(dir, CAUCUS_E_DAMAGED, "the run is over: run no older copy; a new run needs a new directory");
     file_write(in_place("damaged/coordinator.db"), bytes, size / 2 / 4096 * 4096); /* half of it */
-    store_refused(dir, CAUCUS_E_OVER, "coordinator.db: damaged");
+    store_refused(dir, CAUCUS_E_DAMAGED, "coordinator.db: damaged");
     uint32_t refused = 0;
     for (size_t page = 0; page < size / 4096; page++) { /* a page lost */
         uint8_t *copy = malloc(size);
@@ -191,7 +191,7 @@ static void a_damaged_file_is_named(void **state) {
         if (status == CAUCUS_OK) {
             caucus_store_close(store);
         } else {
-            if ((status != CAUCUS_E_OVER && status != CAUCUS_E_ROLLED_BACK) ||
+            if ((status != CAUCUS_E_DAMAGED && status != CAUCUS_E_ROLLED_BACK) ||
                 strstr(error.text, "coordinator.db") == NULL)
                 fail_msg("page %zu: %s: %s", page, caucus_status_text(status), error.text);
             refused++;
