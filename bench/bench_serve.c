@@ -42,8 +42,8 @@ static played play(side *s, uint32_t announcements) {
     return (played){.seconds = answer.seconds, .cpu = bench_cpu(s->server.pid) - cpu};
 }
 
-/* Seconds that one report takes to add, alone: one machine, m reports a step, values in an arena as the loop has them.
- */
+/* Seconds that one report takes to add, alone: one machine, m reports a step, values in an arena as the loop has
+ * them. */
 static double seconds_adding(const caucus_plan *plan, bool hedge) {
     enum { ARENA = 256 };
     caucus_coordinator *machine = NULL;

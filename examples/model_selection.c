@@ -33,8 +33,8 @@ static double measured_loss(uint32_t device, uint32_t round, uint32_t model) {
     return model == 2 && round > UPDATE ? 0.45 : loss; /* the update of round 400 breaks small-v2 */
 }
 
-/* 1. What is asked for. L* is what the best model may cost a device in all, known beforehand: about 4 answers in 1000.
- */
+/* 1. What is asked for. L* is what the best model may cost a device in all, known beforehand: about 4 answers in
+ * 1000. */
 static caucus_status make_plan(caucus_plan **ret, caucus_error *error) {
     caucus_settings s;
     caucus_settings_init(&s);

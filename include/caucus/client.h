@@ -45,7 +45,7 @@ CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradien
 /** Hear an announcement.
  *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first),
  *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was
- * answered; after CAUCUS_ASK_NOTHING whatever it asks). */
+ *           answered; after CAUCUS_ASK_NOTHING whatever it asks). */
 CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,
                                             const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
 
@@ -73,7 +73,7 @@ CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const 
 
 /** The report that is due, NULL if none is (or if losses are convex and no gradient was set).
  *  Returns: it and its values belong to the client and stand still until the next call of hear() or observe(); asking
- * again before that gives the same bytes: a noisy report is drawn once. */
+ *           again before that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
 
 /** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */

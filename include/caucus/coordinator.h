@@ -20,7 +20,7 @@ typedef struct caucus_coordinator caucus_coordinator;
 
 /** A coordinator of a plan.
  *  In:      plan  borrowed until caucus_coordinator_free(). key: the coordinator's own for this process, copied; each
- * epoch (from one selection to the next) draws from a subkey of it.
+ *           epoch (from one selection to the next) draws from a subkey of it.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key,
                                                 caucus_coordinator **ret) CAUCUS_MUST_CHECK;
@@ -56,7 +56,7 @@ CAUCUS_API void caucus_partial_free(caucus_partial *partial);
 CAUCUS_API uint32_t caucus_partial_answered(const caucus_partial *partial);
 
 /** caucus_coordinator_receive(), into a partial: what the client has sent is noted in the coordinator, what it adds to
- * in the partial. A partial that holds anything must be merged before the step it was counted in is decided. */
+ *  in the partial. A partial that holds anything must be merged before the step it was counted in is decided. */
 CAUCUS_API caucus_status caucus_coordinator_count(caucus_coordinator *coordinator, caucus_partial *partial,
                                                   const caucus_report *report) CAUCUS_MUST_CHECK;
 /** Add a partial in, and empty it. Cost: O(d) if vectors or votes were counted into it, else O(1). */
@@ -68,7 +68,7 @@ CAUCUS_API uint32_t caucus_coordinator_waiting(const caucus_coordinator *coordin
 /** Decide the step on what has come, and make the next announcement. This is the release; there is no way back.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is being asked).
  *  Privacy: the release. Its noise is a function of the epoch's key and of the step, so a step that is decided again
- * from the same saved state has the same noise: let only one of the two verdicts be seen. */
+ *           from the same saved state has the same noise: let only one of the two verdicts be seen. */
 CAUCUS_API caucus_status caucus_coordinator_decide(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 
 /** Selections made so far, and checks made so far (svt). */
@@ -76,7 +76,7 @@ CAUCUS_API uint64_t caucus_coordinator_selections(const caucus_coordinator *coor
 CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
 
 /** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
- * the algorithm has none), and whether it has answered the announcement in force. */
+ *  the algorithm has none), and whether it has answered the announcement in force. */
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,
                                            uint64_t *ret_cost_next, uint64_t *ret_sums_next, bool *ret_answered);
 

@@ -35,8 +35,8 @@ extern "C" {
 /** A client with what a network that fails needs. */
 typedef struct caucus_link caucus_link;
 
-/** Make these bytes durable (write, fsync, rename); false: they are not, and nothing may be sent that depends on them.
- */
+/** Make these bytes durable (write, fsync, rename); false: they are not, and nothing may be sent that depends on
+ *  them. */
 typedef bool (*caucus_link_save)(void *user, const uint8_t *bytes, size_t size);
 
 /* Set up by caucus_link_settings_init(), then changed field by field; it grows at its end. In brackets: what init sets.
@@ -133,14 +133,14 @@ CAUCUS_API bool caucus_link_ready(const caucus_link *link);
 /** True after the last round of a block (or phase), until the coordinator has announced what follows. */
 CAUCUS_API bool caucus_link_awaits(const caucus_link *link);
 /** How long the coordinator keeps a step open, as its last welcome said; 0: until everybody has answered, or nothing
- * was said yet. */
+ *  was said yet. */
 CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
 CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
 /** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
- * turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory
- * for its report: the round counts, and the rest is tried again with the next call of this or of
- * caucus_link_receive(). */
+ *  turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory
+ *  for its report: the round counts, and the rest is tried again with the next call of this or of
+ *  caucus_link_receive(). */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

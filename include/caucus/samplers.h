@@ -27,7 +27,7 @@ CAUCUS_API bool caucus_bernoulli(caucus_stream *stream, uint64_t a, uint64_t b);
 CAUCUS_API bool caucus_bernoulli_exp(caucus_stream *stream, uint64_t a, uint64_t b);
 
 /** P(y) = (1-e^-rate) e^(-rate*y), y = 0, 1, ...; rate > 0, den <= CAUCUS_DEN_MAX. Result < 2^62: a larger one aborts,
- * which has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */
+ *  which has probability e^(-rate*2^62), below 2^-1000 for rate >= 2^-52 (plans keep far away from that). */
 CAUCUS_API int64_t caucus_geometric(caucus_stream *stream, caucus_rational rate);
 CAUCUS_API void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n);
 

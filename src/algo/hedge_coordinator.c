@@ -2,8 +2,8 @@
 /* hedge_coordinator.c: Fed-Hedge (one shared draw per block) and leader (follow the leader, no privacy).
  *
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over
- * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge".
- */
+ * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md,
+ * "Fed-Hedge". */
 #include <stdlib.h>
 
 #include <caucus/select.h>

@@ -106,8 +106,8 @@ static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_
     c->mean_den[y] += (caucus_i128)weight * (caucus_i128)phase_records(c) * c->answered;
 }
 
-/* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127 bits.
- */
+/* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127
+ * bits. */
 static caucus_i128 mean_of(const caucus_coordinator *c, uint32_t y) {
     return c->mean_num[y] * ((caucus_i128)1 << 16) / c->mean_den[y];
 }

@@ -28,13 +28,13 @@ typedef struct caucus_releases {
     uint64_t shares; /* delta > 0: how many there can be; 0 = amounts add up as they are */
 } caucus_releases;
 
-/** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are borrowed.
- */
+/** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are
+ *  borrowed. */
 void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
 
 /** Record what deciding the step `before` with the announcement `after` releases.
  *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (it does not fit: `after` must not be announced), CAUCUS_E_OVERFLOW,
- * CAUCUS_E_MEMORY. */
+ *           CAUCUS_E_MEMORY. */
 caucus_status caucus_releases_record(caucus_releases *r, const caucus_announcement *before,
                                      const caucus_announcement *after, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -111,8 +111,8 @@ typedef struct caucus_audit_command {
 } caucus_audit_command;
 
 /** Run the program until it has printed enough, on both data sets, and judge.
- *  Returns: CAUCUS_OK; CAUCUS_E_PROGRAM (it cannot be run, failed, printed nothing, took too long, printed an
- * output that is no word), CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. The error says which. */
+ *  Returns: CAUCUS_OK; CAUCUS_E_PROGRAM (it cannot be run, failed, printed nothing, took too long, printed an output
+ *           that is no word), CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. The error says which. */
 caucus_status caucus_audit_command_run(const caucus_audit_command *command, caucus_audit_result *ret,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -92,8 +92,7 @@ static caucus_status start(const caucus_audit_command *c, const char *data, proc
     return status;
 }
 
-/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_PROGRAM, CAUCUS_E_STOPPED.
- */
+/* More bytes into the buffer. Returns: CAUCUS_OK (0 bytes at the end of output), CAUCUS_E_PROGRAM, CAUCUS_E_STOPPED. */
 static caucus_status receive(const caucus_audit_command *c, process *p, size_t *ret_bytes, caucus_error *ret_error) {
     memmove(p->buffer, p->buffer + p->start, p->end - p->start);
     p->end -= p->start;

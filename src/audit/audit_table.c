@@ -8,8 +8,7 @@
 
 #define W 1024
 
-/* ---- Single mechanisms --------------------------------------------------------------------------------------------
- */
+/* ---- Single mechanisms ---- */
 
 /* Permute-and-flip with two experts: P(challenger) = e^(-rate*gap)/2 for every gap >= 0, so gaps 0 and 2W reach
  * epsilon. */
@@ -55,8 +54,7 @@ static const caucus_audit_threshold
     restart = {.checks = 2, .threshold = 8 * W, .cost = {{7 * W, 8 * W}, {8 * W, 8 * W}}, .rate = {1, W}},
     restart_not = {.checks = 2, .threshold = 8 * W, .cost = {{7 * W, 0}, {8 * W, 0}}, .rate = {1, W}, .keep_q = true};
 
-/* ---- Messages -------------------------------------------------------------------------------------------------------
- */
+/* ---- Messages ---- */
 
 /* The paper's local noise. T = 8: phase 4 has a tree of depth 1, whose root sample is in both leaf messages. */
 #define PAPER_LOCAL(d)                                                                                                 \
@@ -92,8 +90,7 @@ static const caucus_audit_federation vote = VOTE(VOTE, NO_FAULT), vote_half = VO
                                      shortlist = VOTE(SHORTLIST, NO_FAULT),
                                      shortlist_half = VOTE(SHORTLIST, HALF_NOISE);
 
-/* ---- Choices --------------------------------------------------------------------------------------------------------
- */
+/* ---- Choices ---- */
 
 #define STOCH(kind, name, T, base, broken)                                                                             \
     {                                                                                                                  \
@@ -198,8 +195,7 @@ static const caucus_audit_federation svt_front = SVT_FRONT(1, NO_FAULT), svt_fro
 static const caucus_audit_federation hedge = HEDGE(NO_FAULT), hedge_half = HEDGE(HALF_NOISE),
                                      hedge_delta = HEDGE_DELTA(NO_FAULT), hedge_delta_half = HEDGE_DELTA(HALF_NOISE);
 
-/* ---- The table ------------------------------------------------------------------------------------------------------
- */
+/* ---- The table ---- */
 
 #define K 1000
 #define M 1000000

@@ -24,7 +24,7 @@ void caucus_complain_line(const caucus_option *options, caucus_status status, co
 int caucus_complain(const char *verb, const caucus_option *options, caucus_status status, const caucus_error *error);
 
 /** The line of a complaint about settings: "FILE:LINE: field: …" or "caucus VERB: --field …". Returns: the exit
- * code. */
+ *  code. */
 int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint);
 
 /** "caucus VERB: out of memory" on standard error. Returns: CAUCUS_EXIT_FAILED. */

@@ -13,7 +13,7 @@ void caucus_on_signal(int number, void (*handler)(int));
 void caucus_on_signals(void (*handler)(int));
 
 /** For a handler: is this signal a second request to stop? The first is not, nor is what comes within half a second of
- * it: timeout(1), for one, signals a process and then its whole group. */
+ *  it: timeout(1), for one, signals a process and then its whole group. */
 bool caucus_signal_again(void);
 
 /** From here on a signal sets the flag; a second request (see above) ends the program at once. */

@@ -3,8 +3,8 @@
  * layer: data
  *
  * A rating line is a dozen bytes and there are a million of them: the file is mapped and walked once, nothing is
- * copied. Numbers are bounded before they index anything. A malformed line stops the reading with its file and number.
- */
+ * copied. Numbers are bounded before they index anything. A malformed line stops the reading with its file and
+ * number. */
 #include "data/movielens_read.h"
 
 #include "store/atomic_file.h"

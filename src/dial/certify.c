@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its place.
- */
+/* certify.c: see certify.h. Everything is written into a directory beside the one wanted, which then takes its
+ * place. */
 #include "dial/certify.h"
 
 #include "dial/certificate.h"

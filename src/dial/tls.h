@@ -15,7 +15,7 @@
 
 /** Context of a coordinator: its certificate (chain) and key, and the authority that signs clients. PEM files.
  *  Returns: CAUCUS_OK, CAUCUS_E_PATH or CAUCUS_E_FORMAT (names the file), CAUCUS_E_CONFLICT (key and certificate),
- * CAUCUS_E_EXPIRED (it has expired, or is not valid yet). */
+ *           CAUCUS_E_EXPIRED (it has expired, or is not valid yet). */
 caucus_status caucus_tls_server_new(const char *cert, const char *key, const char *client_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Context of a client, likewise: its own certificate and key, and the authority that signs coordinators. */
@@ -32,11 +32,11 @@ caucus_status caucus_tls_client_open(SSL_CTX *context, int fd, const char *host,
 caucus_status caucus_tls_server_open(SSL_CTX *context, int fd, SSL **ret) CAUCUS_MUST_CHECK;
 
 /** What resumes this connection later: call it when something has been read (tickets come after the handshake). NULL if
- * there is nothing. Free with SSL_SESSION_free(). */
+ *  there is nothing. Free with SSL_SESSION_free(). */
 SSL_SESSION *caucus_tls_session(SSL *ssl);
 
 /** The index that a certificate gives its owner: one common name, one to eight decimal digits, no leading zero. 0:
- * none. The same for a client that reads its own and for the coordinator that reads the client's. */
+ *  none. The same for a client that reads its own and for the coordinator that reads the client's. */
 uint32_t caucus_tls_certificate_index(const X509 *certificate);
 /** The index that the other side's certificate gives it. 0: none, or it has expired. */
 uint32_t caucus_tls_peer_index(SSL *ssl);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exponential_draw.c: the parts of exact inversion that are not in the inner loop (exponential_draw.h has the proof).
- */
+/* exponential_draw.c: the parts of exact inversion that are not in the inner loop (exponential_draw.h has the
+ * proof). */
 #include "dp/exponential_draw.h"
 
 #include "dp/draws.h"

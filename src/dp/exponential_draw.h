@@ -92,8 +92,8 @@ int64_t caucus_inversion_slow(const caucus_stream *stream, const caucus_inversio
 
 /** One geometric. With P = E * multiplier (E in ulp) and h = mulhi(H, multiplier):
  *  E*2^(k+58)*den/num <= P < 2^64*(h+1), and it is above 2^64*(h - 1 - d) because E > H - d and the multiplier is too
- *  large by at most 1. So if the low `shift` bits of h are at least d + 1, all of the interval has the floor h >>
- * shift. */
+ *  large by at most 1. So if the low `shift` bits of h are at least d + 1, all of the interval has the floor
+ *  h >> shift. */
 static inline int64_t caucus_inversion_draw(caucus_stream *stream, const caucus_inversion *inv) {
     uint64_t word = caucus_word(stream);
     if (__builtin_expect(word >= CAUCUS_WORD_TINY, 1)) {

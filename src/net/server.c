@@ -243,8 +243,8 @@ uint16_t caucus_server_port(const caucus_server *s) {
 /* ---- run ---- */
 
 caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
-    /* Signals are the caller's; in particular a peer that is gone (SIGPIPE, through OpenSSL) must not end the process.
-     */
+    /* Signals are the caller's; in particular a peer that is gone (SIGPIPE, through OpenSSL) must not end the
+     * process. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -55,8 +55,8 @@ uint16_t caucus_server_port(const caucus_server *server);
 /** Serve until the run is over and the clients have gone, or caucus_server_stop() was called. */
 caucus_status caucus_server_run(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Stop in order: when the step in hand has closed everybody is told goodbye. It is waited for until its deadline,
- * without one for linger_ms, and not at all if the run has not begun or nobody is there. Called again: goodbye at once.
- * Async-signal-safe. */
+ *  without one for linger_ms, and not at all if the run has not begun or nobody is there. Called again: goodbye at
+ *  once. Async-signal-safe. */
 void caucus_server_stop(caucus_server *server);
 
 /* What may be shown to anybody: public, or private by construction. Never a sum, never a loss. */
@@ -82,7 +82,7 @@ void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);
 bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_server_status *ret,
                               uint8_t *ret_presence);
 /** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most
- * `room` from `first`. */
+ *  `room` from `first`. */
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room);
 /** Presence of each client: 0 away, 1 present, 2 answered. ret has `clients` bytes. */
 void caucus_server_presence(caucus_server *server, uint8_t *ret);

@@ -130,7 +130,7 @@ caucus_status caucus_step_open(caucus_server *server, caucus_error *ret_error) C
 void caucus_step_close(caucus_server *server);
 
 /** Count the loop's batch into its partial: answer[i] is the machine's answer to report[i]. Close the step if that was
- * the last of it. */
+ *  the last of it. */
 void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
  *  connection that had its place finds out by its session number.

@@ -59,12 +59,12 @@ int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *cli
 int32_t caucus_grid_gradient(const caucus_grid *grid, double g, double alpha, caucus_clips *clips);
 
 /** A row of n losses, acc[i] += caucus_grid_loss(loss[i]): the client's inner loop. Same bits as the scalar function,
- * any alignment. */
+ *  any alignment. */
 void caucus_grid_add_f32(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);
 void caucus_grid_add_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t n, caucus_clips *clips);
 
 /** `count` rows of d losses, row by row, added to acc[d] (single precision: and to also[d], unless NULL): the sum of
- * the calls above, cheaper where rows are many. */
+ *  the calls above, cheaper where rows are many. */
 void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, int64_t *also, const float *loss, size_t d,
                               size_t count, caucus_clips *clips);
 void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count,

@@ -131,8 +131,8 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     return status;
 }
 
-/* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses only.
- */
+/* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses
+ * only. */
 static void tree_range(const caucus_plan *plan, uint64_t p, uint32_t *ret_first, uint32_t *ret_last) {
     const caucus_settings *s = &plan->settings;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;

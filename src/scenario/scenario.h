@@ -145,7 +145,7 @@ caucus_status caucus_scenario_check_used(const caucus_scenario *scenario, const 
                                          caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 
 /** The line for a refusal of `field` (a name of this table or of the library's settings), with its place if it was
- * given. */
+ *  given. */
 caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_status status, const caucus_error *error,
                                        caucus_complaint *ret);
 

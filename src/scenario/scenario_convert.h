@@ -19,7 +19,7 @@ caucus_scenario_text caucus_scenario_text_of(const caucus_scenario *scenario, ca
                                              caucus_complaint *complaint);
 
 /** "scenario.yaml:7: epsilon: 0 — must be ..." or, behind the name of a flag, " 0: must be ...". Returns:
- * CAUCUS_E_RANGE. */
+ *  CAUCUS_E_RANGE. */
 caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *format, ...) CAUCUS_PRINTF(2, 3);
 
 caucus_status caucus_scenario_whole(const caucus_scenario_text *t, uint64_t least, uint64_t most,

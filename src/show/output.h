@@ -19,8 +19,8 @@ typedef struct caucus_outcome {
 } caucus_outcome;
 
 /** JSON with a member "runs", one object per run (docs/schemas/simulate.json). NaN and infinite are null. A run that
- * was stopped has "done" below "trials", and only its complete trials are counted. "bound" is null unless the losses
- * are known to be what it assumes, "bound_assumes" (bound_fit.h). */
+ *  was stopped has "done" below "trials", and only its complete trials are counted. "bound" is null unless the losses
+ *  are known to be what it assumes, "bound_assumes" (bound_fit.h). */
 void caucus_output_json(FILE *out, const caucus_outcome *outcome);
 
 /** One line per run and trial; infinite epsilon is "inf". */

@@ -20,8 +20,8 @@ caucus_words caucus_words_about(double value);
 caucus_words caucus_words_whole(uint64_t value);
 /** "812 bytes", "12.2 kB", "3.1 MB". */
 caucus_words caucus_words_bytes(double bytes);
-/** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is trusted".
- */
+/** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is
+ *  trusted". */
 caucus_words caucus_words_privacy(double epsilon, double delta);
 
 /** The name an algorithm has in papers: "Fed-SVT". */
@@ -38,8 +38,8 @@ double caucus_words_spread(const caucus_plan *plan, const caucus_noise *noise);
 /** "geometric", "Laplace", "Gaussian", "K-norm". */
 const char *caucus_words_law(caucus_noise_kind kind);
 
-/** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are not).
- */
+/** Bytes of the character a text begins with, 0 if it is not well-formed UTF-8 (surrogates and overlong forms are
+ *  not). */
 size_t caucus_words_character(const char *text);
 
 /** Columns a text takes on a screen. */

@@ -13,8 +13,8 @@
  * correlations between neighbouring draws and neighbouring keys.
  *
  * Every result is the same bit for bit on every machine and compiler: integer operations and IEEE + - * only, no
- * libm, no fused multiply-add. The same source is compiled for plain x86-64, AVX2 and AVX-512 and picked at run time.
- */
+ * libm, no fused multiply-add. The same source is compiled for plain x86-64, AVX2 and AVX-512 and picked at run
+ * time. */
 #ifndef CAUCUS_SIM_FAST_RANDOM_H
 #define CAUCUS_SIM_FAST_RANDOM_H
 
@@ -36,7 +36,7 @@ caucus_fast_key caucus_fast_seed(uint64_t seed);
 caucus_fast_key caucus_fast_child(caucus_fast_key key, uint64_t label);
 
 /** One draw of 64 bits; one in [0,1) with 53 bits; one in 0 .. bound-1 (bias below bound/2^64). For constants, not
- * loops. */
+ *  loops. */
 uint64_t caucus_fast_bits(caucus_fast_key key, uint64_t index);
 double caucus_fast_double(caucus_fast_key key, uint64_t index);
 uint32_t caucus_fast_below(caucus_fast_key key, uint64_t index, uint32_t bound);

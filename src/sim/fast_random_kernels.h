@@ -22,8 +22,8 @@ struct caucus_fast_kernels {
     void (*uniform)(caucus_fast_words key, uint32_t first, size_t count, float *restrict ret);
     void (*bernoulli)(caucus_fast_words key, uint32_t first, size_t count, const uint32_t *restrict threshold,
                       float *restrict ret);
-    /* Pairs first .. first + 16*blocks - 1, as blocks*32 normals; `radius` and `angle` key the two uniforms of a pair.
-     */
+    /* Pairs first .. first + 16*blocks - 1, as blocks*32 normals; `radius` and `angle` key the two uniforms of a
+     * pair. */
     void (*normal)(caucus_fast_words radius, caucus_fast_words angle, uint32_t first, size_t blocks,
                    float *restrict ret);
     void (*clamp)(const float *restrict normal, size_t count, const float *restrict mean,

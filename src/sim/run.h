@@ -3,8 +3,8 @@
  * layer: sim
  *
  * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any
- * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in CAUCUS_RUN_BYTES.
- */
+ * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in
+ * CAUCUS_RUN_BYTES. */
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
@@ -41,7 +41,7 @@ uint32_t caucus_run_trials_that_fit(const caucus_plan *plan);
 
 /** Calibrate if there is no plan, open the adversary, play.
  *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names
- * the field. The `adversary` argument may share an already opened one (NULL = open here). */
+ *           the field. The `adversary` argument may share an already opened one (NULL = open here). */
 caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret,
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_run_result_free(caucus_run_result *result);

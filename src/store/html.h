@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/** What stands for a character that means something in HTML text or in a quoted attribute; NULL: it stands for itself.
- */
+/** What stands for a character that means something in HTML text or in a quoted attribute; NULL: it stands for
+ *  itself. */
 const char *caucus_html_entity(char character);
 
 /** The text, escaped. */

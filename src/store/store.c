@@ -285,8 +285,8 @@ void caucus_store_close(caucus_store *store) {
                                   store->put_begun, store->commit,    store->rollback};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         sqlite3_finalize(statements[i]);
-    /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either way.
-     */
+    /* A reader may hold the log at this moment; then the next closing empties it. Everything in it is safe either
+     * way. */
     if (store->db != NULL && store->next_serial > 0)
         (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_close(store->db);

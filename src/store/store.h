@@ -51,8 +51,8 @@ bool caucus_store_begun(const caucus_store *store);
 /** Leave nothing of earlier states in any file of the directory: after a commit that ended an epoch, and at the end of
  *  the run. Never needed for anything else to be right, so it may be late, and it may fail:
  *  Returns: CAUCUS_OK: no file holds a byte of a state before the last commit; CAUCUS_E_BUSY: somebody reads the store
- * at this moment; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: as said. Whatever was committed is there as before;
- * try again after the next commit. Closing and opening do the same. */
+ *           at this moment; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: as said. Whatever was committed is there as
+ *           before; try again after the next commit. Closing and opening do the same. */
 caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy DIR) goes through

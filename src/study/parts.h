@@ -48,12 +48,12 @@ caucus_status caucus_study_figure_run(caucus_study *study, caucus_section sectio
 caucus_status caucus_study_scaling_run(caucus_study *study, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The slope of ln y in ln x by least squares and its standard error from the residuals (0 if they vanish, NAN for two
- * points). */
+ *  points). */
 void caucus_study_fit(const double *x, const double *y, uint32_t points, double *ret_slope, double *ret_error);
 
 /** What any algorithm must lose on average against d fair coins in each of T rounds: its own loss is T/2 whatever it
- *  does, and the best expert's is less by the mean of the largest of d centred binomials. Exact; about sqrt(T ln d/2).
- */
+ *  does, and the best expert's is less by the mean of the largest of d centred binomials. Exact; about
+ *  sqrt(T ln d/2). */
 double caucus_study_fair_coins(uint32_t rounds, uint32_t experts);
 
 /** The sweep of a key, NULL if it was not run. */

@@ -98,8 +98,8 @@ static inline void federation_play(federation *f, loss_function losses) {
     free(row);
 }
 
-/* Losses that differ everywhere but need no generator: a hash of (client, round, expert) in [0,1]; expert 3 is better.
- */
+/* Losses that differ everywhere but need no generator: a hash of (client, round, expert) in [0,1]; expert 3 is
+ * better. */
 static inline void hashed_losses(uint32_t client, uint32_t round, uint32_t d, double *ret) {
     for (uint32_t y = 0; y < d; y++) {
         uint64_t h =

@@ -93,8 +93,8 @@ static void test_votes(void **state) {
     }
 }
 
-/* A vote is drawn once: a client that draws it again for a coordinator that withholds its acknowledgement pays again.
- */
+/* A vote is drawn once: a client that draws it again for a coordinator that withholds its acknowledgement pays
+ * again. */
 static void test_control_vote_drawn_twice(void **state) {
     (void)state;
     caucus_plan *plan = message_plan(CAUCUS_MESSAGE_VOTE, CAUCUS_LOSS_SHAPE_LINEAR, 0, CAUCUS_UNIT_EVENT, 2);

@@ -56,8 +56,8 @@ static caucus_plan *case_plan(const plan_case *c) {
     return exact_plan(&s);
 }
 
-/* What a plan really spends here: with fewer checks than selections allowed, the rest of its budget cannot be reached.
- */
+/* What a plan really spends here: with fewer checks than selections allowed, the rest of its budget cannot be
+ * reached. */
 static long double reachable(const exact_svt *svt) {
     long double at = fmaxl(exact_rate(svt->threshold_noise.parameter), exact_rate(svt->check_noise.parameter)), sum = 0;
     for (uint32_t k = 0; k < svt->switches; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent clients.
- */
+/* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent
+ * clients. */
 #include <math.h>
 
 #include "algo/federation.h"
@@ -172,8 +172,8 @@ static void test_clamp(void **state) {
     federation_close(&f);
 }
 
-/* A client misses blocks and comes back: its items arrive one by one; those about the expert in force count, each once.
- */
+/* A client misses blocks and comes back: its items arrive one by one; those about the expert in force count, each
+ * once. */
 static void test_late_items(void **state) {
     (void)state;
     caucus_settings s = settings();

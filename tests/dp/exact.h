@@ -233,8 +233,8 @@ static inline void exact_settings(caucus_settings *ret, caucus_algorithm algorit
     ret->grid = 2;
 }
 
-/* Report and assert a measured epsilon: never above the claim, and not far below it either, or the test has no power.
- */
+/* Report and assert a measured epsilon: never above the claim, and not far below it either, or the test has no
+ * power. */
 static inline void exact_assert(const char *what, long double measured, long double claim, long double power) {
     printf("  %-58s measured %.6Lf of %.6Lf\n", what, measured, claim);
     if (!(measured <= claim + EXACT_SLACK)) {

@@ -243,8 +243,8 @@ FAILING_EXPORT char *strdup(const char *text) {
     return failing_note(ret, caller, number);
 }
 
-/* Linked with --wrap=pthread_create: a thread that cannot be started is one more thing that memory may not suffice for.
- */
+/* Linked with --wrap=pthread_create: a thread that cannot be started is one more thing that memory may not suffice
+ * for. */
 extern int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 extern int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef struct failing_thread {

@@ -451,8 +451,8 @@ static void observe(duel *d, uint32_t rounds) {
     }
 }
 
-/* Trust nobody: whoever withholds the acknowledgement, asks again, or asks out of turn gets the same vote, or nothing.
- */
+/* Trust nobody: whoever withholds the acknowledgement, asks again, or asks out of turn gets the same vote, or
+ * nothing. */
 static void test_no_fresh_noise(void **state) {
     (void)state;
     caucus_settings s = small(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 40);

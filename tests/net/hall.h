@@ -144,8 +144,8 @@ static inline void hall_connect(hall *h, uint32_t i) {
     assert_non_null(caucus_link_to_send(s->link, &s->hello_bytes));
 }
 
-/* The connection breaks: what was under way is lost. lose: the link had handed out all it had, and none of it arrived.
- */
+/* The connection breaks: what was under way is lost. lose: the link had handed out all it had, and none of it
+ * arrived. */
 static inline void hall_break(hall *h, uint32_t i, bool lose) {
     seat *s = &h->seat[i];
     size_t size = 0;

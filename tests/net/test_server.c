@@ -136,8 +136,8 @@ static void test_reconnects(void **state) {
     }
 }
 
-/* With a deadline and a quorum the others go on; who comes back walks through what it missed and its items still count.
- */
+/* With a deadline and a quorum the others go on; who comes back walks through what it missed and its items still
+ * count. */
 static void test_deadline(void **state) {
     (void)state;
     for (size_t k = 0; k < SETUPS; k++) {

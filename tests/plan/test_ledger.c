@@ -63,8 +63,8 @@ static void a_budget_has_a_range(void **state) {
     caucus_ledger_free(NULL);
 }
 
-/* A plan that releases nothing needs nothing, and a budget of nothing lets nothing else through; also when read back.
- */
+/* A plan that releases nothing needs nothing, and a budget of nothing lets nothing else through; also when read
+ * back. */
 static void a_budget_of_nothing(void **state) {
     (void)state;
     caucus_settings s;

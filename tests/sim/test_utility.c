@@ -141,8 +141,8 @@ static void test_movielens_bound(void **state) {
     run.settings.lo = 0;
     run.settings.hi = 5;
     run.adversary.data = path;
-    /* The promise is for lstar at least as large as what the reference genre costs a client: nothing, its class says.
-     */
+    /* The promise is for lstar at least as large as what the reference genre costs a client: nothing, its class
+     * says. */
     caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_MOVIELENS, .seed = SEED, .data = path};
     caucus_adversary *adversary = adversary_of(&a);
     caucus_adversary_trial *losses = NULL;
@@ -334,8 +334,8 @@ static void test_speed_up(void **state) {
 }
 
 /* Identical fair coins: whatever it does, every algorithm loses the same on average, which is what the best of d coins
- * is ahead of T/2 (Theorem 2). Both sides are tested, at 5 standard errors: who loses less has seen losses too early.
- */
+ * is ahead of T/2 (Theorem 2). Both sides are tested, at 5 standard errors: who loses less has seen losses too
+ * early. */
 static void test_no_speed_up(void **state) {
     (void)state;
     static const caucus_algorithm players[] = {CAUCUS_ALGORITHM_HEDGE, CAUCUS_ALGORITHM_HEDGE, CAUCUS_ALGORITHM_STOCH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_testing.h: a little history of commits whose every byte is known, and how to tell how much of it a store holds.
- */
+/* store_testing.h: a little history of commits whose every byte is known, and how to tell how much of it a store
+ * holds. */
 #ifndef TESTS_STORE_TESTING_H
 #define TESTS_STORE_TESTING_H
 

@@ -322,8 +322,8 @@ static void test_values_in_place(void **user) {
     assert_int_equal(in_place, 1);
 }
 
-/* What protobuf-c makes of a Report, against ours: ours accepts nothing that protobuf-c does not, and reads the same.
- */
+/* What protobuf-c makes of a Report, against ours: ours accepts nothing that protobuf-c does not, and reads the
+ * same. */
 static bool agree_on_report(const uint8_t *message, size_t size) {
     uint8_t bytes[4096];
     int64_t scratch[EXPERTS];
