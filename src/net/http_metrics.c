@@ -85,6 +85,8 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     counter(to, "reports_total", s->reports, "Reports counted.");
     whole_gauge(to, "rollback_claims", s->rollback_claims,
                 "Clients that have heard more than is committed here; no step is decided while there is one.");
+    gauge(to, "strangers", s->strangers, "Connections that have not said who they are.");
+    counter(to, "files_out_total", s->files_out, "Times no connection could be accepted for want of open files.");
     gauge(to, "revoked_list_broken", s->list_broken,
           "1 if the list of the revoked cannot be read: the last good one stays in force, newcomers wait.");
     counter(to, "refused_total", s->refused, "Connections and frames refused.");

@@ -9,8 +9,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +61,8 @@ void caucus_connection_end(caucus_connection *c) {
     if (c->dead)
         return;
     c->dead = true;
-    c->loop->any_dead = true;
+    c->dead_next = c->loop->dead;
+    c->loop->dead = c;
     caucus_wait_for(c, CAUCUS_WAIT_NONE);
 }
 
@@ -84,37 +83,37 @@ static void leave(caucus_connection *c) {
 
 /* Free the dead. Nobody points at them any more: the batch is flushed, the turn is over. */
 static void reap(caucus_loop *loop) {
-    if (!loop->any_dead)
+    if (!loop->dead)
         return;
     assert(loop->reports == 0);
-    loop->any_dead = false;
     caucus_connection **link = &loop->again;
     while (*link)
         if ((*link)->dead)
             *link = (*link)->again_next;
         else
             link = &(*link)->again_next;
-    for (uint32_t i = 0; i < loop->connections;) {
-        caucus_connection *c = loop->connection[i];
-        if (!c->dead) {
-            i++;
-            continue;
-        }
+    while (loop->dead) {
+        caucus_connection *c = loop->dead;
+        loop->dead = c->dead_next;
         leave(c);
-        loop->connection[i] = loop->connection[--loop->connections];
+        caucus_lobby_leave(loop->lobby, c);
+        caucus_connection *last = loop->connection[--loop->connections];
+        loop->connection[c->at] = last;
+        last->at = c->at;
+        if (c->client != 0)
+            atomic_fetch_sub(&loop->server->connections, 1);
         SSL_free(c->ssl);
         close(c->fd); /* takes it out of epoll, too */
         caucus_wipe_free(c->pending, c->pending_room);
         free(c->out);
         free(c);
-        atomic_fetch_sub(&loop->server->connections, 1);
     }
+    atomic_store_explicit(&loop->strangers, caucus_lobby_count(loop->lobby), memory_order_relaxed);
 }
 
 /* ---- new connections ---- */
 
-static bool add_connection(caucus_loop *loop, int fd) {
-    caucus_server *s = loop->server;
+static bool add_connection(caucus_loop *loop, int fd, const struct sockaddr_storage *from) {
     if (loop->connections == loop->connections_room) {
         uint32_t room = loop->connections_room ? loop->connections_room * 2 : 64;
         caucus_connection **grown = realloc(loop->connection, room * sizeof *grown);
@@ -126,80 +125,84 @@ static bool add_connection(caucus_loop *loop, int fd) {
     caucus_connection *c = calloc(1, sizeof *c);
     if (!c)
         return false;
-    *c = (caucus_connection){.loop = loop, .fd = fd, .wait = CAUCUS_WAIT_NONE, .shaken = s->tls == NULL};
+    *c = (caucus_connection){
+        .loop = loop, .fd = fd, .at = loop->connections, .wait = CAUCUS_WAIT_NONE, .shaken = loop->server->tls == NULL};
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
-    if ((s->tls && caucus_tls_server_open(s->tls, fd, &c->ssl) != CAUCUS_OK) ||
-        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-        SSL_free(c->ssl);
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
         free(c);
         return false;
     }
-    int on = 1, idle = 30, interval = 10, count = 3, unheard_ms = 60000;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof unheard_ms);
     loop->connection[loop->connections++] = c;
+    caucus_lobby_enter(loop->lobby, c, from);
     caucus_wait_for(c, CAUCUS_WAIT_HELLO);
     return true;
 }
 
-/* As many as allowed: the stranger who has been silent longest makes room, a client never does. */
-static bool make_room(caucus_loop *loop, int fd) {
-    caucus_server *s = loop->server;
-    if (atomic_fetch_add(&s->connections, 1) < s->set.max_clients)
-        return true;
-    caucus_connection *oldest = loop->wait_head[CAUCUS_WAIT_HELLO];
-    if (oldest) {
-        caucus_loop_refused(loop, oldest->fd, "no HELLO yet, and its place is wanted");
-        caucus_connection_end(oldest);
+/* May it come in? Somebody else may have to go for it (lobby.h). */
+static bool make_room(caucus_loop *loop, int fd, const struct sockaddr_storage *from) {
+    caucus_connection *victim = NULL;
+    bool admitted = caucus_lobby_admit(loop->lobby, from, &victim);
+    if (victim) {
+        caucus_loop_refused(loop, victim->fd, "no HELLO yet, and its place is wanted");
+        caucus_connection_end(victim);
         reap(loop);
-        return true;
     }
-    atomic_fetch_sub(&s->connections, 1);
+    if (admitted)
+        return true;
     caucus_frame frame = {.kind = CAUCUS_FRAME_REFUSAL,
                           .code = CAUCUS_REFUSAL_FULL,
                           .text = "as many connections as allowed: come again later"};
     caucus_loop_refused(loop, fd, frame.text);
     uint8_t bytes[512];
     size_t size = caucus_wire_put(&frame, bytes, sizeof bytes);
-    if (!s->tls) /* nothing can be said before a handshake */
+    if (!loop->server->tls) /* nothing can be said before a handshake */
         (void)!send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     return false;
 }
 
 static void accept_some(caucus_loop *loop) {
     for (int i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(loop->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct sockaddr_storage from = {0};
+        socklen_t bytes = sizeof from;
+        int fd = accept4(loop->listener, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
                 struct epoll_event event = {.events = 0, .data.ptr = &loop->listener};
+                caucus_descriptors_out(loop, errno);
                 epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->listener, &event);
                 loop->accept_ns = loop->now_ns + ACCEPT_PAUSE_MS * 1000000u;
             }
-            return;
+            break;
         }
-        if (!make_room(loop, fd)) {
+        if (!make_room(loop, fd, &from) || !add_connection(loop, fd, &from))
             close(fd);
-        } else if (!add_connection(loop, fd)) {
-            close(fd);
-            atomic_fetch_sub(&loop->server->connections, 1);
-        }
     }
+    atomic_store_explicit(&loop->strangers, caucus_lobby_count(loop->lobby), memory_order_relaxed);
 }
 
 /* ---- a turn ---- */
 
+/* Past its first message? Then it is a client of TLS at least, and in the middle of its handshake. */
+static bool has_spoken(const SSL *ssl) {
+    OSSL_HANDSHAKE_STATE state = SSL_get_state(ssl);
+    return state != TLS_ST_BEFORE && state != TLS_ST_SR_CLNT_HELLO;
+}
+
 static void shake_hands(caucus_connection *c) {
+    if (!c->ssl && caucus_tls_server_open(c->loop->server->tls, c->fd, &c->ssl) != CAUCUS_OK) {
+        caucus_connection_end(c);
+        return;
+    }
     ERR_clear_error();
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
         c->shaken = true;
+        caucus_lobby_speaks(c->loop->lobby, c);
         caucus_output_send(c); /* also forgets a wish to write */
         return;
     }
+    if (has_spoken(c->ssl))
+        caucus_lobby_speaks(c->loop->lobby, c);
     int why = SSL_get_error(c->ssl, done);
     bool write = why == SSL_ERROR_WANT_WRITE;
     if (why == SSL_ERROR_SYSCALL || why == SSL_ERROR_ZERO_RETURN) {
@@ -217,7 +220,9 @@ static void shake_hands(caucus_connection *c) {
 static void serve(caucus_connection *c, uint32_t events) {
     if (c->dead)
         return;
-    if (!c->shaken)
+    if (!c->shaken && !c->ssl && (events & (EPOLLHUP | EPOLLERR)))
+        caucus_connection_end(c); /* it has gone before it said a word */
+    else if (!c->shaken)
         shake_hands(c);
     if (c->dead || !c->shaken)
         return;
@@ -375,7 +380,8 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     struct epoll_event accepts = {.events = EPOLLIN, .data.ptr = &loop->listener};
     struct epoll_event wakes = {.events = EPOLLIN, .data.ptr = &loop->wake};
     struct epoll_event rings = {.events = EPOLLIN, .data.ptr = &server->timer};
-    if (!loop->arena || !loop->scratch || loop->epoll < 0 || loop->wake < 0 ||
+    caucus_status lobby = caucus_lobby_new(server->set.max_strangers / server->loops, &loop->lobby);
+    if (lobby != CAUCUS_OK || !loop->arena || !loop->scratch || loop->epoll < 0 || loop->wake < 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, listener, &accepts) != 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &wakes) != 0 ||
         (number == 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
@@ -391,6 +397,7 @@ void caucus_loop_free(caucus_loop *loop) {
     if (!loop)
         return;
     end_all(loop);
+    caucus_lobby_free(loop->lobby);
     free(loop->connection);
     if (loop->listener >= 0)
         close(loop->listener);

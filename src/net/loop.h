@@ -9,6 +9,7 @@
 #ifndef CAUCUS_NET_LOOP_H
 #define CAUCUS_NET_LOOP_H
 
+#include "net/lobby.h"
 #include "net/server_impl.h"
 
 #define CAUCUS_CHUNK_BYTES 4096u        /* sent at once */
@@ -30,8 +31,10 @@ typedef enum caucus_wait {
 typedef struct caucus_connection {
     struct caucus_connection *wait_next, *wait_previous; /* in the list of `wait` */
     struct caucus_connection *again_next;                /* has bytes that epoll does not know of */
+    struct caucus_connection *dead_next;
+    struct caucus_connection *lobby_next, *lobby_previous; /* lobby.c */
     caucus_loop *loop;
-    SSL *ssl;
+    SSL *ssl; /* NULL: plain TCP, or nothing has come yet */
     uint64_t expires_ns;
     uint64_t session; /* 0 until HELLO */
     int fd;
@@ -42,6 +45,9 @@ typedef struct caucus_connection {
     uint32_t pending_used, pending_room, pending_need;
     uint8_t *out; /* bytes that the socket did not take */
     uint32_t out_used, out_sent;
+    uint32_t lobby_entry;
+    uint8_t lobby_list;
+    bool in_lobby;
     uint8_t wait;        /* caucus_wait */
     uint8_t align_shift; /* read this far past a boundary of 8 bytes: then a report's values begin at one */
     bool shaken;         /* TLS handshake done (plain: from the start) */
@@ -58,6 +64,7 @@ struct caucus_loop {
     _Alignas(CAUCUS_LINE_BYTES) pthread_mutex_t lock; /* of `partial`, and of what counting writes (server_impl.h) */
     caucus_partial *partial;
     _Atomic uint64_t bytes_in, bytes_out; /* written by this loop alone */
+    _Atomic uint32_t strangers;           /* in the lobby, likewise */
 
     _Alignas(CAUCUS_LINE_BYTES) caucus_server *server;
     uint32_t number; /* 0, 1, ...; loop 0 has the clock */
@@ -67,12 +74,12 @@ struct caucus_loop {
     caucus_connection **connection;
     uint32_t connections, connections_room;
     caucus_connection *wait_head[CAUCUS_WAIT_KINDS], *wait_tail[CAUCUS_WAIT_KINDS];
-    caucus_connection *again;
+    caucus_connection *again, *dead;
+    caucus_lobby *lobby; /* those who have not said who they are */
     uint64_t now_ns;
     uint64_t accept_ns;    /* 0, or when to accept again: out of file descriptors */
     uint64_t watch_ns;     /* 0, or when to look at certificates again (watch.c) */
     uint64_t revoked_seen; /* the list as this loop has seen it (caucus_revoked_news) */
-    bool any_dead;
 
     uint8_t *arena; /* CAUCUS_ARENA_BYTES */
     size_t arena_used;
@@ -96,6 +103,9 @@ void *caucus_loop_run(void *loop); /* until the server stops */
 void caucus_wait_for(caucus_connection *c, caucus_wait wait); /* CAUCUS_WAIT_NONE takes it off its list */
 void caucus_connection_end(caucus_connection *c);             /* mark dead: freed at the end of this turn */
 void caucus_connection_listen(caucus_connection *c);          /* tell epoll what is wanted now */
+
+/** No file could be opened for a connection: count it, and say so, a line a minute at most. (descriptors.c) */
+void caucus_descriptors_out(caucus_loop *loop, int why);
 
 /** If a second has passed: cut off who must not be here any longer. */
 void caucus_watch_turn(caucus_loop *loop);

@@ -89,6 +89,8 @@ static void take_session(caucus_connection *c, uint32_t client) {
     caucus_server *s = c->loop->server;
     uint64_t before = 0;
     c->client = client;
+    atomic_fetch_add(&s->connections, 1);
+    caucus_lobby_leave(c->loop->lobby, c);
     c->session = caucus_step_take_session(c->loop, client, &before);
     if (before != 0)
         caucus_server_wake(s);
@@ -132,6 +134,8 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                                  "client's is not of this run");
     } else if (is_gone(c)) {
         caucus_connection_end(c);
+    } else if (atomic_load(&s->connections) >= s->set.max_clients) {
+        caucus_output_refuse(c, CAUCUS_REFUSAL_FULL, "as many connections as allowed: come again later");
     } else {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);

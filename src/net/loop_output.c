@@ -142,6 +142,7 @@ static void part(caucus_connection *c, caucus_frame_kind kind, uint32_t code, co
     if (c->dead || c->leaving)
         return;
     c->leaving = true;
+    caucus_lobby_told(c->loop->lobby, c);
     caucus_wait_for(c, CAUCUS_WAIT_LEAVING);
     if (!c->shaken) {
         caucus_connection_end(c);

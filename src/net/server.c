@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,13 +82,11 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
                : cores < 1                      ? 1
                : cores > (long)CAUCUS_LOOPS_MAX ? CAUCUS_LOOPS_MAX
                                                 : (uint32_t)cores;
-    if (!set->max_clients)
-        set->max_clients = 2 * s->clients + 64;
     if (!set->hello_ms)
         set->hello_ms = 10000;
     if (!set->stall_ms)
         set->stall_ms = 30000;
-    return CAUCUS_OK;
+    return caucus_descriptors_check(s, ret_error);
 }
 
 static caucus_status open_tls(caucus_server *s, const caucus_address *address, caucus_error *ret_error) {
@@ -111,6 +111,17 @@ static caucus_status open_tls(caucus_server *s, const caucus_address *address, c
     return CAUCUS_OK;
 }
 
+/* What accepted connections inherit: set once, not for every stranger who knocks. */
+static void set_options(int fd) {
+    int on = 1, idle = 30, interval = 10, count = 3, unheard_ms = 60000;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof unheard_ms);
+}
+
 /* A listener. first: one that shares the port with nobody, so that another coordinator there is found out, not joined;
  * only when the port is ours is it opened to our own further listeners, so that it is never free in between. */
 static int listen_on(const caucus_address *address, bool first, bool shared) {
@@ -118,6 +129,7 @@ static int listen_on(const caucus_address *address, bool first, bool shared) {
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    set_options(fd);
     bool ok = first || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
     ok = ok && bind(fd, (const struct sockaddr *)&address->socket, address->bytes) == 0;
     ok = ok && (!first || !shared || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0);
@@ -307,6 +319,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
                                   .refused = atomic_load(&s->refused),
                                   .rollback_claims = caucus_claims_open(s),
                                   .rolled_back = caucus_claims_rolled_back(s),
+                                  .files_out = atomic_load(&s->files_out),
                                   .list_broken = atomic_load(&s->list_broken),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
@@ -314,6 +327,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     for (uint32_t i = 0; i < s->loops; i++) {
         ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
+        ret->strangers += atomic_load_explicit(&s->loop[i]->strangers, memory_order_relaxed);
     }
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);

@@ -26,7 +26,8 @@ typedef struct caucus_server_settings {
     uint32_t deadline_ms;                    /* a step stays open this long; 0 = until everybody has answered */
     uint32_t quorum;                         /* clients needed to close at the deadline (and to start); 0 = all */
     uint32_t tick_ms;                        /* announcements leave on multiples of this; 0 = as soon as committed */
-    uint32_t max_clients;                    /* connections at once; 0 = 2 * clients + 64 */
+    uint32_t max_clients;                    /* connections of clients at once; 0 = 2 * clients + 64 */
+    uint32_t max_strangers;                  /* connections that have not said who they are; 0 = clients + 256 */
     uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
     bool stay;                               /* after that, go on answering who was away, until stopped */
     void (*over)(void *user);                /* stay: called once, when it would have ended; from any thread */
@@ -72,6 +73,8 @@ typedef struct caucus_server_status {
     uint64_t bytes_in, bytes_out, reports, refused, commits;
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */
+    uint64_t files_out;       /* connections that could not be accepted for want of open files */
+    uint32_t strangers;       /* connections that have not said who they are */
     bool list_broken;         /* the list of the revoked cannot be read: the last good one stays in force */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */

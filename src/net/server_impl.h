@@ -8,6 +8,8 @@
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
+ *    lobby.c          those who have not said who they are: who has to go if they are too many
+ *    descriptors.c    open files: enough for all that may come?
  *    watch.c          certificates, once a second: who is revoked by now
  *
  * What is shared, and the rules that keep it whole.
@@ -117,9 +119,11 @@ struct caucus_server {
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint8_t *claim;    /* [m]: has heard more than is committed here (server_claims.c) */
     _Atomic uint32_t claims;   /* how many of them */
-    _Atomic uint32_t present, expected_count, joined, connections;
+    _Atomic uint32_t present, expected_count, joined;
+    _Atomic uint32_t connections; /* of clients: those that have said who they are, until they are closed */
     _Atomic uint64_t reports, refused, scalars_up;
-    _Atomic bool list_broken; /* the list of the revoked cannot be read; that was logged */
+    _Atomic uint64_t files_out, files_out_ns; /* connections not accepted for want of files; when that was logged */
+    _Atomic bool list_broken;                 /* the list of the revoked cannot be read; that was logged */
     _Atomic uint64_t refusal_logged_ns;
 };
 
@@ -183,6 +187,11 @@ bool caucus_claims_rolled_back(const caucus_server *server);
 
 /** Look at the list of the revoked, and log when it can no longer be read, or can again. */
 void caucus_watch_list(caucus_server *server);
+
+/* descriptors.c */
+
+/** Are there enough open files for all that may come? Sets max_clients and max_strangers where they are 0. */
+caucus_status caucus_descriptors_check(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* server.c */
 

@@ -66,8 +66,8 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
         wrong.append(f"metric {name}: no row of its own")
 
 # The coordinator's log; level 2 is never printed.
-server = source("net/watch.c", "net/loop.c", "net/loop_input.c", "net/loop_output.c", "net/server.c",
-                "net/server_step.c")
+server = source("net/watch.c", "net/descriptors.c", "net/loop.c", "net/loop_input.c", "net/loop_output.c",
+                "net/server.c", "net/server_step.c")
 log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [01],", call)]
 log += [line for line in literals(source("cli/serve/serve.c"))
         if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,6 +39,7 @@ enum option {
     OPTION_LINGER,
     OPTION_TICK,
     OPTION_MAX_CLIENTS,
+    OPTION_MAX_STRANGERS,
     OPTION_LOOPS,
     OPTION_HTTP,
     OPTION_TOKEN,
@@ -70,7 +70,8 @@ static const caucus_option options[] = {
     {"quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start"},
     {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
     {"tick", "MS", "0", "announce on multiples of so many milliseconds only, at most 1000; 0 = as soon as decided"},
-    {"max-clients", "N", "2*clients+64", "connections at once"},
+    {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
+    {"max-strangers", "N", "clients+256", "connections that have not said who they are; one address has half at most"},
     {"loops", "N", "one per core", "event loops"},
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
@@ -310,6 +311,7 @@ static bool read_options(serving *s) {
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
            read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
+           read_count(s, OPTION_MAX_STRANGERS, &s->settings.max_strangers) &&
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_token(s);
 }
 
@@ -386,11 +388,6 @@ static int open_all(serving *s) {
 }
 
 static int serve(serving *s) {
-    struct rlimit files; /* a connection is a file */
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
     int code = open_all(s);
     if (code != 0)
         return code;
