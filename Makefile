@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
-.PHONY: all help deps test browser-test demo audit bench timing timing-quick lint asan asan-quick tsan fuzz
+.PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
 .PHONY: coverage nightly abi abi-update docs-api dist install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
@@ -34,6 +34,10 @@ demo: ## the paper's experiments, as a report: out/report/index.html
 
 audit: all ## measure whether every privacy claim holds (minutes): out/audit/audit.html
 	build/caucus audit --out out/audit
+
+fleet: all ## what the algorithms for fleets must show (experiments/fleet.yaml), 24 trials, two seeds: minutes
+	tools/install-deps --test
+	tools/fleet build/caucus
 
 bench: all ## measure speed (bench/), against the bare limit where there is one
 	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done

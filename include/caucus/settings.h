@@ -92,6 +92,8 @@ CAUCUS_CHOICE_ENUM(select, SELECT, CAUCUS_SELECT_LIST)
 CAUCUS_CHOICE_ENUM(message, MESSAGE, CAUCUS_MESSAGE_LIST)
 CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 
+/** caucus_settings.interval: of hedge, the one with the smallest proved bound; a plan holds the number. */
+#define CAUCUS_INTERVAL_AUTO 0
 /** caucus_settings.trees: as many as the losses need. */
 #define CAUCUS_TREES_AUTO (-1)
 /** The most trees of a phase. */
@@ -115,7 +117,7 @@ typedef struct caucus_settings {
     uint32_t clients;               /* m, 1 .. 2^24 (10). The single-player baselines are planned with 1 */
     uint32_t experts;               /* d, 2 .. 2^20 (100) */
     uint64_t rounds;                /* T, 1 .. 2^30 (512) */
-    uint64_t interval;              /* N, rounds per block, 1 .. 2^30 (1); svt and hedge */
+    uint64_t interval;              /* N, rounds per block, 1 .. 2^30 (1), or CAUCUS_INTERVAL_AUTO; svt and hedge */
     double epsilon;                 /* above 0, at most 1000, or INFINITY (hedge and leader only) (1) */
     double delta;                   /* 0 (pure) or in (0, 0.1) (0) */
     double rho;                     /* failure probability of the regret bound, (0, 0.5] (0.05); utility only */

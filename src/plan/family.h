@@ -39,7 +39,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_INTERVAL = 1 << 9,    /* blocks of several rounds */
     CAUCUS_OPTION_PAPER = 1 << 10,      /* the paper's calibration */
     CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11, /* unit client-block */
-    CAUCUS_OPTION_NO_PRIVACY = 1 << 12    /* an infinite epsilon */
+    CAUCUS_OPTION_NO_PRIVACY = 1 << 12,   /* an infinite epsilon */
+    CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13 /* an interval that follows from the other settings */
 } caucus_plan_option;
 
 /* One algorithm of a family. */
@@ -57,6 +58,9 @@ typedef struct caucus_plan_ops {
     unsigned options;                            /* of caucus_plan_option: those it takes */
     bool phases;                                 /* learns phase by phase; else block by block */
 
+    /* The interval that CAUCUS_INTERVAL_AUTO stands for, from settings that have been checked: public numbers alone.
+     * NULL: it has none. */
+    uint64_t (*interval)(const caucus_settings *settings);
     /* Fill the family's part of a plan; plan->settings and plan->grid are set. Then its bound. */
     caucus_status (*calibrate)(caucus_plan *plan, caucus_error *ret_error);
     caucus_status (*bound)(caucus_plan *plan); /* CAUCUS_OK, CAUCUS_E_MEMORY */

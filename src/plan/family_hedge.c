@@ -6,6 +6,7 @@
  *     pure: epsilon = 2 (B-1) e_H/m;   zCDP: rho = (B-1) e_H^2/(2 m^2);
  * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
  * which is used if the budget allows it and otherwise the largest e_H that it allows.
+ * An interval N = auto is the one with the smallest bound at that e_H: public numbers alone decide it.
  * The accountant: one record enters at most B-1 draws, each of range 2*G*rate.
  * docs/PRIVACY.md, "Fed-Hedge", "The accountant". */
 #include "plan/account.h"
@@ -27,22 +28,70 @@ static double squares(const caucus_settings *s) {
     return (double)full * n * n + rest * rest;
 }
 
-static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
-    const caucus_settings *s = &plan->settings;
-    caucus_hedge_plan *hedge = &plan->hedge;
-    hedge->blocks = (s->rounds - 1) / s->interval + 1;
-    hedge->rate = (caucus_rational){0, 1};
-    if (is_leader(s))
-        return CAUCUS_OK;
-    const double draws = (double)(hedge->blocks - 1);
-    const double m = s->clients;
+static uint64_t blocks_of(const caucus_settings *s) {
+    return (s->rounds - 1) / s->interval + 1;
+}
+
+/* e_H; zcdp_rho is caucus_zcdp_rho() of the budget, which is looked for once. */
+static double learning_rate(const caucus_settings *s, double zcdp_rho) {
+    const double draws = (double)(blocks_of(s) - 1), m = s->clients;
     double most = INFINITY;
     if (isfinite(s->epsilon) && draws > 0) {
         most = m * s->epsilon / (2 * draws);
         if (s->delta > 0)
-            most = fmax(most, m * sqrt(2 * caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) / draws));
+            most = fmax(most, m * sqrt(2 * zcdp_rho / draws));
     }
-    const double rate = fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
+    return fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
+}
+
+static double budget_rho(const caucus_settings *s) {
+    return s->delta > 0 && isfinite(s->epsilon) ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) : 0;
+}
+
+/* The bound of one interval, per unit of the losses' range, before e_H is rounded to a fraction. */
+static double bound_at(const caucus_settings *settings, uint64_t interval, double zcdp_rho) {
+    caucus_settings s = *settings;
+    s.interval = interval;
+    const double e = learning_rate(&s, zcdp_rho);
+    return log((double)s.experts) / e + e * squares(&s) / 8;
+}
+
+/* The N in 1 .. T with the smallest bound, the smallest of equals. As a function of N the bound falls and then rises,
+ * but for what the rounding of T/N does to it. So: the best power of two, then the numbers around the best so far, all
+ * of them where they are at most ALL, else in ever finer steps. Up to ALL rounds this looks at every N. */
+#define ALL 65536u
+static uint64_t best_interval(const caucus_settings *s) {
+    if (is_leader(s))
+        return 1; /* reports cost it nothing, and it has no bound */
+    const double zcdp_rho = budget_rho(s);
+    uint64_t best = 1;
+    double least = bound_at(s, 1, zcdp_rho);
+    for (uint64_t n = 2; n <= s->rounds; n *= 2) {
+        const double here = bound_at(s, n, zcdp_rho);
+        best = here < least ? n : best;
+        least = fmin(here, least);
+    }
+    for (uint64_t reach = s->rounds <= ALL ? s->rounds : best, step; reach > 0; reach = step > 1 ? step : 0) {
+        const uint64_t from = best > reach ? best - reach : 1;
+        const uint64_t until = best + reach < s->rounds ? best + reach : s->rounds;
+        step = until - from < ALL ? 1 : (until - from) / 64;
+        for (uint64_t n = from; n <= until; n += step) {
+            const double here = bound_at(s, n, zcdp_rho);
+            best = here < least || (here == least && n < best) ? n : best;
+            least = fmin(here, least);
+        }
+    }
+    return best;
+}
+
+static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    caucus_hedge_plan *hedge = &plan->hedge;
+    hedge->blocks = blocks_of(s);
+    hedge->rate = (caucus_rational){0, 1};
+    if (is_leader(s))
+        return CAUCUS_OK;
+    const double m = s->clients, rate = learning_rate(s, budget_rho(s));
     caucus_status status = caucus_calibrate_rate(rate / (m * (double)plan->grid), s->epsilon, &hedge->rate, ret_error);
     if (status == CAUCUS_OK)
         hedge->learning_rate = caucus_rational_double(hedge->rate) * m * (double)plan->grid;
@@ -67,7 +116,7 @@ static caucus_status bound(caucus_plan *plan) {
 static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_hedge_plan *hedge = &plan->hedge;
-    if (hedge->blocks != (s->rounds - 1) / s->interval + 1)
+    if (hedge->blocks != blocks_of(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %" PRIu64 " blocks",
                            hedge->blocks);
     const uint64_t draws = hedge->blocks - 1;
@@ -122,7 +171,8 @@ static void device(const caucus_plan *plan, double *ret_linear, double *ret_squa
 const caucus_plan_ops caucus_plan_hedge = {
     .variant = {{CAUCUS_ALGORITHM_HEDGE, "Fed-Hedge", .reference = false},
                 {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
-    .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_NO_PRIVACY,
+    .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_INTERVAL_AUTO | CAUCUS_OPTION_NO_PRIVACY,
+    .interval = best_interval,
     .calibrate = calibrate,
     .bound = bound,
     .account = account,

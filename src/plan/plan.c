@@ -88,6 +88,8 @@ caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret
         status = caucus_settings_check(&checked, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    if (checked.interval == CAUCUS_INTERVAL_AUTO)
+        checked.interval = caucus_family_ops(caucus_algorithm_family(checked.algorithm))->interval(&checked);
     if (checked.grid != 0)
         return make(&checked, checked.grid, ret_plan, ret_error);
     status = make(&checked, GRID_FINE, ret_plan, ret_error);

@@ -132,7 +132,7 @@ static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
     if (status == CAUCUS_OK)
         status = whole("rounds", s->rounds, 1, 1u << 30, e);
     if (status == CAUCUS_OK)
-        status = whole("interval", s->interval, 1, 1u << 30, e);
+        status = s->interval == CAUCUS_INTERVAL_AUTO ? CAUCUS_OK : whole("interval", s->interval, 1, 1u << 30, e);
     if (status == CAUCUS_OK && s->grid > 1u << 20)
         status = caucus_fail(e, CAUCUS_E_RANGE, "grid", "%u (accepted: 1 to %u, or 0 to choose)", s->grid, 1u << 20);
     if (status == CAUCUS_OK && (s->trees < CAUCUS_TREES_AUTO || s->trees > CAUCUS_TREES_MAX))
@@ -241,6 +241,10 @@ static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
     if (s->interval > 1 && !takes(s, CAUCUS_OPTION_INTERVAL))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval",
                            "%" PRIu64 " with %s, which reports once per phase (accepted: 1)", s->interval, algorithm);
+    if (s->interval == CAUCUS_INTERVAL_AUTO && !takes(s, CAUCUS_OPTION_INTERVAL_AUTO))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "interval",
+                           "auto with %s (accepted: a number of rounds; auto is for %s)", algorithm,
+                           caucus_option_takers(CAUCUS_OPTION_INTERVAL_AUTO, " and ").text);
     if (s->lstar > 0 && !takes(s, CAUCUS_OPTION_LSTAR))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "lstar", "%.10g with %s (accepted: 0; only %s use it)", s->lstar,
                            algorithm, caucus_option_takers(CAUCUS_OPTION_LSTAR, " and ").text);

@@ -19,7 +19,7 @@
     X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                              \
     X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
     X(ROUNDS, "rounds", many, "T", "512", "rounds to play")                                                            \
-    X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end")                       \
+    X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end; hedge: or auto")       \
     X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \
     X(DELTA, "delta", many, "D", "0", "0 is pure privacy; else below 0.1")                                             \
     X(TRUST, "trust", many, "WHOM", NULL, "who may see what (must be said)")                                           \

@@ -75,6 +75,16 @@ static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const
     return caucus_scenario_whole(&t, 1, 1u << 30, ret);
 }
 
+/* A number of rounds, or what has the smallest proved bound. */
+static caucus_status read_interval(resolver *r, const size_t *at, uint64_t *ret) {
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_INTERVAL, at[CAUCUS_FIELD_INTERVAL]);
+    if (strcmp(t.text, "auto") == 0) {
+        *ret = CAUCUS_INTERVAL_AUTO;
+        return CAUCUS_OK;
+    }
+    return caucus_scenario_whole(&t, 1, 1u << 30, ret);
+}
+
 static caucus_status read_whole(resolver *r, caucus_scenario_field field, const size_t *at, uint32_t least,
                                 uint32_t most, uint32_t *ret) {
     caucus_scenario_text t = text_of(r, field, at[field]);
@@ -93,7 +103,7 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
     if (status == CAUCUS_OK)
         status = read_rounds(r, CAUCUS_FIELD_ROUNDS, at, &s->rounds);
     if (status == CAUCUS_OK)
-        status = read_rounds(r, CAUCUS_FIELD_INTERVAL, at, &s->interval);
+        status = read_interval(r, at, &s->interval);
     if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_EPSILON, at[CAUCUS_FIELD_EPSILON]);
         status = caucus_scenario_epsilon(&t, &s->epsilon);

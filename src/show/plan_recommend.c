@@ -59,6 +59,8 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
         s.past_phases = false;
     if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
+    if (s.interval == CAUCUS_INTERVAL_AUTO && !takes(c, CAUCUS_OPTION_INTERVAL_AUTO))
+        s.interval = plain.interval;
     if (!takes(c, CAUCUS_OPTION_TREES))
         s.trees = plain.trees;
     return s;

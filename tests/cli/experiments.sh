@@ -24,6 +24,7 @@ END
 
 ran=0
 for file in "$source"/experiments/*.yaml; do
+    [ "$(basename "$file")" != fleet.yaml ] || continue # many scenarios: below
     ran=$((ran + 1))
     # The command that the file's second line gives, with one trial; its paths end where the data lies here.
     command=$(sed -n '1,3s/^#   caucus //p' "$file")
@@ -41,6 +42,16 @@ for file in "$source"/experiments/*.yaml; do
     fi
 done
 [ "$ran" -ge 5 ] || { echo "not ok: $ran files in $source/experiments"; failures=$((failures + 1)); }
+
+# Every row of fleet.yaml is a scenario; one trial shows nothing, so nothing is judged here (`make fleet` does).
+if "$source/tools/fleet" "$CAUCUS" --trials 1 --seeds 1 --look >stdout 2>err &&
+    [ "$(wc -l <stdout)" -eq "$(grep -c '^  - name: ' "$source/experiments/fleet.yaml")" ]; then
+    echo "ok: fleet.yaml"
+else
+    echo "not ok: fleet.yaml"
+    cat stdout err
+    failures=$((failures + 1))
+fi
 
 # Figure 1 and 2, trial by trial: the regrets of the report are those of the files (`caucus reproduce --quick`, seed 1).
 if command -v gnuplot >/dev/null; then

@@ -67,8 +67,57 @@ static void too_small(void **state) {
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "epsilon");
 }
 
+/* Auto is the interval whose plan has the smallest bound, found here by making every plan. */
+static void best_interval(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t clients;
+        uint64_t rounds;
+        double epsilon, delta;
+    } cases[] = {{10, 600, 1, 0},   {10, 512, 1, 1e-6}, {1, 100, 0.1, 0},
+                 {1000, 300, 1, 0}, {3, 2, 0.5, 0},     {2, 1, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        caucus_settings s = hedge();
+        s.clients = cases[i].clients;
+        s.rounds = cases[i].rounds;
+        s.epsilon = cases[i].epsilon;
+        s.delta = cases[i].delta;
+        s.interval = CAUCUS_INTERVAL_AUTO;
+        caucus_plan *chosen = plan_made(&s);
+        assert_true(chosen->settings.interval >= 1 && chosen->settings.interval <= s.rounds);
+        for (s.interval = 1; s.interval <= s.rounds; s.interval++) {
+            caucus_plan *other = plan_made(&s);
+            /* e_H is rounded down to a fraction, by up to 2^-30. */
+            if (!(chosen->bound_uncapped <= other->bound_uncapped * (1 + 1e-8)))
+                fail_msg("%zu: %llu has %.9g, %llu has %.9g", i, (unsigned long long)chosen->settings.interval,
+                         chosen->bound_uncapped, (unsigned long long)s.interval, other->bound_uncapped);
+            if (s.interval == chosen->settings.interval)
+                assert_memory_equal(caucus_plan_hash(chosen), caucus_plan_hash(other), CAUCUS_PLAN_HASH_BYTES);
+            caucus_plan_free(other);
+        }
+        caucus_plan_free(chosen);
+    }
+    /* Golden: near (16 T ln d/(m epsilon)^2)^(1/3) = 14.45 where the budget binds; and a run too long to try each. */
+    caucus_settings s = hedge();
+    s.rounds = 4096;
+    s.interval = CAUCUS_INTERVAL_AUTO;
+    caucus_plan *plan = plan_made(&s);
+    assert_int_equal(plan->settings.interval, 14);
+    caucus_plan_free(plan);
+    s.rounds = 1u << 30;
+    s.epsilon = 0.01;
+    plan = plan_made(&s);
+    near((double)plan->settings.interval / cbrt(16 * ldexp(1, 30) * log(100) / 0.01), 1, 2e-3);
+    caucus_plan_free(plan);
+    s.algorithm = CAUCUS_ALGORITHM_LEADER; /* has no bound */
+    plan = plan_made(&s);
+    assert_int_equal(plan->settings.interval, 1);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(free_for_many_clients), cmocka_unit_test(pure),
-                                       cmocka_unit_test(no_privacy), cmocka_unit_test(too_small)};
+                                       cmocka_unit_test(no_privacy), cmocka_unit_test(too_small),
+                                       cmocka_unit_test(best_interval)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

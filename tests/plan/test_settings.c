@@ -137,7 +137,11 @@ static void ranges(void **state) {
     REFUSE(E_RANGE, "experts", "to 1048576", SVT, COORDINATOR, s.experts = UINT32_MAX);
     REFUSE(E_RANGE, "rounds", "0 (", SVT, COORDINATOR, s.rounds = 0);
     REFUSE(E_RANGE, "rounds", "1073741825", SVT, COORDINATOR, s.rounds = (1u << 30) + 1);
-    REFUSE(E_RANGE, "interval", "0 (", SVT, COORDINATOR, s.interval = 0);
+    REFUSE(E_RANGE, "interval", "1073741825 (", SVT, COORDINATOR, s.interval = (1u << 30) + 1);
+    REFUSE(E_INFEASIBLE, "interval", "auto with svt (accepted: a number of rounds; auto is for hedge and leader)", SVT,
+           COORDINATOR, s.interval = CAUCUS_INTERVAL_AUTO);
+    REFUSE(E_INFEASIBLE, "interval", "auto with stoch", STOCH, NOBODY, s.interval = CAUCUS_INTERVAL_AUTO);
+    ACCEPT(HEDGE, COORDINATOR, s.interval = CAUCUS_INTERVAL_AUTO);
     REFUSE(E_RANGE, "grid", "1048577", SVT, COORDINATOR, s.grid = (1u << 20) + 1);
     REFUSE(E_RANGE, "trees", "8 (accepted: 0 to 7, or auto)", STOCH, COORDINATOR, s.trees = 8);
     REFUSE(E_RANGE, "trees", "-2", STOCH, COORDINATOR, s.trees = -2);
