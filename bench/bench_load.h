@@ -89,7 +89,7 @@ static inline void load_report(load *l, load_connection *c) {
                                      .kind = c->now.ask,
                                      .first = cost ? c->now.block : c->sums_next,
                                      .block = c->now.block,
-                                     .step = c->now.epoch,
+                                     .epoch_or_leaf = c->now.epoch,
                                      .count = cost ? 1 : l->set->experts,
                                      .value = cost ? &l->set->cost : l->value}};
     load_write(l, c, &frame);

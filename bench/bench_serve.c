@@ -68,7 +68,7 @@ static double seconds_adding(const caucus_plan *plan, bool hedge) {
                                .kind = now->ask,
                                .first = hedge || cost ? now->block : 1,
                                .block = now->block,
-                               .step = now->epoch,
+                               .epoch_or_leaf = now->epoch,
                                .count = cost ? 1 : EXPERTS,
                                .value = value + (size_t)(i % ARENA) * EXPERTS};
             must(caucus_coordinator_count(machine, partial, &r), &error);

@@ -160,7 +160,7 @@ static inline bare_sizes sizes_of(bool hedge) {
                                       .kind = frame.announcement.ask,
                                       .first = 50,
                                       .block = 50,
-                                      .step = frame.announcement.epoch,
+                                      .epoch_or_leaf = frame.announcement.epoch,
                                       .count = hedge ? EXPERTS : 1,
                                       .value = value}};
     sizes.report = caucus_wire_put(&report, bytes, sizeof bytes);

@@ -3,7 +3,7 @@
 #   libcaucus       layers num rng dp plan algo                 the machines, for any transport of your own
 #   libcaucus-link  + wire, the files of store, link            what a device needs: no socket, no SQLite, no OpenSSL
 #   libcaucus-sim   + data sim scenario show audit              what researchers and bindings need
-# and, for the program alone, the coordinator: its record in store (SQLite), dial, net, study.
+# and, for the program alone, the coordinator: its store (SQLite), dial, net, study.
 # A library that needed another one's internal functions would have to export them; holding the earlier layers itself,
 # it exports the installed headers and nothing else.
 #
@@ -27,10 +27,10 @@ caucus_sources(core_sources num rng dp plan algo)
 caucus_sources(link_sources wire store link)
 caucus_sources(sim_sources data sim scenario show audit)
 caucus_sources(coordinator_sources dial net study)
-# In store the record of a coordinator is what is called store*.c; all other files there are for everybody.
-file(GLOB record_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/store/store*.c)
-list(REMOVE_ITEM link_sources ${record_sources})
-list(APPEND coordinator_sources ${record_sources})
+# In src/store a coordinator's store is what is called store*.c; all other files there are for everybody.
+file(GLOB store_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/store/store*.c)
+list(REMOVE_ITEM link_sources ${store_sources})
+list(APPEND coordinator_sources ${store_sources})
 list(APPEND link_sources ${caucus_pb_source})
 
 # What each needs at run time: as CMake targets here, as pkg-config modules for those who link a static one.

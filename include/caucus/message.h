@@ -22,7 +22,7 @@ typedef enum caucus_ask {
     CAUCUS_ASK_NOTHING = 0, /* nothing more is wanted: the expert stays in force to the end */
     CAUCUS_ASK_COST,        /* svt: at the end of the next block, what the expert in force cost in it (1 value) */
     CAUCUS_ASK_SUMS,        /* svt, hedge: sums of all experts' losses not yet reported, up to `block` (d values) */
-    CAUCUS_ASK_LEAF,        /* stoch: the gradient estimate at leaf `step` of phase `block` (d values) */
+    CAUCUS_ASK_LEAF,        /* stoch: the gradient estimate at the `leaf` of phase `block` (d values) */
     CAUCUS_ASK_VOTE,        /* stoch, trust nobody: a private vote on phase `block` (1 value) */
     CAUCUS_ASK_SHORTLIST /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
 } caucus_ask;
@@ -34,27 +34,27 @@ typedef struct caucus_announcement {
     uint64_t block;                  /* the block (svt, hedge) or phase (stoch) that is asked about */
     uint32_t expert;                 /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
     caucus_ask ask;                  /* what every client is to answer */
-    uint32_t step;                   /* stoch: leaf within the phase, from 0 */
+    uint32_t leaf;                   /* stoch: leaf within the phase, from 0 */
     uint32_t listed;                 /* entries of `list` */
     uint32_t list[CAUCUS_SHORTLIST]; /* SHORTLIST: the experts whose sums are wanted */
 } caucus_announcement;
 
 /** What one client answers. */
 typedef struct caucus_report {
-    uint32_t client;      /* 1..m */
-    caucus_ask kind;      /* what it answers */
-    uint64_t first;       /* SUMS: first block it covers; otherwise = block */
-    uint64_t block;       /* COST: the block; SUMS: last block it covers; stoch: the phase */
-    uint64_t step;        /* stoch: the leaf; otherwise the epoch the cost belongs to */
-    uint32_t count;       /* number of values */
-    const int64_t *value; /* [count]: sums in grid units, or an expert's number (VOTE); the machine's memory */
+    uint32_t client;        /* 1..m */
+    caucus_ask kind;        /* what it answers */
+    uint64_t first;         /* SUMS: first block it covers; otherwise = block */
+    uint64_t block;         /* COST: the block; SUMS: last block it covers; stoch: the phase */
+    uint64_t epoch_or_leaf; /* stoch: the leaf; otherwise the epoch the cost belongs to */
+    uint32_t count;         /* number of values */
+    const int64_t *value;   /* [count]: sums in grid units, or an expert's number (VOTE); the machine's memory */
 } caucus_report;
 
 /** Sizes of the content alone, whatever the encoding: 4 bytes per field and per listed expert, 8 per value. They
  *  measure what an algorithm says, so that results of different versions and encodings can be compared, and are not the
  *  widths of the types above: a block or a serial counts 4 bytes here and takes as many as it needs on the wire. */
-#define CAUCUS_REPORT_HEAD_BYTES 24       /* client, kind, first, block, step, count */
-#define CAUCUS_ANNOUNCEMENT_HEAD_BYTES 28 /* serial, expert, epoch, ask, block, step, listed */
+#define CAUCUS_REPORT_HEAD_BYTES 24       /* client, kind, first, block, epoch or leaf, count */
+#define CAUCUS_ANNOUNCEMENT_HEAD_BYTES 28 /* serial, expert, epoch, ask, block, leaf, listed */
 CAUCUS_API uint64_t caucus_report_bytes(const caucus_report *report);
 CAUCUS_API uint64_t caucus_announcement_bytes(const caucus_announcement *announcement);
 /** Numbers a client must read to follow it: the expert, and the shortlist. */

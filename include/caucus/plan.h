@@ -33,7 +33,7 @@ typedef enum caucus_bound_kind {
 
 /** Calibrate.
  *  In:      settings  set up by caucus_settings_init(); checked again here; borrowed for the call.
- *  Out:     *ret_plan  release with caucus_plan_free(); written only on success.
+ *  Out:     *ret_plan  free with caucus_plan_free(); written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE, CAUCUS_E_OVERFLOW, CAUCUS_E_MEMORY; the error names the
  *           field.
  *  Cost:    tens of milliseconds for svt (the renewal bound), microseconds otherwise. Deterministic. */

@@ -25,13 +25,13 @@ extern "C" {
 #define CAUCUS_PLAN_FILE_BYTES ((size_t)1 << 21)
 
 /** The canonical text of a plan: the bytes of its file.
- *  Out:     *ret  ends in a zero that is not counted in *ret_size; released by the caller with free().
+ *  Out:     *ret  ends in a zero that is not counted in *ret_size; freed by the caller with free().
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_plan_file_text(const caucus_plan *plan, char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
 
 /** A plan from the bytes of a file.
  *  In:      name  what errors call the file.
- *  Out:     *ret  release with caucus_plan_free(); written only on success.
+ *  Out:     *ret  free with caucus_plan_free(); written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the error says file, line and what is wrong: another version, an unknown key, a
  *           line that is not canonical), CAUCUS_E_CONFLICT (numbers that its settings do not give), CAUCUS_E_MEMORY, or
  *           what caucus_plan_new() says of its settings. */

@@ -11,7 +11,7 @@ void caucus_pack_announcement(caucus_pack *p, const caucus_plan *plan, caucus_an
     caucus_pack_u64(p, &a->epoch);
     caucus_pack_u32(p, &ask);
     caucus_pack_u64(p, &a->block);
-    caucus_pack_u32(p, &a->step);
+    caucus_pack_u32(p, &a->leaf);
     caucus_pack_u32(p, &a->listed);
     caucus_pack_u32s(p, a->list, CAUCUS_SHORTLIST);
     caucus_pack_below(p, a->expert, plan->settings.experts);

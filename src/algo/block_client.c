@@ -121,7 +121,7 @@ void caucus_client_return_rows(caucus_client *c) {
 }
 
 void caucus_block_report(caucus_client *c) {
-    c->report.step = c->heard.epoch;
+    c->report.epoch_or_leaf = c->heard.epoch;
     if (c->heard.ask == CAUCUS_ASK_COST) {
         c->scalar = c->block_cost;
         return;

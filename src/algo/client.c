@@ -141,7 +141,7 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
     /* A report that nobody took is made all the same: what was asked has been used up. */
     if (c->started && !c->made)
         (void)caucus_client_report(c);
-    caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .step = c->heard.step};
+    caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .leaf = c->heard.leaf};
     memcpy(&c->heard, a, offsetof(caucus_announcement, list));
     if (a->listed > 0)
         memcpy(c->heard.list, a->list, a->listed * sizeof a->list[0]);
@@ -198,7 +198,7 @@ const caucus_report *caucus_client_report(caucus_client *c) {
     c->report.client = c->index;
     c->report.kind = c->heard.ask;
     c->report.first = c->report.block = c->heard.block;
-    c->report.step = c->heard.step;
+    c->report.epoch_or_leaf = c->heard.leaf;
     c->report.count = 1;
     c->report.value = &c->scalar;
     CALL(c, report, c);

@@ -21,7 +21,7 @@
 typedef struct caucus_asked {
     caucus_ask ask;
     uint64_t block;
-    uint32_t step;
+    uint32_t leaf;
 } caucus_asked;
 
 /* A row of losses of either width; exactly one pointer is set. */

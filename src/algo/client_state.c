@@ -36,7 +36,7 @@ static void pack_report(caucus_pack *p, caucus_client *c) {
     caucus_pack_u32(p, &kind);
     caucus_pack_u64(p, &c->report.first);
     caucus_pack_u64(p, &c->report.block);
-    caucus_pack_u64(p, &c->report.step);
+    caucus_pack_u64(p, &c->report.epoch_or_leaf);
     caucus_pack_u32(p, &c->report.count);
     caucus_pack_u32(p, &place);
     caucus_pack_below(p, kind, CAUCUS_ASK_SHORTLIST + 1);

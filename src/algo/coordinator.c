@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coordinator.c: what every coordinator machine does: announce, count each report once, close a step. */
+/* coordinator.c: what every coordinator machine does: announce, count each report once, decide a step. */
 #include "algo/coordinator.h"
 
 #include <assert.h>
@@ -71,13 +71,13 @@ uint32_t caucus_coordinator_waiting(const caucus_coordinator *c) {
     return c->now.ask == CAUCUS_ASK_NOTHING ? 0 : c->plan->settings.clients - c->answered;
 }
 
-void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t step) {
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t leaf) {
     c->now = (caucus_announcement){.serial = c->now.serial + 1,
                                    .expert = c->now.expert,
                                    .epoch = c->now.epoch,
                                    .ask = ask,
                                    .block = block,
-                                   .step = step};
+                                   .leaf = leaf};
     c->answered = 0;
 }
 
@@ -88,7 +88,7 @@ static inline caucus_status count(const caucus_coordinator *c, caucus_partial *p
 }
 
 caucus_status caucus_coordinator_count(caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    assert(!p->begun || p->serial == c->now.serial); /* merged before the last step was closed */
+    assert(!p->begun || p->serial == c->now.serial); /* merged before the last step was decided */
     caucus_status status = count(c, p, r);
     p->begun |= status == CAUCUS_OK;
     p->serial = c->now.serial;

@@ -51,7 +51,7 @@ struct caucus_coordinator {
 };
 
 /* Next announcement: copies expert and epoch, clears the rest. */
-void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t step);
+void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t leaf);
 
 /* Whose noise it is (coordinator_epoch.c). Open the stream of one decision, under the epoch's key. */
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint64_t phase,
@@ -94,8 +94,8 @@ size_t caucus_coordinator_stack_rows(const caucus_coordinator *c);
 
 /* Messages that are private by themselves (phase_messages.c). */
 caucus_status caucus_phase_messages_new(caucus_coordinator *c);
-void caucus_phase_count_votes(caucus_coordinator *c);      /* close a VOTE step: the winner, or a shortlist */
-void caucus_phase_decide_shortlist(caucus_coordinator *c); /* close a SHORTLIST step */
-uint32_t caucus_phase_noisy_winner(caucus_coordinator *c); /* close a LEAF step under trust nobody */
+void caucus_phase_count_votes(caucus_coordinator *c);      /* decide a VOTE step: the winner, or a shortlist */
+void caucus_phase_decide_shortlist(caucus_coordinator *c); /* decide a SHORTLIST step */
+uint32_t caucus_phase_noisy_winner(caucus_coordinator *c); /* decide a LEAF step under trust nobody */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator_state.c: a coordinator's state as bytes, and back.
  *
- * Saved when a step has been closed: then nothing of the next step has been counted, and whatever arrives later and is
+ * Saved when a step has been decided: then nothing of the next step has been counted, and whatever arrives later and is
  * lost with the process is sent again by its client. The epoch's key is part of it, so that a verdict that was never
  * committed is computed again with the same noise; the run key is not: the epochs after this one are the new process's
  * (coordinator_epoch.c). When nothing more is asked, key, threshold and sums in it are zeros. */

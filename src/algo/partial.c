@@ -58,7 +58,7 @@ void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial
 void caucus_coordinator_merge(caucus_coordinator *c, caucus_partial *p) {
     if (!p->begun)
         return;
-    assert(p->serial == c->now.serial); /* a step that was closed without it would have forgotten reports */
+    assert(p->serial == c->now.serial); /* a step that was decided without it would have forgotten reports */
     size_t d = p->experts;
     if (p->filled) {
         caucus_vector_add_i64(c->cum ? c->cum : c->sum, p->sum, d);

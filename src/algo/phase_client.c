@@ -157,7 +157,7 @@ static void answer_shortlist(caucus_client *c, int64_t *value, const caucus_stoc
 
 static void add_noise(caucus_client *c, int64_t *value, const caucus_noise *noise) {
     caucus_stream stream;
-    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, c->heard.block, c->heard.step, 0);
+    caucus_stream_init(&stream, &c->key, CAUCUS_PURPOSE_MESSAGE, c->heard.block, c->heard.leaf, 0);
     caucus_noise_add(&stream, noise, value, c->plan->settings.experts);
     caucus_stream_wipe(&stream);
 }
@@ -187,11 +187,11 @@ static void phase_report(caucus_client *c) {
     const caucus_stoch_phase *phase = plan_phase(c, c->heard.block);
     caucus_trust trust = c->plan->settings.trust;
     if (c->heard.ask != CAUCUS_ASK_SHORTLIST) { /* the shortlist follows the vote: same leaf */
-        if (c->heard.step == 0)
+        if (c->heard.leaf == 0)
             caucus_leaf_first(&c->leaf, phase->trees, phase->batch);
         else
             (void)caucus_leaf_next(&c->leaf);
-        assert(c->leaf.step == c->heard.step);
+        assert(c->leaf.number == c->heard.leaf);
     }
     bool increment = trust == CAUCUS_TRUST_NOBODY && c->heard.ask == CAUCUS_ASK_LEAF;
     int64_t *value = leaf_value(c, phase, increment);
@@ -238,7 +238,7 @@ static void phase_hear(caucus_client *c, const caucus_asked *before) {
     if (!chosen)
         return;
     if (c->walks && !c->shares_common) {
-        if (before->step == 0)
+        if (before->leaf == 0)
             caucus_weights_reset(&c->common->weights);
         caucus_weights_push(&c->common->weights, c->heard.expert);
     }

@@ -9,19 +9,19 @@ bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a) 
     const caucus_announcement *h = &c->heard;
     bool votes = c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
                  (plan->message == CAUCUS_MESSAGE_VOTE || plan->message == CAUCUS_MESSAGE_SHORTLIST);
-    bool next = a->block == (c->started ? h->block + 1 : 2) && a->step == 0;
+    bool next = a->block == (c->started ? h->block + 1 : 2) && a->leaf == 0;
     bool same = c->started && a->block == h->block;
     if (a->block < 2 || a->block > plan->phases)
         return false;
     switch (a->ask) {
     case CAUCUS_ASK_LEAF:
-        return !votes && (next || (same && h->ask == CAUCUS_ASK_LEAF && a->step == h->step + 1 &&
-                                   a->step < caucus_tree_leaves(plan->phase[a->block - 2].trees)));
+        return !votes && (next || (same && h->ask == CAUCUS_ASK_LEAF && a->leaf == h->leaf + 1 &&
+                                   a->leaf < caucus_tree_leaves(plan->phase[a->block - 2].trees)));
     case CAUCUS_ASK_VOTE:
         return votes && next;
     case CAUCUS_ASK_SHORTLIST:
         return plan->message == CAUCUS_MESSAGE_SHORTLIST && votes && same && h->ask == CAUCUS_ASK_VOTE &&
-               a->step == 0 && a->listed >= 1;
+               a->leaf == 0 && a->listed >= 1;
     default:
         return false;
     }
@@ -72,8 +72,8 @@ bool caucus_phase_sound(caucus_client *c) {
         return false;
     if (c->started && c->heard.ask != CAUCUS_ASK_NOTHING) { /* the leaf of the report made last */
         const caucus_stoch_phase *phase = &plan->stoch.phase[c->heard.block - 2];
-        uint32_t behind = c->heard.ask == CAUCUS_ASK_LEAF && !c->made && c->heard.step > 0;
-        caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->heard.step - behind);
+        uint32_t behind = c->heard.ask == CAUCUS_ASK_LEAF && !c->made && c->heard.leaf > 0;
+        caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->heard.leaf - behind);
     }
     return true;
 }

@@ -87,8 +87,9 @@ static caucus_status add_values(const caucus_coordinator *c, caucus_partial *p, 
 }
 
 static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block || r->step != c->now.step)
-        return CAUCUS_E_ORDER; /* a message about a closed step is never carried over */
+    if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block ||
+        r->epoch_or_leaf != c->now.leaf)
+        return CAUCUS_E_ORDER; /* a message about a step that is decided is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;
     caucus_status status = add_values(c, p, r);
@@ -122,7 +123,7 @@ static uint32_t choose(caucus_coordinator *c) {
     caucus_rational rate = phase_of(c)->select_rate[c->leaf.tree];
     const int64_t *score = weighted_score(c);
     caucus_stream stream;
-    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.step);
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.leaf);
     uint32_t chosen;
     if (c->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
         chosen = caucus_select_min(&stream, score, d);
@@ -151,7 +152,7 @@ static void phase_decide(caucus_coordinator *c) {
         caucus_coordinator_selected(c);
         c->now.epoch++;
         if (caucus_leaf_next(&c->leaf))
-            caucus_coordinator_announce(c, CAUCUS_ASK_LEAF, c->now.block, c->leaf.step);
+            caucus_coordinator_announce(c, CAUCUS_ASK_LEAF, c->now.block, c->leaf.number);
         else
             caucus_phase_finish(c);
     }

@@ -53,13 +53,13 @@ static caucus_status svt_new(caucus_coordinator *c) {
 
 /* Add what the expert in force cost in the report's block to q, if the report is about this epoch. */
 static inline void add_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r, int64_t cost) {
-    if (!c->threshold.open || r->step != c->threshold.epoch)
+    if (!c->threshold.open || r->epoch_or_leaf != c->threshold.epoch)
         return;
     if (cost < 0 || cost > c->plan->grid) { /* more than one round can cost */
         int64_t most = caucus_coordinator_most(c, r->block, r->block);
         cost = cost < 0 ? 0 : cost > most ? most : cost;
     }
-    p->epoch = r->step;
+    p->epoch = r->epoch_or_leaf;
     p->expert = c->now.expert;
     p->q += cost; /* all of them together: below 2^62 in every plan */
 }
@@ -69,7 +69,7 @@ static inline void add_cost(const caucus_coordinator *c, caucus_partial *p, cons
  * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint64_t *next = &c->cost_next[r->client - 1];
-    if (r->count != 1 || r->first != r->block || r->step > c->now.epoch)
+    if (r->count != 1 || r->first != r->block || r->epoch_or_leaf > c->now.epoch)
         return CAUCUS_E_RANGE;
     if (r->block < *next)
         return CAUCUS_E_DUPLICATE;

@@ -7,9 +7,9 @@ void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint64_t batch) {
 }
 
 bool caucus_leaf_next(caucus_leaf *leaf) {
-    if (leaf->step + 1 >= caucus_tree_leaves(leaf->trees))
+    if (leaf->number + 1 >= caucus_tree_leaves(leaf->trees))
         return false;
-    leaf->step++;
+    leaf->number++;
     leaf->offset += leaf->count;
     leaf->path++;
     if (leaf->path == (uint32_t)1 << leaf->tree) { /* next tree, at its root */
@@ -24,8 +24,8 @@ bool caucus_leaf_next(caucus_leaf *leaf) {
     return true;
 }
 
-void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint64_t batch, uint32_t step) {
+void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint64_t batch, uint32_t number) {
     caucus_leaf_first(leaf, trees, batch);
-    while (leaf->step < step && caucus_leaf_next(leaf))
+    while (leaf->number < number && caucus_leaf_next(leaf))
         continue;
 }

@@ -14,7 +14,7 @@
 typedef struct caucus_leaf {
     uint64_t batch;  /* b */
     uint32_t trees;  /* T1; 0 = one root-only step */
-    uint32_t step;   /* leaf number within the phase, from 0 */
+    uint32_t number; /* of the leaf within the phase, from 0 */
     uint32_t tree;   /* j, 1..T1, or 0 for the root-only step */
     uint32_t path;   /* u, 0..2^j - 1 */
     uint32_t depth;  /* of the vertex entered just before this leaf: 0 = root */
@@ -27,9 +27,9 @@ static inline uint32_t caucus_tree_leaves(uint32_t trees) {
     return trees ? ((uint32_t)2 << trees) - 2 : 1;
 }
 
-/* The first leaf, and the next one (false after the last); and leaf number `step` of a phase at once. */
+/* The first leaf, and the next one (false after the last); and leaf number `number` of a phase at once. */
 void caucus_leaf_first(caucus_leaf *leaf, uint32_t trees, uint64_t batch);
 bool caucus_leaf_next(caucus_leaf *leaf);
-void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint64_t batch, uint32_t step);
+void caucus_leaf_at(caucus_leaf *leaf, uint32_t trees, uint64_t batch, uint32_t number);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct caucus_movielens {
 const char *caucus_movielens_find(void);
 
 /** Read a directory.
- *  Out:     *ret  release with caucus_movielens_free; written only on success.
+ *  Out:     *ret  free with caucus_movielens_free; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FORMAT (file, line, what is expected), CAUCUS_E_MEMORY.
  *  Cost:    one pass over the mapped files; about 50 ms for the million ratings of ml-1m. */
 caucus_status caucus_movielens_read(const char *directory, caucus_movielens **ret,

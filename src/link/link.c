@@ -4,7 +4,7 @@
  * Order of things, each a rule of docs/PRIVACY.md, "Reports on a network that fails":
  *   the machine makes a report -> its frame becomes an item -> the state, item included, is saved -> it may be sent ->
  *   it is sent again, the same bytes, on every new connection -> it is forgotten when the coordinator says that
- *   it is counted, or that its step is closed.
+ *   it is counted, or that its step is decided.
  * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was
  * answered is refused by the machine. Nothing here draws noise. */
 #include <assert.h>
@@ -85,8 +85,8 @@ void caucus_link_forget_connection(caucus_link *link) {
     link->next = 0;
 }
 
-/* Is the report of this announcement known to be counted, or its step to be closed? Only announcements that the machine
- * has accepted close a step. */
+/* Is the report of this announcement known to be counted, or its step to be decided? That a step is decided is known by
+ * an announcement that the machine has accepted, and by nothing else. */
 static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, uint64_t serial) {
     if (link->over)
         return true;
@@ -98,7 +98,7 @@ static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, u
 }
 
 /* A client that came without its state must not answer again what it may have answered before: what was counted of it,
- * and, of stoch, any step that is closed by now. Its noise would be other noise for the same losses. */
+ * and, of stoch, any step that is decided by now. Its noise would be other noise for the same losses. */
 static bool is_settled(const caucus_link *link, caucus_ask kind, uint64_t serial) {
     if (!link->careful || kind == CAUCUS_ASK_COST || kind == CAUCUS_ASK_SUMS) /* these: cost_next and sums_next */
         return false;

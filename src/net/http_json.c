@@ -35,7 +35,7 @@ static void put_now(const caucus_view *view, caucus_json *j) {
                  {"since_serial", now ? now->serial : 0},
                  {"serial", s->now.serial},
                  {"block", s->now.block},
-                 {"step", s->now.step}};
+                 {"leaf", s->now.leaf}};
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
         if (now)
             caucus_json_whole(j, place[i].key, place[i].value);
@@ -65,9 +65,9 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_real(j, "left_epsilon", s->left_epsilon);
     caucus_json_real(j, "left_delta", s->left_delta);
     caucus_json_whole(j, "selections", s->selections);
-    caucus_json_whole(j, "switches_allowed", s->switches_allowed);
+    caucus_json_whole(j, "selections_allowed", s->selections_allowed);
     caucus_json_whole(j, "checks", s->checks);
-    caucus_json_whole(j, "steps_closed", s->steps_closed);
+    caucus_json_whole(j, "steps_decided", s->steps_decided);
     caucus_json_whole(j, "commits", s->commits);
     caucus_json_whole(j, "reports", s->reports);
     caucus_json_whole(j, "refused", s->refused);

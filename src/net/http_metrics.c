@@ -71,7 +71,8 @@ static void put_privacy(const caucus_server_status *s, FILE *to) {
           "Delta for all runs on this data, by the ledger; NaN: no ledger or limit.");
     gauge(to, "left_epsilon", s->left_epsilon, "Epsilon other runs on this data may still reserve; NaN: no ledger.");
     gauge(to, "left_delta", s->left_delta, "Delta other runs on this data may still reserve; NaN: no ledger or limit.");
-    whole_gauge(to, "switches_allowed", s->switches_allowed, "Selections the plan allows; 0 = no limit of its own.");
+    whole_gauge(to, "selections_allowed", s->selections_allowed,
+                "Selections the plan allows; 0 = no limit of its own.");
 }
 
 void caucus_view_metrics(const caucus_view *view, FILE *to) {
@@ -80,7 +81,7 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     put_privacy(s, to);
     counter(to, "selections_total", s->selections, "Experts selected since the run began.");
     counter(to, "checks_total", s->checks, "Threshold checks made since the run began.");
-    counter(to, "steps_closed_total", s->steps_closed, "Steps closed.");
+    counter(to, "steps_decided_total", s->steps_decided, "Steps decided.");
     counter(to, "commits_total", s->commits, "Decisions committed to disk by this process.");
     counter(to, "reports_total", s->reports, "Reports counted.");
     whole_gauge(to, "rollback_claims", s->rollback_claims,

@@ -152,16 +152,16 @@ static void put_note(const caucus_view *view, FILE *to) {
 
 static void put_switches(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    if (s->switches_allowed > 0)
-        (void)fprintf(to, "%" PRIu64 " of %" PRIu64 " used, %" PRIu64 " left", s->selections, s->switches_allowed,
-                      s->switches_allowed > s->selections ? s->switches_allowed - s->selections : 0);
+    if (s->selections_allowed > 0)
+        (void)fprintf(to, "%" PRIu64 " of %" PRIu64 " used, %" PRIu64 " left", s->selections, s->selections_allowed,
+                      s->selections_allowed > s->selections ? s->selections_allowed - s->selections : 0);
     else
         (void)fprintf(to, "%" PRIu64 " so far; the plan sets no limit", s->selections);
 }
 
 static void put_switch_bar(const caucus_view *view, FILE *to) {
-    if (view->status.switches_allowed > 0)
-        caucus_figure_bar(to, (double)view->status.selections, (double)view->status.switches_allowed,
+    if (view->status.selections_allowed > 0)
+        caucus_figure_bar(to, (double)view->status.selections, (double)view->status.selections_allowed,
                           "share of switches used");
 }
 
@@ -241,7 +241,7 @@ static void put_deadline(const caucus_view *view, FILE *to) {
         put_duration(to, s->deadline_seconds);
         (void)fputs(".", to);
     } else
-        (void)fputs("No deadline: a step closes when everybody has answered.", to);
+        (void)fputs("No deadline: a step is decided when everybody has answered.", to);
 }
 
 /* The rows that no figure shows. */
@@ -251,7 +251,7 @@ static void put_rows(const caucus_view *view, FILE *to) {
         const char *words;
         uint64_t value;
     } rows[] = {{"Checks made", s->checks},
-                {"Steps closed", s->steps_closed},
+                {"Steps decided", s->steps_decided},
                 {"Decisions committed", s->commits},
                 {"Reports counted", s->reports},
                 {"Refused", s->refused}};

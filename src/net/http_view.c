@@ -117,7 +117,7 @@ bool caucus_view_overdue(const caucus_view *view) {
 
 /* Every announcement is one commit, the first one included. */
 bool caucus_view_resumed(const caucus_view *view) {
-    return view->status.commits <= view->status.steps_closed;
+    return view->status.commits <= view->status.steps_decided;
 }
 
 const caucus_stretch *caucus_view_now(const caucus_view *view) {
@@ -133,7 +133,8 @@ uint32_t caucus_view_expected(const caucus_view *view) {
     return expected;
 }
 
-/* A deadline alone closes a step once the quorum has answered. Twice that and ten seconds more mean that it cannot. */
+/* At a deadline alone a step is decided once the quorum has answered. Twice that and ten seconds more mean that it
+ * cannot be. */
 bool caucus_view_health(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     if (s->rolled_back) {

@@ -49,7 +49,7 @@ const char *caucus_view_state(const caucus_view *view);      /* "waiting", "runn
 const char *caucus_view_ask(const caucus_view *view);        /* what the step in hand asks for, for people */
 const char *caucus_view_block_word(const caucus_view *view); /* "block" or "phase" */
 uint64_t caucus_view_blocks(const caucus_view *view);        /* of the whole run */
-/** The step has been open for more than its deadline allows: too few have answered to close it. */
+/** The step has been open for more than its deadline allows: too few have answered to decide it. */
 bool caucus_view_overdue(const caucus_view *view);
 /** This process has gone on with a run that an earlier one began: its own counts are not the whole run's. */
 bool caucus_view_resumed(const caucus_view *view);

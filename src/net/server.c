@@ -300,7 +300,7 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
     uint64_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
     ret->blocks = decided;
     ret->scalars_paper = vector * (caucus_plan_ops_of(plan)->phases ? ret->selections : decided);
-    ret->switches_allowed = caucus_plan_selections(plan);
+    ret->selections_allowed = caucus_plan_selections(plan);
 }
 
 /* Under the lock. */
@@ -338,7 +338,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
     ret->seconds_in_step = seconds_since(s->step_ns);
-    ret->steps_closed = ret->now.serial;
+    ret->steps_decided = ret->now.serial;
     compare_with_paper(s, ret);
 }
 

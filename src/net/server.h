@@ -4,7 +4,7 @@
  *
  * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections, buffers and partial sums.
  * Loops parse frames where they lie and add values up from there, a whole batch per wake-up, without waiting for each
- * other (server_impl.h says how). Whoever completes a step (or the clock at its deadline) closes it: merge, decide,
+ * other (server_impl.h says how). Whoever completes a step (or the clock at its deadline) decides it: merge, decide,
  * commit, then tell every loop to announce. */
 #ifndef CAUCUS_NET_SERVER_H
 #define CAUCUS_NET_SERVER_H
@@ -55,7 +55,7 @@ uint16_t caucus_server_port(const caucus_server *server);
 
 /** Serve until the run is over and the clients have gone, or caucus_server_stop() was called. */
 caucus_status caucus_server_run(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Stop in order: when the step in hand has closed everybody is told goodbye. It is waited for until its deadline,
+/** Stop in order: when the step in hand is decided everybody is told goodbye. It is waited for until its deadline,
  *  without one for linger_ms, and not at all if the run has not begun or nobody is there. Called again: goodbye at
  *  once. Async-signal-safe. */
 void caucus_server_stop(caucus_server *server);
@@ -65,7 +65,7 @@ typedef struct caucus_server_status {
     uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
     bool started, finished, seeded;
     caucus_announcement now;
-    uint64_t selections, switches_allowed, checks, steps_closed, blocks; /* blocks: or phases */
+    uint64_t selections, selections_allowed, checks, steps_decided, blocks; /* blocks: or phases */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
     double epsilon_device;   /* what the larger of the two comes to for everything one client contributes */
     double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */

@@ -16,10 +16,10 @@
  *
  * The machine, store and ledger belong to `lock`. Counting is the exception, since it is what happens all the time: a
  * loop adds reports up in a partial of its own under its own lock, which it takes once per batch and which nobody else
- * wants but while a step is closed. Whoever closes a step holds `lock` and then every loop's: it merges the partials,
+ * wants but while a step is decided. Whoever decides a step holds `lock` and then every loop's: it merges the partials,
  * decides, commits, publishes, and lets go. So
  *  - what counting reads of the machine (the announcement in force, the epoch) and `failure` are written with all locks
- *    held: a loop may read them under its own. A report that comes while a step is being closed waits, and is then
+ *    held: a loop may read them under its own. A report that comes while a step is being decided waits, and is then
  *    counted, or not, by the announcement that came of it; one that comes after a commit has failed is not counted;
  *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
  *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
@@ -30,7 +30,7 @@
  *    counted once: by the time the second is allowed to count, the first one's entry is there to be seen, or the first
  *    one's report is no longer counted (the client sends it again, docs/PROTOCOL.md);
  *  - has everybody answered? Each batch adds to `answered` and then looks at `enough`; whoever changes `enough` then
- *    looks at `answered`. One of the two sees the other, so no step is left open. Finding out that it is time to close
+ *    looks at `answered`. One of the two sees the other, so no step is left open. Finding out that it is time to decide
  *    takes no lock; whether it still is, is looked at again under `lock`.
  *
  * What loops need to announce (history, what is durably counted of each client, who is connected) is written after a
@@ -133,7 +133,7 @@ struct caucus_server {
 caucus_status caucus_step_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_step_close(caucus_server *server);
 
-/** Count the loop's batch into its partial: answer[i] is the machine's answer to report[i]. Close the step if that was
+/** Count the loop's batch into its partial: answer[i] is the machine's answer to report[i]. Decide the step if that was
  *  the last of it. */
 void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A

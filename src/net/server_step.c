@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_step.c: the machine, its store and its ledger. Count, merge, close, commit; then, and only then, publish.
+/* server_step.c: the machine, its store and its ledger. Count, merge, decide, commit; then, and only then, publish.
  *
  * docs/PRIVACY.md, "Reports on a network that fails": every verdict, "keep" included, is on disk with the state it came
  * from and the items it counted before a byte that depends on it leaves. So what loops may send is published (history,
@@ -198,7 +198,7 @@ static void decide(caucus_server *s) {
     if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
     publish_on_tick(s);
-    caucus_server_log(s, 2, "step %" PRIu64 " closed with %u of %u clients: expert %u in force", before.serial,
+    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %u in force", before.serial,
                       answered, s->clients, now->expert);
 }
 
@@ -235,7 +235,7 @@ static uint32_t quorum(const caucus_server *s) {
     return s->set.quorum ? s->set.quorum : s->clients;
 }
 
-/* Answers that close the step in hand. */
+/* Answers that are enough to decide the step in hand. */
 static uint32_t needed(const caucus_server *s) {
     if (!s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0)
         return UINT32_MAX;
@@ -308,7 +308,7 @@ static void step_progress(caucus_server *s) {
             break;
     }
     if (s->last_ns && atomic_load(&s->present) == 0 && !atomic_load(&s->stopping))
-        stop_now(s); /* nobody is there to close it */
+        stop_now(s); /* nobody is there to decide it */
 }
 
 /* Is this report's connection the one that speaks for its client? */
@@ -374,7 +374,7 @@ void caucus_step_last(caucus_server *s) {
         s->last_ns = !wait ? now : (s->set.deadline_ms ? s->step_ns : now) + wait_ms * 1000000u;
         set_timer(s);
         if (wait)
-            caucus_server_log(s, 1, "stopping when the step in hand is closed, in %.1f seconds at most",
+            caucus_server_log(s, 1, "stopping when the step in hand is decided, in %.1f seconds at most",
                               s->last_ns > now ? (double)(s->last_ns - now) / 1e9 : 0.0);
         else
             stop_now(s);
@@ -386,7 +386,7 @@ void caucus_step_clock(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
     uint64_t at = rings_ns(s);
     if (at == 0 || caucus_clock_ns() < at) {
-        /* It rang for a step that somebody has closed since; for what is in hand now it will ring again. */
+        /* It rang for a step that somebody has decided since; for what is in hand now it will ring again. */
     } else if (s->held_ns && at == s->held_ns) {
         caucus_step_hold_loops(s);
         publish(s);
@@ -397,7 +397,7 @@ void caucus_step_clock(caucus_server *s) {
     } else if (s->finished_ns) {
         caucus_step_over(s);
     } else {
-        s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers closes the step first */
+        s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers decides the step first */
         step_progress(s);
         if (s->last_ns && !atomic_load(&s->stopping))
             stop_now(s);

@@ -72,7 +72,7 @@ typedef struct caucus_plan_ops {
     /* The family's section of the canonical text. */
     void (*walk)(caucus_walker *walker, caucus_plan *plan);
     /* Free what the part points to. NULL: nothing. */
-    void (*release)(caucus_plan *plan);
+    void (*free_part)(caucus_plan *plan);
 
     uint64_t (*blocks)(const caucus_plan *plan);     /* blocks or phases of the run */
     uint64_t (*selections)(const caucus_plan *plan); /* the most that a run can make */

@@ -140,7 +140,7 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
     w->close(w);
 }
 
-static void release(caucus_plan *plan) {
+static void free_part(caucus_plan *plan) {
     free(plan->stoch.phase);
 }
 
@@ -199,7 +199,7 @@ const caucus_plan_ops caucus_plan_stoch = {
     .account = caucus_account_stoch,
     .limits = limits,
     .walk = walk,
-    .release = release,
+    .free_part = free_part,
     .blocks = blocks,
     .selections = selections,
     .select_rate = select_rate,

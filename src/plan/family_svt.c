@@ -137,7 +137,7 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
     w->close(w);
 }
 
-static void release(caucus_plan *plan) {
+static void free_part(caucus_plan *plan) {
     free(plan->svt.threshold);
     free(plan->svt.select_rate);
 }
@@ -173,7 +173,7 @@ const caucus_plan_ops caucus_plan_svt = {
     .account = account,
     .limits = limits,
     .walk = walk,
-    .release = release,
+    .free_part = free_part,
     .blocks = blocks,
     .selections = selections,
     .select_rate = select_rate,

@@ -14,8 +14,8 @@ void caucus_plan_free(caucus_plan *plan) {
     if (!plan)
         return;
     const caucus_plan_ops *ops = caucus_plan_ops_of(plan);
-    if (ops->release)
-        ops->release(plan);
+    if (ops->free_part)
+        ops->free_part(plan);
     free(plan);
 }
 

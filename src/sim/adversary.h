@@ -106,7 +106,7 @@ typedef struct caucus_adversary_trial caucus_adversary_trial;
 
 /** Check the settings and load the data, once.
  *  In:      settings   borrowed for the call.
- *  Out:     *ret       release with caucus_adversary_close; written only on success.
+ *  Out:     *ret       close with caucus_adversary_close; written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE (lower-bound-realizable: says what is feasible),
  *           CAUCUS_E_PATH, CAUCUS_E_FORMAT (file, line and what is expected), CAUCUS_E_MEMORY. */
 caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, caucus_adversary **ret,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.h: one simulated run: the real state machines, driven round by round against one adversary.
+/* trial.h: a plan played once in a simulated run: the real state machines, driven round by round against one adversary.
  * layer: sim
  *
  * Nothing of the algorithms is written here a second time: clients and coordinator are those of src/algo, and a trial

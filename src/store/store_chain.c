@@ -24,7 +24,7 @@ void caucus_chain_add(uint8_t chain[CAUCUS_CHAIN_BYTES], const caucus_announceme
     to = caucus_le_put(to, a->epoch, 8);
     to = caucus_le_put(to, (uint32_t)a->ask, 4);
     to = caucus_le_put(to, a->block, 8);
-    to = caucus_le_put(to, a->step, 8);
+    to = caucus_le_put(to, a->leaf, 8);
     to = caucus_le_put(to, a->listed, 4);
     for (uint32_t i = 0; i < a->listed; i++)
         to = caucus_le_put(to, a->list[i], 4);

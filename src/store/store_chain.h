@@ -4,7 +4,7 @@
  *
  *   chain of none = SHA-256("caucus announcements 1" | hash of the plan)
  *   chain of n+1  = SHA-256(chain of n | announcement n as bytes)
- * Announcement as bytes, least significant byte first: serial 8, expert 4, epoch 8, ask 4, block 8, step 8, number of
+ * Announcement as bytes, least significant byte first: serial 8, expert 4, epoch 8, ask 4, block 8, leaf 8, number of
  * listed experts 4, each listed expert 4. Two histories with the same chain are the same history. */
 #ifndef CAUCUS_STORE_STORE_CHAIN_H
 #define CAUCUS_STORE_STORE_CHAIN_H

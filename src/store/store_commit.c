@@ -36,7 +36,7 @@ static bool put_state(caucus_store *s, const uint8_t *state, size_t bytes, const
 }
 
 static bool put_announcement(caucus_store *s, const caucus_announcement *a) {
-    const uint64_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->step};
+    const uint64_t field[] = {a->serial, a->expert, a->epoch, (uint32_t)a->ask, a->block, a->leaf};
     uint8_t list[4 * CAUCUS_SHORTLIST];
     for (uint32_t i = 0; i < a->listed; i++)
         (void)caucus_le_put32(list + 4 * (size_t)i, a->list[i]);
@@ -184,7 +184,7 @@ static bool take_announcement(sqlite3_stmt *row, uint64_t serial, caucus_announc
                                  .epoch = field[2],
                                  .ask = (caucus_ask)field[3],
                                  .block = field[4],
-                                 .step = (uint32_t)field[5],
+                                 .leaf = (uint32_t)field[5],
                                  .listed = (uint32_t)size / 4};
     for (uint32_t i = 0; i < ret->listed; i++)
         ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);

@@ -135,7 +135,7 @@ typedef struct caucus_study {
 } caucus_study;
 
 /** Run the experiments and judge them.
- *  Out:     *ret  release with caucus_study_free, also after a failure.
+ *  Out:     *ret  free with caucus_study_free, also after a failure.
  *  Returns: CAUCUS_OK, CAUCUS_E_STOPPED, and what plans, adversaries and data files say. A data set that is nowhere to
  *           be found is no failure unless its section was asked for by name (then CAUCUS_E_PATH, field "only"): its
  *           figure says how to get it. One that was named (`data`) must be there, and be MovieLens-1M, whatever is

@@ -52,7 +52,7 @@ static void fill_announcement(outgoing *out, const caucus_frame *frame) {
     to->epoch = a->epoch;
     to->ask = (Caucus__V2__Ask)a->ask;
     to->block = a->block;
-    to->step = a->step;
+    to->leaf = a->leaf;
     to->n_list = a->listed;
     to->list = out->list;
     to->cost_next = frame->cost_next;
@@ -166,7 +166,7 @@ static caucus_status take_announcement(const Caucus__V2__Announcement *a, uint32
                                               .epoch = a->epoch,
                                               .ask = (caucus_ask)a->ask,
                                               .block = a->block,
-                                              .step = a->step,
+                                              .leaf = a->leaf,
                                               .listed = (uint32_t)a->n_list};
     for (size_t i = 0; i < a->n_list; i++)
         ret->announcement.list[i] = a->list[i];

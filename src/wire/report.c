@@ -11,7 +11,7 @@
 #include "num/little_endian.h"
 #include "wire/scan.h"
 
-enum { CLIENT = 1, KIND, FIRST, BLOCK, STEP, VALUES };
+enum { CLIENT = 1, KIND, FIRST, BLOCK, EPOCH_OR_LEAF, VALUES };
 
 #define TAG(number, type) ((uint8_t)((number) << 3 | (type)))
 
@@ -33,7 +33,7 @@ static uint8_t *put_number(uint8_t *to, unsigned number, uint64_t value) {
 size_t caucus_report_size(const caucus_report *r) {
     uint64_t values = 8 * (uint64_t)r->count;
     return number_size(r->client) + number_size((uint32_t)r->kind) + number_size(r->first) + number_size(r->block) +
-           number_size(r->step) + (values ? 1 + caucus_varint_bytes(values) + (size_t)values : 0);
+           number_size(r->epoch_or_leaf) + (values ? 1 + caucus_varint_bytes(values) + (size_t)values : 0);
 }
 
 uint8_t *caucus_report_put(const caucus_report *r, uint8_t *to) {
@@ -41,7 +41,7 @@ uint8_t *caucus_report_put(const caucus_report *r, uint8_t *to) {
     to = put_number(to, KIND, (uint32_t)r->kind);
     to = put_number(to, FIRST, r->first);
     to = put_number(to, BLOCK, r->block);
-    to = put_number(to, STEP, r->step);
+    to = put_number(to, EPOCH_OR_LEAF, r->epoch_or_leaf);
     if (r->count == 0)
         return to;
     *to++ = TAG(VALUES, CAUCUS_WIRE_BYTES);
@@ -94,12 +94,12 @@ caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t exp
                                  caucus_report *ret, caucus_error *ret_error) {
     caucus_scan scan = {bytes, bytes + size};
     caucus_wire_field field, values = {.bytes = NULL};
-    uint64_t number[STEP + 1] = {0};
+    uint64_t number[EPOCH_OR_LEAF + 1] = {0};
     while (scan.at < scan.end) {
         if (!caucus_scan_field(&scan, &field))
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "report", "broken field");
         caucus_status status = CAUCUS_OK;
-        if (field.number <= STEP) {
+        if (field.number <= EPOCH_OR_LEAF) {
             status = take_number(&field, &number[field.number], ret_error);
         } else if (field.number == VALUES) {
             status = check_values(&field, values.bytes != NULL, experts, ret_error);
@@ -115,7 +115,7 @@ caucus_status caucus_report_take(const uint8_t *bytes, size_t size, uint32_t exp
                            .kind = (caucus_ask)number[KIND],
                            .first = number[FIRST],
                            .block = number[BLOCK],
-                           .step = number[STEP],
+                           .epoch_or_leaf = number[EPOCH_OR_LEAF],
                            .count = (uint32_t)count,
                            .value = count ? values_at(values.bytes, count, scratch) : scratch};
     return CAUCUS_OK;

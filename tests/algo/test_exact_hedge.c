@@ -128,7 +128,7 @@ static void test_coordinator_follows_the_law(void **state) {
                                .block = block,
                                .count = 2,
                                .value = loss[block - 1]};
-            r.step = caucus_coordinator_announcement(c)->epoch;
+            r.epoch_or_leaf = caucus_coordinator_announcement(c)->epoch;
             assert_int_equal(caucus_coordinator_receive(c, &r), CAUCUS_OK);
             assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
             transcript |= caucus_coordinator_announcement(c)->expert << (block - 1);

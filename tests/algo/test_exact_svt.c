@@ -145,7 +145,7 @@ static void answer(caucus_coordinator *c, int64_t sum[][2], uint64_t *sent) {
                            .kind = a.ask,
                            .first = a.block,
                            .block = a.block,
-                           .step = a.epoch,
+                           .epoch_or_leaf = a.epoch,
                            .count = 1,
                            .value = value};
         if (a.ask == CAUCUS_ASK_COST) {

@@ -54,11 +54,14 @@ static void send_blocks(sent *s, uint64_t *seed, const caucus_coordinator *c, co
     caucus_coordinator_counted(c, client, &cost, &sums, &answered);
     for (; cost > 0 && cost <= now->block && s->reports < 4; cost++) {
         uint64_t epoch = below(seed, 8) || now->epoch == 0 ? now->epoch : now->epoch - 1;
-        add_report(
-            s, seed,
-            (caucus_report){
-                .client = client, .kind = CAUCUS_ASK_COST, .first = cost, .block = cost, .step = epoch, .count = 1},
-            plan->grid / 16);
+        add_report(s, seed,
+                   (caucus_report){.client = client,
+                                   .kind = CAUCUS_ASK_COST,
+                                   .first = cost,
+                                   .block = cost,
+                                   .epoch_or_leaf = epoch,
+                                   .count = 1},
+                   plan->grid / 16);
     }
     if ((now->ask == CAUCUS_ASK_SUMS || below(seed, 8) == 0) && sums <= now->block)
         add_report(s, seed,
@@ -66,7 +69,7 @@ static void send_blocks(sent *s, uint64_t *seed, const caucus_coordinator *c, co
                                    .kind = CAUCUS_ASK_SUMS,
                                    .first = sums,
                                    .block = below(seed, 8) ? now->block : sums,
-                                   .step = now->epoch,
+                                   .epoch_or_leaf = now->epoch,
                                    .count = EXPERTS},
                    plan->grid);
 }
@@ -77,7 +80,7 @@ static void send_phase(sent *s, uint64_t *seed, const caucus_announcement *now, 
                        .kind = now->ask,
                        .first = now->block,
                        .block = now->block,
-                       .step = now->step,
+                       .epoch_or_leaf = now->leaf,
                        .count = now->ask == CAUCUS_ASK_VOTE        ? 1
                                 : now->ask == CAUCUS_ASK_SHORTLIST ? now->listed
                                                                    : EXPERTS};

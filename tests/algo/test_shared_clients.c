@@ -50,7 +50,7 @@ static void talk(pair *p) {
             const caucus_report *a = caucus_client_report(f->client[i]), *b = caucus_client_report(p->shared[i]);
             assert_true(a && b);
             assert_int_equal(a->client, b->client);
-            assert_int_equal(a->step, b->step);
+            assert_int_equal(a->epoch_or_leaf, b->epoch_or_leaf);
             assert_int_equal(a->count, b->count);
             assert_memory_equal(a->value, b->value, a->count * sizeof *a->value);
             assert_int_equal(caucus_coordinator_receive(f->coordinator, a), CAUCUS_OK);

@@ -36,7 +36,7 @@ static void reload_client(federation *f, uint32_t i, const caucus_key *key) {
         assert_int_equal(due->kind, same->kind);
         assert_int_equal(due->first, same->first);
         assert_int_equal(due->block, same->block);
-        assert_int_equal(due->step, same->step);
+        assert_int_equal(due->epoch_or_leaf, same->epoch_or_leaf);
         assert_memory_equal(due->value, same->value, due->count * sizeof *due->value);
     }
     assert_int_equal(caucus_client_heard(f->client[i]), caucus_client_heard(again));

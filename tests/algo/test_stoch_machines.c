@@ -222,7 +222,7 @@ static void test_lies_saturate(void **state) {
                            .kind = a->ask,
                            .first = a->block,
                            .block = a->block,
-                           .step = a->step,
+                           .epoch_or_leaf = a->leaf,
                            .count = 12,
                            .value = value};
         assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);

@@ -117,7 +117,7 @@ static void test_refusals(void **state) {
     bad.first = 0; /* a cost is about one block */
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
     bad = r;
-    bad.step = 1; /* of an epoch that has not come: it must not use the item up */
+    bad.epoch_or_leaf = 1; /* of an epoch that has not come: it must not use the item up */
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &bad), CAUCUS_E_RANGE);
     assert_int_equal(caucus_coordinator_waiting(f.coordinator), 4);
     bad = r;
@@ -154,7 +154,7 @@ static void test_clamp(void **state) {
     federation_open(&f, &s, 1);
     int64_t lie = INT64_MAX;
     caucus_report r = {
-        .client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .step = 0, .count = 1, .value = &lie};
+        .client = 1, .kind = CAUCUS_ASK_COST, .first = 1, .block = 1, .epoch_or_leaf = 0, .count = 1, .value = &lie};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &r), CAUCUS_OK);
     assert_int_equal(f.coordinator->threshold.q, 5 * f.plan->grid);
     lie = INT64_MIN;
@@ -200,7 +200,7 @@ static void test_late_items(void **state) {
                               .kind = CAUCUS_ASK_COST,
                               .first = block,
                               .block = block,
-                              .step = 0,
+                              .epoch_or_leaf = 0,
                               .count = 1,
                               .value = &late};
         assert_int_equal(caucus_coordinator_receive(f.coordinator, &item), CAUCUS_OK);
@@ -213,7 +213,7 @@ static void test_late_items(void **state) {
     f.coordinator->cost_next[1] = 4;
     f.coordinator->now.epoch = f.coordinator->threshold.epoch = 1;
     caucus_report old = {
-        .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .step = 0, .count = 1, .value = &late};
+        .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .epoch_or_leaf = 0, .count = 1, .value = &late};
     assert_int_equal(caucus_coordinator_receive(f.coordinator, &old), CAUCUS_OK);
     assert_int_equal(f.coordinator->threshold.q, expected);
     federation_close(&f);

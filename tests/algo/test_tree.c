@@ -28,7 +28,7 @@ static void test_layout(void **state) {
                 in_tree = 0;
                 tree = leaf.tree;
             }
-            assert_int_equal(leaf.step, leaves);
+            assert_int_equal(leaf.number, leaves);
             assert_int_equal(leaf.offset, used);
             assert_true(leaf.depth <= leaf.tree);
             assert_int_equal(leaf.depth == 0, leaf.path == 0);

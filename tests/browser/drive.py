@@ -49,7 +49,7 @@ def shows_what_is(browser, demo):
     share = status["epsilon_spent"] / status["epsilon_choices"]
     drawn = width_of(browser, "#privacy-bar .part") / width_of(browser, "#privacy-bar .whole")
     check(0 < share < 1 and abs(drawn - share) < 0.01, "the privacy bar is as long as its share: %.2f" % share)
-    share = status["selections"] / status["switches_allowed"]
+    share = status["selections"] / status["selections_allowed"]
     drawn = width_of(browser, "#switch-bar .part") / width_of(browser, "#switch-bar .whole")
     check(0 < share < 1 and abs(drawn - share) < 0.01, "the switch bar is as long as its share: %.2f" % share)
     check(browser.count("#history rect") == len(status["history"]) > 1, "the strip has every expert so far")

@@ -2,7 +2,7 @@
 /* status_demo.c: a federation for tests/browser: real machines and a real ledger in one process, seeded, behind the
  * real status pages. It moves only when told to on standard input, so a browser test waits for nothing but the page.
  *
- *    steps N    close N steps (or as many as there are)      answer N   clients 1..N answer the step in hand, and no
+ *    steps N    decide N steps (or as many as there are)      answer N   clients 1..N answer the step in hand, and no
  * more away I     client I leaves        back I   it is back     overdue    the step is past its deadline
  *
  * Prints "port P" when it answers, then "done" after each command; ends with its input. */
@@ -56,7 +56,7 @@ static void publish(void) {
     s->now = *now;
     s->selections = caucus_coordinator_selections(coordinator);
     s->checks = caucus_coordinator_checks(coordinator);
-    s->steps_closed = now->serial;
+    s->steps_decided = now->serial;
     s->commits = now->serial + 1;
     s->epsilon_spent = totals.released_choices;
     s->finished = now->ask == CAUCUS_ASK_NOTHING;
@@ -70,7 +70,7 @@ static void publish(void) {
     pthread_mutex_unlock(&server.lock);
 }
 
-/* Everybody plays until a report is due, reports, and the step is closed. */
+/* Everybody plays until a report is due, reports, and the step is decided. */
 static void step(void) {
     caucus_error error = {0};
     caucus_announcement before = *caucus_coordinator_announcement(coordinator);
@@ -127,7 +127,7 @@ static void open_federation(void) {
                                            .present = CLIENTS,
                                            .started = true,
                                            .seeded = true,
-                                           .switches_allowed = plan->svt.switches,
+                                           .selections_allowed = plan->svt.switches,
                                            .blocks = plan->svt.blocks,
                                            .epsilon_choices = plan->guarantee.epsilon_choices,
                                            .epsilon_messages = plan->guarantee.epsilon_messages,

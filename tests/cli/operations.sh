@@ -62,7 +62,7 @@ for name in named:
     if not any(name in row for row in rows):
         wrong.append(f"metric {name}")
 for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
-    if not any(row == [name] or set(row) == {"switches_allowed", name} for row in rows):
+    if not any(row == [name] or set(row) == {"selections_allowed", name} for row in rows):
         wrong.append(f"metric {name}: no row of its own")
 
 # The coordinator's log; level 2 is never printed.

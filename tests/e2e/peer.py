@@ -38,10 +38,10 @@ FIELDS = {
     WELCOME: {"version": (1, "uint32"), "plan": (2, "bytes"), "cost_next": (3, "uint64"), "sums_next": (4, "uint64"),
               "deadline_ms": (5, "uint32")},
     ANNOUNCEMENT: {"serial": (1, "uint64"), "expert": (2, "uint32"), "epoch": (3, "uint64"), "ask": (4, "uint32"),
-                   "block": (5, "uint64"), "step": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint64"),
+                   "block": (5, "uint64"), "leaf": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint64"),
                    "sums_next": (9, "uint64")},
     REPORT: {"client": (1, "uint32"), "kind": (2, "uint32"), "first": (3, "uint64"), "block": (4, "uint64"),
-             "step": (5, "uint64"), "values": (6, "sfixed64s")},
+             "epoch_or_leaf": (5, "uint64"), "values": (6, "sfixed64s")},
     GOODBYE: {"code": (1, "uint32"), "text": (2, "bytes")},
     REFUSAL: {"code": (1, "uint32"), "text": (2, "bytes")},
 }
@@ -268,8 +268,8 @@ class Client:
             raise Malformed("asked after the last word")
         if a["ask"] == NOTHING:
             return
-        if a["ask"] not in self.plan.asks or a["step"] != 0:
-            raise Malformed(f"this plan never asks for {a['ask']}, step {a['step']}")
+        if a["ask"] not in self.plan.asks or a["leaf"] != 0:
+            raise Malformed(f"this plan never asks for {a['ask']}, leaf {a['leaf']}")
         follows = before is not None and (before["ask"], a["ask"]) in ((COST, SUMS), (VOTE, SHORTLIST))
         first = 2 if self.plan.algorithm == "stoch" else 1
         same = follows and a["block"] == before["block"]
@@ -300,15 +300,15 @@ class Client:
             return None
         if played > 0:
             self.close_block(played)
-        first, step, values = a["block"], a["epoch"], self.sums
+        first, epoch_or_leaf, values = a["block"], a["epoch"], self.sums
         if a["ask"] == COST:
             values = [self.block_cost]
         elif a["ask"] == SUMS:
             first = self.first
         else:
-            step, values = a["step"], self.message(a)
-        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"], step=step,
-            values=values)
+            epoch_or_leaf, values = a["leaf"], self.message(a)
+        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=first, block=a["block"],
+            epoch_or_leaf=epoch_or_leaf, values=values)
         self.items.append(Item(a["ask"], a["block"], a["serial"], report))
         return report
 
@@ -336,7 +336,7 @@ class Client:
         if self.plan.trust == "coordinator":
             return self.sums
         stream = noise.Stream(self.key, noise.SHORTLIST if a["ask"] == SHORTLIST else noise.MESSAGE, a["block"],
-            a["step"])
+            a["leaf"])
         if a["ask"] == VOTE:
             return [noise.permute_and_flip(stream, self.sums, Fraction(phase["vote-rate"]))]
         if a["ask"] == SHORTLIST:

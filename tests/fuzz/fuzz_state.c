@@ -20,7 +20,7 @@ static void go_on_coordinator(caucus_coordinator *c) {
         bool answered;
         caucus_coordinator_counted(c, 1, &cost, &sums, &answered);
         caucus_report r = {
-            .client = 1, .kind = a->ask, .first = sums ? sums : a->block, .block = a->block, .step = a->step};
+            .client = 1, .kind = a->ask, .first = sums ? sums : a->block, .block = a->block, .epoch_or_leaf = a->leaf};
         r.count = a->ask == CAUCUS_ASK_COST || a->ask == CAUCUS_ASK_VOTE ? 1
                   : a->ask == CAUCUS_ASK_SHORTLIST                       ? a->listed
                                                                          : 3;
@@ -43,7 +43,7 @@ static void go_on_client(caucus_client *c) {
         sum ^= r->value[i];
     if (caucus_client_mixture(c, x, sizeof x / sizeof *x) != CAUCUS_OK)
         abort();
-    caucus_announcement a = {.serial = caucus_client_heard(c), .ask = CAUCUS_ASK_NOTHING, .step = sum == 42};
+    caucus_announcement a = {.serial = caucus_client_heard(c), .ask = CAUCUS_ASK_NOTHING, .leaf = sum == 42};
     (void)!caucus_client_hear(c, &a);
 }
 

@@ -20,7 +20,7 @@ static void check_report(const caucus_report *ours, const uint8_t *envelope, siz
     must(theirs != NULL && theirs->report != NULL);
     const Caucus__V2__Report *r = theirs->report;
     must(ours->client == r->client && (int)ours->kind == (int)r->kind && ours->first == r->first &&
-         ours->block == r->block && ours->step == r->step && ours->count == r->n_values);
+         ours->block == r->block && ours->epoch_or_leaf == r->epoch_or_leaf && ours->count == r->n_values);
     must(ours->count == 0 || memcmp(ours->value, r->values, 8 * r->n_values) == 0);
     caucus__v2__envelope__free_unpacked(theirs, NULL);
 }

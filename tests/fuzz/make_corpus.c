@@ -122,7 +122,7 @@ static void play(run *r) {
             for (int i = 0; i < 2; i++)
                 need(caucus_coordinator_receive(r->coordinator, caucus_client_report(r->client[i])) == CAUCUS_OK,
                      "a report is not counted");
-            need(caucus_coordinator_decide(r->coordinator) == CAUCUS_OK, "a step is not closed");
+            need(caucus_coordinator_decide(r->coordinator) == CAUCUS_OK, "a step is not decided");
             announce(r);
         }
         if (round == 8 || round == 40)

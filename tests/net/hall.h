@@ -39,7 +39,7 @@ typedef struct seat {
 
 typedef struct seen_item {
     uint32_t client, kind;
-    uint64_t block, step;
+    uint64_t block, epoch_or_leaf;
     uint8_t *frame;
     size_t size;
     unsigned counted, arrived;
@@ -159,14 +159,14 @@ static inline void hall_break(hall *h, uint32_t i, bool lose) {
 static inline void note_item(hall *h, const caucus_report *r, const uint8_t *frame, size_t size, bool counted) {
     size_t k = 0;
     while (k < h->seen_count && !(h->seen[k].client == r->client && h->seen[k].kind == (uint32_t)r->kind &&
-                                  h->seen[k].block == r->block && h->seen[k].step == r->step))
+                                  h->seen[k].block == r->block && h->seen[k].epoch_or_leaf == r->epoch_or_leaf))
         k++;
     if (k == h->seen_count) {
         assert_true(k < HALL_SEEN);
         h->seen[h->seen_count++] = (seen_item){.client = r->client,
                                                .kind = (uint32_t)r->kind,
                                                .block = r->block,
-                                               .step = r->step,
+                                               .epoch_or_leaf = r->epoch_or_leaf,
                                                .frame = malloc(size),
                                                .size = size};
         assert_non_null(h->seen[k].frame);

@@ -81,7 +81,7 @@ static void test_equal(void **state) {
             caucus_server_get_status(h.server, &now);
             assert_true(now.finished);
             assert_int_equal(now.selections, caucus_coordinator_selections(f.coordinator));
-            assert_int_equal(now.steps_closed, f.announcements);
+            assert_int_equal(now.steps_decided, f.announcements);
             assert_int_equal(now.commits, f.announcements + 2); /* the opening, the start, and one per step */
             assert_int_equal(now.reports, (uint64_t)f.m * f.announcements);
             assert_int_equal(now.scalars_up, f.scalars_up);
@@ -91,7 +91,7 @@ static void test_equal(void **state) {
             assert_int_equal(caucus_server_history(h.server, f.announcements, &last, 1), f.announcements + 1);
             assert_int_equal(last.ask, CAUCUS_ASK_NOTHING);
             print_message("%s, %u loops: %" PRIu64 " steps, %" PRIu64 " selections\n", setups[k].name, loops,
-                          now.steps_closed, now.selections);
+                          now.steps_decided, now.selections);
             close_peers(p, f.m);
             hall_free(&h);
             federation_close(&f);
@@ -287,8 +287,8 @@ static uint32_t until_goodbye(peer *p, const caucus_plan *plan) {
 /* How a stop goes, with client 1's answer in and client 2's not. */
 typedef enum stopping {
     STOP_EARLY,     /* before client 2 has come: at once */
-    STOP_ANSWERED,  /* client 2 answers: the step closes, everybody hears of it */
-    STOP_QUORUM,    /* the deadline closes it */
+    STOP_ANSWERED,  /* client 2 answers: the step is decided, everybody hears of it */
+    STOP_QUORUM,    /* at the deadline it is decided */
     STOP_DEADLINE,  /* the deadline passes without a quorum */
     STOP_UNBOUNDED, /* there is no deadline: linger is the limit */
     STOP_TWICE,     /* a second call: at once */
@@ -299,7 +299,7 @@ typedef enum stopping {
 /* It has understood that it is to stop, and waits for the step. */
 static void hear_waiting(void *user, int level, const char *line) {
     (void)level;
-    if (strstr(line, "stopping when the step in hand is closed"))
+    if (strstr(line, "stopping when the step in hand is decided"))
         atomic_store((atomic_bool *)user, true);
 }
 
@@ -322,7 +322,7 @@ static void stop_one(stopping how) {
     while (how != STOP_EARLY && p[0].items == 0)
         assert_true(peers_turn(p, 1, plan, hashed_losses, PATIENCE_MS));
     caucus_server_status now = {0};
-    while (how != STOP_EARLY && now.answered == 0 && now.steps_closed == 0)
+    while (how != STOP_EARLY && now.answered == 0 && now.steps_decided == 0)
         caucus_server_get_status(h.server, &now);
     if (how == STOP_ALONE)
         for (uint32_t i = 0; i < 2; i++)
@@ -343,9 +343,9 @@ static void stop_one(stopping how) {
     hall_wait(&h);
     caucus_server_get_status(h.server, &now);
     if (how == STOP_ANSWERED || how == STOP_QUORUM)
-        assert_int_equal(now.steps_closed, 1);
+        assert_int_equal(now.steps_decided, 1);
     else
-        assert_int_equal(now.steps_closed, 0);
+        assert_int_equal(now.steps_decided, 0);
     close_peers(p, 2);
     hall_free(&h);
     caucus_plan_free(plan);
@@ -435,8 +435,8 @@ static void test_stop_and_go_on(void **state) {
     federation_close(&f);
 }
 
-static void note_closed(void *user, int level, const char *line) {
-    if (level == 2 && strstr(line, " closed with "))
+static void note_decided(void *user, int level, const char *line) {
+    if (level == 2 && strstr(line, " decided with "))
         atomic_fetch_add((atomic_uint *)user, 1);
 }
 
@@ -451,7 +451,7 @@ static void test_verdict_waits_for_its_tick(void **state) {
     hall_init(&h, f.plan, SEED);
     h.settings.tick_ms = 1000u * 3600 * 24; /* it does not come while the test runs */
     h.settings.linger_ms = 300;
-    h.settings.log = note_closed;
+    h.settings.log = note_decided;
     h.settings.log_user = &closed;
     hall_open(&h);
     peer *p = open_peers(f.plan, f.m);

@@ -225,7 +225,7 @@ static void test_reports(void **state) {
         bad.report.kind = kind;
         bad.report.count = 1;
         for (int odd = 0; !votes && odd < 2; odd++) { /* a cost of an epoch that has not come; of two blocks */
-            bad.report.step = odd == 0;
+            bad.report.epoch_or_leaf = odd == 0;
             bad.report.block = 1 + (uint32_t)(odd == 1);
             join_as(&w, &x, 1);
             assert_true(wire_send(&w, &bad));

@@ -171,7 +171,7 @@ static void test_moves(void **state) {
         peers_equal(p, &f);
         caucus_server_status now;
         caucus_server_get_status(h.server, &now);
-        assert_int_equal(now.steps_closed, f.announcements);
+        assert_int_equal(now.steps_decided, f.announcements);
         assert_int_equal(now.selections, caucus_coordinator_selections(f.coordinator));
         assert_int_equal(now.scalars_up, f.scalars_up); /* every item was counted once */
         assert_true(moves > f.announcements);
@@ -179,7 +179,7 @@ static void test_moves(void **state) {
         for (uint32_t i = 0; i < CLIENTS; i++)
             again += p[i].again;
         print_message("%s: %" PRIu64 " steps, %u moves, %llu reports counted, %u came again\n", kinds[k].name,
-                      now.steps_closed, moves, (unsigned long long)now.reports, again);
+                      now.steps_decided, moves, (unsigned long long)now.reports, again);
         assert_int_equal(now.reports, (uint64_t)CLIENTS * f.announcements);
         assert_true(again > 0);
         assert_int_equal(now.refused, 0); /* who comes again is nobody to worry about */
@@ -188,7 +188,7 @@ static void test_moves(void **state) {
     }
 }
 
-/* The same with a clock that closes steps while answers come in: who is counted when is chance, but all of them play
+/* The same with a clock that decides steps while answers come in: who is counted when is chance, but all of them play
  * the same experts and nobody waits for ever. */
 static void test_deadline(void **state) {
     (void)state;

@@ -117,7 +117,7 @@ static inline void plain_talk(plain_trial *p, uint32_t *expert) {
         plain_announce(p);
         const caucus_announcement *now = caucus_coordinator_announcement(p->coordinator);
         bool request = (before.ask == CAUCUS_ASK_COST && now->ask == CAUCUS_ASK_SUMS) ||
-                       now->ask == CAUCUS_ASK_SHORTLIST || (now->ask == CAUCUS_ASK_LEAF && now->step > 0);
+                       now->ask == CAUCUS_ASK_SHORTLIST || (now->ask == CAUCUS_ASK_LEAF && now->leaf > 0);
         if (request)
             continue;
         p->result.switches += now->expert != *expert;

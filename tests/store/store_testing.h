@@ -63,7 +63,7 @@ static inline caucus_announcement history_announcement(uint32_t k) {
                              .epoch = k / 3,
                              .ask = (caucus_ask)(k % 6),
                              .block = k * 5,
-                             .step = k % 2,
+                             .leaf = k % 2,
                              .listed = k % (CAUCUS_SHORTLIST + 1)};
     for (uint32_t i = 0; i < a.listed; i++)
         a.list[i] = k * 1000003u + i;
@@ -88,7 +88,7 @@ static inline void history_expect_announcement(void *user, const caucus_announce
     assert_int_equal(got->epoch, want.epoch);
     assert_int_equal(got->ask, want.ask);
     assert_int_equal(got->block, want.block);
-    assert_int_equal(got->step, want.step);
+    assert_int_equal(got->leaf, want.leaf);
     assert_int_equal(got->listed, want.listed);
     assert_memory_equal(got->list, want.list, sizeof want.list);
 }

@@ -70,7 +70,7 @@ static caucus_frame example(caucus_frame_kind kind) {
                                                .epoch = 2,
                                                .ask = CAUCUS_ASK_SHORTLIST,
                                                .block = 5,
-                                               .step = 1,
+                                               .leaf = 1,
                                                .listed = 3,
                                                .list = {7, 0, 200}};
         f.cost_next = 12;
@@ -81,7 +81,7 @@ static caucus_frame example(caucus_frame_kind kind) {
                                    .kind = CAUCUS_ASK_SUMS,
                                    .first = 9,
                                    .block = 11,
-                                   .step = 2,
+                                   .epoch_or_leaf = 2,
                                    .count = 3,
                                    .value = example_value};
         break;
@@ -103,7 +103,7 @@ static void assert_same_frame(const caucus_frame *a, const caucus_frame *b) {
         assert_int_equal(x->kind, y->kind);
         assert_int_equal(x->first, y->first);
         assert_int_equal(x->block, y->block);
-        assert_int_equal(x->step, y->step);
+        assert_int_equal(x->epoch_or_leaf, y->epoch_or_leaf);
         assert_int_equal(x->count, y->count);
         if (x->count > 0)
             assert_memory_equal(x->value, y->value, 8 * x->count);
@@ -202,7 +202,7 @@ static void fill_random(caucus_frame *f, int64_t *value) {
                                                 .epoch = some_long_number(),
                                                 .ask = (caucus_ask)below(6),
                                                 .block = some_long_number(),
-                                                .step = some_number(),
+                                                .leaf = some_number(),
                                                 .listed = below(CAUCUS_SHORTLIST + 1)};
         for (uint32_t i = 0; i < f->announcement.listed; i++)
             f->announcement.list[i] = some_number();
@@ -214,7 +214,7 @@ static void fill_random(caucus_frame *f, int64_t *value) {
                                     .kind = (caucus_ask)(1 + below(5)),
                                     .first = some_long_number(),
                                     .block = some_long_number(),
-                                    .step = some_long_number(),
+                                    .epoch_or_leaf = some_long_number(),
                                     .count = below(EXPERTS + 1),
                                     .value = value};
         for (uint32_t i = 0; i < f->report.count; i++)
@@ -292,7 +292,7 @@ static void test_longest(void **user) {
                                                .block = UINT64_MAX,
                                                .expert = UINT32_MAX,
                                                .ask = CAUCUS_ASK_SHORTLIST,
-                                               .step = UINT32_MAX,
+                                               .leaf = UINT32_MAX,
                                                .listed = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST};
         memset(f.announcement.list, 0xff, f.announcement.listed * sizeof f.announcement.list[0]);
         size = caucus_wire_put(&f, bytes, room);
@@ -339,7 +339,7 @@ static bool agree_on_report(const uint8_t *message, size_t size) {
     assert_int_equal(f.report.kind, r->kind);
     assert_int_equal(f.report.first, r->first);
     assert_int_equal(f.report.block, r->block);
-    assert_int_equal(f.report.step, r->step);
+    assert_int_equal(f.report.epoch_or_leaf, r->epoch_or_leaf);
     assert_int_equal(f.report.count, r->n_values);
     if (r->n_values > 0)
         assert_memory_equal(f.report.value, r->values, 8 * r->n_values);
@@ -361,7 +361,7 @@ static void test_report_as_protobuf_c(void **user) {
         r.kind = (Caucus__V2__Ask)f.report.kind;
         r.first = f.report.first;
         r.block = f.report.block;
-        r.step = f.report.step;
+        r.epoch_or_leaf = f.report.epoch_or_leaf;
         r.n_values = f.report.count;
         r.values = value;
         size_t size = caucus__v2__report__pack(&r, theirs);
@@ -431,7 +431,7 @@ static void test_stricter_than_protobuf(void **user) {
         {"\x08\x80\x80\x80\x80\x10\x10\x01", 8, false},                      /* 2^32 */
         {"\x18\x80\x80\x80\x80\x10\x10\x01", 8, true},                       /* first: 2^32 */
         {"\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", 13, true},  /* block: 2^64 - 1 */
-        {"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x10\x01", 13, false}, /* step: more than 64 bits */
+        {"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x10\x01", 13, false}, /* epoch_or_leaf: more than 64 bits */
         {"\x08\x81\x80\x00\x10\x01", 6, true},                               /* 1, written long */
         {"\x10\x01\x31\0\0\0\0\0\0\0\0", 11, false},                         /* values not packed */
         {"\x10\x01\x32\x08\0\0\0\0\0\0\0\0", 12, true},                      /* packed */

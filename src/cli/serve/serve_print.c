@@ -42,9 +42,9 @@ static void print_summary_json(const caucus_server_status *now, const char *name
     caucus_json_truth(&j, "finished", now->finished);
     caucus_json_whole(&j, "expert", now->now.expert);
     caucus_json_whole(&j, "selections", now->selections);
-    caucus_json_whole(&j, "selections_allowed", now->switches_allowed);
+    caucus_json_whole(&j, "selections_allowed", now->selections_allowed);
     caucus_json_whole(&j, "checks", now->checks);
-    caucus_json_whole(&j, "steps", now->steps_closed);
+    caucus_json_whole(&j, "steps_decided", now->steps_decided);
     caucus_json_real(&j, "epsilon_spent", now->epsilon_spent);
     caucus_json_real(&j, "epsilon_reserved", now->epsilon_reserved);
     caucus_json_real(&j, "budget_epsilon", now->budget_epsilon);
@@ -71,8 +71,8 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const char
         return;
     }
     printf("%s: expert %u in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
-           now->finished ? "done" : "stopped", now->now.expert, now->selections, now->switches_allowed,
-           now->steps_closed);
+           now->finished ? "done" : "stopped", now->now.expert, now->selections, now->selections_allowed,
+           now->steps_decided);
     char words[CAUCUS_BUDGET_WORDS_BYTES];
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");
