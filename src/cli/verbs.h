@@ -11,6 +11,7 @@
 #define CAUCUS_VERB_LIST(X)                                                                                            \
     X(reproduce, "Try it", "the paper's experiments, as a report with figures")                                        \
     X(up, "Try it", "a live federation on this machine, ten clients over TLS")                                         \
+    X(pick, "Try it", "one private choice from a table of scores")                                                     \
     X(plan, "Plan", "calibrate a run: noise, budget, regret bound, bytes")                                             \
     X(audit, "Plan", "measure whether the privacy claims hold")                                                        \
     X(simulate, "Research", "any algorithm against any adversary or your own losses")                                  \

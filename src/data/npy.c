@@ -6,6 +6,8 @@
  * string keys and values that are a string, True, False or a tuple of whole numbers. */
 #include "data/npy.h"
 
+#include "algo/wipe.h"
+#include "data/losses_csv.h"
 #include "num/little_endian.h"
 #include "store/atomic_file.h"
 #include <stdio.h>
@@ -243,11 +245,32 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
     return parse(name, bytes, size, false, ret, ret_error);
 }
 
+static const char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
+
+static bool is_npy(const caucus_mapped *file) {
+    return file->size >= MAGIC_BYTES && memcmp(file->bytes, magic, MAGIC_BYTES) == 0;
+}
+
+caucus_status caucus_npy_is(const char *path, bool *ret, caucus_error *ret_error) {
+    caucus_mapped file;
+    caucus_status status = caucus_mapped_open(path, &file, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    *ret = is_npy(&file);
+    caucus_mapped_close(&file);
+    return CAUCUS_OK;
+}
+
 static caucus_status open_file(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
     caucus_mapped file;
     caucus_status status = caucus_mapped_open(path, &file, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    const size_t length = strlen(path);
+    if (!is_npy(&file) && length > 4 && strcmp(path + length - 4, ".csv") == 0) {
+        caucus_mapped_close(&file);
+        return caucus_losses_csv_open(path, own, ret, ret_error);
+    }
     status = parse(caucus_path_tail(path), file.bytes, file.size, own, ret, ret_error);
     if (status != CAUCUS_OK)
         caucus_mapped_close(&file);
@@ -266,6 +289,8 @@ caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_erro
 
 void caucus_npy_close(caucus_npy *npy) {
     caucus_mapped_close(&npy->file);
+    caucus_wipe_free(npy->read, npy->read != NULL ? (size_t)npy->clients * npy->rounds * npy->experts * 8 : 0);
+    npy->read = NULL;
 }
 
 caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) {

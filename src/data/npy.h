@@ -4,7 +4,11 @@
  *
  * Format (numpy.lib.format): "\x93NUMPY", version 1.0, 2.0 or 3.0, header length (2 bytes little-endian in 1.0, else
  * 4), a Python dictionary literal with 'descr', 'fortran_order' and 'shape', then the values. Accepted: '<f4' or '<f8',
- * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it. */
+ * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it.
+ *
+ * A file called *.csv that does not begin so is read as CSV (csv_table.h), into memory: a header
+ * `client,round,NAME,...` and a row per client and round, in any order; of one client's own losses those two columns,
+ * and the header, may be left out. */
 #ifndef CAUCUS_DATA_NPY_H
 #define CAUCUS_DATA_NPY_H
 
@@ -19,6 +23,7 @@ typedef struct caucus_npy {
     bool single;           /* the file had rounds x experts only: one client's losses */
     const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
     caucus_mapped file;    /* zero if parsed from memory */
+    double *read;          /* CSV: where `values` lie; NULL for NumPy's */
 } caucus_npy;
 
 /** Parse a whole file in memory.
@@ -28,10 +33,12 @@ typedef struct caucus_npy {
 caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Map and parse a file. Returns: as caucus_npy_parse, and CAUCUS_E_PATH. */
+/** Map and parse a file, NumPy or CSV. Returns: as caucus_npy_parse, and CAUCUS_E_PATH, CAUCUS_E_MEMORY. */
 caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The same, for one client: rounds x experts is accepted too (then `clients` is 1 and `single` is set). */
 caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Does a file begin as a NumPy file does? Returns: CAUCUS_OK, CAUCUS_E_PATH. */
+caucus_status caucus_npy_is(const char *path, bool *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_npy_close(caucus_npy *npy);
 
 /** Values of rounds first .. first+count-1 of a client (from 0), as floats (float64: rounded) or doubles (exact). */

@@ -40,7 +40,7 @@
     X(DRIFT, "drift", many, "SD", "0.001", "drifting: how far a mean walks in one round")                              \
     X(DATA, "data", one, "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens, 1M or 100K (adversary movielens)")     \
     X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
-    X(LOSSES, "losses", one, "FILE.npy", NULL, "your own losses, clients x rounds x experts (adversary losses)")       \
+    X(LOSSES, "losses", one, "FILE", NULL, "your own losses, clients x rounds x experts: NumPy or CSV")                \
     X(TRIALS, "trials", one, "N", "100", "trials per run")                                                             \
     X(SEED, "seed", one, "N", "1", "trial n depends on seed and n only")                                               \
     X(THREADS, "threads", one, "N", "all", "cores to use; results do not depend on it")                                \

@@ -178,7 +178,7 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_MOVIELENS && ratings == NULL)
         status = refuse_missing(r, CAUCUS_FIELD_DATA, CAUCUS_MOVIELENS_MISSING);
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES))
-        status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy file, clients x rounds x experts");
+        status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy or CSV file, clients x rounds x experts");
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_SHIFTING && !given(r, CAUCUS_FIELD_SEGMENTS))
         status = refuse_missing(r, CAUCUS_FIELD_SEGMENTS, "in how many parts of the run shall the means differ?");
     /* Data has a shape of its own: what was not asked for is taken from it. */

@@ -25,7 +25,7 @@
  *   movielens      loss of genre g for user u: max(0, r(u,g*) - r(u,g)) with r the mean rating, 0 if none;
  *                  every (client, round) is another user: client i has users (i-1)T .. iT-1 of a permutation drawn
  *                  per trial
- *   losses         a NumPy file, clients x rounds x experts, the same in every trial
+ *   losses         a NumPy or CSV file, clients x rounds x experts, the same in every trial
  *   shifting       bernoulli with new means in each of S segments of equal length: round t, from 0, is in segment
  *                  floor(t*S/T)
  *   drifting       bernoulli whose means walk: normal steps with standard deviation `drift` a round, reflected at LO
@@ -51,7 +51,7 @@
     X(LOWER_BOUND_OBLIVIOUS, "lower-bound-oblivious", "fair coins, the same for all clients (theorem 2)")              \
     X(MOVIELENS, "movielens",                                                                                          \
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
-    X(LOSSES, "losses", "your own losses, a NumPy file: clients x rounds x experts")                                   \
+    X(LOSSES, "losses", "your own losses, a NumPy or CSV file: clients x rounds x experts")                            \
     X(SHIFTING, "shifting", "bernoulli with new means in every segment, see --segments")                               \
     X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
@@ -90,7 +90,7 @@ struct caucus_adversary_settings {
     double epsilon;   /* lower-bound-realizable only: above 0 */
     const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
     const char *genre;       /* movielens: public g*, NULL = "Drama"; or "from-data" */
-    const char *losses;      /* losses: path of the .npy file */
+    const char *losses;      /* losses: path of the .npy or .csv file */
     bool convex;             /* cross-entropy only: losses are used through value and gradient */
     uint64_t segments;       /* S, 1 .. min(T, 2^20); 0 = 1. All but convex losses, which have one */
     bool has_means;          /* bernoulli, shifting, drifting: means are drawn from the next two; else from 0.3, 0.7 */

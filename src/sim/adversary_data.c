@@ -64,7 +64,8 @@ static caucus_status open_movielens(const caucus_adversary_settings *settings, c
 static caucus_status open_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary,
                                  caucus_error *ret_error) {
     if (settings->losses == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses", "missing (a NumPy file, clients × rounds × experts)");
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses",
+                           "missing (a NumPy or CSV file, clients × rounds × experts)");
     caucus_status status = caucus_npy_open(settings->losses, &adversary->npy, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -64,6 +64,16 @@ def verb(name, *words):
     return check(name, caucus(*words, "--format", "json"), " ".join(words))
 
 
+def picks():
+    with open("scores.csv", "w", encoding="utf-8") as text:
+        text.write("small,large\n0.1,0.9\n0.3,0.2\n")
+    verb("pick", "pick", "scores.csv", "--epsilon", "1")
+    verb("pick", "pick", "scores.csv", "--epsilon", "1", "--largest", "--seed", "3", "--names", "a,b")
+    with open("sums.csv", "w", encoding="utf-8") as text:
+        text.write("4,5,6\n")
+    verb("pick", "pick", "sums.csv", "--epsilon", "1", "--summed", "--sensitivity", "2")
+
+
 def simulations():
     own = ["simulate", *SMALL, "--trust", "coordinator"]
     verb("simulate", *own, "--algorithm", "svt,stoch,hedge,sparse-vector,limited-updates,leader", "--trials", "2")
@@ -197,7 +207,7 @@ def schemas_refuse():
     print(f"ok: a stranger is refused in {count} places")
 
 
-families = [simulations, plans, others, live]
+families = [picks, simulations, plans, others, live]
 for family in families:
     family()
 missing = sorted(set(validators) - set(seen))

@@ -37,7 +37,25 @@ values[5], values[70] = float('nan'), 7.0
 save('nan.npy', (2, 16, 4), values)
 END
 
+# The same losses as CSV, rows in another order.
+$python - <<'END'
+import random
+random.seed(1)
+values = [random.random() for _ in range(2 * 16 * 4)]
+rows = [[c + 1, t + 1] + [repr(v) for v in values[(c * 16 + t) * 4:][:4]] for c in range(2) for t in range(16)]
+random.shuffle(rows)
+with open('good.csv', 'w') as file:
+    file.write('client,round,a,b,c,d\n' + ''.join(','.join(map(str, row)) + '\n' for row in rows))
+END
+
 c=(--trust coordinator)
+for losses in good.npy good.csv; do
+    simulate "${c[@]}" --losses $losses --algorithm "svt,hedge" --trials 3 --format json 2>err |
+        grep -v '"seconds"' >"$losses.json"
+done
+if [ -s good.npy.json ] && cmp good.npy.json good.csv.json; then pass "CSV as NumPy"; else
+    fail "CSV as NumPy: $(cat err)"
+fi
 printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >bad.yaml
 
 # Flags override the file; the table has a row per run and goes to standard output, alone.

@@ -72,7 +72,7 @@ static const caucus_option options[] = {
      "trust nobody: go on without a state although reports were counted: these losses were never reported"},
     {"give-up", "SECONDS", "never", "end if there is no coordinator, or none that keeps its deadline, for so long"},
     {"tick", "MS", "0", "trust nobody: reports leave on multiples of so many milliseconds only; 0 = at once"},
-    {"losses", "FILE", NULL, "a NumPy file: rounds x experts, or clients x rounds x experts"},
+    {"losses", "FILE", NULL, "a NumPy or CSV file: rounds x experts, or clients x rounds x experts"},
     {"replay", NULL, NULL, "standard input begins at round 1 again: pass over rounds played before"},
     {"adversary", "NAME", NULL, "simulated losses, to try things out (caucus simulate --help lists them)"},
     {"seed", "N", NULL, "repeat a run: NOT PRIVATE; also the seed of simulated losses"},

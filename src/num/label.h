@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* label.h: what an expert may be called.
+ * layer: num
+ *
+ * A label is public and stands in plans, tables, logs, CSV and JSON, so it must be one word to all of them: 1 to 64
+ * bytes of UTF-8 without control characters, line separators, invisible marks, commas or quotes, and without a blank at
+ * either end. Labels of one list differ from each other, byte by byte. */
+#ifndef CAUCUS_NUM_LABEL_H
+#define CAUCUS_NUM_LABEL_H
+
+#include <caucus/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAUCUS_LABEL_MAX 64u
+
+/** Check one label of `length` bytes.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (field "names": what is wrong with it and what is accepted). */
+caucus_status caucus_label_check(const char *label, size_t length, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Check that all of `count` labels differ. Returns: CAUCUS_OK, CAUCUS_E_FORMAT (names the label and both places),
+ *  CAUCUS_E_MEMORY. */
+caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

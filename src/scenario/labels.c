@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* labels.c: see labels.h. */
+#include "scenario/labels.h"
+
+#include "num/label.h"
+#include "store/atomic_file.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPERTS_MAX (1u << 20)
+#define FILE_BYTES ((size_t)EXPERTS_MAX * (CAUCUS_LABEL_MAX + 2))
+
+static caucus_status out_of_memory(caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "names", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+}
+
+void caucus_labels_free(caucus_labels *labels) {
+    for (uint32_t i = 0; i < labels->count; i++)
+        free(labels->label[i]);
+    free(labels->label);
+    *labels = (caucus_labels){0};
+}
+
+static caucus_status add(caucus_labels *labels, const char *label, size_t length, caucus_error *ret_error) {
+    caucus_status status = caucus_label_check(label, length, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (labels->count == EXPERTS_MAX)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "names", "more than %u labels", EXPERTS_MAX);
+    if ((labels->count & (labels->count - 1)) == 0) {
+        const size_t room = labels->count == 0 ? 1 : 2 * (size_t)labels->count;
+        char **grown = realloc(labels->label, room * sizeof *grown);
+        if (grown == NULL)
+            return out_of_memory(ret_error);
+        labels->label = grown;
+    }
+    if ((labels->label[labels->count] = strndup(label, length)) == NULL)
+        return out_of_memory(ret_error);
+    labels->count++;
+    return CAUCUS_OK;
+}
+
+/* All of a text, cut at `separator`; of a file the last line may have an end. */
+static caucus_status split(const char *text, size_t size, char separator, caucus_labels *ret, caucus_error *ret_error) {
+    const char *at = text, *end = text + size;
+    caucus_status status = CAUCUS_OK;
+    while (status == CAUCUS_OK && (at < end || separator == ',')) {
+        const char *stop = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
+        size_t length = (size_t)((stop != NULL ? stop : end) - at);
+        const bool carriage = separator == '\n' && length > 0 && at[length - 1] == '\r';
+        status = add(ret, at, length - carriage, ret_error);
+        if (stop == NULL)
+            break;
+        at = stop + 1;
+    }
+    return status;
+}
+
+static caucus_status check(const caucus_labels *labels, caucus_error *ret_error) {
+    if (labels->count < 2)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "names", "%u label (accepted: 2 or more, one per expert)",
+                           labels->count);
+    return caucus_labels_differ((const char *const *)labels->label, labels->count, ret_error);
+}
+
+caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_error *ret_error) {
+    caucus_labels labels = {0};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    caucus_status status = CAUCUS_OK;
+    if (text[0] == '@')
+        status = caucus_file_load(text + 1, FILE_BYTES, "a file of names", &bytes, &size, ret_error);
+    if (status == CAUCUS_OK)
+        status = text[0] == '@' ? split((const char *)bytes, size, '\n', &labels, ret_error)
+                                : split(text, strlen(text), ',', &labels, ret_error);
+    free(bytes);
+    if (status == CAUCUS_OK)
+        status = check(&labels, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = labels;
+    else
+        caucus_labels_free(&labels);
+    return status;
+}
+
+caucus_status caucus_labels_copy(const char *const *label, uint32_t count, caucus_labels *ret,
+                                 caucus_error *ret_error) {
+    caucus_labels labels = {0};
+    caucus_status status = CAUCUS_OK;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < count; i++)
+        status = add(&labels, label[i], strlen(label[i]), ret_error);
+    if (status == CAUCUS_OK)
+        status = check(&labels, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = labels;
+    else
+        caucus_labels_free(&labels);
+    return status;
+}
