@@ -6,15 +6,20 @@
 #include "num/printable.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_BYTES 4096
+#define PIECE_BYTES 4000 /* a pipe that takes any takes that many at once */
+#define PATIENCE_MS 5000
 
 static FILE *terminal;
 
 static void put(const char *bytes, size_t size) {
     while (size > 0) {
+        struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+        if (poll(&room, 1, PATIENCE_MS) == 0)
+            return; /* nobody reads it: a program that ends must not wait for that */
         ssize_t n = write(STDERR_FILENO, bytes, size);
         if (n < 0 && errno != EINTR)
             return; /* nobody is left to tell */

@@ -13,12 +13,13 @@
 #define CAUCUS_HTTP_TOKEN_MIN 16 /* shortest token accepted, bytes */
 
 typedef struct caucus_http_settings {
-    const char *listen;       /* host:port, [v6]:port; port 0 = any (see caucus_http_port) */
-    const char *token;        /* wanted in `Authorization: Bearer`; NULL is allowed on loopback only */
-    const char *name;         /* of the federation, shown on the page; NULL = "caucus" */
-    const caucus_plan *plan;  /* borrowed until caucus_http_close() */
-    const uint8_t *plan_hash; /* 32 bytes, copied */
-    int listener;             /* from caucus_http_bind(), taken over by caucus_http_open(); 0: it binds by itself */
+    const char *listen;                  /* host:port, [v6]:port; port 0 = any (see caucus_http_port) */
+    const char *token;                   /* wanted in `Authorization: Bearer`; NULL is allowed on loopback only */
+    const char *name;                    /* of the federation, shown on the page; NULL = "caucus" */
+    const caucus_plan *plan;             /* borrowed until caucus_http_close() */
+    const uint8_t *plan_hash;            /* 32 bytes, copied */
+    const _Atomic uint64_t *log_dropped; /* lines that the log had to drop; NULL: nobody counts */
+    int listener; /* from caucus_http_bind(), taken over by caucus_http_open(); 0: it binds by itself */
 } caucus_http_settings;
 
 typedef struct caucus_http caucus_http;

@@ -3,6 +3,7 @@
  * means. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 
 #include <caucus/version.h>
 
@@ -90,7 +91,12 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     counter(to, "files_out_total", s->files_out, "Times no connection could be accepted for want of open files.");
     gauge(to, "revoked_list_broken", s->list_broken,
           "1 if the list of the revoked cannot be read: the last good one stays in force, newcomers wait.");
-    counter(to, "refused_total", s->refused, "Connections and frames refused.");
+    head(to, "refused_total", "counter", "Connections and frames refused, by reason.");
+    for (int i = 0; i < CAUCUS_REASON_COUNT; i++)
+        (void)fprintf(to, "caucus_refused_total{reason=\"%s\"} %" PRIu64 "\n", caucus_reason_word((caucus_reason)i),
+                      s->refused_for[i]);
+    counter(to, "log_dropped_total", view->log_dropped ? atomic_load(view->log_dropped) : 0,
+            "Lines of the log that nobody read in time.");
     counter(to, "received_bytes_total", s->bytes_in, "Bytes received from clients.");
     counter(to, "sent_bytes_total", s->bytes_out, "Bytes sent to clients.");
     counter(to, "scalars_received_total", s->scalars_up, "Numbers received in reports.");

@@ -28,6 +28,7 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     memset(view, 0, sizeof *view);
     view->server = server;
     view->plan = settings->plan;
+    view->log_dropped = settings->log_dropped;
     const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
     (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);

@@ -31,9 +31,10 @@ typedef struct caucus_view {
     caucus_server_status status;
     uint64_t read; /* announcements read from the server so far */
     caucus_stretch stretch[CAUCUS_VIEW_STRETCHES];
-    uint32_t stretches; /* entries of `stretch` */
-    uint64_t left_off;  /* earlier ones that are no longer kept */
-    uint8_t *presence;  /* one per client, NULL above CAUCUS_VIEW_DOTS */
+    uint32_t stretches;                  /* entries of `stretch` */
+    uint64_t left_off;                   /* earlier ones that are no longer kept */
+    const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
+    uint8_t *presence;                   /* one per client, NULL above CAUCUS_VIEW_DOTS */
 } caucus_view;
 
 /** In: settings as of caucus_http_open. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */

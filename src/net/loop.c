@@ -74,7 +74,7 @@ static void leave(caucus_connection *c) {
     uint64_t mine = c->session;
     if (atomic_compare_exchange_strong(&s->session[c->client - 1], &mine, 0)) {
         atomic_fetch_sub(&s->present, 1);
-        caucus_server_log(s, 2, "client %u is away", c->client);
+        caucus_loop_left(c);
     }
     maybe_done(s);
     if (atomic_load(&s->last_wanted) && atomic_load(&s->present) == 0)
@@ -106,6 +106,7 @@ static void reap(caucus_loop *loop) {
         close(c->fd); /* takes it out of epoll, too */
         caucus_wipe_free(c->pending, c->pending_room);
         free(c->out);
+        free(c->refused_certificate);
         free(c);
     }
     atomic_store_explicit(&loop->strangers, caucus_lobby_count(loop->lobby), memory_order_relaxed);
@@ -125,8 +126,12 @@ static bool add_connection(caucus_loop *loop, int fd, const struct sockaddr_stor
     caucus_connection *c = calloc(1, sizeof *c);
     if (!c)
         return false;
-    *c = (caucus_connection){
-        .loop = loop, .fd = fd, .at = loop->connections, .wait = CAUCUS_WAIT_NONE, .shaken = loop->server->tls == NULL};
+    *c = (caucus_connection){.loop = loop,
+                             .fd = fd,
+                             .at = loop->connections,
+                             .wait = CAUCUS_WAIT_NONE,
+                             .shaken = loop->server->tls == NULL,
+                             .peer = *from};
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
         free(c);
@@ -143,7 +148,7 @@ static bool make_room(caucus_loop *loop, int fd, const struct sockaddr_storage *
     caucus_connection *victim = NULL;
     bool admitted = caucus_lobby_admit(loop->lobby, from, &victim);
     if (victim) {
-        caucus_loop_refused(loop, victim->fd, "no HELLO yet, and its place is wanted");
+        caucus_loop_refused(loop, victim, &victim->peer, CAUCUS_REASON_FULL, "no HELLO yet, and its place is wanted");
         caucus_connection_end(victim);
         reap(loop);
     }
@@ -152,7 +157,7 @@ static bool make_room(caucus_loop *loop, int fd, const struct sockaddr_storage *
     caucus_frame frame = {.kind = CAUCUS_FRAME_REFUSAL,
                           .code = CAUCUS_REFUSAL_FULL,
                           .text = "as many connections as allowed: come again later"};
-    caucus_loop_refused(loop, fd, frame.text);
+    caucus_loop_refused(loop, NULL, from, CAUCUS_REASON_FULL, frame.text);
     uint8_t bytes[512];
     size_t size = caucus_wire_put(&frame, bytes, sizeof bytes);
     if (!loop->server->tls) /* nothing can be said before a handshake */
@@ -193,6 +198,7 @@ static void shake_hands(caucus_connection *c) {
         caucus_connection_end(c);
         return;
     }
+    caucus_loop_note_certificate(c);
     ERR_clear_error();
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
@@ -210,7 +216,8 @@ static void shake_hands(caucus_connection *c) {
     } else if (why != SSL_ERROR_WANT_READ && !write) {
         char text[160];
         caucus_tls_why(c->ssl, text, sizeof text);
-        caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, text); /* not shaken: it is only counted and closed */
+        caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_HANDSHAKE,
+                                 text); /* not shaken: it is only counted and closed */
     } else if (write != c->want_write) {
         c->want_write = write;
         caucus_connection_listen(c);
@@ -258,7 +265,11 @@ static void expire(caucus_loop *loop) {
                               : c->shaken               ? "no HELLO in time"
                                                         : "no handshake in time";
             if (wait != CAUCUS_WAIT_LEAVING)
-                caucus_loop_refused(loop, c->fd, why);
+                caucus_loop_refused(loop, c, &c->peer,
+                                    wait == CAUCUS_WAIT_FRAME ? CAUCUS_REASON_SLOW_FRAME
+                                    : c->shaken               ? CAUCUS_REASON_SLOW_HELLO
+                                                              : CAUCUS_REASON_SLOW_HANDSHAKE,
+                                    why);
             if (wait == CAUCUS_WAIT_LEAVING || !c->shaken) {
                 caucus_connection_end(c);
             } else {

@@ -36,7 +36,9 @@ typedef struct caucus_connection {
     caucus_loop *loop;
     SSL *ssl; /* NULL: plain TCP, or nothing has come yet */
     uint64_t expires_ns;
-    uint64_t session; /* 0 until HELLO */
+    uint64_t session;             /* 0 until HELLO */
+    struct sockaddr_storage peer; /* where it came from */
+    char *refused_certificate;    /* name and serial number of one that was not accepted, as a text; NULL: none */
     int fd;
     uint32_t at;      /* place in loop->connection */
     uint32_t client;  /* 1..m; 0 until HELLO */
@@ -98,6 +100,17 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
 void caucus_loop_free(caucus_loop *loop);
 void *caucus_loop_run(void *loop); /* until the server stops */
 
+/* Who came, who went, who was turned away (loop_log.c): lines with addresses and certificates. The same about the same
+ * address or client is written once a second at most (refusals.h). */
+
+/** Somebody is turned away or given up: count it, and say so. c: the connection, NULL if it was never made one. */
+void caucus_loop_refused(caucus_loop *loop, const caucus_connection *c, const struct sockaddr_storage *from,
+                         caucus_reason reason, const char *why);
+void caucus_loop_joined(const caucus_connection *c);
+void caucus_loop_left(const caucus_connection *c);
+/** For a new TLS connection: remember the certificate that is being judged, also if it is found wrong. */
+void caucus_loop_note_certificate(caucus_connection *c);
+
 /* Between loop.c, loop_input.c, loop_output.c and watch.c. */
 
 void caucus_wait_for(caucus_connection *c, caucus_wait wait); /* CAUCUS_WAIT_NONE takes it off its list */
@@ -119,10 +132,10 @@ void caucus_input_flush(caucus_loop *loop);
 void caucus_output_send(caucus_connection *c);
 /** Send one frame before anything else that is not under way yet. */
 void caucus_output_frame(caucus_connection *c, const caucus_frame *frame);
-/** Somebody is turned away or given up: count it, and say so in the log, a line a second at most. */
-void caucus_loop_refused(caucus_loop *loop, int fd, const char *why);
 /** Say why and close. */
 void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text);
+/** The same where the code does not say enough for logs and metrics. */
+void caucus_output_refuse_for(caucus_connection *c, caucus_refusal_code code, caucus_reason reason, const char *text);
 void caucus_output_goodbye(caucus_connection *c, const char *text);
 
 #define CAUCUS_IO_AGAIN (-1)

@@ -47,14 +47,16 @@ ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room) {
 /* ---- HELLO ---- */
 
 static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, const char **ret_why,
-                        caucus_refusal_code *ret_code) {
+                        caucus_refusal_code *ret_code, caucus_reason *ret_reason) {
     caucus_revoked_answer answer = s->revoked ? caucus_revoked_ask(s->revoked, client, serial) : CAUCUS_REVOKED_NO;
     if (answer == CAUCUS_REVOKED_YES) {
         *ret_why = CAUCUS_REVOKED_TEXT;
+        *ret_reason = CAUCUS_REASON_REVOKED;
         caucus_claims_drop(s, client); /* what it claims to have heard holds nobody up any longer */
     } else if (answer == CAUCUS_REVOKED_UNKNOWN) {
         *ret_why = "the list of the revoked cannot be read here: come again later";
         *ret_code = CAUCUS_REFUSAL_LATER;
+        *ret_reason = CAUCUS_REASON_LATER;
         caucus_watch_list(s);
     }
     return answer == CAUCUS_REVOKED_NO;
@@ -62,7 +64,8 @@ static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, c
 
 /* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. *ret_why: why not, and
  * *ret_code: whether for good. Only what is wrong with the client itself is. */
-static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why, caucus_refusal_code *ret_code) {
+static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why, caucus_refusal_code *ret_code,
+                          caucus_reason *ret_reason) {
     caucus_server *s = c->loop->server;
     char serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t index = claimed;
@@ -72,15 +75,17 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
         known = caucus_tls_peer_serial(c->ssl, serial);
     }
     *ret_code = CAUCUS_REFUSAL_IDENTITY;
+    *ret_reason = CAUCUS_REASON_IDENTITY;
     if (!known) {
         *ret_why = "out of memory: come again later";
         *ret_code = CAUCUS_REFUSAL_LATER;
+        *ret_reason = CAUCUS_REASON_LATER;
     } else if (index == 0 || index > s->clients) {
         *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
     } else if (index != claimed) {
         *ret_why = "the certificate is another client's";
     } else {
-        return not_revoked(s, index, serial, ret_why, ret_code) ? index : 0;
+        return not_revoked(s, index, serial, ret_why, ret_code, ret_reason) ? index : 0;
     }
     return 0;
 }
@@ -110,6 +115,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_server *s = c->loop->server;
     const char *why = "";
     caucus_refusal_code code;
+    caucus_reason reason;
     char text[CAUCUS_WIRE_TEXT_BYTES];
     uint32_t client;
     uint64_t committed;
@@ -122,12 +128,12 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                  sodium_bin2hex(own, sizeof own, s->set.plan_hash, 4),
                  sodium_bin2hex(other, sizeof other, hello->plan, 4));
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
-    } else if ((client = certified(c, hello->client, &why, &code)) == 0) {
-        caucus_output_refuse(c, code, why);
+    } else if ((client = certified(c, hello->client, &why, &code, &reason)) == 0) {
+        caucus_output_refuse_for(c, code, reason, why);
     } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         if (caucus_claims_note(s, client, hello->heard, committed))
-            caucus_output_refuse(c, CAUCUS_REFUSAL_LATER,
-                                 "this client has heard more than is committed here: come again later");
+            caucus_output_refuse_for(c, CAUCUS_REFUSAL_LATER, CAUCUS_REASON_AHEAD,
+                                     "this client has heard more than is committed here: come again later");
         else
             caucus_output_refuse(c, CAUCUS_REFUSAL_ORDER,
                                  "this client has heard more than was ever said here: the coordinator's state or the "
@@ -152,7 +158,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                                 .deadline_ms = s->set.deadline_ms};
         memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
         caucus_output_frame(c, &welcome);
-        caucus_server_log(s, 2, "client %u is here (%u of %u)", client, atomic_load(&s->present), s->clients);
+        caucus_loop_joined(c);
         caucus_step_look(s);
         caucus_output_send(c);
     }
@@ -165,7 +171,8 @@ void caucus_input_flush(caucus_loop *loop) {
         caucus_step_count(loop);
     for (size_t i = 0; i < loop->reports; i++)
         if (loop->answer[i] == CAUCUS_E_RANGE)
-            caucus_output_refuse(loop->from[i], CAUCUS_REFUSAL_FORMAT, "a report that this plan never asks for");
+            caucus_output_refuse_for(loop->from[i], CAUCUS_REFUSAL_FORMAT, CAUCUS_REASON_REPORT,
+                                     "a report that this plan never asks for");
     loop->reports = loop->arena_used = loop->scratch_used = 0;
 }
 
@@ -186,7 +193,8 @@ static void take_frame(caucus_connection *c, const caucus_frame *frame) {
             caucus_output_refuse(c, CAUCUS_REFUSAL_FORMAT, "HELLO comes first");
     } else if (frame->kind == CAUCUS_FRAME_REPORT) {
         if (frame->report.client != c->client) {
-            caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, "a report in another client's name");
+            caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_REPORT,
+                                     "a report in another client's name");
             return;
         }
         if (frame->report.value == loop->scratch + loop->scratch_used)

@@ -152,25 +152,14 @@ static void part(caucus_connection *c, caucus_frame_kind kind, uint32_t code, co
     caucus_output_send(c);
 }
 
-void caucus_loop_refused(caucus_loop *loop, int fd, const char *why) {
-    caucus_server *s = loop->server;
-    uint64_t last = atomic_load(&s->refusal_logged_ns), total = atomic_fetch_add(&s->refused, 1) + 1;
-    /* A line a second at most: whoever knocks must not fill the disk. */
-    if ((last == 0 || loop->now_ns > last + 1000000000u) &&
-        atomic_compare_exchange_strong(&s->refusal_logged_ns, &last, loop->now_ns)) {
-        struct sockaddr_storage peer = {0};
-        socklen_t bytes = sizeof peer;
-        char where[CAUCUS_ADDRESS_BYTES];
-        getpeername(fd, (struct sockaddr *)&peer, &bytes);
-        caucus_address_text(&peer, where);
-        caucus_server_log(s, 1, "refused %s: %s (%llu refused so far)", where, why, (unsigned long long)total);
-    }
+void caucus_output_refuse_for(caucus_connection *c, caucus_refusal_code code, caucus_reason reason, const char *text) {
+    if (code != CAUCUS_REFUSAL_ELSEWHERE) /* a client that has come again is nothing to worry about */
+        caucus_loop_refused(c->loop, c, &c->peer, reason, text);
+    part(c, CAUCUS_FRAME_REFUSAL, code, text);
 }
 
 void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text) {
-    if (code != CAUCUS_REFUSAL_ELSEWHERE) /* a client that has come again is nothing to worry about */
-        caucus_loop_refused(c->loop, c->fd, text);
-    part(c, CAUCUS_FRAME_REFUSAL, code, text);
+    caucus_output_refuse_for(c, code, caucus_reason_of(code), text);
 }
 
 void caucus_output_goodbye(caucus_connection *c, const char *text) {

@@ -24,17 +24,32 @@
 
 #define BACKLOG 4096
 
+static void log_text(caucus_server *s, const caucus_log_line *about, const char *format, va_list args) {
+    char text[512];
+    caucus_log_line line = *about;
+    (void)vsnprintf(text, sizeof text, format, args);
+    line.text = text;
+    pthread_mutex_lock(&s->log_lock);
+    s->set.log(s->set.log_user, &line);
+    pthread_mutex_unlock(&s->log_lock);
+}
+
 void caucus_server_log(caucus_server *s, int level, const char *format, ...) {
     if (!s->set.log)
         return;
-    char line[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    log_text(s, &(caucus_log_line){.level = level}, format, args);
     va_end(args);
-    pthread_mutex_lock(&s->log_lock);
-    s->set.log(s->set.log_user, level, line);
-    pthread_mutex_unlock(&s->log_lock);
+}
+
+void caucus_server_log_about(caucus_server *s, const caucus_log_line *about, const char *format, ...) {
+    if (!s->set.log)
+        return;
+    va_list args;
+    va_start(args, format);
+    log_text(s, about, format, args);
+    va_end(args);
 }
 
 void caucus_server_wake(caucus_server *s) {
@@ -203,6 +218,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
     pthread_mutex_init(&s->shared_lock, NULL);
+    caucus_limiter_init(&s->limiter);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     s->cost_next = calloc(s->clients, sizeof *s->cost_next);
     s->sums_next = calloc(s->clients, sizeof *s->sums_next);
@@ -244,6 +260,7 @@ void caucus_server_close(caucus_server *s) {
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->log_lock);
     pthread_mutex_destroy(&s->shared_lock);
+    caucus_limiter_close(&s->limiter);
     caucus_key_wipe(&s->set.key);
     free(s);
 }
@@ -316,7 +333,6 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
                                   .epsilon_device = caucus_plan_epsilon_device(s->set.plan),
                                   .delta = g->delta,
                                   .reports = atomic_load(&s->reports),
-                                  .refused = atomic_load(&s->refused),
                                   .rollback_claims = caucus_claims_open(s),
                                   .rolled_back = caucus_claims_rolled_back(s),
                                   .files_out = atomic_load(&s->files_out),
@@ -324,6 +340,8 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
                                   .uptime_seconds = seconds_since(s->opened_ns)};
+    for (int i = 0; i < CAUCUS_REASON_COUNT; i++)
+        ret->refused += ret->refused_for[i] = atomic_load(&s->refused[i]);
     for (uint32_t i = 0; i < s->loops; i++) {
         ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);

@@ -11,8 +11,18 @@
 
 #include <caucus/coordinator.h>
 
+#include "net/refusals.h"
 #include "store/budget.h"
 #include "store/store.h"
+
+/* A line of the log. What is not known, or does not belong to it, is 0 or NULL. */
+typedef struct caucus_log_line {
+    int level;         /* 0 error, 1 notice, 2 detail */
+    const char *event; /* one word: joined, left, expert, refused, ...; NULL: a remark */
+    const char *text;  /* for people; never a loss or a sum */
+    uint32_t client;
+    const char *address, *reason, *certificate, *certificate_serial; /* reason: a word of net/refusals.h */
+} caucus_log_line;
 
 typedef struct caucus_server_settings {
     const caucus_plan *plan;
@@ -39,7 +49,7 @@ typedef struct caucus_server_settings {
     bool ignore_claims; /* go on although clients have heard more than is committed: a person knows better */
     uint64_t fault_commit; /* test hook, see caucus_store_fault */
     bool fault_after;
-    void (*log)(void *user, int level, const char *line); /* 0 error, 1 notice, 2 detail; never a loss or a sum */
+    void (*log)(void *user, const caucus_log_line *line); /* NULL: nobody listens */
     void *log_user;
 } caucus_server_settings;
 
@@ -71,6 +81,7 @@ typedef struct caucus_server_status {
     double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */
     double budget_epsilon, budget_delta, left_epsilon, left_delta; /* of the shared ledger; NAN: none is kept */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
+    uint64_t refused_for[CAUCUS_REASON_COUNT]; /* `refused` by reason */
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */
     uint64_t files_out;       /* connections that could not be accepted for want of open files */

@@ -10,6 +10,7 @@
  *    loop_output.c    announcements to bytes, refusals, TLS and plain writes
  *    lobby.c          those who have not said who they are: who has to go if they are too many
  *    descriptors.c    open files: enough for all that may come?
+ *    loop_log.c       who came, who went, who was turned away
  *    watch.c          certificates, once a second: who is revoked by now
  *
  * What is shared, and the rules that keep it whole.
@@ -121,10 +122,11 @@ struct caucus_server {
     _Atomic uint32_t claims;   /* how many of them */
     _Atomic uint32_t present, expected_count, joined;
     _Atomic uint32_t connections; /* of clients: those that have said who they are, until they are closed */
-    _Atomic uint64_t reports, refused, scalars_up;
+    _Atomic uint64_t reports, scalars_up;
+    _Atomic uint64_t refused[CAUCUS_REASON_COUNT];
     _Atomic uint64_t files_out, files_out_ns; /* connections not accepted for want of files; when that was logged */
     _Atomic bool list_broken;                 /* the list of the revoked cannot be read; that was logged */
-    _Atomic uint64_t refusal_logged_ns;
+    caucus_limiter limiter;                   /* of lines about strangers and clients that come and go */
 };
 
 /* server_step.c */
@@ -196,6 +198,9 @@ caucus_status caucus_descriptors_check(caucus_server *server, caucus_error *ret_
 /* server.c */
 
 void caucus_server_log(caucus_server *server, int level, const char *format, ...) CAUCUS_PRINTF(3, 4);
+/** The same with fields; `about` without its text. */
+void caucus_server_log_about(caucus_server *server, const caucus_log_line *about, const char *format, ...)
+    CAUCUS_PRINTF(3, 4);
 void caucus_server_wake(caucus_server *server); /* every loop; async-signal-safe */
 
 #endif

@@ -81,8 +81,13 @@ static void publish(caucus_server *s) {
     s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
+    uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
+    if (before > 0 && before <= now->serial && caucus_step_announcement(s, before - 1)->expert != now->expert)
+        caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "expert"},
+                                "expert %u is in force from announcement %" PRIu64 " on (before: %u)", now->expert,
+                                now->serial, caucus_step_announcement(s, before - 1)->expert);
 }
 
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the

@@ -32,7 +32,7 @@ void caucus_watch_list(caucus_server *s) {
 /* Cut it off, and do not hold up the end of the run for it. */
 static void cut_off(caucus_connection *c, const char *why) {
     caucus_server *s = c->loop->server;
-    caucus_output_refuse(c, CAUCUS_REFUSAL_IDENTITY, why);
+    caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_REVOKED, why);
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
 }

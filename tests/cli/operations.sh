@@ -65,16 +65,23 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
     if not any(row == [name] or set(row) == {"selections_allowed", name} for row in rows):
         wrong.append(f"metric {name}: no row of its own")
 
-# The coordinator's log; level 2 is never printed.
+# The coordinator's log.
 server = source("net/watch.c", "net/descriptors.c", "net/loop.c", "net/loop_input.c", "net/loop_output.c",
-                "net/server.c", "net/server_step.c")
-log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [01],", call)]
-log += [line for line in literals(source("cli/serve/serve.c"))
-        if line.startswith("caucus serve: NOT PRIVATE") or " stays until " in line]
-wrong += missing((line.replace("caucus serve: ", "") for line in log), 8, "log line")
+                "net/loop_log.c", "net/server.c", "net/server_step.c", "net/server_claims.c")
+log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [012],", call)]
+log += [list(literals(call))[-1] for call in calls(server, "caucus_server_log_about") if re.match(r"\s*s,\s*&", call)]
+log += [list(literals(call))[-1] for call in calls(source("cli/serve/serve.c", "cli/serve/serve_stay.c"),
+                                                   "caucus_log_say")]
+wrong += missing((line for line in log if line != "weak"), 16, "log line")
+
+# Reasons: words of a metric's label and of the log.
+for name, word in re.findall(r'X\((\w+), "([\w-]+)"\)', source("net/refusals.h")):
+    if f"`{word}`" not in page:
+        wrong.append(f"reason {word}")
 
 # Why somebody is refused, or told goodbye.
-refusals = ("caucus_output_refuse", "caucus_output_goodbye", "caucus_loop_refused", r"snprintf")
+refusals = ("caucus_output_refuse", "caucus_output_refuse_for", "caucus_output_goodbye", "caucus_loop_refused",
+            r"snprintf")
 whys = [line for name in refusals for call in calls(server, name)
         if name != "snprintf" or call.startswith("text, sizeof text,") for line in literals(call)]
 whys += [line for found in re.findall(r"(?:\*ret_why|\*why|\.text) = ([^;]*?)[;}]", server) for line in literals(found)]

@@ -297,9 +297,8 @@ typedef enum stopping {
 } stopping;
 
 /* It has understood that it is to stop, and waits for the step. */
-static void hear_waiting(void *user, int level, const char *line) {
-    (void)level;
-    if (strstr(line, "stopping when the step in hand is decided"))
+static void hear_waiting(void *user, const caucus_log_line *line) {
+    if (strstr(line->text, "stopping when the step in hand is decided"))
         atomic_store((atomic_bool *)user, true);
 }
 
@@ -435,8 +434,8 @@ static void test_stop_and_go_on(void **state) {
     federation_close(&f);
 }
 
-static void note_decided(void *user, int level, const char *line) {
-    if (level == 2 && strstr(line, " decided with "))
+static void note_decided(void *user, const caucus_log_line *line) {
+    if (line->level == 2 && strstr(line->text, " decided with "))
         atomic_fetch_add((atomic_uint *)user, 1);
 }
 

@@ -87,10 +87,10 @@ static void test_limit(void **state) {
 
 static _Atomic uint32_t said;
 
-static void note(void *user, int level, const char *line) {
+static void note(void *user, const caucus_log_line *line) {
     (void)user;
-    if (level == 0 && strstr(line, "no connection can be accepted: Too many open files") &&
-        strstr(line, "the limit of open files is"))
+    if (line->level == 0 && strstr(line->text, "no connection can be accepted: Too many open files") &&
+        strstr(line->text, "the limit of open files is"))
         said++;
 }
 

@@ -451,11 +451,11 @@ typedef struct book {
     uint32_t lines;
 } book;
 
-static void note(void *user, int level, const char *line) {
+static void note(void *user, const caucus_log_line *line) {
     book *b = user;
     pthread_mutex_lock(&b->lock);
-    if (level < 2 && b->lines < 64)
-        (void)snprintf(b->line[b->lines++], sizeof b->line[0], "%s", line);
+    if (line->level < 2 && b->lines < 64)
+        (void)snprintf(b->line[b->lines++], sizeof b->line[0], "%s", line->text);
     pthread_mutex_unlock(&b->lock);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/complain.h"
+#include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"
 #include "cli/stop.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum option {
@@ -46,6 +46,8 @@ enum option {
     OPTION_STAY,
     OPTION_NAME,
     OPTION_FORMAT,
+    OPTION_LOG_FORMAT,
+    OPTION_LOG_LEVEL,
     OPTION_QUIET,
     OPTION_SEED,
     OPTION_IGNORE_CLAIMS,
@@ -77,8 +79,10 @@ static const caucus_option options[] = {
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
     {"stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped"},
     {"name", "NAME", "live", "of the run, for the page and the ledger"},
-    {"format", "NAME", "text", "text or json"},
-    {"quiet", NULL, NULL, "no remarks while it runs"},
+    {"format", "NAME", "text", "of what is printed: text or json"},
+    {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
+    {"log-level", "NAME", "notice", "error, notice (who comes and goes, changes of expert), or detail (every step)"},
+    {"quiet", NULL, NULL, "the same as --log-level error"},
     {"seed", "N", NULL, "repeatable noise: NOT PRIVATE; the same experts as caucus simulate --seed N --trials 1"},
     {"ignore-claims", NULL, NULL,
      "decide although clients have heard more than this state holds: only if you know why"},
@@ -92,7 +96,9 @@ typedef struct serving {
     caucus_server_settings settings;
     caucus_plan *plan;
     char token[258]; /* at most 256 characters */
-    bool json, quiet, seeded;
+    bool json, quiet, seeded, log_json;
+    size_t log_level; /* a caucus_log_level */
+    caucus_log *log;
     caucus_server *server;
     caucus_http *http;
     caucus_staying staying;
@@ -276,6 +282,33 @@ static bool read_token(serving *s) {
     return false;
 }
 
+/* One of the words; *ret is its place. False: said on stderr. *ret stays as it is if the option was not given. */
+static bool read_word(const serving *s, enum option option, const char *const *words, const char *all, size_t *ret) {
+    const char *text = s->value[option];
+    for (size_t i = 0; text && words[i]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *ret = i;
+            return true;
+        }
+    if (text)
+        fprintf(stderr, "caucus serve: --%s %s: %s\n", options[option].name, text, all);
+    return !text;
+}
+
+static bool read_log(serving *s) {
+    static const char *const formats[] = {"text", "json", NULL}, *const levels[] = {"error", "notice", "detail", NULL};
+    size_t format = 0;
+    s->log_level = CAUCUS_LOG_NOTICE;
+    if (s->quiet && s->value[OPTION_LOG_LEVEL]) {
+        fputs("caucus serve: --quiet: not together with --log-level, which says it better\n", stderr);
+        return false;
+    }
+    bool read = read_word(s, OPTION_LOG_FORMAT, formats, "text or json", &format) &&
+                read_word(s, OPTION_LOG_LEVEL, levels, "error, notice or detail", &s->log_level);
+    s->log_json = format == 1;
+    return read;
+}
+
 /* Everything that can be wrong with the words. */
 static bool read_options(serving *s) {
     const char *format = s->value[OPTION_FORMAT] ? s->value[OPTION_FORMAT] : "text";
@@ -312,7 +345,8 @@ static bool read_options(serving *s) {
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
            read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
            read_count(s, OPTION_MAX_STRANGERS, &s->settings.max_strangers) &&
-           read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_token(s);
+           read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_log(s) &&
+           read_token(s);
 }
 
 /* Where this run is to be reserved, and out of how much. Returns an exit code, 0: read. */
@@ -325,18 +359,6 @@ static int read_budget(serving *s) {
 
 static int fail(caucus_status status, const caucus_error *error) {
     return caucus_complain("serve", options, status, error);
-}
-
-static void log_line(void *user, int level, const char *line) {
-    const serving *s = user;
-    if (level > 1 || (s->quiet && level > 0))
-        return;
-    time_t now = time(NULL);
-    struct tm parts;
-    char when[32] = "";
-    if (gmtime_r(&now, &parts))
-        strftime(when, sizeof when, "%H:%M:%SZ ", &parts);
-    fprintf(stderr, "caucus serve: %s%s\n", when, line);
 }
 
 static void summarise(void *user) {
@@ -361,20 +383,25 @@ static int open_all(serving *s) {
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
     set->name = s->value[OPTION_NAME];
-    set->log = log_line;
-    set->log_user = s;
+    status =
+        caucus_log_open(s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json, &s->log, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error);
+    set->log = caucus_log_put;
+    set->log_user = s->log;
     set->stay = is_on(s, OPTION_STAY);
     set->over = caucus_stay_over;
     set->over_user = &s->staying;
     s->staying.json = s->json;
-    s->staying.quiet = s->quiet;
+    s->staying.log = s->log;
     s->staying.summary = summarise;
     s->staying.user = s;
     caucus_http_settings http = {.listen = s->value[OPTION_HTTP],
                                  .token = s->token[0] ? s->token : NULL,
                                  .name = s->value[OPTION_NAME],
                                  .plan = s->plan,
-                                 .plan_hash = set->plan_hash};
+                                 .plan_hash = set->plan_hash,
+                                 .log_dropped = caucus_log_dropped(s->log)};
     /* Bound before the state is opened: what is refused here leaves no state behind. */
     if (http.listen && (status = caucus_http_bind(&http, &http.listener, &error)) != CAUCUS_OK)
         return fail(status, &error);
@@ -394,13 +421,17 @@ static int serve(serving *s) {
     running = s->server;
     caucus_on_signals(on_signal);
     if (s->seeded)
-        fputs("caucus serve: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
+        caucus_log_say(s->log, CAUCUS_LOG_ERROR, "not-private",
+                       "NOT PRIVATE (seeded): whoever knows the seed can subtract the noise");
     if (isinf(s->plan->guarantee.epsilon_choices))
-        fputs("caucus serve: NOT PRIVATE: this plan has no privacy\n", stderr);
+        caucus_log_say(s->log, CAUCUS_LOG_ERROR, "not-private", "NOT PRIVATE: this plan has no privacy");
     char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
     const size_t weaknesses = caucus_plan_weaknesses(s->plan, weak);
-    for (size_t i = 0; i < weaknesses; i++)
-        fprintf(stderr, "caucus serve: WEAK: %s\n", weak[i]);
+    for (size_t i = 0; i < weaknesses; i++) {
+        char words[CAUCUS_PLAN_WEAKNESS_BYTES + 8];
+        (void)snprintf(words, sizeof words, "WEAK: %s", weak[i]);
+        caucus_log_say(s->log, CAUCUS_LOG_ERROR, "weak", words);
+    }
     caucus_serve_listening(s->json, s->settings.listen, caucus_server_port(s->server), caucus_plan_hash_text(s->plan),
                            s->http ? caucus_http_port(s->http) : 0, s->seeded);
     caucus_error error = {0};
@@ -438,6 +469,7 @@ int caucus_cli_serve(int argc, char **argv) {
     ignore_signals();
     caucus_http_close(s.http);
     caucus_server_close(s.server);
+    caucus_log_close(s.log);
     caucus_plan_free(s.plan);
     caucus_key_wipe(&s.settings.key);
     return code;

@@ -42,9 +42,8 @@ caucus_status caucus_stay_run(caucus_server *server, caucus_staying *staying, bo
             said = true;
             staying->summary(staying->user);
             (void)fflush(stdout);
-            if (!staying->quiet)
-                fputs("caucus serve: the run is over; page and coordinator stay until this program is stopped\n",
-                      stderr);
+            caucus_log_say(staying->log, CAUCUS_LOG_NOTICE, "stays",
+                           "the run is over; page and coordinator stay until this program is stopped");
         }
         if (said && !told && caucus_http_shown(staying->http)) {
             caucus_serve_page_shown();

@@ -3,12 +3,14 @@
 #ifndef CAUCUS_CLI_SERVE_STAY_H
 #define CAUCUS_CLI_SERVE_STAY_H
 
+#include "cli/serve/serve_log.h"
 #include "net/http.h"
 #include "net/server.h"
 
 typedef struct caucus_staying {
-    caucus_http *http;           /* NULL: no page */
-    bool json, quiet;            /* json: whoever reads our lines hears when the page has been seen */
+    caucus_http *http; /* NULL: no page */
+    caucus_log *log;
+    bool json;                   /* json: whoever reads our lines hears when the page has been seen */
     void (*summary)(void *user); /* prints how it went; called once, when the run is over */
     void *user;
     _Atomic bool over; /* set by caucus_stay_over() */
