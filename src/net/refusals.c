@@ -9,6 +9,7 @@
 #include "num/little_endian.h"
 
 #define AGAIN_NS 1000000000u
+#define WAYS 8u /* places where a kind of line may stand: so few collide */
 
 const char *caucus_reason_word(caucus_reason reason) {
     static const char *const words[] = {
@@ -62,22 +63,35 @@ static void put_address(uint8_t *to, const struct sockaddr_storage *from) {
         memcpy(to, six->sin6_addr.s6_addr, 8);
 }
 
+/* Its slot, or of the places where it may stand the one that has been silent longest. */
+static struct caucus_limiter_slot *find(caucus_limiter *limiter, const uint8_t key[16]) {
+    struct caucus_limiter_slot *at = &limiter->slot[caucus_le_get32(key) % (CAUCUS_REFUSAL_SLOTS / WAYS) * WAYS];
+    struct caucus_limiter_slot *ret = at;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        if (memcmp(at[i].key, key, sizeof at[i].key) == 0)
+            return &at[i];
+        if (at[i].said_ns < ret->said_ns)
+            ret = &at[i];
+    }
+    return ret;
+}
+
 bool caucus_limiter_ask(caucus_limiter *limiter, uint32_t what, uint32_t client, const struct sockaddr_storage *from,
                         uint64_t now_ns, uint64_t *ret_held_back) {
     uint8_t words[16] = {0}, key[16];
     put_address(caucus_le_put(caucus_le_put(words, what, 4), client, 4), from);
     (void)crypto_generichash(key, sizeof key, words, sizeof words, limiter->secret, sizeof limiter->secret);
-    const uint32_t at = caucus_le_get32(key) % CAUCUS_REFUSAL_SLOTS;
     pthread_mutex_lock(&limiter->lock);
-    bool same = memcmp(limiter->slot[at].key, key, sizeof key) == 0;
-    bool said = limiter->slot[at].said_ns == 0 || now_ns - limiter->slot[at].said_ns >= AGAIN_NS;
+    struct caucus_limiter_slot *slot = find(limiter, key);
+    bool same = memcmp(slot->key, key, sizeof key) == 0;
+    bool said = slot->said_ns == 0 || now_ns - slot->said_ns >= AGAIN_NS;
     if (said) {
-        *ret_held_back = same ? limiter->slot[at].held_back : 0;
-        memcpy(limiter->slot[at].key, key, sizeof key);
-        limiter->slot[at].said_ns = now_ns;
-        limiter->slot[at].held_back = 0;
+        *ret_held_back = same ? slot->held_back : 0;
+        memcpy(slot->key, key, sizeof key);
+        slot->said_ns = now_ns;
+        slot->held_back = 0;
     } else if (same) {
-        limiter->slot[at].held_back++;
+        slot->held_back++;
     }
     pthread_mutex_unlock(&limiter->lock);
     return said;

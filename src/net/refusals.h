@@ -48,7 +48,7 @@ caucus_reason caucus_reason_of(caucus_refusal_code code);
 typedef struct caucus_limiter {
     pthread_mutex_t lock;
     uint8_t secret[16];
-    struct {
+    struct caucus_limiter_slot {
         uint8_t key[16]; /* hash of what and whose */
         uint64_t said_ns;
         uint64_t held_back;
