@@ -194,11 +194,13 @@ static bool has_spoken(const SSL *ssl) {
 }
 
 static void shake_hands(caucus_connection *c) {
-    if (!c->ssl && caucus_tls_server_open(c->loop->server->tls, c->fd, &c->ssl) != CAUCUS_OK) {
-        caucus_connection_end(c);
-        return;
+    if (!c->ssl) {
+        if (caucus_tls_server_open(c->loop->server->tls, c->fd, &c->ssl) != CAUCUS_OK) {
+            caucus_connection_end(c);
+            return;
+        }
+        caucus_loop_note_certificate(c);
     }
-    caucus_loop_note_certificate(c);
     ERR_clear_error();
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
