@@ -46,27 +46,65 @@ caucus_status caucus_address_split(const char *text, const char *field, caucus_a
     return CAUCUS_OK;
 }
 
-caucus_status caucus_address_resolve(const char *text, const char *field, bool listening, caucus_address *ret,
-                                     caucus_error *ret_error) {
+/* *ret_found: to be freed. */
+static caucus_status look_up(const char *text, const char *field, int flags, caucus_address *ret,
+                             struct addrinfo **ret_found, caucus_error *ret_error) {
     caucus_status status = caucus_address_split(text, field, ret, ret_error);
     if (status != CAUCUS_OK)
         return status;
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)ret->port);
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV},
-                    *found = NULL;
-    if (listening)
-        hints.ai_flags |= AI_PASSIVE;
-    int failed = getaddrinfo(ret->host, port, &hints, &found);
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags};
+    int failed = getaddrinfo(ret->host, port, &hints, ret_found);
     if (failed == EAI_MEMORY || (failed == EAI_SYSTEM && errno == ENOMEM))
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    if (failed != 0 || !found)
+    if (failed != 0 || !*ret_found)
         return caucus_fail(ret_error, CAUCUS_E_NETWORK, field, "%.100s — %s", text, gai_strerror(failed));
+    return CAUCUS_OK;
+}
+
+static void take(caucus_address *ret, const struct addrinfo *found) {
+    memset(&ret->socket, 0, sizeof ret->socket);
     memcpy(&ret->socket, found->ai_addr, found->ai_addrlen);
     ret->bytes = found->ai_addrlen;
     ret->loopback = caucus_address_is_loopback(&ret->socket);
+}
+
+caucus_status caucus_address_resolve(const char *text, const char *field, bool listening, caucus_address *ret,
+                                     caucus_error *ret_error) {
+    struct addrinfo *found = NULL;
+    caucus_status status = look_up(text, field, listening ? AI_PASSIVE : 0, ret, &found, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    take(ret, found);
     freeaddrinfo(found);
     return CAUCUS_OK;
+}
+
+caucus_status caucus_address_resolve_all(const char *text, const char *field, caucus_address ret[CAUCUS_ADDRESSES_MOST],
+                                         size_t *ret_count, caucus_error *ret_error) {
+    struct addrinfo *found = NULL;
+    caucus_address one;
+    caucus_status status = look_up(text, field, 0, &one, &found, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    *ret_count = 0;
+    for (const struct addrinfo *each = found; each && *ret_count < CAUCUS_ADDRESSES_MOST; each = each->ai_next) {
+        take(&one, each);
+        ret[(*ret_count)++] = one;
+    }
+    freeaddrinfo(found);
+    return CAUCUS_OK;
+}
+
+bool caucus_address_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b) {
+    if (a->ss_family != b->ss_family || caucus_address_port(a) != caucus_address_port(b))
+        return false;
+    if (a->ss_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a, *b6 = (const struct sockaddr_in6 *)b;
+    return a->ss_family == AF_INET6 && a6->sin6_scope_id == b6->sin6_scope_id &&
+           memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0;
 }
 
 bool caucus_address_is_loopback(const struct sockaddr_storage *address) {

@@ -29,6 +29,15 @@ caucus_status caucus_address_split(const char *text, const char *field, caucus_a
 caucus_status caucus_address_resolve(const char *text, const char *field, bool listening, caucus_address *ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Split and look up all that the name stands for, in the order the system prefers, for connect().
+ *  Out:     ret[0 .. *ret_count - 1], at most CAUCUS_ADDRESSES_MOST of them.
+ *  Returns: as above. */
+#define CAUCUS_ADDRESSES_MOST 16u
+caucus_status caucus_address_resolve_all(const char *text, const char *field, caucus_address ret[CAUCUS_ADDRESSES_MOST],
+                                         size_t *ret_count, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The same address and the same port? */
+bool caucus_address_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
 /** Is this the address of this machine to itself (127.0.0.0/8, ::1)? */
 bool caucus_address_is_loopback(const struct sockaddr_storage *address);
 

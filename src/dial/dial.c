@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dial/address.h"
+#include "dial/route.h"
 #include "dial/tls.h"
 #include "link/link_impl.h"
 #include "store/clock.h"
@@ -27,13 +27,16 @@
 #define ASK_SECONDS 5
 #define ASK_TIMES 2
 #define UNACKNOWLEDGED_MS 30000
+/* A name stands for several machines, and this one does not answer: the next one. */
+#define NEXT_MS 2500
 
 typedef enum dial_state { APART, CONNECTING, SHAKING, OPEN } dial_state;
 
 struct caucus_dial {
     const char *connect; /* the address in hand: the link's; NULL: none yet */
-    caucus_address address;
-    SSL_CTX *context; /* NULL: plain */
+    caucus_route route;  /* all that it stands for */
+    int64_t next_ms;     /* CONNECTING: when the next of them is tried instead */
+    SSL_CTX *context;    /* NULL: plain */
     SSL *ssl;
     SSL_SESSION *session;    /* of the last connection that got as far as a ticket, */
     const char *session_for; /* and whose it was */
@@ -82,8 +85,9 @@ caucus_status caucus_dial_check(const caucus_dial *d, const char *connect, caucu
     if (status == CAUCUS_OK && address.port == 0)
         status = caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.150s: port 0 cannot be dialled", connect);
     if (status == CAUCUS_OK && !d->context) { /* without TLS nothing may leave this machine */
-        status = caucus_address_resolve(connect, "connect", false, &address, ret_error);
-        if (status == CAUCUS_OK && !address.loopback)
+        caucus_route route = {0};
+        status = caucus_route_begin(&route, connect, true, ret_error);
+        if (status == CAUCUS_OK && !caucus_route_has_next(&route))
             status = beyond_this_machine(connect, ret_error);
     }
     return status;
@@ -126,14 +130,18 @@ static void say(caucus_dial *d, const char *what, int64_t pause) {
     if (strcmp(d->last, what) == 0)
         return;
     (void)snprintf(d->last, sizeof d->last, "%s", what);
-    char line[384];
-    (void)snprintf(line, sizeof line, "%.100s: %s — trying again in %.1f s", d->connect, what, (double)pause / 1000);
+    char line[512], where[CAUCUS_ADDRESS_BYTES] = "";
+    if (d->route.count > 1 && d->route.now) /* which of those that the name stands for */
+        caucus_address_text(&d->route.now->socket, where);
+    (void)snprintf(line, sizeof line, "%.100s%s%.60s%s: %s — trying again in %.1f s", d->connect, where[0] ? " (" : "",
+                   where, where[0] ? ")" : "", what, (double)pause / 1000);
     notice(d, line);
 }
 
 /* The connection is gone, or never came. why: for the notice; NULL: there is nothing to say. */
 static void lose(caucus_dial *d, caucus_link *link, const char *why) {
     hang_up(d);
+    caucus_route_end(&d->route, d->has_read);
     int64_t now = caucus_clock_ms();
     caucus_link_disconnected(link, now);
     d->state = APART;
@@ -144,6 +152,8 @@ static void lose(caucus_dial *d, caucus_link *link, const char *why) {
 /* The address in hand refuses for good, as the link has been told. The last one takes the client with it. */
 static caucus_status refused(caucus_dial *d, caucus_link *link, caucus_status status, const caucus_error *why,
                              caucus_error *ret_error) {
+    if (caucus_route_refused(&d->route))
+        caucus_redial_forgive(&link->redial);
     if (caucus_link_refused(link)) {
         hang_up(d);
         caucus_link_disconnected(link, caucus_clock_ms());
@@ -192,35 +202,48 @@ static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error 
     return refused(d, link, CAUCUS_E_REFUSED, &error, ret_error);
 }
 
+static void set_options(int fd) {
+    int on = 1, idle = SILENCE_SECONDS, every = ASK_SECONDS, times = ASK_TIMES;
+    unsigned most = UNACKNOWLEDGED_MS;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
+}
+
+/* Connect to the next machine that the name stands for. Only when none is left is the attempt lost, for the reason of
+ * the last one. */
+static void connect_next(caucus_dial *d, caucus_link *link, const char *why) {
+    const caucus_address *to;
+    while ((to = caucus_route_next(&d->route)) != NULL) {
+        hang_up(d);
+        d->fd = socket(to->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (d->fd >= 0) {
+            set_options(d->fd);
+            d->state = CONNECTING;
+            d->next_ms = caucus_clock_ms() + NEXT_MS;
+            if (connect(d->fd, (const struct sockaddr *)&to->socket, to->bytes) == 0 || errno == EINPROGRESS)
+                return;
+        }
+        why = strerror(errno);
+    }
+    lose(d, link, why);
+}
+
 static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     caucus_error error = {0};
     d->has_read = false;
-    if (caucus_address_resolve(d->connect, "connect", false, &d->address, &error) != CAUCUS_OK) {
+    if (caucus_route_begin(&d->route, d->connect, d->context == NULL, &error) != CAUCUS_OK) {
         lose(d, link, error.text);
         return CAUCUS_OK;
     }
-    if (!d->context && !d->address.loopback) {
+    if (!d->context && !caucus_route_has_next(&d->route)) {
         caucus_link_refuse(link);
         return refused(d, link, beyond_this_machine(d->connect, &error), &error, ret_error);
     }
-    d->fd = socket(d->address.socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (d->fd < 0) {
-        lose(d, link, strerror(errno));
-        return CAUCUS_OK;
-    }
-    int on = 1, idle = SILENCE_SECONDS, every = ASK_SECONDS, times = ASK_TIMES;
-    unsigned most = UNACKNOWLEDGED_MS;
-    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(d->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
-    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
-    (void)setsockopt(d->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
-    if (connect(d->fd, (const struct sockaddr *)&d->address.socket, d->address.bytes) != 0 && errno != EINPROGRESS) {
-        lose(d, link, strerror(errno));
-        return CAUCUS_OK;
-    }
-    d->state = CONNECTING;
+    connect_next(d, link, "all that this name stands for have refused");
     return CAUCUS_OK;
 }
 
@@ -247,14 +270,17 @@ static caucus_status shake(caucus_dial *d, caucus_link *link, caucus_error *ret_
 /* Has connect() finished? */
 static caucus_status reached(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     struct pollfd one = {.fd = d->fd, .events = POLLOUT};
-    if (poll(&one, 1, 0) < 1)
+    if (poll(&one, 1, 0) < 1) {
+        if (caucus_route_has_next(&d->route) && caucus_clock_ms() >= d->next_ms)
+            connect_next(d, link, "no answer");
         return CAUCUS_OK;
+    }
     int error = 0;
     socklen_t size = sizeof error;
     if (getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
         error = errno;
     if (error != 0) {
-        lose(d, link, strerror(error));
+        connect_next(d, link, strerror(error));
         return CAUCUS_OK;
     }
     if (!d->context) {
@@ -263,7 +289,7 @@ static caucus_status reached(caucus_dial *d, caucus_link *link, caucus_error *re
     }
     caucus_error tls = {0};
     SSL_SESSION *session = d->session_for == d->connect ? d->session : NULL;
-    if (caucus_tls_client_open(d->context, d->fd, d->address.host, session, &d->ssl, &tls) != CAUCUS_OK) {
+    if (caucus_tls_client_open(d->context, d->fd, d->route.now->host, session, &d->ssl, &tls) != CAUCUS_OK) {
         lose(d, link, tls.text);
         return CAUCUS_OK;
     }
@@ -433,6 +459,9 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
     int64_t wait = moved ? 0 : timeout_ms, left = caucus_link_wait_ms(link, caucus_clock_ms());
     if (left >= 0 && left < wait)
         wait = left;
+    left = d->next_ms - caucus_clock_ms();
+    if (d->state == CONNECTING && caucus_route_has_next(&d->route) && left < wait)
+        wait = left > 0 ? left : 0;
     left = d->leave_ms - caucus_clock_ms();
     if (d->state == OPEN && d->leave_ms != 0 && !d->want_write && left < wait)
         wait = left > 0 ? left : 0;

@@ -118,6 +118,10 @@ void caucus_redial_refused(caucus_redial *r) {
     r->address[r->current].refused = true;
 }
 
+void caucus_redial_forgive(caucus_redial *r) {
+    r->address[r->current].refused = false;
+}
+
 bool caucus_redial_all_refused(const caucus_redial *r) {
     return earliest(r) == r->addresses;
 }

@@ -138,14 +138,29 @@ wrong 1 "$work/run" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]
 grep -qE 'another|in use' "$work/wrong.err" || bad "a second coordinator: $(cat "$work/wrong.err")"
 wrong 1 "127.0.0.1:$fixed" "$CAUCUS" serve --plan "$plan" --state "$work/second" --listen "127.0.0.1:$fixed" --insecure
 
+# Several addresses: nobody listens at the first, the second runs another plan; a client ends when all have refused.
+right=$server
+start_coordinator other "$work/other.yaml" 0 --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" \
+    --client-ca "$work/ca/ca.pem"
+second=$port other=$server
+as 1
+wrong 2 "HOST:PORT" "${cmd[@]/127.0.0.1:$fixed/127.0.0.1:$fixed,}"
+wrong 3 "the plan here is" "${cmd[@]/127.0.0.1:$fixed/127.0.0.1:$second}"
+server=$right
+
 # After all that, the run is what it would have been.
 pids=()
 for i in 1 2 3; do
-    start_client run "$plan" "$fixed" "$i" --cert "$work/ca/$i.pem" --key "$work/ca/$i.key" --ca "$work/ca/ca.pem"
+    start_client run "$plan" "1,127.0.0.1:$second,127.0.0.1:$fixed" "$i" --cert "$work/ca/$i.pem" \
+        --key "$work/ca/$i.key" --ca "$work/ca/ca.pem"
     pids+=("$client")
 done
 for i in "${pids[@]}" "$server"; do ended "$i" "the run" 0; done
 same_run run reference
+says "$work/run.1.1.err" "127.0.0.1:$second: coordinator refused: the plan here is" ||
+    bad "a client does not say who has refused it: $(cat "$work/run.1.1.err")"
+kill -TERM "$other"
+ended "$other" "the other coordinator" 0
 [ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
 
 # A state belongs to its plan, and to its kind of noise.

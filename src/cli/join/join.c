@@ -4,11 +4,11 @@
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
 #include "cli/complain.h"
+#include "cli/join/join_dial.h"
 #include "cli/join/join_losses.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
-#include "dial/dial.h"
 #include "scenario/scenario.h"
 #include "store/clock.h"
 #include "store/journal.h"
@@ -57,7 +57,7 @@ enum {
     OPTIONS
 };
 static const caucus_option options[] = {
-    {"connect", "HOST:PORT", NULL, "the coordinator"},
+    {"connect", "HOST:PORT[,...]", NULL, "the coordinator; several, separated by commas, are tried in turn"},
     {"plan", "FILE", NULL, "the plan; a coordinator with another one is refused"},
     {"cert", "FILE", NULL, "this client's certificate (PEM); its common name is the client's number"},
     {"key", "FILE", NULL, "the key of that certificate"},
@@ -95,7 +95,7 @@ typedef struct joining {
     caucus_budget budget;
     caucus_key key;
     caucus_journal *journal;
-    caucus_dial *dial;
+    caucus_join_dial out;
     caucus_link *link;
     caucus_losses_source losses;
     uint64_t printed; /* rounds whose expert was printed */
@@ -277,26 +277,16 @@ static int reserve(const joining *j, const uint8_t *state, size_t bytes) {
     return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
 
-static void notice(void *user, const char *line) {
-    (void)user;
-    fprintf(stderr, "caucus join: %s\n", line);
-}
-
 static int open_dial(joining *j) {
     caucus_error error = {0};
     bool plain = j->text[INSECURE] != NULL;
-    caucus_dial_settings settings = {.cert = plain ? NULL : j->text[CERT],
-                                     .key = j->text[KEY],
-                                     .ca = j->text[CA],
-                                     .tick_ms = (uint32_t)j->tick,
-                                     .notice = notice};
-    caucus_status status = caucus_dial_new(&settings, &j->dial, &error);
-    if (status == CAUCUS_OK)
-        status = caucus_dial_check(j->dial, j->text[CONNECT], &error);
+    caucus_dial_settings settings = {
+        .cert = plain ? NULL : j->text[CERT], .key = j->text[KEY], .ca = j->text[CA], .tick_ms = (uint32_t)j->tick};
+    caucus_status status = caucus_join_dial_open(&j->out, j->text[CONNECT], &settings, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);
     if (!plain)
-        j->index = caucus_dial_index(j->dial);
+        j->index = j->out.index;
     if (j->index == 0)
         return refuse("cert", j->text[CERT], "its common name is not a client's number");
     return 0;
@@ -335,8 +325,8 @@ static caucus_status new_link(joining *j, const uint8_t *state, size_t bytes, ca
     settings.save = j->journal ? caucus_journal_write : NULL;
     settings.user = j->journal;
     settings.new_device = j->text[NEW_DEVICE] != NULL;
-    settings.address = &j->text[CONNECT];
-    settings.addresses = 1;
+    settings.address = j->out.address;
+    settings.addresses = j->out.addresses;
     return caucus_link_new(&settings, &j->link, ret_error);
 }
 
@@ -469,7 +459,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     if (status == CAUCUS_E_SAVE)
         return failed_save(j, &error);
     if (status != CAUCUS_OK)
-        caucus_dial_drop(j->dial, j->link, &error);
+        caucus_dial_drop(j->out.dial, j->link, &error);
     return 0;
 }
 
@@ -482,7 +472,7 @@ static int play(joining *j) {
                 return code;
         }
         caucus_error error = {0};
-        caucus_status status = caucus_dial_step(j->dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1,
+        caucus_status status = caucus_dial_step(j->out.dial, j->link, wait && caucus_losses_waits(&j->losses) ? 0 : -1,
                                                 played ? 0 : STEP_MS, &awake, &error);
         if (status == CAUCUS_E_SAVE)
             return failed_save(j, &error);
@@ -522,7 +512,7 @@ static int leave(joining *j, int code) {
     caucus_error error = {0};
     const char *words = caucus_link_done(j->link) ? "done" : caucus_stopped() ? "stopped" : "failed";
     caucus_status status = caucus_link_leave(j->link, words, &error);
-    caucus_dial_finish(j->dial, j->link, 2000);
+    caucus_dial_finish(j->out.dial, j->link, 2000);
     if (code == 0)
         say_end(j);
     if (status == CAUCUS_E_SAVE && code == 0)
@@ -585,7 +575,7 @@ int caucus_cli_join(int argc, char **argv) {
     }
     caucus_losses_close(&j.losses);
     caucus_link_free(j.link);
-    caucus_dial_free(j.dial);
+    caucus_join_dial_close(&j.out);
     caucus_journal_close(j.journal);
     caucus_plan_free(j.plan);
     return code;
