@@ -199,7 +199,7 @@ timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep "$work/other" >/dev/null 
 wrong 3 "plan" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" \
     --cert "$certs/client-3.pem" \
     --key "$certs/client-3.key" --ca "$certs/ca.pem"
-wrong 3 "certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" \
+wrong 1 "TLS: certificate: " timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" --give-up 1 \
     --ca "$work/other/certs/ca.pem"
 wrong 3 "does not accept this client's certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" \
     --plan "$plan" \
