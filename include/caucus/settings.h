@@ -98,6 +98,8 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 #define CAUCUS_TREES_AUTO (-1)
 /** The most trees of a phase. */
 #define CAUCUS_TREES_MAX 7
+/** caucus_settings.longest_phase: the length with the smallest bound. */
+#define CAUCUS_PHASE_AUTO UINT64_MAX
 /** The most experts on a shortlist. */
 #define CAUCUS_SHORTLIST 8
 
@@ -129,6 +131,11 @@ typedef struct caucus_settings {
     bool front_load;   /* svt: spend more on the first switches (false) */
     bool past_phases;  /* stoch, trust coordinator, linear: weigh in earlier phases (false) */
     uint32_t grid;     /* G, steps of the loss grid: 0 (choose 2^20, or 2^16 if sums need it) or 1 .. 2^20 (0) */
+    uint64_t longest_phase; /* W, rounds: phases of stoch double up to it; 0 (no longest), CAUCUS_PHASE_AUTO, or
+                               1 .. 2^30 (0) */
+    uint64_t first_phase;   /* rounds of the first phase, where there is a longest: 1 .. 2^30 (1) */
+    double changes; /* how often per 1,000 rounds the losses may change their distribution, a public guess, where
+                               there is a longest phase: above 0, at most 1000 (1) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

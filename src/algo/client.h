@@ -110,8 +110,7 @@ int64_t *caucus_phase_value(const caucus_client *c);
  * increment) in caucus_phase_value(c). */
 void caucus_phase_client_convex(caucus_client *c, bool increment);
 
-/* phase_space.c: T1 of a plan; rows of d numbers in c->root and in c->stack. */
-uint32_t caucus_plan_trees(const caucus_plan *plan);
+/* phase_space.c: rows of d numbers in c->root and in c->stack. */
 size_t caucus_phase_root_rows(const caucus_plan *plan);
 size_t caucus_phase_stack_rows(const caucus_plan *plan);
 size_t caucus_phase_value_rows(const caucus_plan *plan); /* in c->own_value: 0 or 1 */

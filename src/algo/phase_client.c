@@ -21,7 +21,7 @@ static caucus_status phase_new(caucus_client *c, const caucus_client *first) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts, roots = caucus_phase_root_rows(plan), rows = caucus_phase_stack_rows(plan);
     c->phase = 1;
-    c->trees = caucus_plan_trees(plan);
+    c->trees = caucus_stoch_trees(plan);
     c->walks = c->trees > 0 || plan->settings.loss_shape != CAUCUS_LOSS_SHAPE_LINEAR;
     c->shares_common = first != NULL;
     if (first)
@@ -46,10 +46,6 @@ static void phase_free(caucus_client *c) {
     caucus_wipe_free(c->own_value, row);
     if (!c->shares_common)
         caucus_common_free(c->plan, c->common);
-}
-
-static const caucus_stoch_phase *plan_phase(const caucus_client *c, uint64_t phase) {
-    return &c->plan->stoch.phase[phase - 2];
 }
 
 /* The stream of this phase's draws, where the last of them left it. Kept as a place: an open stream is larger than the
@@ -80,7 +76,7 @@ static caucus_rows rows_from(const caucus_client *c, caucus_rows rows, uint64_t 
 /* Add rows of the losses of phase p - 1 to the running sums of the roots that phase p will use. */
 static void add_to_roots(caucus_client *c, uint64_t sample, caucus_rows rows, uint64_t rounds) {
     uint32_t d = c->plan->settings.experts;
-    const caucus_stoch_phase *next = plan_phase(c, c->phase + 1);
+    const caucus_stoch_phase *next = caucus_stoch_phase_of(c->plan, c->phase + 1);
     caucus_leaf leaf;
     caucus_leaf_first(&leaf, next->trees, next->batch);
     do {
@@ -184,7 +180,7 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
 }
 
 static void phase_report(caucus_client *c) {
-    const caucus_stoch_phase *phase = plan_phase(c, c->heard.block);
+    const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, c->heard.block);
     caucus_trust trust = c->plan->settings.trust;
     if (c->heard.ask != CAUCUS_ASK_SHORTLIST) { /* the shortlist follows the vote: same leaf */
         if (c->heard.leaf == 0)

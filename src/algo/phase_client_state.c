@@ -16,7 +16,7 @@ bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a) 
     switch (a->ask) {
     case CAUCUS_ASK_LEAF:
         return !votes && (next || (same && h->ask == CAUCUS_ASK_LEAF && a->leaf == h->leaf + 1 &&
-                                   a->leaf < caucus_tree_leaves(plan->phase[a->block - 2].trees)));
+                                   a->leaf < caucus_tree_leaves(caucus_stoch_phase_of(c->plan, a->block)->trees)));
     case CAUCUS_ASK_VOTE:
         return votes && next;
     case CAUCUS_ASK_SHORTLIST:
@@ -41,7 +41,7 @@ void caucus_phase_pack(caucus_pack *p, caucus_client *c) {
     caucus_pack_i64s(p, c->root, c->root ? caucus_phase_root_rows(c->plan) * d : 0);
     caucus_pack_i64s(p, caucus_phase_value(c), d);
     if (w->stack_x) { /* convex: one row for each depth */
-        size_t rows = caucus_plan_trees(c->plan) + 1, kept = caucus_phase_stack_rows(c->plan);
+        size_t rows = caucus_stoch_trees(c->plan) + 1, kept = caucus_phase_stack_rows(c->plan);
         caucus_pack_i64s(p, c->stack, kept * d);
         pack_unused(p, (rows - kept) * d);
         caucus_pack_u64s(p, w->stack_x, rows * d);
@@ -71,7 +71,7 @@ bool caucus_phase_sound(caucus_client *c) {
     if (c->phase < 1 || c->phase > plan->stoch.phases)
         return false;
     if (c->started && c->heard.ask != CAUCUS_ASK_NOTHING) { /* the leaf of the report made last */
-        const caucus_stoch_phase *phase = &plan->stoch.phase[c->heard.block - 2];
+        const caucus_stoch_phase *phase = caucus_stoch_phase_of(plan, c->heard.block);
         uint32_t behind = c->heard.ask == CAUCUS_ASK_LEAF && !c->made && c->heard.leaf > 0;
         caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->heard.leaf - behind);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phase_coordinator.c: Fed-DP-OPE-Stoch. Learn from one phase, play in the next, each twice as long.
+/* phase_coordinator.c: Fed-DP-OPE-Stoch. Learn from one phase, play in the next, each twice as long up
+ * to the longest.
  *
  * Each leaf of a phase's trees is one step: the clients' estimates are added up and one expert is selected; the
  * clients mix the selected experts with the Frank-Wolfe weights. Linear losses have one leaf and no mixture.
@@ -15,7 +16,7 @@
 #include "num/vector.h"
 
 static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
-    return &c->plan->stoch.phase[c->now.block - 2];
+    return caucus_stoch_phase_of(c->plan, c->now.block);
 }
 
 static bool by_votes(const caucus_coordinator *c) {

@@ -9,7 +9,7 @@ bool caucus_phase_asks(const caucus_plan *plan, const caucus_announcement *a) {
     if (a->block < 2 || a->block > plan->stoch.phases)
         return false;
     if (a->ask == CAUCUS_ASK_LEAF)
-        return !votes && a->leaf < caucus_tree_leaves(plan->stoch.phase[a->block - 2].trees);
+        return !votes && a->leaf < caucus_tree_leaves(caucus_stoch_phase_of(plan, a->block)->trees);
     return votes && a->leaf == 0 && (a->ask == CAUCUS_ASK_VOTE || (a->ask == CAUCUS_ASK_SHORTLIST && a->listed >= 1));
 }
 
@@ -62,7 +62,7 @@ bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
     if (!sums_fit(c))
         return false;
     if (c->now.ask != CAUCUS_ASK_NOTHING) {
-        const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->now.block - 2];
+        const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, c->now.block);
         caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->now.leaf);
     }
     return true;

@@ -77,7 +77,7 @@ static void climb(caucus_client *c, int64_t *value, size_t d) {
 void caucus_phase_client_convex(caucus_client *c, bool increment) {
     assert(c->gradient);
     size_t d = c->plan->settings.experts;
-    const caucus_stoch_phase *phase = &c->plan->stoch.phase[c->heard.block - 2];
+    const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, c->heard.block);
     uint64_t first_round = caucus_phase_first(c->plan, c->heard.block - 1) + c->leaf.offset;
     int64_t *value = caucus_phase_value(c);
     enter_mixture(c->common, &c->leaf, d);

@@ -5,6 +5,8 @@
  * (docs/PRIVACY.md, "Message-private designs"):
  *  - votes: V <- V/2 + votes; the winner is the expert with the largest V among those voted for in this phase;
  *  - noisy sums: each phase's mean is weighted by the inverse of its variance (dp/message_weight.h).
+ * With a longest phase what is best may change, and an average over all phases would never notice: there each choice
+ * is made from the last phase alone.
  * All in integers, so that every machine announces the same expert. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +18,11 @@
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 
 static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
-    return &c->plan->stoch.phase[c->now.block - 2];
+    return caucus_stoch_phase_of(c->plan, c->now.block);
 }
 
 size_t caucus_coordinator_stack_rows(const caucus_coordinator *c) {
-    uint32_t trees = 0;
-    for (uint64_t i = 0; i + 1 < c->plan->stoch.phases; i++)
-        if (c->plan->stoch.phase[i].trees > trees)
-            trees = c->plan->stoch.phase[i].trees;
-    return (size_t)trees + 1;
+    return (size_t)caucus_stoch_trees(c->plan) + 1;
 }
 
 caucus_status caucus_phase_messages_new(caucus_coordinator *c) {
@@ -77,8 +75,10 @@ static void fill_shortlist(caucus_coordinator *c) {
 
 void caucus_phase_count_votes(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
-    for (uint32_t y = 0; y < d; y++)
-        c->votes[y] = c->votes[y] / 2 + (int64_t)c->votes_now[y] * VOTE_UNIT;
+    for (uint32_t y = 0; y < d; y++) {
+        const int64_t before = caucus_stoch_forgets(c->plan) ? 0 : c->votes[y] / 2;
+        c->votes[y] = before + (int64_t)c->votes_now[y] * VOTE_UNIT;
+    }
     uint32_t winner = most_votes(c);
     memset(c->votes_now, 0, d * sizeof *c->votes_now);
     if (c->plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST && c->answered > 0) {
@@ -102,6 +102,8 @@ static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *no
 
 /* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
 static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_t weight) {
+    if (caucus_stoch_forgets(c->plan))
+        c->mean_num[y] = c->mean_den[y] = 0;
     c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
     c->mean_den[y] += (caucus_i128)weight * (caucus_i128)phase_records(c) * c->answered;
 }

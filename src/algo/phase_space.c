@@ -4,27 +4,20 @@
 
 #include "algo/client.h"
 #include "algo/wipe.h"
+#include "plan/stoch.h"
 
 static bool is_linear(const caucus_plan *plan) {
     return plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
 }
 
-uint32_t caucus_plan_trees(const caucus_plan *plan) {
-    uint32_t most = 0;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
-        if (plan->stoch.phase[i].trees > most)
-            most = plan->stoch.phase[i].trees;
-    return most;
-}
-
 size_t caucus_phase_root_rows(const caucus_plan *plan) {
-    size_t trees = caucus_plan_trees(plan);
+    size_t trees = caucus_stoch_trees(plan);
     return !is_linear(plan) ? 0 : trees ? trees : 1;
 }
 
 size_t caucus_phase_stack_rows(const caucus_plan *plan) {
     bool increments = plan->settings.trust == CAUCUS_TRUST_NOBODY;
-    return is_linear(plan) || increments ? 0 : caucus_plan_trees(plan);
+    return is_linear(plan) || increments ? 0 : caucus_stoch_trees(plan);
 }
 
 /* A vote uses its sums up at once, so clients in one process can make them in one place. A shortlist asks for some of
@@ -38,7 +31,7 @@ int64_t *caucus_phase_value(const caucus_client *c) {
 }
 
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
-    size_t d = plan->settings.experts, trees = caucus_plan_trees(plan);
+    size_t d = plan->settings.experts, trees = caucus_stoch_trees(plan);
     bool linear = is_linear(plan);
     *ret = NULL;
     if (trees == 0 && linear)
@@ -74,7 +67,7 @@ void caucus_common_free(const caucus_plan *plan, caucus_common *c) {
     if (c->weights.count) /* mixtures are public; but all of a machine's memory is blank when it goes */
         caucus_weights_reset(&c->weights);
     caucus_weights_free(&c->weights);
-    caucus_wipe_free(c->stack_x, (caucus_plan_trees(plan) + 1) * d * sizeof *c->stack_x);
+    caucus_wipe_free(c->stack_x, (caucus_stoch_trees(plan) + 1) * d * sizeof *c->stack_x);
     caucus_wipe_free(c->x, d * sizeof *c->x);
     caucus_wipe_free(c->x_parent, d * sizeof *c->x_parent);
     caucus_wipe_free(c, sizeof *c);

@@ -2,11 +2,11 @@
 /* schedule.h: which rounds make a block or a phase. Rounds, blocks and phases count from 1.
  *
  * Blocks (svt, hedge): block n covers rounds (n-1)N+1 .. min(nN, T).
- * Phases (stoch): phase p covers rounds 2^(p-1) .. min(2^p - 1, T); a phase learns from the one before it. */
+ * Phases (stoch): plan/stoch.h; a phase learns from the one before it. */
 #ifndef CAUCUS_ALGO_SCHEDULE_H
 #define CAUCUS_ALGO_SCHEDULE_H
 
-#include "plan/plan.h"
+#include "plan/stoch.h"
 
 static inline uint64_t caucus_block_end(const caucus_settings *s, uint64_t block) {
     uint64_t end;
@@ -18,9 +18,15 @@ static inline uint64_t caucus_blocks_rounds(const caucus_settings *s, uint64_t f
     return caucus_block_end(s, last) - caucus_block_end(s, first - 1);
 }
 
-/* First round of phase p, as the plan says: nothing here depends on phases being powers of two. */
+/* First round of phase p, as the plan says: nothing here depends on phases being powers of two. Phases that are not
+ * described one by one are of equal length. */
 static inline uint64_t caucus_phase_first(const caucus_plan *plan, uint64_t phase) {
-    return phase <= 1 ? 1 : plan->stoch.phase[phase - 2].first;
+    const uint64_t last = plan->stoch.described + 1;
+    if (phase <= 1)
+        return 1;
+    if (phase <= last)
+        return plan->stoch.phase[phase - 2].first;
+    return plan->stoch.phase[last - 2].first + (phase - last) * plan->settings.longest_phase;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "audit/audit_parts.h"
 #include "dp/laws.h"
 #include "plan/family.h"
+#include "plan/stoch.h"
 
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
@@ -48,7 +49,7 @@ static uint64_t replaced_phase(const federation *f) {
 }
 
 static const caucus_stoch_phase *learner(const federation *f) {
-    return &f->plan->stoch.phase[replaced_phase(f) - 2];
+    return caucus_stoch_phase_of(f->plan, replaced_phase(f));
 }
 
 static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) {
@@ -71,6 +72,7 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->smoothness = a->smoothness;
     ret->front_load = a->front_load;
     ret->past_phases = a->past_phases;
+    ret->longest_phase = a->longest_phase;
     ret->grid = a->fault == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
 }
 
@@ -239,7 +241,7 @@ static caucus_status open_federation(const void *setting, void **ret_self, caucu
     }
     break_plan(f->plan, f->setting->fault);
     f->window = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
-    f->replaced = is_stoch(f) ? f->window - 1 : 0;
+    f->replaced = is_stoch(f) ? caucus_stoch_first(&f->plan->settings, replaced_phase(f) - 1) - 1 : 0;
     f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->window);
     for (unsigned w = 0; w < 2; w++) {
         f->loss[w] = calloc((size_t)f->m * f->rounds * f->d, sizeof *f->loss[w]);

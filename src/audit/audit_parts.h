@@ -63,6 +63,7 @@ typedef struct caucus_audit_federation {
     int trees;  /* with convex losses */
     double smoothness;
     bool convex, front_load, past_phases;
+    uint32_t longest_phase; /* stoch; 0: phases only double */
     caucus_audit_fault fault;
     caucus_audit_losses losses;
     double gap;     /* GAP: losses; EDGE: how much more the other expert has cost */

@@ -125,6 +125,15 @@ static const caucus_audit_federation stoch_block = {.algorithm = CAUCUS_ALGORITH
     }
 static const caucus_audit_federation past = PAST(NO_FAULT), past_half = PAST(HALF_NOISE);
 
+/* Phases of 1, 2, 2 and 2 rounds: a loss of the third enters the choice of the fourth and no other. */
+#define LONGEST(broken)                                                                                                \
+    {                                                                                                                  \
+        .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_COORDINATOR, .longest_phase = 2, .clients = 1,      \
+        .experts = 2, .rounds = 7, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 1, .phase = 4,                     \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
+    }
+static const caucus_audit_federation longest = LONGEST(NO_FAULT), longest_half = LONGEST(HALF_NOISE);
+
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
 #define TREE(m, kind, how, beta, which, broken)                                                                        \
@@ -304,6 +313,10 @@ static const caucus_audit table[] = {
     CHOICES_AUDIT("hedge-delta", "Fed-Hedge, delta 0.01: choices", 1, 0.01, HOLDS, 200 * K, 4 * M, hedge_delta),
     CHOICES_AUDIT("hedge-delta-half-noise", "broken: Fed-Hedge with half the noise", 1, 0.01, FAILS, 200 * K, 2 * M,
                   hedge_delta_half),
+
+    CHOICES_AUDIT("stoch-longest", "stoch, longest phase 2: choices", 1, 0, HOLDS, 200 * K, 4 * M, longest),
+    CHOICES_AUDIT("stoch-longest-half-noise", "broken: longest phase with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
+                  longest_half),
 };
 
 const caucus_audit *caucus_audit_table(size_t *ret_count) {

@@ -10,6 +10,7 @@
  * add. What a client sends covers what is chosen from it: choices are post-processing of messages. */
 #include "plan/account.h"
 
+#include "plan/stoch.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -21,9 +22,11 @@ static caucus_status refuse(caucus_error *ret_error, uint64_t i, const char *wha
 /* A phase must use every sample at most once and only the samples there are. */
 static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
-    if (i > 62 || phase->first != (uint64_t)2 << i || phase->samples != (uint64_t)1 << i ||
+    caucus_stoch_phase place;
+    caucus_stoch_place(&plan->settings, i + 2, &place);
+    if (phase->first != place.first || phase->samples != place.samples || phase->length != place.length ||
         phase->trees > CAUCUS_TREES_MAX)
-        return refuse(ret_error, i, "not where the doubling phases are");
+        return refuse(ret_error, i, "not where the phases of these settings are");
     const uint64_t trees = phase->trees, b = phase->batch;
     if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
@@ -52,7 +55,7 @@ static caucus_status selections(const caucus_plan *plan, uint64_t i, uint32_t j,
     const uint64_t leaves = (uint64_t)1 << (j - h);
     *ret = (account_loss){0};
     for (uint64_t a = 0; a < stoch->past && i + a + 1 < stoch->phases; a++) {
-        const caucus_stoch_phase *phase = &stoch->phase[i + a];
+        const caucus_stoch_phase *phase = caucus_stoch_phase_of(plan, i + a + 2);
         const int64_t w = sensitivity(plan, phase, h);
         const caucus_rational rate = local ? phase->leaf_noise[j].parameter : phase->select_rate[j];
         if (!account_usable(rate) || (local && phase->leaf_noise[j].kind != CAUCUS_NOISE_LAPLACE))
@@ -144,16 +147,14 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
     const int64_t lo = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR ? 0 : -plan->grid;
-    uint64_t phases = 1;
-    while (phases < 64 && s->rounds >> phases > 0)
-        phases++;
+    const uint64_t phases = caucus_stoch_phases(s);
     if (stoch->gradient_lo != lo || stoch->gradient_hi != plan->grid || stoch->past < 1 || stoch->past > 40 ||
-        stoch->phases != phases || (phases > 1 && !stoch->phase) ||
+        stoch->phases != phases || stoch->described != caucus_stoch_described(s) || (phases > 1 && !stoch->phase) ||
         (stoch->past > 1 && s->trust != CAUCUS_TRUST_COORDINATOR)) /* weighing local noise again is not accounted for */
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "phases or gradient range that no plan has");
     if (s->trust != CAUCUS_TRUST_COORDINATOR)
         ret->epsilon_messages = 0;
-    for (uint64_t i = 0; i + 1 < phases; i++) {
+    for (uint32_t i = 0; i < stoch->described; i++) { /* the last entry speaks for every later phase */
         const uint32_t trees = stoch->phase[i].trees;
         caucus_status status = check_layout(plan, i, ret_error);
         for (uint32_t j = trees ? 1 : 0; status == CAUCUS_OK && j <= trees; j++)

@@ -8,12 +8,14 @@
  * Frank-Wolfe recursion h <= 2/(K(K+1)) sum_k k (2e + a_k) + 8 beta/(K+1). Selection: a = E[score of the chosen -
  * best]/(m b): exponential ln d/rate; permute-and-flip (H_d - 1)/rate; noise on every coordinate inf_u [ln d + ln E
  * e^(uZ)]/u. Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised
- * loss: E <= R + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)). Votes have no bound of this kind. docs/PRIVACY.md,
- * "Bounds". */
+ * loss: E <= R len_1 + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)). Votes have no bound of this kind. With a longest
+ * phase W, against the best of each of S segments: (A+1) W R (S-1) more, A the phases that a choice looks back to, and
+ * R sqrt(S T ln d/(2m)) for the last term. docs/PRIVACY.md, "Bounds" and "Phases with a longest length". */
 #include "plan/calibrate.h"
 
 #include "plan/bounds_noise.h"
 #include "plan/message_weight.h"
+#include "plan/stoch.h"
 
 #include <math.h>
 
@@ -82,44 +84,48 @@ static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase 
     return sum / mass;
 }
 
-/* Linear losses, one selection from the sums of this phase and, with weights w_a, of earlier ones. */
-static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+/* Linear losses, one selection from the sums of this phase and, with weights w_a, of earlier ones: phase p learns from
+ * the len_(p-1-a) losses of age a. */
+static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t p) {
     const caucus_stoch_plan *stoch = &plan->stoch;
-    const double m = plan->settings.clients, log_d = log((double)plan->settings.experts);
+    const caucus_settings *s = &plan->settings;
+    const double m = s->clients, log_d = log((double)s->experts);
     double mass = 0, spread = 0;
-    for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++)
-        mass += (double)stoch->past_weights[a] * records_of(plan, (double)(phase->samples >> a));
-    for (uint32_t a = 0; a < stoch->past && (phase->samples >> a) > 0; a++) {
-        const double share = (double)stoch->past_weights[a] * records_of(plan, (double)(phase->samples >> a)) / mass;
-        spread += share * share / (double)(phase->samples >> a);
+    for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++)
+        mass += (double)stoch->past_weights[a] * records_of(plan, (double)caucus_stoch_length(s, p - 1 - a));
+    for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++) {
+        const double n = (double)caucus_stoch_length(s, p - 1 - a);
+        const double share = (double)stoch->past_weights[a] * records_of(plan, n) / mass;
+        spread += share * share / n;
     }
     const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * mass);
     return width_of(plan) * sqrt(log_d * spread / (2 * m)) + selection;
 }
 
-/* The same for noisy sums, which the coordinator averages over phases: noise and sampling error in one exponential
- * moment, with the integer weights that are really used. */
+/* The same for noisy sums, which the coordinator averages over phases unless it forgets: noise and sampling error in
+ * one exponential moment, with the integer weights that are really used. */
 static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const double m = plan->settings.clients, d = plan->settings.experts;
     const uint64_t last = (uint64_t)(phase - plan->stoch.phase);
-    noise_term terms[32];
+    noise_term terms[64];
+    uint32_t count = 0;
     double mass = 0, variance = 0;
-    for (uint64_t i = 0; i <= last; i++) {
+    for (uint64_t i = caucus_stoch_forgets(plan) ? last : 0; i <= last; i++) {
         const caucus_stoch_phase *q = &plan->stoch.phase[i];
         const double records = records_of(plan, (double)q->samples);
         const double weight =
             (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
-        terms[i] = (noise_term){&q->vertex_noise[0], weight, m};
+        terms[count++] = (noise_term){&q->vertex_noise[0], weight, m};
         mass += weight * records;
         variance += weight * weight * records * records / (double)q->samples; /* of means: records = 1 */
     }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
-    const double error =
-        caucus_bounds_noise_max(log(d), d, terms, (uint32_t)last + 1, m * variance * width * width / 4);
+    const double error = caucus_bounds_noise_max(log(d), d, terms, count, m * variance * width * width / 4);
     return error * step_of(plan) / (m * mass);
 }
 
-double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+/* B_p of phase p, which `phase` describes. */
+static double error_at(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t p) {
     const caucus_settings *s = &plan->settings;
     const double m = s->clients, d = s->experts, b = (double)phase->batch;
     const double width = width_of(plan), beta = s->smoothness;
@@ -127,7 +133,7 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
     if (s->trust == CAUCUS_TRUST_NOBODY && votes)
         return NAN;
     if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && phase->trees == 0)
-        return s->trust == CAUCUS_TRUST_NOBODY ? linear_messages(plan, phase) : linear_root(plan, phase);
+        return s->trust == CAUCUS_TRUST_NOBODY ? linear_messages(plan, phase) : linear_root(plan, phase, p);
     const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * b);
     if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR || (beta <= 0 && phase->trees == 0))
         return width * sqrt(log(d) / (2 * m * b)) + selection;
@@ -135,18 +141,56 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
     return 2 * e + selection + (phase->trees ? 8 * beta / (ldexp(2, (int)phase->trees) - 1) : 2 * beta);
 }
 
-double caucus_bounds_stoch_total(const caucus_plan *plan) {
-    const caucus_settings *s = &plan->settings;
-    const double width = width_of(plan), m = s->clients;
-    double total = width, trees = 0;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
-        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+/* The last entry stands for phases of equal length; with weights the first of them still have shorter ones behind them.
+ * Its error is that of the others. */
+double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    const uint32_t i = (uint32_t)(phase - plan->stoch.phase);
+    uint64_t p = i + 2;
+    if (i + 1 == plan->stoch.described)
+        p = p + plan->stoch.past <= plan->stoch.phases ? p + plan->stoch.past - 1 : plan->stoch.phases;
+    return error_at(plan, phase, p);
+}
+
+/* R len_1 + sum_p len_p min(R, B_p) over the phases from the second on. */
+static double excess(const caucus_plan *plan) {
+    const caucus_stoch_plan *stoch = &plan->stoch;
+    const double width = width_of(plan);
+    const uint64_t first = caucus_stoch_length(&plan->settings, 1);
+    double total = width * (double)(first < plan->settings.rounds ? first : plan->settings.rounds);
+    uint64_t p = 2;
+    for (uint32_t i = 0; i < stoch->described; i++) {
+        const caucus_stoch_phase *phase = &stoch->phase[i];
         if (isnan(phase->error))
             return NAN;
-        total += (double)phase->length * fmin(width, phase->error);
-        trees = fmax(trees, phase->trees);
+        if (i + 1 < stoch->described) {
+            total += (double)phase->length * fmin(width, phase->error);
+            p++;
+            continue;
+        }
+        for (; p < stoch->phases && p < (uint64_t)i + 1 + stoch->past; p++) /* of equal length, but not yet behind */
+            total += (double)phase->length * fmin(width, error_at(plan, phase, p));
+        const uint64_t rest = plan->settings.rounds - caucus_stoch_first(&plan->settings, p) + 1;
+        total += (double)rest * fmin(width, phase->error);
     }
-    total += width * sqrt((double)s->rounds * log((double)s->experts) / (2 * m));
+    return total;
+}
+
+/* How often the losses may change, per round; 0 without a longest phase. */
+static double changes_of(const caucus_settings *s) {
+    return s->longest_phase != 0 ? s->changes / 1000 : 0;
+}
+
+double caucus_bounds_stoch_total(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const double width = width_of(plan), m = s->clients, changes = changes_of(s) * (double)s->rounds;
+    const double trees = caucus_stoch_trees(plan);
+    double total = excess(plan);
+    if (isnan(total))
+        return NAN;
+    /* A change makes the phase that it falls into, and those that learn from it, wrong. */
+    if (changes > 0)
+        total += width * (plan->stoch.past + 1.0) * (double)s->longest_phase * changes;
+    total += width * sqrt((1 + changes) * (double)s->rounds * log((double)s->experts) / (2 * m));
     /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and
      * an excess by twice that; averages over phases are kept to 2^-16 of a step. */
     const double means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;

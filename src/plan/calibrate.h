@@ -53,8 +53,8 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
 caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
                                         caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/* b_max: the largest root batch with which T1 = trees >= 1 trees fit n = 2^(p-2) samples; 0 if none does. */
-uint64_t caucus_calibrate_batch(uint64_t phase_number, uint32_t trees);
+/* b_max: the largest root batch with which T1 = trees >= 1 trees fit n samples; 0 if none does. */
+uint64_t caucus_calibrate_batch(uint64_t samples, uint32_t trees);
 
 /* W_h: how far one sample at depth h moves a coordinate of V, from the clamps of a phase. */
 int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t depth);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_stoch.c: phases, trees and rates of Fed-DP-OPE-Stoch.
  *
- * Phase p >= 2 plays rounds 2^(p-1) .. and learns from the 2^(p-2) losses of the phase before. With T1 = 0 it makes one
+ * Phase p >= 2 learns from the losses of the phase before (stoch.h says where phases are). With T1 = 0 it makes one
  * selection from all of them; with T1 >= 1 it walks trees 1..T1, tree j with 2^j leaves, root batch b and b >> h
  * samples at a right vertex of depth h: b T1 (T1+5)/4 samples in all, b a multiple of 2^T1.
  *
@@ -14,6 +14,7 @@
  * T1 is chosen per phase from public numbers only, by the bound. docs/PRIVACY.md, "Selections", "Trees". */
 #include "plan/calibrate.h"
 
+#include "plan/stoch.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -21,10 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t caucus_calibrate_batch(uint64_t phase_number, uint32_t trees) {
-    if (phase_number < trees)
-        return 0;
-    uint64_t right_batches = ((uint64_t)1 << (phase_number - trees)) / (trees * (trees + 5));
+uint64_t caucus_calibrate_batch(uint64_t samples, uint32_t trees) {
+    uint64_t right_batches = (4 * samples >> trees) / (trees * (trees + 5));
     return right_batches << trees;
 }
 
@@ -34,30 +33,24 @@ int64_t caucus_calibrate_sensitivity(const caucus_plan *plan, const caucus_stoch
     return phase->clamp[depth] * ((int64_t)2 << depth);
 }
 
-static uint64_t phase_number(const caucus_plan *plan, const caucus_stoch_phase *phase) {
-    return (uint64_t)(phase - plan->stoch.phase) + 2;
-}
-
 static caucus_status layout(caucus_plan *plan, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
-    const uint64_t rounds = plan->settings.rounds;
     const bool linear = plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
+    double bound;
+    if (plan->settings.longest_phase == CAUCUS_PHASE_AUTO) /* from here on a plan like any other with that length */
+        plan->settings.longest_phase = caucus_stoch_longest(&plan->settings, &bound);
     stoch->gradient_lo = linear ? 0 : -plan->grid;
     stoch->gradient_hi = plan->grid;
-    for (stoch->phases = 1; stoch->phases < 64 && (rounds >> stoch->phases) > 0; stoch->phases++) {
-    }
+    stoch->phases = caucus_stoch_phases(&plan->settings);
+    stoch->described = caucus_stoch_described(&plan->settings);
     if (stoch->phases == 1)
         return CAUCUS_OK;
-    stoch->phase = calloc(stoch->phases - 1, sizeof *stoch->phase);
+    stoch->phase = calloc(stoch->described, sizeof *stoch->phase);
     if (!stoch->phase)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%" PRIu64 " phases", stoch->phases);
-    for (uint64_t p = 2; p <= stoch->phases; p++) {
-        caucus_stoch_phase *phase = &stoch->phase[p - 2];
-        phase->first = (uint64_t)1 << (p - 1);
-        phase->length = (p == stoch->phases ? rounds : 2 * phase->first - 1) - phase->first + 1;
-        phase->samples = (uint64_t)1 << (p - 2);
-    }
-    return CAUCUS_OK;
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%u phases", stoch->described);
+    for (uint32_t i = 0; i < stoch->described; i++)
+        caucus_stoch_place(&plan->settings, i + 2, &stoch->phase[i]);
+    return caucus_plan_limits(plan, ret_error); /* a longest phase found just now has not been looked at */
 }
 
 /* C_h = min(R, ceil(beta*D_h) + 1) in grid steps, D_h <= 2^(2-h); the 1 covers the rounding of two gradients. Linear
@@ -109,7 +102,7 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
                                caucus_error *ret_error) {
     caucus_stoch_phase done = {
         .first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
-    done.batch = trees ? caucus_calibrate_batch(phase_number(plan, phase), trees) : phase->samples;
+    done.batch = trees ? caucus_calibrate_batch(phase->samples, trees) : phase->samples;
     done.vote_rate = done.shortlist_noise.parameter = (caucus_rational){0, 1};
     for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++)
         done.select_rate[j] = done.leaf_noise[j].parameter = done.vertex_noise[j].parameter = (caucus_rational){0, 1};
@@ -133,7 +126,7 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
 
 /* Which T1 a phase may use: explicit or the paper's 1 where they fit, else 0; auto: whatever fits, convex losses
  * only. */
-static void tree_range(const caucus_plan *plan, uint64_t p, uint32_t *ret_first, uint32_t *ret_last) {
+static void tree_range(const caucus_plan *plan, uint64_t samples, uint32_t *ret_first, uint32_t *ret_last) {
     const caucus_settings *s = &plan->settings;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     *ret_first = *ret_last = 0;
@@ -141,21 +134,21 @@ static void tree_range(const caucus_plan *plan, uint64_t p, uint32_t *ret_first,
         return;
     if (s->trees != CAUCUS_TREES_AUTO || s->calibration == CAUCUS_CALIBRATION_PAPER) {
         const uint32_t wanted = s->trees == CAUCUS_TREES_AUTO ? 1 : (uint32_t)s->trees;
-        *ret_first = *ret_last = wanted > 0 && caucus_calibrate_batch(p, wanted) > 0 ? wanted : 0;
+        *ret_first = *ret_last = wanted > 0 && caucus_calibrate_batch(samples, wanted) > 0 ? wanted : 0;
         return;
     }
     while (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX && *ret_last < CAUCUS_TREES_MAX &&
-           caucus_calibrate_batch(p, *ret_last + 1) > 0)
+           caucus_calibrate_batch(samples, *ret_last + 1) > 0)
         ++*ret_last;
 }
 
 /* Calibrate every phase for the select, message and weights now in the plan. */
 static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
-    for (uint64_t p = 2; p <= stoch->phases; p++) {
-        caucus_stoch_phase *phase = &stoch->phase[p - 2], best = *phase;
+    for (uint32_t i = 0; i < stoch->described; i++) {
+        caucus_stoch_phase *phase = &stoch->phase[i], best = *phase;
         uint32_t first, last;
-        tree_range(plan, p, &first, &last);
+        tree_range(plan, phase->samples, &first, &last);
         double least = INFINITY;
         for (uint32_t trees = first; trees <= last; trees++) {
             caucus_status status = set_phase(plan, phase, trees, rho, ret_error);
@@ -240,6 +233,11 @@ static void resolve(caucus_plan *plan) {
         plan->stoch.message = CAUCUS_MESSAGE_SHORTLIST;
 }
 
+/* The losses of the longest phase that is learnt from; of one round, where there is one phase only. */
+static uint64_t most_samples(const caucus_plan *plan) {
+    return plan->stoch.described > 0 ? plan->stoch.phase[plan->stoch.described - 1].samples : 0;
+}
+
 caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
@@ -249,16 +247,14 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
     caucus_status status = layout(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (s->trees > 0 && caucus_calibrate_batch(plan->stoch.phases, (uint32_t)s->trees) == 0)
+    if (s->trees > 0 && caucus_calibrate_batch(most_samples(plan), (uint32_t)s->trees) == 0)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "trees",
                            "%d trees fit no phase of %" PRIu64 " rounds (accepted: fewer, or auto)", s->trees,
                            s->rounds);
     resolve(plan);
     status = search(plan, ret_error);
-    uint32_t trees = 0;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
-        trees = plan->stoch.phase[i].trees > trees ? plan->stoch.phase[i].trees : trees;
-    if (status == CAUCUS_OK && s->trust == CAUCUS_TRUST_NOBODY && s->message == CAUCUS_MESSAGE_AUTO && trees == 0 &&
+    if (status == CAUCUS_OK && s->trust == CAUCUS_TRUST_NOBODY && s->message == CAUCUS_MESSAGE_AUTO &&
+        caucus_stoch_trees(plan) == 0 &&
         plan->stoch.message == CAUCUS_MESSAGE_KNORM) { /* convex losses that need no trees: vote after all */
         plan->stoch.message = s->epsilon >= 3 || s->experts >= 500 ? CAUCUS_MESSAGE_SHORTLIST : CAUCUS_MESSAGE_VOTE;
         status = search(plan, ret_error);

@@ -38,9 +38,10 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_PAST_PHASES = 1 << 8, /* weights on earlier phases */
     CAUCUS_OPTION_INTERVAL = 1 << 9,    /* blocks of several rounds */
     CAUCUS_OPTION_PAPER = 1 << 10,      /* the paper's calibration */
-    CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11, /* unit client-block */
-    CAUCUS_OPTION_NO_PRIVACY = 1 << 12,   /* an infinite epsilon */
-    CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13 /* an interval that follows from the other settings */
+    CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11,  /* unit client-block */
+    CAUCUS_OPTION_NO_PRIVACY = 1 << 12,    /* an infinite epsilon */
+    CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13, /* an interval that follows from the other settings */
+    CAUCUS_OPTION_LONGEST_PHASE = 1 << 14  /* phases that stop doubling */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

@@ -2,12 +2,14 @@
 /* family_stoch.c: stoch and limited-updates in the plan: their limits and their text. Calibration, accountant and
  * bounds are in calibrate_stoch.c, account_stoch.c and bounds_stoch.c.
  *
- * Limits: m*b*(G + sum of clamps) for a leaf; with weights on earlier phases m*R*sum_a w_a n_a; and for noisy messages
+ * Limits: m*b*(G + sum of clamps) for a leaf; with weights on earlier phases m*R*sum_a w_a n_a, n_a the losses of the
+ * phase of age a: at most W, so that a run with a longest phase may be of any length; and for noisy messages
  * the noise as well, up to a tail of probability e^-60. docs/PRIVACY.md, "The grid".
  * Also here: the K-norm sampler keeps about e^(-rate*d/2) of its tries, which must not be few. */
 #include "plan/account.h"
 #include "plan/calibrate.h"
 #include "plan/family.h"
+#include "plan/stoch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,7 +59,8 @@ static caucus_status phase_limits(const caucus_plan *plan, const caucus_stoch_ph
     return CAUCUS_OK;
 }
 
-/* past_phases: the score of the phase that has most behind it, the last. */
+/* past_phases: the score of the phase that has most behind it: the last, or with a longest phase one that has full
+ * phases alone behind it. */
 static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_error) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const uint32_t most = sizeof stoch->past_weights / sizeof stoch->past_weights[0];
@@ -65,7 +68,7 @@ static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_erro
     for (uint32_t a = 0; a < stoch->past && a < most && a + 2 <= stoch->phases; a++) {
         if (stoch->past_weights[a] >> 32 != 0)
             return caucus_plan_limits_refuse(plan, "weighted scores", ret_error);
-        sum += (caucus_u128)stoch->past_weights[a] << (stoch->phases - 2 - a);
+        sum += (caucus_u128)stoch->past_weights[a] * caucus_stoch_length(&plan->settings, stoch->phases - 1 - a);
     }
     const caucus_u128 width = (caucus_u128)(uint64_t)(stoch->gradient_hi - stoch->gradient_lo);
     if (!caucus_plan_limits_fit(sum) || !caucus_plan_limits_fit(sum * plan->settings.clients) ||
@@ -75,10 +78,10 @@ static caucus_status past_limits(const caucus_plan *plan, caucus_error *ret_erro
 }
 
 static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
-    if (plan->stoch.phases > 31 || (plan->stoch.phases > 1 && !plan->stoch.phase))
+    if (plan->stoch.described > 64 || (plan->stoch.phases > 1 && (!plan->stoch.phase || plan->stoch.described < 1)))
         return caucus_plan_limits_refuse(plan, "phases", ret_error);
     caucus_status status = past_limits(plan, ret_error);
-    for (uint64_t i = 0; status == CAUCUS_OK && i + 1 < plan->stoch.phases; i++)
+    for (uint32_t i = 0; status == CAUCUS_OK && i < plan->stoch.described; i++)
         status = phase_limits(plan, &plan->stoch.phase[i], ret_error);
     return status;
 }
@@ -135,7 +138,7 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
                  &(caucus_value){
                      .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
     caucus_walk_u64(w, "phases", &stoch->phases);
-    for (uint64_t p = 2; p <= stoch->phases; p++)
+    for (uint64_t p = 2; p < 2 + (uint64_t)stoch->described; p++)
         walk_phase(w, plan, p);
     w->close(w);
 }
@@ -148,11 +151,16 @@ static uint64_t blocks(const caucus_plan *plan) {
     return plan->stoch.phases;
 }
 
-/* One in every leaf of every phase but the first: K = 2^(T1+1) - 2 leaves, or 1 without trees. */
+/* Trees 1 .. T1 have 2^(T1+1) - 2 leaves together; without trees there is one. */
+static uint64_t leaves_of(const caucus_stoch_phase *phase) {
+    return phase->trees > 0 ? ((uint64_t)2 << phase->trees) - 2 : 1;
+}
+
+/* One in every leaf of every phase but the first. */
 static uint64_t selections(const caucus_plan *plan) {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
-        sum += plan->stoch.phase[i].trees > 0 ? ((uint64_t)2 << plan->stoch.phase[i].trees) - 2 : 1;
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
+        sum += caucus_stoch_repeats(plan, i) * leaves_of(&plan->stoch.phase[i]);
     return sum;
 }
 
@@ -160,13 +168,14 @@ static uint64_t selections(const caucus_plan *plan) {
 static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
     if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
         return false;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const caucus_stoch_phase *phase = &plan->stoch.phase[i];
-        const uint64_t leaves = phase->trees > 0 ? ((uint64_t)2 << phase->trees) - 2 : 1;
-        if (selection >= leaves) {
-            selection -= leaves;
+        const uint64_t leaves = leaves_of(phase), all = caucus_stoch_repeats(plan, i) * leaves;
+        if (selection >= all) {
+            selection -= all;
             continue;
         }
+        selection %= leaves;
         uint32_t tree = phase->trees > 0 ? 1 : 0;
         while (tree > 0 && selection >= ((uint64_t)2 << tree) - 2)
             tree++;
@@ -181,10 +190,11 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
     const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
     *ret_linear = *ret_square = 0;
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++) {
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
-        *ret_linear += n;
-        *ret_square += n * n;
+        const double times = (double)caucus_stoch_repeats(plan, i);
+        *ret_linear += times * n;
+        *ret_square += times * n * n;
     }
 }
 
@@ -192,7 +202,8 @@ const caucus_plan_ops caucus_plan_stoch = {
     .variant = {{CAUCUS_ALGORITHM_STOCH, "Fed-DP-OPE-Stoch", .alone = false},
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
     .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
-               CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK,
+               CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK |
+               CAUCUS_OPTION_LONGEST_PHASE,
     .phases = true,
     .calibrate = caucus_calibrate_stoch,
     .bound = caucus_bounds_stoch,

@@ -26,9 +26,9 @@ typedef struct caucus_svt_plan {
 
 /* One phase p >= 2 of Fed-DP-OPE-Stoch: learn from the losses of phase p-1, then play. */
 typedef struct caucus_stoch_phase {
-    uint64_t first;   /* first round it plays, 2^(p-1), counted from 1 */
+    uint64_t first;   /* first round it plays, counted from 1: 2^(p-1) where phases only double */
     uint64_t length;  /* rounds it plays */
-    uint64_t samples; /* n_p = 2^(p-2) losses of the phase before, per client */
+    uint64_t samples; /* n_p losses of the phase before, per client: 2^(p-2) where phases only double */
     uint32_t trees;   /* T1; 0 = one root-only step */
     uint64_t batch;   /* b: samples of a root; a right vertex at depth h takes b >> h */
     /* Index j: the tree, 1..trees, or 0 for the root-only step. */
@@ -46,11 +46,14 @@ typedef struct caucus_stoch_phase {
     double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
 } caucus_stoch_phase;
 
+/* With a longest phase W all phases from some number on are alike: one entry of `phase` stands for them. Ask stoch.h
+ * about phase p, not the array. */
 typedef struct caucus_stoch_plan {
-    uint64_t phases;                  /* P = floor(log2 T) + 1; phase 1 plays a uniform expert */
-    caucus_stoch_phase *phase;        /* [phases - 1]: phase p is phase[p - 2] */
-    caucus_select select;             /* resolved: never AUTO */
-    caucus_message message;           /* resolved: never AUTO */
+    uint64_t phases;           /* P: floor(log2 T) + 1 where phases only double; phase 1 plays a uniform expert */
+    uint32_t described;        /* entries of `phase`: phases 2 .. described + 1; P - 1 without a longest phase */
+    caucus_stoch_phase *phase; /* [described]; the last one also stands for all later phases */
+    caucus_select select;      /* resolved: never AUTO */
+    caucus_message message;    /* resolved: never AUTO */
     int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
     uint32_t past;                    /* entries of past_weights: 1 without past_phases */
     uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
@@ -98,6 +101,9 @@ size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAK
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** The most rounds whose losses one sum of a run holds: all, or those of the longest phase. */
+uint64_t caucus_settings_span(const caucus_settings *settings);
 
 /** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always
  *  passes; a plan altered by hand or read from a file is refused here.

@@ -32,8 +32,19 @@ static void optional_flag(caucus_walker *w, const char *key, bool *at) {
         yes_no(w, key, at);
 }
 
+/* The same for a number; `fallback` is what it is where it is left out. */
+static void optional_u64(caucus_walker *w, const char *key, uint64_t *at, uint64_t fallback) {
+    if (w->has(w, key, *at != fallback))
+        caucus_walk_u64(w, key, at);
+}
+
 static void real(caucus_walker *w, const char *key, double *at) {
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = at});
+}
+
+static void optional_real(caucus_walker *w, const char *key, double *at, double fallback) {
+    if (w->has(w, key, *at < fallback || *at > fallback))
+        real(w, key, at);
 }
 
 void caucus_walk_steps(caucus_walker *w, const char *key, int64_t *at, bool tuned) {
@@ -102,6 +113,9 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     optional_flag(w, "front-load", &s->front_load);
     optional_flag(w, "past-phases", &s->past_phases);
     caucus_walk_u32(w, "grid", &s->grid);
+    optional_u64(w, "longest-phase", &s->longest_phase, 0);
+    optional_u64(w, "first-phase", &s->first_phase, 1);
+    optional_real(w, "changes", &s->changes, 1);
     w->close(w);
 }
 

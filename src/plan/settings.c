@@ -93,6 +93,8 @@ void caucus_settings_init(caucus_settings *ret) {
         .trees = CAUCUS_TREES_AUTO,
         .lipschitz = 1,
         .smoothness = 0,
+        .first_phase = 1,
+        .changes = 1,
     };
 }
 
@@ -125,6 +127,18 @@ static caucus_status whole(const char *field, uint64_t value, uint32_t least, ui
     return caucus_fail(e, CAUCUS_E_RANGE, field, "%" PRIu64 " (accepted: %u to %u)", value, least, most);
 }
 
+static caucus_status check_phases(const caucus_settings *s, caucus_error *e) {
+    caucus_status status = whole("first-phase", s->first_phase, 1, 1u << 30, e);
+    if (status == CAUCUS_OK && s->longest_phase != 0 && s->longest_phase != CAUCUS_PHASE_AUTO)
+        status = whole("longest-phase", s->longest_phase, 1, 1u << 30, e);
+    if (status == CAUCUS_OK && !(s->changes > 0 && s->changes <= 1000))
+        status = caucus_fail(e, CAUCUS_E_RANGE, "changes",
+                             "%.10g (accepted: above 0, at most 1000, per 1,000 rounds; where nothing changes leave "
+                             "longest-phase out)",
+                             s->changes);
+    return status;
+}
+
 static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
     caucus_status status = whole("clients", s->clients, 1, 1u << 24, e);
     if (status == CAUCUS_OK)
@@ -137,7 +151,7 @@ static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
         status = caucus_fail(e, CAUCUS_E_RANGE, "grid", "%u (accepted: 1 to %u, or 0 to choose)", s->grid, 1u << 20);
     if (status == CAUCUS_OK && (s->trees < CAUCUS_TREES_AUTO || s->trees > CAUCUS_TREES_MAX))
         status = caucus_fail(e, CAUCUS_E_RANGE, "trees", "%d (accepted: 0 to %d, or auto)", s->trees, CAUCUS_TREES_MAX);
-    return status;
+    return status == CAUCUS_OK ? check_phases(s, e) : status;
 }
 
 /* Written so that NaN fails each condition. */
@@ -274,10 +288,33 @@ static caucus_status check_options(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
-/* Every sum is below m*T*G; grid 0 may still become 2^16. */
+static caucus_status check_longest(const caucus_settings *s, caucus_error *e) {
+    if (s->longest_phase == 0 && s->first_phase > 1)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "first-phase", "%" PRIu64 " (accepted only with longest-phase)",
+                           s->first_phase);
+    if (s->longest_phase == 0)
+        return CAUCUS_OK;
+    if (!takes(s, CAUCUS_OPTION_LONGEST_PHASE) || s->calibration == CAUCUS_CALIBRATION_PAPER)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "longest-phase",
+                           "given (accepted only for %s with calibration tight)",
+                           caucus_option_takers(CAUCUS_OPTION_LONGEST_PHASE, " and ").text);
+    if (s->longest_phase == CAUCUS_PHASE_AUTO && s->trust != CAUCUS_TRUST_COORDINATOR)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "longest-phase",
+                           "auto with trust %s, where no bound says which is best (accepted: a number; 64 is usual)",
+                           caucus_trust_word(s->trust));
+    if (s->longest_phase == CAUCUS_PHASE_AUTO && s->loss_shape != CAUCUS_LOSS_SHAPE_LINEAR)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "longest-phase", "auto with convex losses (accepted: a number)");
+    return CAUCUS_OK;
+}
+
+uint64_t caucus_settings_span(const caucus_settings *s) {
+    return s->longest_phase != 0 && s->longest_phase < s->rounds ? s->longest_phase : s->rounds;
+}
+
+/* Every sum is below m*n*G, n the rounds that it spans; grid 0 may still become 2^16. */
 static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     uint64_t grid = s->grid != 0 ? s->grid : 1u << 16;
-    uint64_t records = (uint64_t)s->clients * s->rounds; /* at most 2^54 */
+    uint64_t records = (uint64_t)s->clients * caucus_settings_span(s); /* at most 2^54 */
     if (records < (((uint64_t)1 << 62) + grid - 1) / grid)
         return CAUCUS_OK;
     return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds",
@@ -287,7 +324,8 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {offsetof(caucus_settings, grid), sizeof(caucus_settings)};
+static const size_t shapes[] = {offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),
+                                sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -330,6 +368,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_mechanisms(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_options(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_longest(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK) {

@@ -139,6 +139,23 @@ static caucus_status read_trees(resolver *r, const size_t *at, caucus_settings *
     return CAUCUS_OK;
 }
 
+static caucus_status read_phases(resolver *r, const size_t *at, caucus_settings *s) {
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_LONGEST_PHASE, at[CAUCUS_FIELD_LONGEST_PHASE]);
+    if (strcmp(t.text, "none") == 0)
+        s->longest_phase = 0;
+    else if (strcmp(t.text, "auto") == 0)
+        s->longest_phase = CAUCUS_PHASE_AUTO;
+    else if (caucus_scenario_whole(&t, 1, 1u << 30, &s->longest_phase) != CAUCUS_OK)
+        return caucus_scenario_refuse(&t, "must be a whole number from 1 to %u, auto or none", 1u << 30);
+    t = text_of(r, CAUCUS_FIELD_FIRST_PHASE, 0);
+    caucus_status status = caucus_scenario_whole(&t, 1, 1u << 30, &s->first_phase);
+    if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_CHANGES, 0);
+        status = caucus_scenario_real(&t, false, &s->changes);
+    }
+    return status;
+}
+
 static caucus_status read_rest(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind kind) {
     caucus_scenario_text t = text_of(r, CAUCUS_FIELD_FRONT_LOAD, 0);
     caucus_status status = caucus_scenario_switch(&t, &s->front_load);
@@ -146,6 +163,8 @@ static caucus_status read_rest(resolver *r, const size_t *at, caucus_settings *s
         t = text_of(r, CAUCUS_FIELD_PAST_PHASES, 0);
         status = caucus_scenario_switch(&t, &s->past_phases);
     }
+    if (status == CAUCUS_OK)
+        status = read_phases(r, at, s);
     if (status == CAUCUS_OK && given(r, CAUCUS_FIELD_RANGE)) {
         t = text_of(r, CAUCUS_FIELD_RANGE, 0);
         status = caucus_scenario_pair(&t, false, &s->lo, &s->hi);

@@ -40,6 +40,10 @@ static bool takes_drift(const caucus_run *run) {
     return run->adversary.kind == CAUCUS_ADVERSARY_DRIFTING;
 }
 
+static bool takes_changes(const caucus_run *run) {
+    return run->settings.longest_phase != 0;
+}
+
 static const struct rule {
     caucus_scenario_field field;
     bool (*takes)(const caucus_run *run);
@@ -55,6 +59,7 @@ static const struct rule {
     {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise", 0},
     {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody", 0},
     {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
+    {CAUCUS_FIELD_CHANGES, takes_changes, NULL, "which has no longest-phase", 0},
     {CAUCUS_FIELD_RHO, takes_rho, NULL, ", whose bounds hold with a probability", CAUCUS_OPTION_RHO},
 };
 

@@ -29,7 +29,7 @@ caucus_premise caucus_premise_of(const caucus_plan *plan) {
     case CAUCUS_KNOWLEDGE_REALIZABLE:
         return CAUCUS_PREMISE_REALIZABLE;
     case CAUCUS_KNOWLEDGE_IID:
-        return CAUCUS_PREMISE_IID;
+        return plan->settings.longest_phase != 0 ? CAUCUS_PREMISE_SEGMENTS : CAUCUS_PREMISE_IID;
     case CAUCUS_KNOWLEDGE_ANY:
     case CAUCUS_KNOWLEDGE_COUNT:
         break;
@@ -62,7 +62,8 @@ caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adver
     bool holds = false; /* SMOOTH: cross-entropy, the one convex adversary, does not keep to its clamps (convex.h) */
     if (premise == CAUCUS_PREMISE_REALIZABLE)
         holds = is.faultless && within_lstar(plan);
-    else if (premise == CAUCUS_PREMISE_IID) /* one client has no others to be independent of */
+    else if (premise == CAUCUS_PREMISE_IID ||
+             premise == CAUCUS_PREMISE_SEGMENTS) /* one client has no others to be independent of */
         holds = is.iid_rounds && (is.iid_clients || plan->settings.clients == 1);
     return holds ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
 }

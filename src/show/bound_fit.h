@@ -4,8 +4,9 @@
  *
  * A bound is a theorem with a premise (docs/PRIVACY.md, "Bounds"): svt assumes that some expert loses
  * at most L* in all at every client, stoch that losses are independent draws from one distribution, over rounds and
- * over clients, hedge only that they are fixed in advance. Where the premise does not hold the number says nothing, and
- * runs do go above it; so nothing is shown as proven unless the adversary's class (adversary.h) implies the premise. */
+ * over clients (with a longest phase: that it changes no more often than was said), hedge only that they are fixed in
+ * advance. Where the premise does not hold the number says nothing, and runs do go above it; so nothing is shown as
+ * proven unless the adversary's class (adversary.h) implies the premise. */
 #ifndef CAUCUS_SHOW_BOUND_FIT_H
 #define CAUCUS_SHOW_BOUND_FIT_H
 
@@ -31,7 +32,8 @@ static inline bool caucus_bound_holds(const caucus_plan *plan, const caucus_adve
     X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                                 \
     X(IID, "iid", "losses are independent draws from one distribution, over rounds and clients")                       \
     X(ANY, "any", "losses are fixed in advance, and may be anything")                                                  \
-    X(SMOOTH, "iid-smooth", "losses are such draws, and their gradients and smoothness keep to the clamps")
+    X(SMOOTH, "iid-smooth", "losses are such draws, and their gradients and smoothness keep to the clamps")            \
+    X(SEGMENTS, "segments", "losses are independent draws from a distribution that changes as often as said")
 typedef enum caucus_premise {
 #define CAUCUS_PREMISE_ENUM(name, word, help) CAUCUS_PREMISE_##name,
     CAUCUS_PREMISE_LIST(CAUCUS_PREMISE_ENUM)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* family_stoch.c: how plans of stoch and limited-updates are told. */
+#include "plan/stoch.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
@@ -36,16 +37,19 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
         fprintf(out, "              earlier phases weigh in: a phase back counts %.3g\n",
                 (double)stoch->past_weights[1] / (double)stoch->past_weights[0]);
     fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
-    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
+    for (uint32_t i = 0; i < stoch->described; i++) {
         const caucus_stoch_phase *phase = &stoch->phase[i];
-        char rounds[32];
+        char rounds[48];
         (void)snprintf(rounds, sizeof rounds, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
-        fprintf(out, "    %-2" PRIu64 "  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
+        fprintf(out, "    %-2u  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
                 caucus_words_whole(phase->samples).text, phase->trees,
                 phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1,
                 caucus_words_number(phase_scale(plan, phase)).text,
                 isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
     }
+    if (stoch->phases > (uint64_t)stoch->described + 1)
+        fprintf(out, "              and so on: phases %u to %s are alike, %s rounds each\n", stoch->described + 1,
+                caucus_words_whole(stoch->phases).text, caucus_words_whole(plan->settings.longest_phase).text);
     fputs(
         plan->settings.trust == CAUCUS_TRUST_COORDINATOR
             ? "              scale: of the selections, in units of a loss, against sums over all clients and samples\n"
@@ -103,16 +107,33 @@ static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase
                             caucus_words_spread(plan, &last->vertex_noise[h]));
 }
 
+static void explain_longest(caucus_explainer *e) {
+    const caucus_plan *plan = e->plan;
+    const caucus_settings *s = &plan->settings;
+    caucus_explain_say(e, "Phases with a longest length",
+                       "%" PRIu64 " phases that double up to W = %" PRIu64 " rounds; phase p learns from phase p - 1.",
+                       plan->stoch.phases, s->longest_phase);
+    caucus_explain_more(e, "A loss is in one phase: however long the run, it costs what one phase costs.");
+    caucus_explain_more(
+        e,
+        "What is best may change %.6g times in 1,000 rounds (a public guess); each change costs at most "
+        "%u W rounds.",
+        s->changes, plan->stoch.past + 1);
+}
+
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    caucus_explain_say(e, "Trees",
-                       "P = floor(log2 T) + 1 = %" PRIu64
-                       " phases of doubling length; phase p learns from the 2^(p-2) losses of the phase "
-                       "before.",
-                       plan->stoch.phases);
+    if (s->longest_phase != 0)
+        explain_longest(e);
+    else
+        caucus_explain_say(e, "Trees",
+                           "P = floor(log2 T) + 1 = %" PRIu64
+                           " phases of doubling length; phase p learns from the 2^(p-2) losses of the phase "
+                           "before.",
+                           plan->stoch.phases);
     if (plan->stoch.phases > 1) {
-        const caucus_stoch_phase *last = &plan->stoch.phase[plan->stoch.phases - 2];
+        const caucus_stoch_phase *last = caucus_stoch_phase_of(plan, plan->stoch.phases);
         if (last->trees > 0)
             caucus_explain_more(e,
                                 "The last phase builds trees up to depth %u, with %" PRIu64
@@ -136,7 +157,12 @@ static void explain(caucus_explainer *e) {
                     e, "but the d coordinates of a message move together, so the message itself is far less private.");
     }
     caucus_explain_account(e);
-    if (plan->bound_kind == CAUCUS_BOUND_NONE)
+    if (plan->bound_kind != CAUCUS_BOUND_NONE && s->longest_phase != 0)
+        caucus_explain_say(e, "Phases with a longest length",
+                           "Expected regret <= R len_1 + sum over phases of length * excess + %u W R (S - 1) + "
+                           "R sqrt(S T ln d/(2m)) = %.2f%s.",
+                           plan->stoch.past + 1, plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    else if (plan->bound_kind == CAUCUS_BOUND_NONE)
         caucus_explain_say(e, "Bounds", "No bound is proved for votes that improves with the number of clients.");
     else
         caucus_explain_say(e, "Bounds",
@@ -148,19 +174,17 @@ static void meaning(caucus_json *j, const caucus_plan *plan) {
     if (plan->stoch.phases < 2)
         return;
     caucus_json_list_row(j, "excess_per_round");
-    for (uint64_t i = 0; i + 1 < plan->stoch.phases; i++)
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
         caucus_json_real(j, NULL, plan->stoch.phase[i].error);
     caucus_json_close(j);
 }
 
 /* Leaves of all phases: one selection without trees, 2 + 4 + .. + 2^T1 with them. */
-static uint64_t leaves_of(const caucus_stoch_plan *stoch, uint32_t *ret_trees) {
+static uint64_t leaves_of(const caucus_plan *plan) {
     uint64_t leaves = 0;
-    *ret_trees = 0;
-    for (uint64_t i = 0; i + 1 < stoch->phases; i++) {
-        const uint32_t trees = stoch->phase[i].trees;
-        leaves += trees > 0 ? ((uint64_t)2 << trees) - 2 : 1;
-        *ret_trees = trees > *ret_trees ? trees : *ret_trees;
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const uint32_t trees = plan->stoch.phase[i].trees;
+        leaves += caucus_stoch_repeats(plan, i) * (trees > 0 ? ((uint64_t)2 << trees) - 2 : 1);
     }
     return leaves;
 }
@@ -170,8 +194,8 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
     const uint64_t d = s->experts, m = s->clients;
     const bool nobody = s->trust == CAUCUS_TRUST_NOBODY, linear = s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     const uint64_t list = d < CAUCUS_SHORTLIST ? d : CAUCUS_SHORTLIST;
-    uint32_t trees = 0;
-    t->reports = leaves_of(&plan->stoch, &trees);
+    const uint32_t trees = caucus_stoch_trees(plan);
+    t->reports = leaves_of(plan);
     t->scalars = t->reports * d;
     t->paper_scalars = t->scalars;
     const bool votes =

@@ -17,6 +17,11 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_signed(j, "trees", run->settings.trees);
     caucus_json_truth(j, "front_load", s->front_load);
     caucus_json_truth(j, "past_phases", s->past_phases);
+    if (s->longest_phase != 0) {
+        caucus_json_whole(j, "longest_phase", s->longest_phase);
+        caucus_json_whole(j, "first_phase", s->first_phase);
+        caucus_json_real(j, "changes", s->changes);
+    }
     caucus_json_real(j, "rho", s->rho);
     caucus_json_real(j, "lstar", s->lstar);
     caucus_json_list_row(j, "range");

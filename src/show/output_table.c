@@ -118,6 +118,12 @@ static void write_drift(const row *r, char *ret) {
     else
         cell(ret, NOT_APPLICABLE);
 }
+static void write_longest(const row *r, char *ret) {
+    if (r->settings->longest_phase != 0)
+        cell(ret, "%" PRIu64, r->settings->longest_phase);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
 
 static void write_summary(const row *r, caucus_summary s, char *ret) {
     int decimals = decimals_of(fmax(fabs(s.mean), s.std)); /* fmax takes the number where one is NAN */
@@ -212,6 +218,7 @@ static const struct column {
     {"select", write_select, IF_SEVERAL},
     {"message", write_message, IF_SEVERAL},
     {"trees", write_trees, IF_SEVERAL},
+    {"longest phase", write_longest, IF_SEVERAL},
     {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},

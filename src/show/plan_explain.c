@@ -47,8 +47,9 @@ static void explain_promise(caucus_explainer *e) {
         caucus_explain_more(
             e, "A block of a client is rounded to its mean, so it moves a sum by at most G, as one loss would (\"The "
                "unit\").");
-    caucus_explain_more(e, "All sums stay below m*T*G = %.4g, far from 2^62 = 4.612e+18.",
-                        (double)s->clients * (double)s->rounds * (double)e->plan->grid);
+    caucus_explain_more(e, "All sums stay below m*%s*G = %.4g, far from 2^62 = 4.612e+18.",
+                        s->longest_phase != 0 ? "W" : "T",
+                        (double)s->clients * (double)caucus_settings_span(s) * (double)e->plan->grid);
 }
 
 void caucus_explain_account(caucus_explainer *e) {

@@ -68,6 +68,11 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
             "              if losses are drawn independently from one distribution, and have gradients up to %s and "
             "smoothness %s\n",
             caucus_words_number(s->lipschitz).text, caucus_words_number(s->smoothness).text);
+    else if (s->longest_phase != 0)
+        fprintf(out,
+                "              against the best expert between changes, if losses are drawn independently and what "
+                "they are drawn\n              from changes at most %s times in 1,000 rounds\n",
+                caucus_words_number(s->changes).text);
     else if (assumed == CAUCUS_KNOWLEDGE_IID)
         fputs("              if losses are drawn independently from one distribution\n", out);
     else

@@ -57,6 +57,10 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
         s.select = plain.select;
     if (!takes(c, CAUCUS_OPTION_PAST_PHASES) || !central)
         s.past_phases = false;
+    if (!takes(c, CAUCUS_OPTION_LONGEST_PHASE)) {
+        s.longest_phase = plain.longest_phase;
+        s.first_phase = plain.first_phase;
+    }
     if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
     if (s.interval == CAUCUS_INTERVAL_AUTO && !takes(c, CAUCUS_OPTION_INTERVAL_AUTO))

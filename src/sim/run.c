@@ -2,6 +2,7 @@
 /* run.c: trials on threads. See run.h. */
 #include "sim/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -118,6 +119,11 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     status = (caucus_status)atomic_load(&p.failed);
     if (status == CAUCUS_E_CHANGED)
         status = caucus_adversary_whole(p.adversary, ret_error);
+    else if (status == CAUCUS_E_OVERFLOW)
+        (void)caucus_fail(ret_error, status, "rounds",
+                          "%" PRIu64 " rounds of %u clients on a grid of %lld steps: their losses do not add up below "
+                          "2^62 (simulate fewer)",
+                          plan->settings.rounds, plan->settings.clients, (long long)plan->grid);
     else if (status != CAUCUS_OK)
         (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts",
                           plan->settings.clients, plan->settings.experts);

@@ -9,6 +9,7 @@
 
 #include "algo/borrowed_rows.h"
 #include "num/grid.h"
+#include "num/int128.h"
 #include "num/vector.h"
 #include "sim/convex_trial.h"
 
@@ -300,6 +301,9 @@ caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary 
                                 uint32_t number, const volatile int *stop, caucus_trial_watch watch, void *user,
                                 caucus_trial_result *ret) {
     caucus_adversary_trial *losses = NULL;
+    const caucus_settings *s = &plan->settings;
+    if ((caucus_u128)s->clients * s->rounds * (uint64_t)plan->grid >> 62 != 0)
+        return CAUCUS_E_OVERFLOW; /* machines add up a phase at a time, but a regret needs the whole run */
     caucus_status status = caucus_adversary_trial_new(adversary, number, &losses);
     if (status != CAUCUS_OK)
         return status;

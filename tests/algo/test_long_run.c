@@ -22,32 +22,17 @@ static caucus_settings settings_of(int kind) {
                                          : kind == SVT ? CAUCUS_ALGORITHM_SVT
                                                        : CAUCUS_ALGORITHM_STOCH,
                                          kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 2, EXPERTS,
-                                         kind == TREES   ? 15
-                                         : kind <= KNORM ? 3
-                                                         : BEYOND + 100,
-                                         kind == HEDGE ? 1000 : 20);
+                                         kind <= TREES ? 4 * (BEYOND + 100) : BEYOND + 100, kind == HEDGE ? 1000 : 20);
     s.message = kind == VOTE        ? CAUCUS_MESSAGE_VOTE
                 : kind == SHORTLIST ? CAUCUS_MESSAGE_SHORTLIST
                 : kind == KNORM     ? CAUCUS_MESSAGE_KNORM
                                     : CAUCUS_MESSAGE_AUTO;
     s.trees = kind == TREES ? 1 : CAUCUS_TREES_AUTO;
-    return s;
-}
-
-/* Doubling phases end after a few dozen. Here the last one comes again and again, each as long as what it learns from:
- * what the machines would be given by a plan without end. */
-static void go_on(caucus_plan *plan) {
-    caucus_stoch_plan *stoch = &plan->stoch;
-    uint64_t phases = BEYOND + 100, had = stoch->phases - 1;
-    stoch->phase = realloc(stoch->phase, (phases - 1) * sizeof *stoch->phase);
-    assert_non_null(stoch->phase);
-    for (uint64_t i = had; i + 1 < phases; i++) {
-        stoch->phase[i] = stoch->phase[had - 1];
-        stoch->phase[i].first = stoch->phase[i - 1].first + stoch->phase[i - 1].length;
-        stoch->phase[i].length = stoch->phase[i].samples;
+    if (kind <= TREES) { /* doubling phases end after a few dozen */
+        s.longest_phase = kind == TREES ? 4 : 2;
+        s.rounds = s.longest_phase * (BEYOND + 100);
     }
-    stoch->phases = phases;
-    plan->settings.rounds = stoch->phase[phases - 2].first + stoch->phase[phases - 2].length - 1;
+    return s;
 }
 
 /* Which expert is good changes with every phase, so that mixtures are mixed and experts change. */
@@ -93,8 +78,6 @@ static void run(int kind) {
     caucus_settings s = settings_of(kind);
     memset(&f, 0, sizeof f);
     assert_int_equal(caucus_plan_new(&s, &f.plan, NULL), CAUCUS_OK);
-    if (kind <= TREES)
-        go_on(f.plan);
     f.m = s.clients;
     f.d = s.experts;
     streams_count = 0;

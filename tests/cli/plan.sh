@@ -28,6 +28,11 @@ holds "votes" "  Noise       at every client: vote (one private vote per phase)"
 holds "votes have no bound" \
     "  Regret      no bound is proved: votes have none that shrinks with the number of clients" --algorithm stoch \
     --rounds 100 --trust nobody
+holds "a longest phase: one line for all phases that are alike" \
+    "              and so on: phases 4 to 35 are alike, 3 rounds each" --algorithm stoch --longest-phase 3 \
+    --rounds 100 "${c[@]}"
+holds "a longest phase: what the bound assumes" "from changes at most 0.25 times in 1,000 rounds" --algorithm stoch \
+    --longest-phase auto --changes .25 "${c[@]}"
 holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
     --message gauss --delta 1e-6
 holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 \

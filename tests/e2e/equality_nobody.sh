@@ -9,5 +9,6 @@ equal stoch-nobody stoch nobody drawn 1 --epsilon 30 # shortlist
 serve_more=(--tick 30) join_more=(--tick 20) # when something leaves changes nothing
 equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what auto means here
 serve_more=() join_more=()
+equal stoch-nobody-longest stoch nobody drawn 1 --epsilon 30 --longest-phase 6 --changes 2 # shortlist, last phase alone
 equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
 ended

@@ -189,12 +189,22 @@ class Plan:
         self.phase, self.message = {}, None
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
-            self.phase = {p: stoch[f"phase-{p}"] for p in range(2, int(stoch["phases"]) + 1)}
+            self.phase = {p: stoch[f"phase-{p}"] for p in range(2, int(stoch["phases"]) + 1) if f"phase-{p}" in stoch}
+            self.longest = int(settings.get("longest-phase", "0"))  # 0: phases only double
+            self.first_phase = int(settings.get("first-phase", "1"))
             self.message = stoch["message"] if self.trust == "nobody" else None
             if any(phase["trees"] != "0" for phase in self.phase.values()):
                 sys.exit(f"peer: {path}: this client knows no trees")
         votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
         self.asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": votes}[self.algorithm]
+
+    def phase_of(self, p):
+        """What phase p does: the last that is described stands for all after it."""
+        return self.phase[min(p, max(self.phase))]
+
+    def phase_end(self, p):
+        """The last round of phase p: lengths double up to the longest."""
+        return sum(min(self.first_phase * 2 ** min(q, 62), self.longest or 2 ** 62) for q in range(p))
 
 
 # ---- losses ----
@@ -257,7 +267,7 @@ class Client:
         if a["ask"] == NOTHING:
             return self.plan.rounds
         if self.plan.algorithm == "stoch":
-            return 2 ** (a["block"] - 1) - 1
+            return self.plan.phase_end(a["block"] - 1)
         return min(a["block"] * self.plan.interval, self.plan.rounds)
 
     def check(self, a):
@@ -332,7 +342,7 @@ class Client:
 
     def message(self, a):
         """The values of a LEAF, VOTE or SHORTLIST, with the noise that is the client's to add. Made once for each."""
-        phase = self.plan.phase[a["block"]]
+        phase = self.plan.phase_of(a["block"])
         if self.plan.trust == "coordinator":
             return self.sums
         stream = noise.Stream(self.key, noise.SHORTLIST if a["ask"] == SHORTLIST else noise.MESSAGE, a["block"],

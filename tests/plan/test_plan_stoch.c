@@ -17,11 +17,11 @@ static void batches(void **state) {
                                         {12, 682, 292, 168, 112, 64, 0, 0}, {14, 2730, 1168, 680, 448, 320, 192, 128}};
     for (int i = 0; i < 6; i++)
         for (uint32_t trees = 1; trees <= 7; trees++)
-            assert_int_equal(caucus_calibrate_batch(want[i][0], trees), want[i][trees]);
+            assert_int_equal(caucus_calibrate_batch((uint64_t)1 << (want[i][0] - 2), trees), want[i][trees]);
     static const uint32_t first[8] = {0, 4, 6, 8, 10, 11, 13, 14};
     for (uint32_t trees = 1; trees <= 7; trees++) {
-        assert_true(caucus_calibrate_batch(first[trees], trees) > 0);
-        assert_int_equal(caucus_calibrate_batch(first[trees] - 1, trees), 0);
+        assert_true(caucus_calibrate_batch((uint64_t)1 << (first[trees] - 2), trees) > 0);
+        assert_int_equal(caucus_calibrate_batch((uint64_t)1 << (first[trees] - 3), trees), 0);
     }
 }
 
