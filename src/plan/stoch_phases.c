@@ -31,7 +31,7 @@ static uint64_t full_from(const caucus_settings *s) {
 /* Phases 1 .. q that double have (2^q - 1) F rounds together. */
 uint64_t caucus_stoch_first(const caucus_settings *s, uint64_t p) {
     const uint64_t full = full_from(s), doubling = p < full ? p - 1 : full - 1;
-    return 1 + (((uint64_t)1 << doubling) - 1) * first_of(s) + (p - 1 - doubling) * longest_of(s);
+    return 1 + (((uint64_t)1 << (doubling & 63)) - 1) * first_of(s) + (p - 1 - doubling) * longest_of(s);
 }
 
 uint64_t caucus_stoch_phases(const caucus_settings *s) {
