@@ -5,18 +5,28 @@
  * lost with the process is sent again by its client. The epoch's key is part of it, so that a verdict that was never
  * committed is computed again with the same noise; the run key is not: the epochs after this one are the new process's
  * (coordinator_epoch.c). When nothing more is asked, key, threshold and sums in it are zeros. */
+#include "algo/coordinator_state.h"
+
+#include <assert.h>
 #include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "algo/announcement_pack.h"
 #include "algo/machine.h"
 #include "algo/pack.h"
+#include "algo/wipe.h"
+#include "num/little_endian.h"
 
-#define MAGIC 0x33436361u /* "acC3"; "acC2" had 32-bit blocks, epochs and serials */
+#define MAGIC 0x33436361u      /* "acC3"; "acC2" had 32-bit blocks, epochs and serials */
+#define ROOT_MAGIC 0x31526361u /* "acR1": in parts */
+#define ARRAYS 3               /* with an entry per client, at most */
+#define LIST_MAX 4095u         /* from here on a bitmap is shorter */
 
 static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     size_t m = plan->settings.clients, d = plan->settings.experts;
-    caucus_pack_head(p, MAGIC, (uint32_t)m, (uint32_t)d);
+    caucus_pack_head(p, p->common ? ROOT_MAGIC : MAGIC, (uint32_t)m, (uint32_t)d);
     caucus_pack_announcement(p, plan, &c->now);
     caucus_pack_u32(p, &c->answered);
     caucus_pack_u64(p, &c->selections);
@@ -54,17 +64,195 @@ static bool is_sound(caucus_coordinator *c) {
     return c->ops->sound(c);
 }
 
-caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
-                                         size_t bytes, caucus_coordinator **ret) {
-    caucus_pack p;
-    if (!caucus_pack_init_read(&p, state, bytes))
-        return CAUCUS_E_FORMAT;
-    caucus_coordinator *c = NULL;
-    caucus_status status = caucus_coordinator_new(plan, key, &c);
-    if (status != CAUCUS_OK)
-        return status;
-    pack_fields(&p, c);
-    if (p.failed || !is_sound(c))
+/* The arrays with an entry per client, in the order in which they are packed. Returns how many there are. */
+static size_t client_arrays(const caucus_coordinator *c, uint64_t *ret[ARRAYS]) {
+    uint64_t *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAYS; i++)
+        if (all[i])
+            ret[count++] = all[i];
+    return count;
+}
+
+/* The value that more than half of the entries have, if there is one; some value otherwise. */
+static uint64_t common_of(const uint64_t *value, size_t count) {
+    uint64_t common = value[0];
+    size_t lead = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lead == 0)
+            common = value[i];
+        lead = value[i] == common ? lead + 1 : lead - 1;
+    }
+    return common;
+}
+
+bool caucus_piece_resize(caucus_piece *piece, size_t size) {
+    if (size > piece->room || !piece->bytes) {
+        uint8_t *grown = malloc(size > 0 ? size : 1);
+        if (!grown)
+            return false;
+        caucus_wipe_free(piece->bytes, piece->room);
+        *piece = (caucus_piece){.bytes = grown, .room = size};
+    }
+    sodium_memzero(piece->bytes, piece->room);
+    piece->size = size;
+    return true;
+}
+
+void caucus_piece_free(caucus_piece *piece) {
+    caucus_wipe_free(piece->bytes, piece->room);
+    *piece = (caucus_piece){0};
+}
+
+uint32_t caucus_coordinator_chunks(const caucus_plan *plan) {
+    return (plan->settings.clients - 1) / CAUCUS_CHUNK_CLIENTS + 1;
+}
+
+static size_t different(const uint64_t *value, size_t count, uint64_t common) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += value[i] != common;
+    return found;
+}
+
+static size_t array_bytes(size_t clients, size_t differ) {
+    if (differ == 0)
+        return 1;
+    return 1 + (differ <= LIST_MAX ? 4 + 10 * differ : (clients + 7) / 8 + 8 * differ);
+}
+
+static uint8_t *write_array(uint8_t *to, const uint64_t *value, size_t clients, uint64_t common, size_t differ) {
+    const bool list = differ <= LIST_MAX;
+    *to++ = differ == 0 ? 0 : list ? 1 : 2;
+    if (differ == 0)
+        return to;
+    uint8_t *bits = to;
+    if (list)
+        to = caucus_le_put(to, differ, 4);
+    else
+        to += (clients + 7) / 8; /* zeros: the piece is new */
+    for (size_t i = 0; i < clients; i++) {
+        if (value[i] == common)
+            continue;
+        if (list)
+            to = caucus_le_put(to, i, 2);
+        else
+            bits[i / 8] |= (uint8_t)(1u << i % 8);
+        to = caucus_le_put(to, value[i], 8);
+    }
+    return to;
+}
+
+/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
+static size_t chunk_clients(const caucus_coordinator *c, uint32_t chunk, size_t *ret_first) {
+    const size_t m = c->plan->settings.clients;
+    *ret_first = (size_t)chunk * CAUCUS_CHUNK_CLIENTS;
+    return m - *ret_first < CAUCUS_CHUNK_CLIENTS ? m - *ret_first : CAUCUS_CHUNK_CLIENTS;
+}
+
+static bool save_chunk(const caucus_coordinator *c, uint32_t number, const uint64_t *common, caucus_piece *ret) {
+    uint64_t *array[ARRAYS];
+    size_t first, differ[ARRAYS], bytes = 0;
+    const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
+    for (size_t i = 0; i < arrays; i++) {
+        differ[i] = different(array[i] + first, clients, common[i]);
+        bytes += array_bytes(clients, differ[i]);
+    }
+    if (!caucus_piece_resize(ret, bytes))
+        return false;
+    uint8_t *to = ret->bytes;
+    for (size_t i = 0; i < arrays; i++)
+        to = write_array(to, array[i] + first, clients, common[i], differ[i]);
+    assert(to == ret->bytes + bytes);
+    return true;
+}
+
+caucus_status caucus_coordinator_save_parts(const caucus_coordinator *c, caucus_piece *root, caucus_piece *chunk) {
+    uint64_t *array[ARRAYS], common[ARRAYS] = {0};
+    const size_t arrays = client_arrays(c, array);
+    for (size_t i = 0; i < arrays; i++)
+        common[i] = common_of(array[i], c->plan->settings.clients);
+    caucus_coordinator copy = *c;
+    caucus_pack p = {.mode = CAUCUS_PACK_MEASURE, .common = common};
+    pack_fields(&p, &copy);
+    caucus_status status = caucus_piece_resize(root, p.used) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    if (status == CAUCUS_OK) {
+        p = (caucus_pack){.mode = CAUCUS_PACK_WRITE, .to = root->bytes, .size = root->size, .common = common};
+        pack_fields(&p, &copy);
+        assert(!p.failed);
+    }
+    sodium_memzero(&copy, sizeof copy);
+    const uint32_t chunks = caucus_coordinator_chunks(c->plan);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < chunks; i++)
+        status = save_chunk(c, i, common, &chunk[i]) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    return status;
+}
+
+/* The next entry of a list: which client, its value; it must come after `from`. */
+static bool take_listed(const uint8_t *entry, size_t from, size_t clients, uint64_t common, uint64_t *value) {
+    const size_t at = (size_t)caucus_le_get(entry, 2);
+    const uint64_t got = caucus_le_get(entry + 2, 8);
+    if (at < from || at >= clients || got == common)
+        return false;
+    value[at] = got;
+    return true;
+}
+
+static bool read_list(const uint8_t **from, const uint8_t *end, uint64_t *value, size_t clients, uint64_t common) {
+    if (end - *from < 4)
+        return false;
+    const size_t count = (size_t)caucus_le_get(*from, 4);
+    *from += 4;
+    if (count == 0 || count > LIST_MAX || (size_t)(end - *from) / 10 < count)
+        return false;
+    for (size_t i = 0, next = 0; i < count; i++, *from += 10) {
+        if (!take_listed(*from, next, clients, common, value))
+            return false;
+        next = (size_t)caucus_le_get(*from, 2) + 1;
+    }
+    return true;
+}
+
+static bool read_bitmap(const uint8_t **from, const uint8_t *end, uint64_t *value, size_t clients, uint64_t common) {
+    const size_t bytes = (clients + 7) / 8;
+    const uint8_t *bits = *from;
+    size_t count = 0;
+    if ((size_t)(end - *from) < bytes)
+        return false;
+    *from += bytes;
+    for (size_t i = 0; i < 8 * bytes; i++) {
+        if (!(bits[i / 8] >> i % 8 & 1))
+            continue;
+        if (i >= clients || end - *from < 8)
+            return false;
+        value[i] = caucus_le_get(*from, 8);
+        if (value[i] == common)
+            return false;
+        *from += 8;
+        count++;
+    }
+    return count > LIST_MAX;
+}
+
+static bool read_chunk(caucus_coordinator *c, uint32_t number, const uint64_t *common, const caucus_piece *chunk) {
+    uint64_t *array[ARRAYS];
+    size_t first;
+    const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
+    const uint8_t *from = chunk->bytes, *end = from + chunk->size;
+    for (size_t i = 0; i < arrays; i++) {
+        const int form = from < end ? *from++ : -1;
+        uint64_t *value = array[i] + first;
+        if (!(form == 0 || (form == 1 && read_list(&from, end, value, clients, common[i])) ||
+              (form == 2 && read_bitmap(&from, end, value, clients, common[i]))))
+            return false;
+    }
+    return from == end;
+}
+
+/* What a machine was restored to: sound, and of the kind that the key is. Frees it otherwise. */
+static caucus_status finish_restore(caucus_coordinator *c, bool good, const caucus_key *key, caucus_coordinator **ret) {
+    caucus_status status = CAUCUS_OK;
+    if (!good || !is_sound(c))
         status = CAUCUS_E_FORMAT;
     else if (c->key.seeded != key->seeded)
         status =
@@ -77,6 +265,37 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
         caucus_coordinator_forget(c);
     *ret = c;
     return CAUCUS_OK;
+}
+
+caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,
+                                         size_t bytes, caucus_coordinator **ret) {
+    caucus_pack p;
+    if (!caucus_pack_init_read(&p, state, bytes))
+        return CAUCUS_E_FORMAT;
+    caucus_coordinator *c = NULL;
+    caucus_status status = caucus_coordinator_new(plan, key, &c);
+    if (status != CAUCUS_OK)
+        return status;
+    pack_fields(&p, c);
+    return finish_restore(c, !p.failed, key, ret);
+}
+
+caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const caucus_key *key, const caucus_piece *root,
+                                               const caucus_piece *chunk, uint32_t chunks, caucus_coordinator **ret) {
+    uint64_t common[ARRAYS] = {0};
+    caucus_pack p;
+    if (chunks != caucus_coordinator_chunks(plan) || !caucus_pack_init_read(&p, root->bytes, root->size))
+        return CAUCUS_E_FORMAT;
+    caucus_coordinator *c = NULL;
+    caucus_status status = caucus_coordinator_new(plan, key, &c);
+    if (status != CAUCUS_OK)
+        return status;
+    p.common = common;
+    pack_fields(&p, c);
+    bool good = !p.failed;
+    for (uint32_t i = 0; good && i < chunks; i++)
+        good = read_chunk(c, i, common, &chunk[i]);
+    return finish_restore(c, good, key, ret);
 }
 
 void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,

@@ -43,7 +43,7 @@ static void hedge_decide(caucus_coordinator *c) {
 }
 
 static void hedge_pack(caucus_pack *p, caucus_coordinator *c) {
-    caucus_pack_u64s(p, c->sums_next, c->plan->settings.clients);
+    caucus_pack_clients(p, c->sums_next, c->plan->settings.clients);
     caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
 }
 

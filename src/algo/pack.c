@@ -67,6 +67,17 @@ void caucus_pack_u64s(caucus_pack *pack, uint64_t *values, size_t count) {
         caucus_pack_u64(pack, &values[i]);
 }
 
+void caucus_pack_clients(caucus_pack *pack, uint64_t *values, size_t count) {
+    if (!pack->common || !values) {
+        caucus_pack_u64s(pack, values, count);
+        return;
+    }
+    uint64_t *common = &pack->common[pack->commons++];
+    caucus_pack_u64(pack, common);
+    for (size_t i = 0; pack->mode == CAUCUS_PACK_READ && i < count; i++)
+        values[i] = *common;
+}
+
 void caucus_pack_i64s(caucus_pack *pack, int64_t *values, size_t count) {
     for (size_t i = 0; values && i < count; i++)
         caucus_pack_i64(pack, &values[i]);

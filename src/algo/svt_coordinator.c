@@ -155,8 +155,8 @@ static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
 static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
     size_t m = c->plan->settings.clients;
     pack_threshold(p, &c->threshold);
-    caucus_pack_u64s(p, c->cost_next, m);
-    caucus_pack_u64s(p, c->sums_next, m);
+    caucus_pack_clients(p, c->cost_next, m);
+    caucus_pack_clients(p, c->sums_next, m);
     caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
 }
 

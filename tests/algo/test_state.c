@@ -5,7 +5,27 @@
 #include <sodium.h>
 
 #include "algo/client.h"
+#include "algo/coordinator_state.h"
 #include "testing_settings.h"
+
+/* And by the same state in parts: the machine that comes of it is the same, byte for byte. */
+static void reload_parts(federation *f, const caucus_key *key, const uint8_t *state, size_t bytes) {
+    caucus_piece root = {0}, chunk = {0};
+    assert_int_equal(caucus_coordinator_chunks(f->plan), 1);
+    assert_int_equal(caucus_coordinator_save_parts(f->coordinator, &root, &chunk), CAUCUS_OK);
+    caucus_coordinator *again = NULL;
+    assert_int_equal(caucus_coordinator_restore_parts(f->plan, key, &root, &chunk, 1, &again), CAUCUS_OK);
+    uint8_t *same = malloc(bytes);
+    assert_non_null(same);
+    assert_int_equal(caucus_coordinator_state_bytes(again), bytes);
+    assert_int_equal(caucus_coordinator_save(again, same, bytes), CAUCUS_OK);
+    assert_memory_equal(same, state, bytes);
+    caucus_coordinator_free(f->coordinator);
+    f->coordinator = again;
+    free(same);
+    caucus_piece_free(&root);
+    caucus_piece_free(&chunk);
+}
 
 /* Replace the coordinator by its own saved state. */
 static void reload_coordinator(federation *f, const caucus_key *key) {
@@ -17,6 +37,7 @@ static void reload_coordinator(federation *f, const caucus_key *key) {
     assert_int_equal(caucus_coordinator_restore(f->plan, key, state, bytes, &again), CAUCUS_OK);
     caucus_coordinator_free(f->coordinator);
     f->coordinator = again;
+    reload_parts(f, key, state, bytes);
     free(state);
 }
 

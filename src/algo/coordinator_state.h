@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* coordinator_state.h: a coordinator's state in parts, so that keeping it costs what has changed and not what there is.
+ * layer: algo
+ *
+ * What the machine holds of each client (which of its items are counted) is 8 or 16 bytes a client, and of most of them
+ * the same: they are in step. So the root holds the common values beside everything that is not a client's, and a chunk
+ * holds, of 65,536 clients, those whose values differ, with their values. While clients stay in step, and while those
+ * that are away stay away, no chunk changes although the common values move on.
+ *
+ * The root is a state as of caucus_coordinator_save() in which each array with an entry per client is one word, its
+ * common value. A chunk has for each such array, least significant byte first:
+ *   form 1
+ *   form 0, all in step:    nothing more
+ *   form 1, a list:         count 4 (1 to 4095), then count times: client - first client of the chunk 2, value 8
+ *   form 2, a bitmap:       one bit a client of the chunk, lowest bit first, in whole bytes; then a value 8 for each bit
+ * The form follows from the number of clients that differ, and entries rise: a state has one way to be written. A chunk
+ * has no hash of its own: whoever keeps it seals it with the root (store/record_chain.h). */
+#ifndef CAUCUS_ALGO_COORDINATOR_STATE_H
+#define CAUCUS_ALGO_COORDINATOR_STATE_H
+
+#include <caucus/coordinator.h>
+
+#define CAUCUS_CHUNK_CLIENTS 65536u
+
+/* Bytes that grow. Begin with = {0}; end with caucus_piece_free(), which wipes. */
+typedef struct caucus_piece {
+    uint8_t *bytes;
+    size_t size, room;
+} caucus_piece;
+/** Room for `size` bytes, which are not kept; what was there is wiped. Returns: false without memory. */
+bool caucus_piece_resize(caucus_piece *piece, size_t size);
+void caucus_piece_free(caucus_piece *piece);
+
+/** Chunks of a plan's clients. */
+uint32_t caucus_coordinator_chunks(const caucus_plan *plan);
+
+/** Save into a root and chunk[caucus_coordinator_chunks()].
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY.
+ *  Privacy: as of caucus_coordinator_save().
+ *  Cost:    O(m + d); a chunk of clients in step has a few bytes. */
+caucus_status caucus_coordinator_save_parts(const caucus_coordinator *coordinator, caucus_piece *root,
+                                            caucus_piece *chunk) CAUCUS_MUST_CHECK;
+
+/** And back. Returns: as caucus_coordinator_restore(). */
+caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const caucus_key *key, const caucus_piece *root,
+                                               const caucus_piece *chunk, uint32_t chunks,
+                                               caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+
+#endif
