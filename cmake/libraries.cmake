@@ -27,9 +27,8 @@ caucus_sources(core_sources num rng dp plan algo)
 caucus_sources(link_sources wire store link)
 caucus_sources(sim_sources data sim scenario show audit)
 caucus_sources(coordinator_sources dial net study)
-# In src/store a coordinator's store is what is called store*.c; all other files there are for everybody.
-file(GLOB store_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/store/store*.c)
-list(REMOVE_ITEM link_sources ${store_sources})
+# The store of a coordinator is the program's alone.
+caucus_sources(store_sources store/coordinator)
 list(APPEND coordinator_sources ${store_sources})
 list(APPEND link_sources ${caucus_pb_source})
 

@@ -57,7 +57,9 @@ extern "C" {
     X(E_ROLLED_BACK, "this is an older copy: later decisions have been made")                                          \
     X(E_OVER, "the run is over")                                                                                       \
     X(E_DAMAGED, "what was kept is damaged: the run cannot go on")                                                     \
-    X(E_LOST, "the state that this depends on is gone")
+    X(E_LOST, "the state that this depends on is gone")                                                                \
+    X(E_FENCED, "another coordinator has taken the run over")                                                          \
+    X(E_UNKNOWN, "whether it was done is not known")
 
 /** What became of a call. */
 typedef enum caucus_status {

@@ -12,9 +12,9 @@
  *   form 1
  *   form 0, all in step:    nothing more
  *   form 1, a list:         count 4 (1 to 4095), then count times: client - first client of the chunk 2, value 8
- *   form 2, a bitmap:       one bit a client of the chunk, lowest bit first, in whole bytes; then a value 8 for each bit
+ *   form 2, a bitmap:       one bit a client of the chunk, lowest bit first, in whole bytes; then a value 8 a bit
  * The form follows from the number of clients that differ, and entries rise: a state has one way to be written. A chunk
- * has no hash of its own: whoever keeps it seals it with the root (store/record_chain.h). */
+ * has no hash of its own: whoever keeps it seals it with the root (store/coordinator/chain.h). */
 #ifndef CAUCUS_ALGO_COORDINATOR_STATE_H
 #define CAUCUS_ALGO_COORDINATOR_STATE_H
 

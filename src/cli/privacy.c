@@ -3,8 +3,8 @@
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "show/ledger_view.h"
+#include "store/coordinator/store.h"
 #include "store/ledger_file.h"
-#include "store/store.h"
 
 #include <langinfo.h>
 #include <locale.h>

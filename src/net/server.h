@@ -13,7 +13,7 @@
 
 #include "net/refusals.h"
 #include "store/budget.h"
-#include "store/store.h"
+#include "store/coordinator/store.h"
 
 /* A line of the log. What is not known, or does not belong to it, is 0 or NULL. */
 typedef struct caucus_log_line {
@@ -27,10 +27,11 @@ typedef struct caucus_log_line {
 typedef struct caucus_server_settings {
     const caucus_plan *plan;
     uint8_t plan_hash[32];
-    caucus_key key;                          /* from the operating system, or seeded (NOT PRIVATE) */
-    const char *state_dir;                   /* --state */
-    const char *listen;                      /* host:port; port 0 = any (see caucus_server_port) */
-    uint32_t loops;                          /* 0 = one per core */
+    caucus_key key;                             /* from the operating system, or seeded (NOT PRIVATE) */
+    const char *state_dir;                      /* --state */
+    const struct caucus_store_backend *backend; /* what keeps the store; NULL: what `state_dir` names */
+    const char *listen;                         /* host:port; port 0 = any (see caucus_server_port) */
+    uint32_t loops;                             /* 0 = one per core */
     const char *cert, *key_file, *client_ca; /* PEM files; all NULL = plain TCP, refused unless `listen` is loopback */
     const char *revoked;                     /* optional file: one client index or certificate serial per line */
     uint32_t deadline_ms;                    /* a step stays open this long; 0 = until everybody has answered */

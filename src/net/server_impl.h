@@ -4,6 +4,7 @@
  *
  *    server.c         open, run, free; numbers for people
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
+ *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
  *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
@@ -85,11 +86,10 @@ struct caucus_server {
     caucus_coordinator *machine;
     caucus_ledger *ledger; /* of this run alone; part of the state */
     caucus_releases releases;
-    uint8_t *state; /* working space for a commit */
-    size_t state_room;
-    bool wipe_failed; /* and that was logged */
-    uint64_t step_ns; /* when the step in hand was opened */
-    struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
+    caucus_piece root, *chunk; /* [caucus_coordinator_chunks()]: working space for a commit */
+    bool wipe_failed;          /* and that was logged */
+    uint64_t step_ns;          /* when the step in hand was opened */
+    struct { /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint64_t selections, checks, commits;
         double epsilon_spent;
     } shown;
@@ -162,6 +162,15 @@ void caucus_step_over(caucus_server *server);
 
 /** The announcement of a serial below `committed`. */
 const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);
+
+/* server_commit.c */
+
+/** Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on.
+ *  Returns: CAUCUS_OK: it is durable; anything else: nothing of it may leave. */
+caucus_status caucus_step_commit(caucus_server *server, size_t first_line, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Keep that the run has begun. Returns: likewise. */
+caucus_status caucus_step_commit_start(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_step_commit_free(caucus_server *server);
 
 /* server_budget.c */
 

@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 
-#include "algo/wipe.h"
 #include "num/error_line.h"
 #include "plan/ledger.h"
 #include "store/clock.h"
@@ -110,36 +110,6 @@ static void give_up(caucus_server *s, caucus_status status, const caucus_error *
     atomic_store(&s->stopping, true);
 }
 
-/* Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on. */
-static caucus_status commit(caucus_server *s, size_t first_line, caucus_error *ret_error) {
-    size_t bytes = caucus_coordinator_state_bytes(s->machine), lines = caucus_ledger_count(s->ledger) - first_line;
-    if (bytes > s->state_room) {
-        uint8_t *grown = malloc(bytes);
-        if (!grown)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-        caucus_wipe_free(s->state, s->state_room);
-        s->state = grown;
-        s->state_room = bytes;
-    }
-    if (caucus_coordinator_save(s->machine, s->state, bytes) != CAUCUS_OK)
-        abort(); /* it was measured above */
-    char(*text)[CAUCUS_LEDGER_LINE_BYTES] = calloc(lines + 1, sizeof *text);
-    const char **line = calloc(lines + 1, sizeof *line);
-    caucus_status status = text && line ? CAUCUS_OK : CAUCUS_E_MEMORY;
-    for (size_t i = 0; status == CAUCUS_OK && i < lines; i++) {
-        status = caucus_ledger_line(s->ledger, first_line + i, text[i], sizeof text[i]);
-        line[i] = text[i];
-    }
-    if (status != CAUCUS_OK)
-        caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
-    else
-        status = caucus_store_commit(s->store, s->state, bytes, caucus_coordinator_announcement(s->machine), line,
-                                     lines, ret_error);
-    free(text);
-    free(line);
-    return status;
-}
-
 /* Nothing more is asked: the run is over once its last announcement can be sent. */
 static void finish(caucus_server *s) {
     s->finished_ns = caucus_clock_ns();
@@ -195,7 +165,7 @@ static void decide(caucus_server *s) {
     if (status == CAUCUS_OK && !remember(s, now))
         status = caucus_fail(&error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (status == CAUCUS_OK)
-        status = commit(s, lines, &error);
+        status = caucus_step_commit(s, lines, &error);
     if (status != CAUCUS_OK) {
         give_up(s, status, &error);
         return;
@@ -264,7 +234,7 @@ void caucus_step_over(caucus_server *s) {
 /* Announcement 0 may go out, once it is kept that it does. */
 static void start(caucus_server *s, uint32_t present) {
     caucus_error error = {0};
-    caucus_status status = caucus_store_begin(s->store, &error);
+    caucus_status status = caucus_step_commit_start(s, &error);
     if (status != CAUCUS_OK) {
         caucus_step_hold_loops(s); /* `failure` is read under theirs */
         give_up(s, status, &error);
@@ -431,7 +401,7 @@ static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
         return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
     if (!remember(s, caucus_coordinator_announcement(s->machine)))
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    return commit(s, 0, ret_error);
+    return caucus_step_commit(s, 0, ret_error);
 }
 
 typedef struct reading {
@@ -451,8 +421,9 @@ static void read_announcement(void *user, const caucus_announcement *a) {
 
 static const char no_older_copy[] = "run no older copy; a new run needs a new 'state' and its own budget";
 
-static caucus_status restore(caucus_server *s, const uint8_t *state, size_t bytes, caucus_error *ret_error) {
-    caucus_status status = caucus_coordinator_restore(s->set.plan, &s->set.key, state, bytes, &s->machine);
+static caucus_status restore(caucus_server *s, const caucus_store_state *state, caucus_error *ret_error) {
+    caucus_status status = caucus_coordinator_restore_parts(s->set.plan, &s->set.key, &state->root, state->chunk,
+                                                            state->chunks, &s->machine);
     if (status == CAUCUS_E_MEMORY)
         return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     if (status != CAUCUS_OK)
@@ -500,17 +471,19 @@ static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
 }
 
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
+    const caucus_server_settings *set = &s->set;
     caucus_status status =
-        caucus_store_open(s->set.state_dir, s->set.plan_hash, s->set.key.seeded, &s->store, ret_error);
+        set->backend ? caucus_store_open_with(set->backend, set->state_dir, set->plan_hash, set->key.seeded, &s->store,
+                                              ret_error)
+                     : caucus_store_open(set->state_dir, set->plan_hash, set->key.seeded, &s->store, ret_error);
     if (status != CAUCUS_OK)
         return status;
     caucus_store_fault(s->store, s->set.fault_commit, s->set.fault_after);
-    uint8_t *state = NULL;
-    size_t bytes = 0;
-    status = caucus_store_state(s->store, &state, &bytes, ret_error);
+    caucus_store_state state = {0};
+    status = caucus_store_load(s->store, &state, ret_error);
     if (status == CAUCUS_OK)
-        status = bytes == 0 ? begin(s, ret_error) : restore(s, state, bytes, ret_error);
-    caucus_wipe_free(state, bytes);
+        status = state.root.size == 0 ? begin(s, ret_error) : restore(s, &state, ret_error);
+    caucus_store_state_free(&state);
     sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
     if (status == CAUCUS_OK)
         status = reserve_shared(s, ret_error);
@@ -526,8 +499,8 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
 void caucus_step_close(caucus_server *s) {
     caucus_coordinator_free(s->machine);
     caucus_ledger_free(s->ledger);
+    caucus_step_commit_free(s);
     caucus_store_close(s->store);
     for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++)
         free(atomic_load(&s->history[k]));
-    caucus_wipe_free(s->state, s->state_room);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -202,4 +203,12 @@ caucus_status caucus_file_load(const char *path, size_t most, const char *what, 
     *ret = bytes;
     *ret_size = size;
     return CAUCUS_OK;
+}
+
+char *caucus_path_in(const char *dir, const char *name) {
+    size_t room = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path != NULL)
+        (void)snprintf(path, room, "%s/%s", dir, name);
+    return path;
 }

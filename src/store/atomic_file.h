@@ -53,4 +53,7 @@ bool caucus_file_is_named(int fd, const char *path);
 /** The path, or its end if it would fill an error's line. */
 const char *caucus_path_tail(const char *path);
 
+/** "DIR/NAME", to be freed; NULL without memory. */
+char *caucus_path_in(const char *dir, const char *name);
+
 #endif

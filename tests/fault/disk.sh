@@ -28,14 +28,32 @@ query = "SELECT block FROM announcement ORDER BY serial DESC LIMIT 1"
 print(sqlite3.connect(sys.argv[1]).execute(query).fetchone()[0])' "$work/$1/coordinator.db"
 }
 
+# A coordinator that finds the disk full empties its log, and goes on if that gives it room. So somebody else takes
+# every block that becomes free, until told to stop.
+fill_disk() { # fill_disk FILE
+    dd if=/dev/zero of="$1" bs=4096 2>/dev/null && bad "the disk did not fill"
+    python3 -c 'import sys, time
+with open(sys.argv[1], "ab", buffering=0) as filler:
+    while True:
+        try:
+            filler.write(bytes(4096))
+        except OSError:
+            time.sleep(0.0005)' "$1" &
+    filler=$!
+}
+stop_filling() {
+    kill "$filler" 2>/dev/null || true
+    wait "$filler" 2>/dev/null || true
+}
+
 # 1. A full disk, in the middle of a run.
 mkdir "$work/full"
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$work/full" 2>/dev/null; then
     start_coordinator full "$plan" 0 "${security[@]}"
     fixed=$port
-    join_all full "$fixed" --pace 5
+    join_all full "$fixed" --pace 30
     until_true 20 has_lines "$work/full.1.1.out" 10 || bad "full: no 10 rounds were played"
-    dd if=/dev/zero of="$work/full/filler" bs=4096 2>/dev/null && bad "full: the disk did not fill"
+    fill_disk "$work/full/filler"
     ended "$server" "full disk" 1
     grep -qE 'full|[Nn]o space' "$work/full.err" || bad "full disk: it does not say why: $(tail -n 2 "$work/full.err")"
     [ "$(grep -c 'finished' "$work/full.out")" -eq 0 ] || bad "full disk: it says it has finished"
@@ -50,6 +68,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     start_coordinator full "$plan" "$fixed" "${security[@]}"
     exit_code "$server"
     [ "$code" -eq 1 ] || bad "still full: exit code $code: $(tail -n 1 "$work/full.err")"
+    stop_filling
     rm "$work/full/filler"
     start_coordinator full "$plan" "$fixed" "${security[@]}"
     all_ended "full disk, room again"

@@ -3,6 +3,7 @@
  * may vanish and the coordinator may be killed at any commit. */
 #include "net/server_testing.h"
 #include "plan/ledger.h"
+#include "store/unsure.h" /* tests/store */
 #include "testing_settings.h"
 
 #include <inttypes.h>
@@ -589,7 +590,7 @@ static void test_killed(void **state) {
 }
 
 /* A full disk: the decision that cannot be kept is not told; with room again the run goes on as if nothing had
- * happened. */
+ * happened. No file may have a sixth page: a log that is full is emptied, a database that must grow ends the run. */
 static void test_disk_full(void **state) {
     (void)state;
     setup small = setups[0];
@@ -601,7 +602,7 @@ static void test_disk_full(void **state) {
     hall_init(&h, f.plan, SEED);
     peer *p = open_peers(f.plan, f.m);
     uint16_t port = 0;
-    pid_t child = spawn(&h, 0, false, 48 << 10, &port);
+    pid_t child = spawn(&h, 0, false, 22 << 10, &port);
     int status = follow(p, &f, &h, child, port);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     assert_false(peers_over(p, f.m));
@@ -616,10 +617,84 @@ static void test_disk_full(void **state) {
     federation_close(&f);
 }
 
+/* ---- commits of which nobody can tell whether they were made ---- */
+
+static void note_unknown(void *user, const caucus_log_line *line) {
+    if (line->level == 0 && strstr(line->text, "nothing is announced until it is"))
+        atomic_fetch_add((atomic_uint *)user, 1);
+}
+
+/* Every third change of the store has an unknown outcome, made or not by turns: found out each time, and clients hear
+ * what they hear in an undisturbed run, no serial twice (peers_equal). */
+static void test_unknown_outcomes(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SETUPS - 1; k++) {
+        federation f;
+        reference(&f, &setups[k], 5);
+        hall h;
+        atomic_uint unknown = 0;
+        hall_init(&h, f.plan, SEED);
+        h.settings.linger_ms = 60000;
+        h.settings.backend = unsure_over(&caucus_store_sqlite);
+        h.settings.log = note_unknown;
+        h.settings.log_user = &unknown;
+        unsure_every = 3;
+        hall_open(&h);
+        peer *p = open_peers(f.plan, f.m);
+        for (uint32_t i = 0; i < f.m; i++)
+            peer_connect(&p[i], &h, caucus_server_port(h.server));
+        peers_finish(p, f.m, f.plan, hashed_losses);
+        hall_wait(&h);
+        peers_equal(p, &f);
+        caucus_server_status now;
+        caucus_server_get_status(h.server, &now);
+        assert_true(now.finished);
+        assert_int_equal(now.steps_decided, f.announcements);
+        assert_int_equal(now.commits, f.announcements + 2);
+        assert_true(atomic_load(&unknown) >= f.announcements / 3);
+        close_peers(p, f.m);
+        hall_free(&h);
+        federation_close(&f);
+    }
+}
+
+/* It cannot be found out: the process ends without a word, and the next one knows. */
+static void test_unknown_to_the_end(void **state) {
+    (void)state;
+    setup small = setups[0];
+    small.rounds = 30;
+    federation f;
+    reference(&f, &small, 3);
+    hall h;
+    hall_init(&h, f.plan, SEED);
+    h.settings.loops = 1;
+    peer *p = open_peers(f.plan, f.m);
+    uint32_t ends = 0;
+    while (!peers_over(p, f.m)) {
+        assert_true(ends < 100);
+        h.settings.backend = unsure_over(&caucus_store_sqlite);
+        unsure_every = 6 + ends % 2;                  /* in the child */
+        unsure_changes = ends % 2 ? unsure_every : 0; /* by turns made and not made */
+        unsure_settles = UINT32_MAX;
+        uint16_t port = 0;
+        pid_t child = spawn(&h, 0, false, 0, &port);
+        int status = follow(p, &f, &h, child, port);
+        assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 1));
+        ends += WEXITSTATUS(status) == 1;
+    }
+    assert_true(ends >= 2);
+    peers_equal(p, &f);
+    close_peers(p, f.m);
+    hall_free(&h);
+    federation_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed), /* forks: before there are threads */
+        cmocka_unit_test(test_unknown_to_the_end),
         cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_unknown_outcomes),
         cmocka_unit_test(test_equal),
         cmocka_unit_test(test_reconnects),
         cmocka_unit_test(test_deadline),

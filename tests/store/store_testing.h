@@ -13,7 +13,7 @@
 
 #include "num/error_line.h"
 #include "plan/plan.h"
-#include "store/store.h"
+#include "store/coordinator/store.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -70,14 +70,40 @@ static inline caucus_announcement history_announcement(uint32_t k) {
     return a;
 }
 
+/* Chunk i of state k: the first changes every time, the second every fourth time, the third never. */
+#define HISTORY_CHUNKS 3
+static inline size_t history_chunk(uint32_t k, uint32_t i, uint8_t ret[700]) {
+    const uint32_t version = i == 0 ? k : i == 1 ? k / 4 : 0;
+    size_t bytes = i == 2 ? 1 : 200 + 300 * (size_t)(version % 2);
+    memset(ret, (int)(0x40 + 7 * i + version), bytes);
+    return bytes;
+}
+
+static inline caucus_piece piece_of(const uint8_t *bytes, size_t size) {
+    return (caucus_piece){.bytes = (uint8_t *)(uintptr_t)bytes, .size = size};
+}
+
+/* A state without chunks. */
+static inline caucus_status plain_commit(caucus_store *store, const void *state, size_t bytes,
+                                         const caucus_announcement *announcement, const char *const *line, size_t lines,
+                                         caucus_error *ret_error) {
+    const caucus_piece root = piece_of(state, bytes);
+    return caucus_store_commit(store, &root, NULL, 0, announcement, line, lines, ret_error);
+}
+
 /* Commit number k (from 0): what the store must hold then is known to history_expect(). */
 static inline caucus_status history_commit(caucus_store *store, uint32_t k, caucus_error *ret_error) {
-    uint8_t state[16384];
-    const char *lines[3] = {history_line[0], history_line[1], history_line[k + 2]};
-    size_t bytes = history_state(k, state);
-    caucus_announcement announcement = history_announcement(k);
-    return k == 0 ? caucus_store_commit(store, state, bytes, &announcement, lines, 3, ret_error)
-                  : caucus_store_commit(store, state, bytes, &announcement, lines + 2, 1, ret_error);
+    static uint8_t state[16384], chunk[HISTORY_CHUNKS][700]; /* they stay: an outcome may be found out later */
+    static const char *lines[3];
+    static caucus_announcement announcement;
+    lines[0] = history_line[0], lines[1] = history_line[1], lines[2] = history_line[k + 2];
+    static caucus_piece root, part[HISTORY_CHUNKS];
+    root = piece_of(state, history_state(k, state));
+    for (uint32_t i = 0; i < HISTORY_CHUNKS; i++)
+        part[i] = piece_of(chunk[i], history_chunk(k, i, chunk[i]));
+    announcement = history_announcement(k);
+    return k == 0 ? caucus_store_commit(store, &root, part, HISTORY_CHUNKS, &announcement, lines, 3, ret_error)
+                  : caucus_store_commit(store, &root, part, HISTORY_CHUNKS, &announcement, lines + 2, 1, ret_error);
 }
 
 static inline void history_expect_announcement(void *user, const caucus_announcement *got) {
@@ -107,22 +133,31 @@ static inline void history_expect_ledger(const caucus_ledger *ledger, uint32_t c
     }
 }
 
+static inline void history_expect_state(const caucus_store_state *got, uint32_t commits) {
+    uint8_t want[16384];
+    if (commits == 0) {
+        assert_int_equal(got->root.size, 0);
+        assert_int_equal(got->chunks, 0);
+        return;
+    }
+    assert_int_equal(got->root.size, history_state(commits - 1, want));
+    assert_memory_equal(got->root.bytes, want, got->root.size);
+    assert_int_equal(got->chunks, HISTORY_CHUNKS);
+    for (uint32_t i = 0; i < HISTORY_CHUNKS; i++) {
+        assert_int_equal(got->chunk[i].size, history_chunk(commits - 1, i, want));
+        assert_memory_equal(got->chunk[i].bytes, want, got->chunk[i].size);
+    }
+}
+
 /* The store must hold some prefix of the history, whole. Returns how many commits. */
 static inline uint32_t history_found(caucus_store *store) {
     uint32_t commits = 0;
-    uint8_t *state = NULL, want[16384];
-    size_t bytes = 99;
+    caucus_store_state state = {0};
     caucus_ledger *ledger = NULL;
     assert_int_equal(caucus_store_announcements(store, history_expect_announcement, &commits, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_store_state(store, &state, &bytes, NULL), CAUCUS_OK);
-    if (commits == 0) {
-        assert_int_equal(bytes, 0);
-        assert_null(state);
-    } else {
-        assert_int_equal(bytes, history_state(commits - 1, want));
-        assert_memory_equal(state, want, bytes);
-    }
-    free(state);
+    assert_int_equal(caucus_store_load(store, &state, NULL), CAUCUS_OK);
+    history_expect_state(&state, commits);
+    caucus_store_state_free(&state);
     assert_int_equal(caucus_store_ledger(store, &ledger, NULL), CAUCUS_OK);
     history_expect_ledger(ledger, commits);
     caucus_ledger_free(ledger);

@@ -62,13 +62,12 @@ static void expect_held(const char *dir, const secrets *s, bool held) {
 }
 
 static void commit_machine(caucus_store *store, const caucus_coordinator *c) {
-    size_t bytes = caucus_coordinator_state_bytes(c);
-    uint8_t *state = malloc(bytes);
-    assert_non_null(state);
-    assert_int_equal(caucus_coordinator_save(c, state, bytes), CAUCUS_OK);
-    assert_int_equal(caucus_store_commit(store, state, bytes, caucus_coordinator_announcement(c), NULL, 0, NULL),
+    caucus_piece root = {0}, chunk = {0};
+    assert_int_equal(caucus_coordinator_save_parts(c, &root, &chunk), CAUCUS_OK);
+    assert_int_equal(caucus_store_commit(store, &root, &chunk, 1, caucus_coordinator_announcement(c), NULL, 0, NULL),
                      CAUCUS_OK);
-    free(state);
+    caucus_piece_free(&root);
+    caucus_piece_free(&chunk);
 }
 
 /* ---- whole runs ---- */
@@ -156,22 +155,21 @@ static void commit_secret(caucus_store *store) {
         if (k == 0)
             memcpy(bytes + 7000, secret, sizeof secret);
         caucus_announcement a = history_announcement(k);
-        assert_int_equal(caucus_store_commit(store, bytes, sizeof bytes, &a, NULL, 0, NULL), CAUCUS_OK);
+        assert_int_equal(plain_commit(store, bytes, sizeof bytes, &a, NULL, 0, NULL), CAUCUS_OK);
     }
 }
 
 /* Both commits are there, and the secret is or is not in a file. */
 static void expect_second(caucus_store *store, const char *dir, bool held) {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
+    caucus_store_state kept = {0};
     uint32_t heard = 0;
     assert_int_equal(caucus_store_announcements(store, history_expect_announcement, &heard, NULL), CAUCUS_OK);
     assert_int_equal(heard, 2);
-    assert_int_equal(caucus_store_state(store, &bytes, &size, NULL), CAUCUS_OK);
-    assert_int_equal(size, 9000);
-    for (size_t i = 0; i < size; i++)
-        assert_int_equal(bytes[i], 'b');
-    free(bytes);
+    assert_int_equal(caucus_store_load(store, &kept, NULL), CAUCUS_OK);
+    assert_int_equal(kept.root.size, 9000);
+    for (size_t i = 0; i < kept.root.size; i++)
+        assert_int_equal(kept.root.bytes[i], 'b');
+    caucus_store_state_free(&kept);
     assert_int_equal(dir_holds(dir, secret, sizeof secret - 1) > 0, held);
 }
 
@@ -240,7 +238,7 @@ static void a_reader_in_the_way(void **state) {
     assert_non_null(strstr(error.text, "somebody reads it"));
     expect_second(store, dir, true);
     uint8_t bytes[100] = {'c'};
-    assert_int_equal(caucus_store_commit(store, bytes, sizeof bytes, &third, NULL, 0, NULL), CAUCUS_OK);
+    assert_int_equal(plain_commit(store, bytes, sizeof bytes, &third, NULL, 0, NULL), CAUCUS_OK);
     assert_int_equal(caucus_store_wipe(store, NULL), CAUCUS_E_BUSY);
     assert_int_equal(sqlite3_exec(reader, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(caucus_store_wipe(store, NULL), CAUCUS_OK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_wipe.c: nothing of an earlier state stays in a file.
+/* sqlite_wipe.c: nothing of an earlier state stays in a file.
  *
  * A state that was replaced is overwritten in the database (secure_delete), but its pages wait in SQLite's log until a
- * checkpoint empties that. caucus_store_wipe() makes one. Emptying is a truncation, which would leave the bytes in
+ * checkpoint empties that. caucus_sqlite_wipe() makes one. Emptying is a truncation, which would leave the bytes in
  * blocks that belong to no file any more; so the log is opened through a layer of ours (a copy of SQLite's own VFS with
  * one function changed) that writes zeros over whatever a truncation is about to give up.
  *
@@ -10,7 +10,7 @@
  * shared index says that the log is empty. The order matters if the machine dies in between: the log's header goes
  * first and is synced, after which no frame in it is ever believed; frames lost behind a header that is still good
  * would look like a log that ends early, with an older state in it. */
-#include "store/store_db.h"
+#include "store/coordinator/sqlite.h"
 
 #include <pthread.h>
 
@@ -82,20 +82,21 @@ static void register_vfs(void) {
     registered = sqlite3_vfs_register(&wiping, 0) == SQLITE_OK;
 }
 
-const char *caucus_store_vfs(void) {
+const char *caucus_sqlite_vfs(void) {
     (void)pthread_once(&once, register_vfs);
     return registered ? VFS_NAME : NULL;
 }
 
-caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) {
+caucus_status caucus_sqlite_wipe(caucus_store_place *place, caucus_error *ret_error) {
+    caucus_sqlite *s = (caucus_sqlite *)place;
     /* Whoever reads must not hold up the run: not now, then. */
-    (void)sqlite3_busy_timeout(store->db, 0);
-    int code = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    (void)sqlite3_busy_timeout(s->db, 0);
+    int code = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     caucus_status status = CAUCUS_OK;
     if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
-        status = caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: somebody reads it", caucus_path_tail(store->path));
+        status = caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: somebody reads it", caucus_path_tail(s->path));
     else if (code != SQLITE_OK)
-        status = caucus_store_fail(store->db, store->path, "emptying the log", ret_error);
-    (void)sqlite3_busy_timeout(store->db, CAUCUS_STORE_BUSY_MS);
+        status = caucus_sqlite_fail(s->db, s->path, "emptying the log", ret_error);
+    (void)sqlite3_busy_timeout(s->db, CAUCUS_SQLITE_BUSY_MS);
     return status;
 }

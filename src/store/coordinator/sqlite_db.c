@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_db.c: SQLite's answers in our words, and what every reader of the file asks first. */
-#include "store/store_db.h"
+/* sqlite_db.c: SQLite's answers in our words, and what every reader of the file asks first. */
+#include "store/coordinator/sqlite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing, caucus_error *ret_error) {
+caucus_status caucus_sqlite_fail(sqlite3 *db, const char *path, const char *doing, caucus_error *ret_error) {
     int code = db != NULL ? sqlite3_errcode(db) : SQLITE_NOMEM;
     const char *space = doing[0] != '\0' ? ": " : "";
     path = caucus_path_tail(path);
@@ -27,8 +27,8 @@ caucus_status caucus_store_fail(sqlite3 *db, const char *path, const char *doing
                           sqlite3_errmsg(db), sqlite3_extended_errcode(db));
 }
 
-caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret,
-                                   caucus_error *ret_error) {
+caucus_status caucus_sqlite_integer(sqlite3 *db, const char *path, const char *sql, int64_t *ret,
+                                    caucus_error *ret_error) {
     sqlite3_stmt *statement = NULL;
     caucus_status status = CAUCUS_OK;
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
@@ -37,7 +37,7 @@ caucus_status caucus_store_integer(sqlite3 *db, const char *path, const char *sq
     if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
         *ret = sqlite3_column_int64(statement, 0);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = caucus_store_fail(db, path, "reading", ret_error);
+        status = caucus_sqlite_fail(db, path, "reading", ret_error);
     sqlite3_finalize(statement);
     return status;
 }
@@ -51,7 +51,7 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
         code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (text == NULL)
-        status = caucus_store_fail(db, path, "reading", ret_error);
+        status = caucus_sqlite_fail(db, path, "reading", ret_error);
     else if (strcmp(text, "ok") != 0)
         status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (%.32s) — " CAUCUS_STORE_OVER,
                              caucus_path_tail(path), text);
@@ -59,25 +59,25 @@ static caucus_status check_whole(sqlite3 *db, const char *path, caucus_error *re
     return status;
 }
 
-caucus_status caucus_store_identify(sqlite3 *db, const char *path, bool *ret_fresh, caucus_error *ret_error) {
+caucus_status caucus_sqlite_identify(sqlite3 *db, const char *path, bool *ret_fresh, caucus_error *ret_error) {
     int64_t application = 0, version = 0, tables = 0;
-    caucus_status status = caucus_store_integer(db, path, "PRAGMA application_id", &application, ret_error);
+    caucus_status status = caucus_sqlite_integer(db, path, "PRAGMA application_id", &application, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_store_integer(db, path, "PRAGMA user_version", &version, ret_error);
+        status = caucus_sqlite_integer(db, path, "PRAGMA user_version", &version, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_store_integer(db, path, "SELECT count(*) FROM sqlite_schema", &tables, ret_error);
+        status = caucus_sqlite_integer(db, path, "SELECT count(*) FROM sqlite_schema", &tables, ret_error);
     if (status != CAUCUS_OK)
         return status;
     *ret_fresh = application == 0 && version == 0 && tables == 0;
     if (*ret_fresh)
         return CAUCUS_OK;
     path = caucus_path_tail(path);
-    if (application != CAUCUS_STORE_APPLICATION)
+    if (application != CAUCUS_SQLITE_APPLICATION)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: some other program's database — use a new directory",
                            path);
-    if (version != CAUCUS_STORE_VERSION)
+    if (version != CAUCUS_SQLITE_VERSION)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                            "%s: format %lld, this caucus reads format %d — use the version that made it", path,
-                           (long long)version, CAUCUS_STORE_VERSION);
+                           (long long)version, CAUCUS_SQLITE_VERSION);
     return check_whole(db, path, ret_error);
 }

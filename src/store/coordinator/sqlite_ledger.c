@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_ledger.c: the ledger inside the coordinator's file, for the coordinator and for people who look on. */
-#include "store/store_db.h"
+/* sqlite_ledger.c: the ledger inside the coordinator's file, for the coordinator and for people who look on. */
+#include "store/coordinator/sqlite.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
     const char *text = (const char *)sqlite3_column_text(row, 1);
     int64_t number = sqlite3_column_int64(row, 0);
     if (text == NULL && sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM)
-        return caucus_store_fail(NULL, path, "", ret_error);
+        return caucus_sqlite_fail(NULL, path, "", ret_error);
     if (text == NULL || number != expected || strlen(text) != (size_t)sqlite3_column_bytes(row, 1))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: line %lld of the ledger is missing or damaged",
                            caucus_path_tail(path), (long long)expected);
@@ -26,7 +26,7 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
                        (long long)number, why.text);
 }
 
-caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+static caucus_status read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
     sqlite3_stmt *rows = NULL;
     caucus_ledger *ledger = NULL;
     caucus_status status = CAUCUS_OK;
@@ -35,7 +35,7 @@ caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_led
         for (int64_t line = 1; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; line++)
             status = take_line(rows, path, line, &ledger, ret_error);
     if (status == CAUCUS_OK && code != SQLITE_DONE)
-        status = caucus_store_fail(db, path, "reading the ledger", ret_error);
+        status = caucus_sqlite_fail(db, path, "reading the ledger", ret_error);
     sqlite3_finalize(rows);
     if (status == CAUCUS_OK)
         *ret = ledger;
@@ -44,24 +44,25 @@ caucus_status caucus_store_read_ledger(sqlite3 *db, const char *path, caucus_led
     return status;
 }
 
-caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, caucus_error *ret_error) {
-    return caucus_store_read_ledger(store->db, store->path, ret, ret_error);
+caucus_status caucus_sqlite_ledger(caucus_store_place *place, caucus_ledger **ret, caucus_error *ret_error) {
+    const caucus_sqlite *s = (const caucus_sqlite *)place;
+    return read_ledger(s->db, s->path, ret, ret_error);
 }
 
 /* One transaction, so that a commit in between cannot be seen half; WAL lets the coordinator go on meanwhile. */
 static caucus_status read_only(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
     bool fresh = false;
-    if (sqlite3_busy_timeout(db, CAUCUS_STORE_BUSY_MS) != SQLITE_OK ||
+    if (sqlite3_busy_timeout(db, CAUCUS_SQLITE_BUSY_MS) != SQLITE_OK ||
         sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-        return caucus_store_fail(db, path, "reading", ret_error);
-    caucus_status status = caucus_store_identify(db, path, &fresh, ret_error);
+        return caucus_sqlite_fail(db, path, "reading", ret_error);
+    caucus_status status = caucus_sqlite_identify(db, path, &fresh, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (fresh) {
         *ret = NULL;
         return CAUCUS_OK;
     }
-    return caucus_store_read_ledger(db, path, ret, ret_error);
+    return read_ledger(db, path, ret, ret_error);
 }
 
 /* "file:PATH?immutable=1", PATH with what means something in a URI written as %XX. */
@@ -95,7 +96,7 @@ static caucus_status read_unshared(const char *path, caucus_ledger **ret, caucus
                               : sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     if (opened != SQLITE_OK ||
         (logged && sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK))
-        status = caucus_store_fail(db, path, "opening", ret_error);
+        status = caucus_sqlite_fail(db, path, "opening", ret_error);
     else
         status = read_only(db, path, ret, ret_error);
     sqlite3_close(db);
@@ -103,8 +104,8 @@ static caucus_status read_unshared(const char *path, caucus_ledger **ret, caucus
     return status;
 }
 
-caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, caucus_error *ret_error) {
-    char *path = caucus_store_join(dir, CAUCUS_STORE_FILE);
+caucus_status caucus_sqlite_open_ledger(const char *dir, caucus_ledger **ret, caucus_error *ret_error) {
+    char *path = caucus_path_in(dir, CAUCUS_SQLITE_FILE);
     struct stat info;
     sqlite3 *db = NULL;
     caucus_status status;
@@ -115,7 +116,7 @@ caucus_status caucus_store_open_ledger(const char *dir, caucus_ledger **ret, cau
                                   caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)),
                                   "name the directory that holds a coordinator's state");
     else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        status = caucus_store_fail(db, path, "opening", ret_error);
+        status = caucus_sqlite_fail(db, path, "opening", ret_error);
     else
         status = read_only(db, path, ret, ret_error);
     const int code = db != NULL ? sqlite3_errcode(db) : SQLITE_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_chain.c: see store_chain.h. */
-#include "store/store_chain.h"
+/* chain.c: see chain.h. */
+#include "store/coordinator/chain.h"
 
 #include <sodium.h>
 
@@ -35,14 +35,24 @@ void caucus_chain_add(uint8_t chain[CAUCUS_CHAIN_BYTES], const caucus_announceme
     (void)crypto_hash_sha256_final(&hash, chain);
 }
 
-void caucus_chain_seal(const uint8_t chain[CAUCUS_CHAIN_BYTES], uint64_t ledger_lines, const uint8_t *state,
-                       size_t bytes, uint8_t ret[CAUCUS_CHAIN_BYTES]) {
-    uint8_t lines[8];
-    (void)caucus_le_put(lines, ledger_lines, sizeof lines);
+void caucus_chain_seal(const uint8_t chain[CAUCUS_CHAIN_BYTES], const caucus_store_row *row,
+                       const uint8_t root_hash[CAUCUS_CHAIN_BYTES], const uint8_t (*chunk_hash)[CAUCUS_CHAIN_BYTES],
+                       uint8_t ret[CAUCUS_CHAIN_BYTES]) {
+    static const uint8_t what[] = "caucus store 1";
+    uint8_t fields[30], *to = fields;
+    to = caucus_le_put(to, row->seeded, 1);
+    to = caucus_le_put(to, row->begun, 1);
+    to = caucus_le_put(to, row->term, 8);
+    to = caucus_le_put(to, row->announcements, 8);
+    to = caucus_le_put(to, row->lines, 8);
+    to = caucus_le_put(to, row->chunks, 4);
     crypto_hash_sha256_state hash;
     (void)crypto_hash_sha256_init(&hash);
+    (void)crypto_hash_sha256_update(&hash, what, sizeof what - 1);
     (void)crypto_hash_sha256_update(&hash, chain, CAUCUS_CHAIN_BYTES);
-    (void)crypto_hash_sha256_update(&hash, lines, sizeof lines);
-    (void)crypto_hash_sha256_update(&hash, state, bytes);
+    (void)crypto_hash_sha256_update(&hash, fields, (unsigned long long)(to - fields));
+    (void)crypto_hash_sha256_update(&hash, root_hash, CAUCUS_CHAIN_BYTES);
+    for (uint32_t i = 0; i < row->chunks; i++)
+        (void)crypto_hash_sha256_update(&hash, chunk_hash[i], CAUCUS_CHAIN_BYTES);
     (void)crypto_hash_sha256_final(&hash, ret);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_mark.c: see store_mark.h. */
-#include "store/store_mark.h"
+/* mark.c: see mark.h. */
+#include "store/coordinator/mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +13,13 @@
 
 #include "num/little_endian.h"
 #include "store/atomic_file.h"
-#include "store/store_db.h"
+#include "store/coordinator/backend.h"
 
 #define PLACES 2
 #define PLACE_BYTES 256
-#define SUMMED_BYTES 88
+#define SUMMED_BYTES 96
 #define USED_BYTES (SUMMED_BYTES + crypto_hash_sha256_BYTES)
-#define FORMAT 1
+#define FORMAT 2
 
 static const uint8_t magic[8] = {'C', 'A', 'U', 'C', 'm', 'a', 'r', 'k'};
 
@@ -35,6 +35,7 @@ static void pack(const caucus_commit_mark *mark, uint8_t place[PLACE_BYTES]) {
     memcpy(place + 16, mark->plan, sizeof mark->plan);
     (void)caucus_le_put(place + 48, mark->count, 8);
     memcpy(place + 56, mark->chain, sizeof mark->chain);
+    (void)caucus_le_put(place + 88, mark->term, 8);
     (void)crypto_hash_sha256(place + SUMMED_BYTES, place, SUMMED_BYTES);
 }
 
@@ -48,6 +49,7 @@ static bool unpack(const uint8_t place[PLACE_BYTES], caucus_commit_mark *ret) {
     memcpy(ret->plan, place + 16, sizeof ret->plan);
     ret->count = caucus_le_get(place + 48, 8);
     memcpy(ret->chain, place + 56, sizeof ret->chain);
+    ret->term = caucus_le_get(place + 88, 8);
     return true;
 }
 
@@ -60,7 +62,8 @@ static caucus_status read_places(caucus_commit_mark *mark, const uint8_t plan_ha
     bool any = false;
     for (int i = 0; i < PLACES; i++) {
         caucus_commit_mark one = *mark;
-        if (!unpack(bytes + (ptrdiff_t)i * PLACE_BYTES, &one) || (any && one.count <= mark->count))
+        if (!unpack(bytes + (ptrdiff_t)i * PLACE_BYTES, &one) ||
+            (any && (one.count < mark->count || (one.count == mark->count && one.term <= mark->term))))
             continue;
         *mark = one;
         any = true;
@@ -86,8 +89,8 @@ static caucus_status create(const caucus_commit_mark *mark, caucus_error *ret_er
 }
 
 caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], const uint8_t chain[CAUCUS_CHAIN_BYTES],
-                               caucus_commit_mark *ret, bool *ret_found, caucus_error *ret_error) {
-    caucus_commit_mark mark = {.fd = -1, .path = caucus_store_join(dir, CAUCUS_MARK_FILE)};
+                               bool fresh, caucus_commit_mark *ret, caucus_error *ret_error) {
+    caucus_commit_mark mark = {.fd = -1, .path = caucus_path_in(dir, CAUCUS_MARK_FILE)};
     if (mark.path == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     memcpy(mark.plan, plan_hash, sizeof mark.plan);
@@ -97,6 +100,11 @@ caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], con
     const bool found = lstat(mark.path, &info) == 0;
     if (!found && errno != ENOENT)
         status = fail_io(mark.path, ret_error);
+    if (status == CAUCUS_OK && !found && !fresh)
+        status = caucus_fail(
+            ret_error, CAUCUS_E_ROLLED_BACK, "",
+            "%s: the file 'mark' is gone, so nobody can tell whether this is the latest state — " CAUCUS_STORE_OVER,
+            caucus_path_tail(dir));
     if (status == CAUCUS_OK && !found)
         status = create(&mark, ret_error);
     if (status == CAUCUS_OK && (mark.fd = open(mark.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
@@ -108,15 +116,15 @@ caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], con
         return status;
     }
     *ret = mark;
-    *ret_found = found;
     return CAUCUS_OK;
 }
 
-caucus_status caucus_mark_write(caucus_commit_mark *mark, uint64_t count, const uint8_t chain[CAUCUS_CHAIN_BYTES],
-                                caucus_error *ret_error) {
+caucus_status caucus_mark_write(caucus_commit_mark *mark, uint64_t count, uint64_t term,
+                                const uint8_t chain[CAUCUS_CHAIN_BYTES], caucus_error *ret_error) {
     uint8_t place[PLACE_BYTES];
     caucus_commit_mark next = *mark;
     next.count = count;
+    next.term = term;
     memcpy(next.chain, chain, sizeof next.chain);
     pack(&next, place);
     const off_t at = (off_t)(count % PLACES) * PLACE_BYTES;

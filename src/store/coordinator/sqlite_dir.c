@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_dir.c: the coordinator's directory: who may read it, and who has it now.
+/* sqlite_dir.c: the coordinator's directory: who may read it, and who has it now.
  *
  * The state holds sums and thresholds that are not private, so whatever we create is for the owner alone, whatever the
  * umask. Two locks keep a second coordinator out, and both end with the process, however that ends: an flock on the
  * directory itself, which nobody can take away while the state stays where it is, and one on DIR/lock, for file systems
  * that lock no directory and for programs of older versions. Whoever removes DIR/lock opens nothing. The number of the
  * process stands in that file only to help people; nothing is decided by it. */
-#include "store/store_db.h"
+#include "store/coordinator/sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-char *caucus_store_join(const char *dir, const char *name) {
-    size_t room = strlen(dir) + strlen(name) + 2;
-    char *path = malloc(room);
-    if (path != NULL)
-        (void)snprintf(path, room, "%s/%s", dir, name);
-    return path;
-}
 
 static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
     return caucus_fail_hint(ret_error,
@@ -67,7 +59,7 @@ static int open_private(const char *path) {
     return -1;
 }
 
-caucus_status caucus_store_touch(const char *path, caucus_error *ret_error) {
+caucus_status caucus_sqlite_touch(const char *path, caucus_error *ret_error) {
     errno = 0;
     int fd = open_private(path);
     if (fd < 0)
@@ -126,11 +118,11 @@ static caucus_status lock_dir(const char *dir, const char *path, int *ret_fd, ca
     return CAUCUS_OK;
 }
 
-caucus_status caucus_store_take_dir(const char *dir, int *ret_dir, int *ret_lock, caucus_error *ret_error) {
+caucus_status caucus_sqlite_take_dir(const char *dir, int *ret_dir, int *ret_lock, caucus_error *ret_error) {
     caucus_status status = make_dir(dir, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    char *path = caucus_store_join(dir, "lock");
+    char *path = caucus_path_in(dir, "lock");
     if (path == NULL)
         return no_memory(ret_error);
     int fd = -1;
@@ -145,9 +137,9 @@ caucus_status caucus_store_take_dir(const char *dir, int *ret_dir, int *ret_lock
     return status;
 }
 
-bool caucus_store_exists(const char *dir) {
+bool caucus_sqlite_exists(const char *dir) {
     struct stat info;
-    char *path = caucus_store_join(dir, CAUCUS_STORE_FILE);
+    char *path = caucus_path_in(dir, CAUCUS_SQLITE_FILE);
     const bool there = path != NULL && stat(path, &info) == 0 && info.st_size > 0;
     free(path);
     return there;

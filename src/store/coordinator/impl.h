@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* impl.h: what store.c and commit.c share.
+ * layer: store */
+#ifndef CAUCUS_STORE_COORDINATOR_IMPL_H
+#define CAUCUS_STORE_COORDINATOR_IMPL_H
+
+#include "store/coordinator/chain.h"
+
+/* A store in short: enough to seal it. */
+typedef struct caucus_store_summary {
+    caucus_store_row row;
+    uint8_t chain[CAUCUS_CHAIN_BYTES]; /* over the announcements */
+    uint8_t root_hash[CAUCUS_CHAIN_BYTES];
+    uint8_t (*chunk_hash)[CAUCUS_CHAIN_BYTES]; /* [room] */
+    uint32_t room;
+} caucus_store_summary;
+
+struct caucus_store {
+    const caucus_store_backend *backend;
+    caucus_store_place *at;
+    bool open;
+    caucus_commit_mark mark;
+    caucus_store_summary now;  /* as committed */
+    caucus_store_summary then; /* as it is being committed, or may be: `unsure` */
+    bool unsure;
+    uint64_t raises;          /* of the term, while settling, whose outcome is not known either */
+    bool *changed;            /* [now.room]: chunks of the commit in hand */
+    uint64_t chunks_changing; /* of them */
+    uint64_t commits, chunks_written;
+    uint64_t fault_at;
+    bool fault_after;
+};
+
+/* Room for so many chunks; false without memory. */
+bool caucus_store_room(caucus_store_summary *summary, uint32_t chunks);
+void caucus_store_hash(const caucus_piece *piece, uint8_t ret[CAUCUS_CHAIN_BYTES]);
+void caucus_store_seal(const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]);
+
+/* Write the mark of `now`. */
+caucus_status caucus_store_mark(caucus_store *r, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/* Raise the term, if nothing has moved since `now` was read. */
+caucus_status caucus_store_take(caucus_store *r, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif

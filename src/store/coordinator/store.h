@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.h: what a coordinator must never forget, whatever keeps it.
+ * layer: store
+ *
+ * One commit holds a decision whole: the machine's state, the announcement that says it, and the ledger's lines. It
+ * returns only when that is durable; no byte that depends on the decision may leave before.
+ *
+ * Three rules make this safe with any backend (backend.h):
+ *  - Term. Who opens a store raises its term, in a commit of its own, and every later commit is made only if the term
+ *    is still that one and the last announcement is the one it follows. So whoever was there before can commit no more,
+ *    also if it is still running and believes that it is alone.
+ *  - Unknown outcome. A commit is done, or it is not, or nobody can tell: the disk failed while it synced, the
+ *    connection broke after the commit was sent. Then nothing is announced, and nothing else is committed, until
+ *    caucus_store_settle() has found out.
+ *  - Rollback. Beside the store a file of its own (mark.h) says how far it has come; what the store holds is
+ *    sealed with the hash chain over all announcements (chain.h). A store behind its mark, or one whose parts
+ *    do not belong together, is refused. */
+#ifndef CAUCUS_STORE_COORDINATOR_STORE_H
+#define CAUCUS_STORE_COORDINATOR_STORE_H
+
+#include <caucus/ledger.h>
+#include <caucus/message.h>
+
+#include "algo/coordinator_state.h"
+
+typedef struct caucus_store caucus_store;
+struct caucus_store_backend;
+
+/** Open or create. `where` names a directory: SQLite in DIR/coordinator.db, mode 0600 in a directory of mode 0700.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_CONFLICT (a private run
+ *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH
+ *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_UNKNOWN, CAUCUS_E_DAMAGED (damaged),
+ *           CAUCUS_E_ROLLED_BACK (it holds fewer announcements than were made: an older copy, or a log that is damaged
+ *           or gone), CAUCUS_E_FORMAT (not a store, or one of another version). */
+caucus_status caucus_store_open(const char *where, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The same with a backend that was chosen by the caller. */
+caucus_status caucus_store_open_with(const struct caucus_store_backend *backend, const char *where,
+                                     const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_store_close(caucus_store *store);
+/** Is there a store already? */
+bool caucus_store_exists(const char *where);
+
+/* The latest committed state of the machine. */
+typedef struct caucus_store_state {
+    caucus_piece root; /* size 0: none yet */
+    caucus_piece *chunk;
+    uint32_t chunks;
+} caucus_store_state;
+/** Free it with caucus_store_state_free(), which wipes. */
+caucus_status caucus_store_load(caucus_store *store, caucus_store_state *ret,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_store_state_free(caucus_store_state *state);
+
+/** Every announcement committed, in order of its serial (0, 1, 2, ... without gaps). */
+caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void *user, const caucus_announcement *),
+                                         void *user, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Commit one decision: the state in parts, its announcement, and ledger lines (text as caucus_ledger_line gives it).
+ *  In:      chunk  of all clients, as many as in every commit before; those that have not changed are not written.
+ *  Returns: CAUCUS_OK: it is durable; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: it is not, and nothing of it is:
+ *           send nothing, and either try the same commit again or end; CAUCUS_E_UNKNOWN: send nothing and settle;
+ *           CAUCUS_E_FENCED: another coordinator has taken the run over: end; CAUCUS_E_ORDER: the announcement's serial
+ *           is not the next one, or an outcome is not settled. */
+caucus_status caucus_store_commit(caucus_store *store, const caucus_piece *root, const caucus_piece *chunk,
+                                  uint32_t chunks, const caucus_announcement *announcement,
+                                  const char *const *ledger_line, size_t ledger_lines,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** After CAUCUS_E_UNKNOWN: find out what became of it. Afterwards nothing that was on its way can arrive any more.
+ *  Out:     *ret_done  whether it is committed; if not, the same may be committed again.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FENCED (as above), otherwise it is still not known: send nothing, try again or end. */
+caucus_status caucus_store_settle(caucus_store *store, bool *ret_done, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Keep that the run has begun, before announcement 0 leaves: after a restart only the store can say whether somebody
+ *  may have heard it. A commit of its own, once per run.
+ *  Returns: as caucus_store_commit(). */
+caucus_status caucus_store_begin(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+bool caucus_store_begun(const caucus_store *store);
+
+/** Leave nothing of earlier states: after a commit that ended an epoch, and at the end of the run. Never needed for
+ *  anything else to be right, so it may be late, and it may fail:
+ *  Returns: CAUCUS_OK: no file holds a byte of a state before the last commit; CAUCUS_E_BUSY: somebody reads the store
+ *           at this moment; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: as said. Whatever was committed is there as
+ *           before; try again after the next commit. Closing and opening do the same. */
+caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy) goes through
+ *  caucus_store_open_ledger, which needs no lock. */
+caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret,
+                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** The term of this process: every coordinator that opens the store has a higher one than those before it. */
+uint64_t caucus_store_term(const caucus_store *store);
+/** Commits so far by this process, and the chunks they wrote, for metrics and tests. */
+uint64_t caucus_store_commits(const caucus_store *store);
+uint64_t caucus_store_chunks_written(const caucus_store *store);
+
+/** Test hook: kill -9 this process at commit number n (from 1), before or after it is made. n = 0: never. */
+void caucus_store_fault(caucus_store *store, uint64_t n, bool after);
+
+#endif
