@@ -3,6 +3,9 @@
 # a staged or moved copy works.
 include(CMakePackageConfigHelpers)
 install(TARGETS caucus RUNTIME)
+if(MPI_FOUND)
+    install(TARGETS caucus-mpi RUNTIME)
+endif()
 install(TARGETS caucus-static caucus-link-static caucus-sim-static ARCHIVE)
 install(TARGETS caucus-shared caucus-link-shared caucus-sim-shared LIBRARY)
 install(DIRECTORY include/caucus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

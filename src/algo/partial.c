@@ -48,6 +48,30 @@ uint32_t caucus_partial_answered(const caucus_partial *p) {
     return p->answered;
 }
 
+size_t caucus_partial_numbers(const caucus_partial *p) {
+    return 2 + (p->filled ? (size_t)p->experts * (p->votes ? 2 : 1) : 0);
+}
+
+void caucus_partial_copy_out(const caucus_partial *p, int64_t *ret) {
+    ret[0] = p->q;
+    ret[1] = p->answered;
+    for (size_t y = 0; p->filled && y < p->experts; y++) {
+        ret[2 + y] = p->sum[y];
+        if (p->votes)
+            ret[2 + p->experts + y] = p->votes[y];
+    }
+}
+
+void caucus_partial_replace(caucus_partial *p, const int64_t *value) {
+    p->q = value[0];
+    p->answered = (uint32_t)value[1];
+    for (size_t y = 0; p->filled && y < p->experts; y++) {
+        p->sum[y] = value[2 + y];
+        if (p->votes)
+            p->votes[y] = (uint32_t)value[2 + p->experts + y];
+    }
+}
+
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p) {
     /* The threshold refuses cost of another expert or epoch (docs/PRIVACY.md, "Lemma AT"). */
     if (p->q != 0 && caucus_threshold_add(&c->threshold, p->epoch, p->expert, p->q) != CAUCUS_OK)

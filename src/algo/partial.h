@@ -24,4 +24,12 @@ struct caucus_partial {
     uint32_t expert;
 };
 
+/** What a partial has counted, as numbers that can be added to those of other processes whose clients answer the same
+ *  announcement in the same way (sim/trial.c): cost, answers and, once vectors or votes are in it, all of them. The
+ *  last replaces what is in it by their sum.
+ *  Out:     ret [caucus_partial_numbers(p)]. */
+size_t caucus_partial_numbers(const caucus_partial *p);
+void caucus_partial_copy_out(const caucus_partial *p, int64_t *ret);
+void caucus_partial_replace(caucus_partial *p, const int64_t *value);
+
 #endif

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* One half of an audit: chunks of runs of both worlds, taken from a counter by any thread. */
 typedef struct half {
@@ -52,12 +51,12 @@ static void *work(void *argument) {
     double value[CAUCUS_AUDIT_CHUNK];
     uint32_t chunks = chunks_of(h->runs);
     for (;;) {
-        uint32_t number = atomic_fetch_add(&h->next, 1);
+        uint64_t number = caucus_ranks_deal(h->options->ranks, atomic_fetch_add(&h->next, 1));
         bool stopped = h->options->stop != NULL && *h->options->stop;
-        if (number >= 2 * chunks || stopped || atomic_load(&h->failed) != CAUCUS_OK)
+        if (number >= 2 * (uint64_t)chunks || stopped || atomic_load(&h->failed) != CAUCUS_OK)
             return NULL;
         unsigned world = number % 2;
-        uint64_t first = (uint64_t)(number / 2) * CAUCUS_AUDIT_CHUNK, left = h->runs - first;
+        uint64_t first = number / 2 * CAUCUS_AUDIT_CHUNK, left = h->runs - first;
         size_t count = left < CAUCUS_AUDIT_CHUNK ? (size_t)left : CAUCUS_AUDIT_CHUNK;
         caucus_status status = h->audit->family->draw(h->self, world, &h->key[world], first, count, value);
         if (status != CAUCUS_OK) { /* the other threads find out before their next chunk */
@@ -68,17 +67,42 @@ static void *work(void *argument) {
         uint32_t done = atomic_fetch_add(&h->done, 1) + 1;
         if (h->options->progress != NULL) {
             pthread_mutex_lock(&h->lock);
-            h->options->progress(h->options->progress_user, h->done_before + done, 4 * chunks);
+            /* the other ranks are about as far as this one */
+            uint64_t all = caucus_ranks_deal(h->options->ranks, done);
+            all = all < 2 * (uint64_t)chunks ? all : 2 * (uint64_t)chunks;
+            h->options->progress(h->options->progress_user, h->done_before + all, 4 * (uint64_t)chunks);
             pthread_mutex_unlock(&h->lock);
         }
     }
 }
 
+/* What the ranks have counted, as the sum of all. Real statistics have their place by number and are 0 in the ranks
+ * that did not draw them, so that their sum as integers is the very bits of the one that did.
+ * Returns: CAUCUS_OK, CAUCUS_E_STOPPED, CAUCUS_E_MEMORY: the same in every rank. */
+static caucus_status add_over_ranks(half *h, caucus_status failed, uint64_t *done) {
+    const caucus_ranks *ranks = h->options->ranks;
+    int64_t number[] = {(int64_t)*done, failed != CAUCUS_OK, (int64_t)h->hits[0], (int64_t)h->hits[1]};
+    if (ranks == NULL)
+        return failed;
+    if (ranks->sum(number, sizeof number / sizeof number[0]) != CAUCUS_OK)
+        return CAUCUS_E_STOPPED;
+    if (number[1] > 0)
+        return failed != CAUCUS_OK ? failed : CAUCUS_E_MEMORY;
+    *done = (uint64_t)number[0];
+    for (unsigned w = 0; w < 2; w++) {
+        h->hits[w] = (uint64_t)number[2 + w];
+        if (h->count[w] != NULL && ranks->sum((int64_t *)h->count[w], h->audit->cells) != CAUCUS_OK)
+            return CAUCUS_E_STOPPED;
+        if (h->value[w] != NULL && ranks->sum((int64_t *)h->value[w], h->runs) != CAUCUS_OK)
+            return CAUCUS_E_STOPPED;
+    }
+    return CAUCUS_OK;
+}
+
 /* Both worlds, on all threads; this one takes part. Fewer threads than asked is only slower.
  * Returns: CAUCUS_OK, CAUCUS_E_STOPPED, CAUCUS_E_MEMORY. */
 static caucus_status run_half(half *h) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t threads = h->options->threads > 0 ? h->options->threads : cores > 0 ? (uint32_t)cores : 1, started = 0;
+    uint32_t threads = caucus_ranks_threads(h->options->ranks, h->options->threads), started = 0;
     pthread_t *thread = calloc(threads, sizeof *thread);
     pthread_mutex_init(&h->lock, NULL);
     while (thread != NULL && started + 1 < threads && pthread_create(&thread[started], NULL, work, h) == 0)
@@ -88,10 +112,11 @@ static caucus_status run_half(half *h) {
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&h->lock);
     free(thread);
-    caucus_status failed = (caucus_status)atomic_load(&h->failed);
+    uint64_t done = atomic_load(&h->done);
+    caucus_status failed = add_over_ranks(h, (caucus_status)atomic_load(&h->failed), &done);
     if (failed != CAUCUS_OK)
         return failed;
-    return atomic_load(&h->done) == 2 * chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_STOPPED;
+    return done == 2 * (uint64_t)chunks_of(h->runs) ? CAUCUS_OK : CAUCUS_E_STOPPED;
 }
 
 /* The keys of a half: a function of the seed, the audit's name, the half and the world. */

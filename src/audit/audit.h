@@ -9,12 +9,14 @@
  * above the claim proves the claim false. A bound below it proves nothing, so each audit uses a worst case for which
  * it comes close, and has a broken twin that must be caught.
  *
- * Runs are seeded: run i of world w of an audit has the same bits for any number of threads. */
+ * Runs are seeded: run i of world w of an audit has the same bits for any number of threads and ranks. */
 #ifndef CAUCUS_AUDIT_AUDIT_H
 #define CAUCUS_AUDIT_AUDIT_H
 
 #include <caucus/rng.h>
 #include <stdio.h>
+
+#include "sim/ranks.h"
 
 /* Runs drawn at once, from one stream or one key each; part of what fixes the bits. */
 #define CAUCUS_AUDIT_CHUNK 1024
@@ -56,6 +58,7 @@ typedef struct caucus_audit_options {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop;
+    const caucus_ranks *ranks; /* processes that run it together, each its chunks; NULL: this one is alone */
 } caucus_audit_options;
 
 typedef struct caucus_audit_result {
@@ -72,7 +75,7 @@ typedef struct caucus_audit_result {
 } caucus_audit_result;
 
 /** Run one audit.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED, or why its plan could not be made. */
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_STOPPED, or why its plan could not be made; the same in every rank. */
 caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_options *options, caucus_audit_result *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

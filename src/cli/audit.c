@@ -6,6 +6,7 @@
 #include "audit/audit.h"
 #include "cli/complain.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
@@ -273,8 +274,8 @@ static int report(const audit *a, const caucus_audit_result *result, size_t coun
     for (size_t i = 0; i < count; i++)
         pass = pass && result[i].pass;
     if (count < asked)
-        fprintf(stderr, "caucus audit: stopped after %zu of %zu audits%s\n", count, asked,
-                a->out != NULL ? "; nothing was written" : "");
+        fprintf(stderr, "caucus audit: %sstopped after %zu of %zu audits%s\n", caucus_cli_gone(a->run.ranks), count,
+                asked, a->out != NULL ? "; nothing was written" : "");
     else if (a->out != NULL)
         fprintf(stderr, "caucus audit: see %s/audit.html\n", a->out);
     return pass ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
@@ -293,9 +294,11 @@ static int run_table(audit *a) {
         asked += chosen[i];
         width = chosen[i] && (int)strlen(table[i].name) > width ? (int)strlen(table[i].name) : width;
     }
-    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count && !caucus_stopped(); i++) {
+    for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count; i++) {
         if (!chosen[i])
             continue;
+        if (caucus_ranks_any(a->run.ranks, caucus_stopped()))
+            break;
         caucus_progress progress;
         caucus_progress_begin(&progress, table[i].name, width);
         a->run.progress_user = &progress;
@@ -303,7 +306,9 @@ static int run_table(audit *a) {
         caucus_progress_end(&progress);
         done += status == CAUCUS_OK;
     }
-    if (code == 0 && (status == CAUCUS_OK || status == CAUCUS_E_STOPPED))
+    if (code == 0 && !caucus_ranks_first(a->run.ranks))
+        code = CAUCUS_RANKS_EXIT_ELSEWHERE; /* every rank has the same results; one reports them */
+    else if (code == 0 && (status == CAUCUS_OK || status == CAUCUS_E_STOPPED))
         code = report(a, result, done, asked);
     else if (code == 0)
         code = complain(status, &error);
@@ -320,6 +325,11 @@ static int run_outside(audit *a) {
                     options[i].name);
             return CAUCUS_EXIT_USAGE;
         }
+    if (a->run.ranks != NULL) {
+        fprintf(stderr, "caucus audit: --command: the program is started by one process, not %u — without mpirun\n",
+                a->run.ranks->size);
+        return CAUCUS_EXIT_USAGE;
+    }
     if (a->given[QUICK] || a->given[ONLY] || a->given[SEED] || a->given[THREADS]) {
         fputs("caucus audit: --quick, --only, --seed and --threads have no meaning for --command\n", stderr);
         return CAUCUS_EXIT_USAGE;
@@ -376,9 +386,13 @@ static int run(audit *a, int argc, char **argv) {
         }
     bool made = false;
     caucus_error error = {0};
-    caucus_status status = a->out != NULL ? caucus_out_dir_make(a->out, &made, &error) : CAUCUS_OK;
-    if (status != CAUCUS_OK) /* before minutes of work, not after */
-        return complain(status, &error);
+    if (a->out != NULL && caucus_ranks_first(a->run.ranks)) { /* before minutes of work, not after */
+        caucus_status status = caucus_out_dir_make(a->out, &made, &error);
+        code = status != CAUCUS_OK ? complain(status, &error) : 0;
+    }
+    code = caucus_cli_share_code(a->run.ranks, code);
+    if (code != 0)
+        return code;
     caucus_stop_on_signals();
     code = a->given[COMMAND] ? run_outside(a) : run_table(a);
     if (made && code != CAUCUS_EXIT_DONE)
@@ -390,7 +404,8 @@ int caucus_cli_audit(int argc, char **argv) {
     audit a = {.run = {.seed = 1,
                        .confidence = CAUCUS_AUDIT_CONFIDENCE,
                        .progress = caucus_progress_update,
-                       .stop = &caucus_stop},
+                       .stop = &caucus_stop,
+                       .ranks = caucus_ranks_here()},
                .outside = {.timeout = 10}};
     int code = run(&a, argc, argv);
     if (code == CAUCUS_OPTIONS_HELP) {

@@ -4,7 +4,10 @@
  * Exit codes: see exit_codes.h. An error is one line that names the fix. */
 #include "cli/clean_stderr.h"
 #include "cli/exit_codes.h"
+#include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
+#include "mpi/here.h"
 #include "scenario/nearest.h"
 
 #include <caucus/version.h>
@@ -14,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERB_ENTRY(name, group, line) {#name, group, line, caucus_cli_##name},
-static const caucus_verb verbs[] = {CAUCUS_VERB_LIST(VERB_ENTRY){NULL, NULL, NULL, NULL}};
+#define VERB_ENTRY(name, group, ranks, line) {#name, group, line, ranks, caucus_cli_##name},
+static const caucus_verb verbs[] = {CAUCUS_VERB_LIST(VERB_ENTRY){NULL, NULL, NULL, false, NULL}};
 
 static void print_overview(FILE *out) {
     fputs("caucus: pick the best of d experts for a fleet, online, with differential privacy\n\n", out);
@@ -40,8 +43,6 @@ static const char *first_words(const void *user, size_t i) {
 static const char *nearest(const char *word) {
     if (strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return "--help";
-    if (strcmp(word, "version") == 0)
-        return "--version";
     return caucus_nearest(word, first_words, NULL);
 }
 
@@ -75,19 +76,37 @@ static void hold_standard_streams(void) {
         (void)close(fd);
 }
 
-int main(int argc, char **argv) {
-    hold_standard_streams();
-    caucus_clean_stderr();
+/* A verb, in every rank. */
+static int run_verb(const caucus_verb *verb, int argc, char **argv) {
+    const caucus_ranks *ranks = caucus_ranks_here();
+    if (ranks != NULL && !verb->ranks) {
+        fprintf(stderr, "caucus: %s is one process, not %u — mpirun is for simulate, reproduce and audit\n", verb->name,
+                ranks->size);
+        return CAUCUS_EXIT_USAGE;
+    }
+    caucus_progress_by_lines = ranks != NULL;
+    return verb->run(argc, argv);
+}
+
+static int run(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         print_overview(stdout);
-        return finish(CAUCUS_EXIT_DONE);
+        return CAUCUS_EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("caucus " CAUCUS_VERSION);
-        return finish(CAUCUS_EXIT_DONE);
+        return CAUCUS_EXIT_DONE;
     }
     for (const caucus_verb *verb = verbs; verb->name != NULL; verb++)
         if (strcmp(argv[1], verb->name) == 0)
-            return finish(verb->run(argc - 1, argv + 1));
+            return run_verb(verb, argc - 1, argv + 1);
     return unknown(argv[1]);
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    caucus_clean_stderr();
+    caucus_ranks_open(&argc, &argv, &caucus_stop);
+    int code = finish(run(argc, argv));
+    return caucus_ranks_close(code);
 }

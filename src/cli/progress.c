@@ -11,6 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Seconds between two lines where there is no bar: few in a log, enough for somebody who looks. */
+#define LINE_SECONDS 10.0
+
+bool caucus_progress_by_lines;
+
 enum { BAR = 40, BAR_LEAST = 4, COLUMNS = 80 };
 
 void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width) {
@@ -18,6 +23,8 @@ void caucus_progress_begin(caucus_progress *ret, const char *label, int label_wi
                              .label_width = label_width,
                              .start = caucus_clock_seconds(),
                              .terminal = isatty(STDERR_FILENO) == 1};
+    ret->lines = caucus_progress_by_lines && !ret->terminal;
+    ret->drawn = ret->start;
 }
 
 /* Asked each time: windows change. The last column stays free, where some terminals would wrap. */
@@ -49,9 +56,16 @@ static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double
 
 void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
     caucus_progress *p = user;
-    if (!p->terminal || total == 0)
+    if ((!p->terminal && !p->lines) || total == 0)
         return;
     double t = caucus_clock_seconds();
+    if (p->lines) {
+        if (t - p->drawn >= LINE_SECONDS) {
+            fprintf(stderr, "  %s %" PRIu64 "/%" PRIu64 "  %.0f s\n", p->label, done, total, t - p->start);
+            p->drawn = t;
+        }
+        return;
+    }
     bool last = done == total;
     if (t - p->start < 0.5 || (p->shown && !last && t - p->drawn < 0.1))
         return;

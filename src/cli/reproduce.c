@@ -5,6 +5,7 @@
  * report is put in place. The exit code is 1 if something that must hold does not. */
 #include "cli/complain.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "store/json.h"
@@ -255,35 +256,53 @@ static void print_json(const caucus_study *study, const char *out) {
     caucus_json_end(&j);
 }
 
-static int reproduce(reproduction *r) {
+/* Write the report and print what holds. Returns: the exit code. */
+static int publish(const reproduction *r, const caucus_study *study) {
     caucus_error error = {0};
-    caucus_study study = {0};
-    caucus_stop_on_signals();
-    caucus_status status = caucus_study_check(r->out, &error);
+    caucus_status status = caucus_study_write(study, r->out, &error);
     if (status != CAUCUS_OK)
         return caucus_complain("reproduce", options, status, &error);
-    status = caucus_study_run(&r->study, &study, &error);
-    caucus_progress_end(&r->progress);
-    if (status == CAUCUS_OK)
-        status = caucus_study_write(&study, r->out, &error);
-    if (status != CAUCUS_OK) {
-        caucus_study_free(&study);
-        return caucus_complain("reproduce", options, status, &error);
-    }
     if (r->json)
-        print_json(&study, r->out);
+        print_json(study, r->out);
     else
-        print_table(&study, r->out);
+        print_table(study, r->out);
     bool all = true;
-    for (uint32_t i = 0; i < study.claims; i++)
-        all = all && study.claim[i].holds;
-    caucus_study_free(&study);
+    for (uint32_t i = 0; i < study->claims; i++)
+        all = all && study->claim[i].holds;
     return all ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+}
+
+static int reproduce(reproduction *r) {
+    const caucus_ranks *ranks = r->study.ranks;
+    caucus_error error = {0};
+    caucus_study study = {0};
+    int code = 0;
+    caucus_stop_on_signals();
+    if (caucus_ranks_first(ranks)) { /* only it draws and writes */
+        caucus_status status = caucus_study_check(r->out, &error);
+        code = status == CAUCUS_OK ? 0 : caucus_complain("reproduce", options, status, &error);
+    }
+    code = caucus_cli_share_code(ranks, code);
+    if (code != 0)
+        return code;
+    caucus_status status = caucus_study_run(&r->study, &study, &error);
+    caucus_progress_end(&r->progress);
+    if (status == CAUCUS_E_STOPPED)
+        (void)caucus_fail(&error, status, "", "%sstopped", caucus_cli_gone(ranks));
+    if (status != CAUCUS_OK)
+        code = caucus_complain("reproduce", options, status, &error);
+    else if (caucus_ranks_first(ranks))
+        code = publish(r, &study);
+    else
+        code = CAUCUS_RANKS_EXIT_ELSEWHERE;
+    caucus_study_free(&study);
+    return code;
 }
 
 int caucus_cli_reproduce(int argc, char **argv) {
     reproduction r = {.out = "out/report", .study = {.seed = 1, .stop = &caucus_stop, .progress = show_progress}};
     r.study.progress_user = &r;
+    r.study.ranks = caucus_ranks_here();
     for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
         r.study.only[i] = true;
     int code = caucus_options_parse("reproduce", options, argc, argv, take, &r);

@@ -5,6 +5,7 @@
  * bar to standard error. */
 #include "cli/complain.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
@@ -20,23 +21,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two saves of what is complete, while runs follow each other. */
-#define SAVE_SECONDS 5.0
-
 static const caucus_option options[] = {
 #define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
         {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
+    {"split", "WHAT", "trials", "over several ranks (caucus-mpi): deal trials, or the clients of each trial"},
     {NULL, NULL, NULL, NULL},
 };
+
+enum { RESUME = CAUCUS_FIELD_COUNT, SPLIT, OPTIONS };
 
 typedef struct simulation {
     int argc;
     char **argv;
+    const caucus_ranks *ranks; /* NULL: alone */
     caucus_scenario scenario;
     const char *file;
-    bool resume;
+    bool resume, split_clients;
     caucus_wanted wanted;
     caucus_prepared prepared;
     caucus_unfinished *loaded; /* [prepared.count] */
@@ -102,7 +104,7 @@ static void print_help(void) {
     fputs("\nYour own data\n", stdout);
     caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
     fputs("\nRunning and results\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_TRIALS, CAUCUS_FIELD_COUNT + 1 - CAUCUS_FIELD_TRIALS);
+    caucus_options_help(options, CAUCUS_FIELD_TRIALS, OPTIONS - CAUCUS_FIELD_TRIALS);
     print_words("Algorithms", algorithm_word, algorithm_help, CAUCUS_ALGORITHM_COUNT);
     print_words("Adversaries", adversary_kind_word, adversary_kind_help, CAUCUS_ADVERSARY_COUNT);
     print_words("Trust", trust_word, trust_help, CAUCUS_TRUST_COUNT);
@@ -111,6 +113,20 @@ static void print_help(void) {
     print_words("Units of privacy", unit_word, unit_help, CAUCUS_UNIT_COUNT);
     print_words("Selections (stoch, trust coordinator)", select_word, select_help, CAUCUS_SELECT_COUNT);
     print_words("Messages (stoch, trust nobody)", message_word, message_help, CAUCUS_MESSAGE_COUNT);
+}
+
+static int take_split(simulation *s, const char *value) {
+    s->split_clients = strcmp(value, "clients") == 0;
+    if (!s->split_clients && strcmp(value, "trials") != 0) {
+        fprintf(stderr, "caucus simulate: --split %s: must be trials or clients\n", value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (s->split_clients && caucus_ranks_library() == NULL) {
+        fputs("caucus simulate: --split clients: this program is one process — mpirun -n 2 caucus-mpi simulate …\n",
+              stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    return 0;
 }
 
 static int take_option(void *user, size_t index, const char *value) {
@@ -124,7 +140,9 @@ static int take_option(void *user, size_t index, const char *value) {
         s->file = value;
         return 0;
     }
-    if (index == CAUCUS_FIELD_COUNT) {
+    if (index == SPLIT)
+        return take_split(s, value);
+    if (index == RESUME) {
         if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
             fprintf(stderr, "caucus simulate: --resume %s: must be true or false\n", value);
             return CAUCUS_EXIT_USAGE;
@@ -147,7 +165,16 @@ static int read_settings(simulation *s) {
         status = caucus_wanted_read(&s->scenario, &s->wanted, &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_resolve(&s->scenario, &s->prepared, &complaint);
-    return status == CAUCUS_OK ? 0 : complain(&complaint, status);
+    if (status != CAUCUS_OK)
+        return complain(&complaint, status);
+    for (size_t i = 0; s->split_clients && i < s->prepared.count; i++)
+        if (s->prepared.run[i].settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX) {
+            fputs("caucus simulate: --split clients: losses must be linear — convex ones are added up in floating "
+                  "point, whose sums depend on the order; use --split trials\n",
+                  stderr);
+            return CAUCUS_EXIT_USAGE;
+        }
+    return 0;
 }
 
 static void warn(const simulation *s) {
@@ -172,7 +199,7 @@ static void warn_threads(const simulation *s) {
         const caucus_run *run = &s->prepared.run[i];
         uint32_t asked = run->threads < run->trials ? run->threads : run->trials;
         uint32_t fit = caucus_run_trials_that_fit(s->prepared.plan[i]);
-        if (asked <= fit)
+        if (asked <= fit || caucus_run_splits(run, s->prepared.plan[i]))
             continue;
         fprintf(stderr,
                 "caucus simulate: --threads %u: %u trial%s of %u clients at once, to stay under %.1f GiB (results do "
@@ -267,6 +294,21 @@ static int open_files(simulation *s) {
     return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
 }
 
+/* The trials that rank 0 has loaded for a run, to the other ranks. */
+static int share_loaded(const simulation *s, caucus_unfinished *loaded) {
+    caucus_error error = {0};
+    caucus_status status = s->ranks->share(&loaded->done, sizeof loaded->done);
+    if (status == CAUCUS_OK && s->ranks->rank > 0) {
+        loaded->trial = calloc(loaded->done > 0 ? loaded->done : 1, sizeof *loaded->trial);
+        if (loaded->trial == NULL)
+            status = caucus_fail(&error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    }
+    status = caucus_ranks_agree(s->ranks, status, &error);
+    if (status == CAUCUS_OK && loaded->done > 0)
+        status = s->ranks->share(loaded->trial, loaded->done * sizeof *loaded->trial);
+    return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
+}
+
 /* Put the trials loaded before those just played: one result, as if nothing had happened. */
 static bool join_loaded(caucus_run_result *result, const caucus_unfinished *loaded, uint32_t used) {
     if (used == 0)
@@ -283,6 +325,37 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
     return true;
 }
 
+static caucus_outcome outcome_of(const simulation *s) {
+    return (caucus_outcome){s->prepared.run, s->result, s->begun};
+}
+
+static caucus_status save(const simulation *s, caucus_error *ret_error) {
+    caucus_outcome outcome = outcome_of(s);
+    return caucus_unfinished_save(s->wanted.out, s->prepared.run, s->prepared.count, &outcome, ret_error);
+}
+
+/* Fits caucus_run.keep: what is complete of the run in hand, after the runs that are done. */
+static caucus_status keep(void *user, const caucus_trial_result *trial, uint32_t done, caucus_error *ret_error) {
+    simulation *s = user;
+    caucus_run_result *now = &s->result[s->begun];
+    const caucus_unfinished *loaded = &s->loaded[s->begun];
+    uint32_t asked = s->prepared.run[s->begun].trials, used = loaded->done < asked ? loaded->done : asked;
+    caucus_trial_result *all = malloc(((size_t)used + done) * sizeof *all);
+    if (all == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (used > 0)
+        memcpy(all, loaded->trial, used * sizeof *all);
+    memcpy(all + used, trial, done * sizeof *all);
+    const caucus_run_result before = *now;
+    *now = (caucus_run_result){.trial = all, .trials = asked, .done = used + done};
+    s->begun++;
+    caucus_status status = save(s, ret_error);
+    s->begun--;
+    *now = before;
+    free(all);
+    return status;
+}
+
 static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_error *ret_error) {
     caucus_run run = s->prepared.run[i];
     uint32_t used = s->loaded[i].done < run.trials ? s->loaded[i].done : run.trials;
@@ -294,6 +367,12 @@ static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_e
     run.progress = caucus_progress_update;
     run.progress_user = &progress;
     run.stop = &caucus_stop;
+    run.ranks = s->ranks;
+    run.split_clients = s->split_clients;
+    if (s->wanted.out != NULL) {
+        run.keep = keep;
+        run.keep_user = s;
+    }
     caucus_status status = caucus_run_play(&run, s->prepared.adversary[i], &s->result[i], ret_error);
     caucus_progress_end(&progress);
     if (status == CAUCUS_OK && !join_loaded(&s->result[i], &s->loaded[i], used)) {
@@ -302,15 +381,6 @@ static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_e
     }
     s->begun += status == CAUCUS_OK;
     return status;
-}
-
-static caucus_outcome outcome_of(const simulation *s) {
-    return (caucus_outcome){s->prepared.run, s->result, s->begun};
-}
-
-static caucus_status save(const simulation *s, caucus_error *ret_error) {
-    caucus_outcome outcome = outcome_of(s);
-    return caucus_unfinished_save(s->wanted.out, s->prepared.run, s->prepared.count, &outcome, ret_error);
 }
 
 static int play(simulation *s) {
@@ -322,9 +392,11 @@ static int play(simulation *s) {
     }
     double saved = caucus_clock_seconds();
     /* After a signal the other runs still take what was loaded for them, so that nothing saved is lost. */
-    for (size_t i = 0; i < s->prepared.count && (!caucus_stopped() || s->loaded[i].done > 0); i++) {
+    for (size_t i = 0;
+         i < s->prepared.count && (!caucus_ranks_any(s->ranks, caucus_stopped()) || s->loaded[i].done > 0); i++) {
         caucus_status status = play_run(s, i, label_width, &error);
-        if (status == CAUCUS_OK && s->wanted.out != NULL && caucus_clock_seconds() - saved > SAVE_SECONDS) {
+        if (status == CAUCUS_OK && s->wanted.out != NULL && caucus_ranks_first(s->ranks) &&
+            caucus_clock_seconds() - saved > CAUCUS_RUN_KEEP_SECONDS) {
             status = save(s, &error);
             saved = caucus_clock_seconds();
         }
@@ -346,7 +418,10 @@ static bool complete(const simulation *s) {
 /* The command as it can be typed again. */
 static void print_command(const simulation *s) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
-    fputs("caucus simulate", stderr);
+    if (s->ranks != NULL)
+        fprintf(stderr, "mpirun -n %u caucus-mpi simulate", s->ranks->size);
+    else
+        fputs("caucus simulate", stderr);
     for (int i = 1; i < s->argc; i++) {
         const char *word = s->argv[i];
         if (strncmp(word, "--resume", 8) == 0)
@@ -373,8 +448,8 @@ static void say_stopped(const simulation *s) {
         done += i < s->begun ? s->result[i].done : 0;
         asked += s->prepared.run[i].trials;
     }
-    fprintf(stderr, "caucus simulate: stopped after %llu of %llu trials", (unsigned long long)done,
-            (unsigned long long)asked);
+    fprintf(stderr, "caucus simulate: %sstopped after %llu of %llu trials", caucus_cli_gone(s->ranks),
+            (unsigned long long)done, (unsigned long long)asked);
     if (s->wanted.out == NULL) {
         fputs(" — with --out DIR they are kept, and --resume goes on from there\n", stderr);
         return;
@@ -402,6 +477,8 @@ static int finish(simulation *s) {
     caucus_status status = CAUCUS_OK;
     if (s->wanted.out != NULL && !whole)
         status = save(s, &error);
+    if (status == CAUCUS_OK && !whole)
+        say_stopped(s); /* at once: whoever has stopped us may be about to kill us */
     if (s->wanted.out != NULL && status == CAUCUS_OK)
         status = caucus_out_dir_write(s->wanted.out, &outcome, &error);
     if (status != CAUCUS_OK)
@@ -409,14 +486,27 @@ static int finish(simulation *s) {
     if (s->wanted.out != NULL && whole)
         caucus_unfinished_remove(s->wanted.out);
     print_results(s);
-    if (whole)
-        return CAUCUS_EXIT_DONE;
-    say_stopped(s);
-    return CAUCUS_EXIT_FAILED;
+    return whole ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+}
+
+/* What is looked at and written before anything is played: by rank 0, for all. */
+static int prepare(simulation *s) {
+    int code = 0;
+    if (caucus_ranks_first(s->ranks)) {
+        code = load_unfinished(s);
+        if (code == 0)
+            code = reserve(s);
+        if (code == 0)
+            code = open_files(s);
+    }
+    code = caucus_cli_share_code(s->ranks, code);
+    for (size_t i = 0; code == 0 && s->ranks != NULL && i < s->prepared.count; i++)
+        code = share_loaded(s, &s->loaded[i]);
+    return code;
 }
 
 static int simulate(simulation *s) {
-    int code = read_settings(s);
+    int code = caucus_cli_agree_code(s->ranks, read_settings(s));
     if (code != 0)
         return code;
     s->loaded = calloc(s->prepared.count, sizeof *s->loaded);
@@ -426,11 +516,7 @@ static int simulate(simulation *s) {
     warn(s);
     warn_threads(s);
     caucus_stop_on_signals();
-    code = load_unfinished(s);
-    if (code == 0)
-        code = reserve(s);
-    if (code == 0)
-        code = open_files(s);
+    code = prepare(s);
     if (code == 0)
         code = play(s);
     if (code != 0) {
@@ -438,11 +524,11 @@ static int simulate(simulation *s) {
             (void)rmdir(s->wanted.out); /* only if nothing is in it */
         return code;
     }
-    return finish(s);
+    return caucus_ranks_first(s->ranks) ? finish(s) : CAUCUS_RANKS_EXIT_ELSEWHERE;
 }
 
 int caucus_cli_simulate(int argc, char **argv) {
-    simulation s = {.argc = argc, .argv = argv, .ledger = {.fd = -1}};
+    simulation s = {.argc = argc, .argv = argv, .ranks = caucus_ranks_here(), .ledger = {.fd = -1}};
     caucus_scenario_init(&s.scenario);
     int code = simulate(&s);
     if (code == CAUCUS_OPTIONS_HELP) {

@@ -7,27 +7,31 @@
 #ifndef CAUCUS_CLI_VERBS_H
 #define CAUCUS_CLI_VERBS_H
 
-/* X(name, "Group", "one line for the overview") */
+#include <stdbool.h>
+
+/* X(name, "Group", can be several processes (mpi/here.h), "one line for the overview") */
 #define CAUCUS_VERB_LIST(X)                                                                                            \
-    X(reproduce, "Try it", "the paper's experiments, as a report with figures")                                        \
-    X(up, "Try it", "a live federation on this machine, ten clients over TLS")                                         \
-    X(pick, "Try it", "one private choice from a table of scores")                                                     \
-    X(plan, "Plan", "calibrate a run: noise, budget, regret bound, bytes")                                             \
-    X(audit, "Plan", "measure whether the privacy claims hold")                                                        \
-    X(simulate, "Research", "any algorithm against any adversary or your own losses")                                  \
-    X(serve, "Run", "the coordinator of a live federation")                                                            \
-    X(join, "Run", "a client: losses in, experts out")                                                                 \
-    X(privacy, "Run", "what has been spent")                                                                           \
-    X(certify, "Run", "certificates to try things with")
+    X(reproduce, "Try it", true, "the paper's experiments, as a report with figures")                                  \
+    X(up, "Try it", false, "a live federation on this machine, ten clients over TLS")                                  \
+    X(pick, "Try it", false, "one private choice from a table of scores")                                              \
+    X(plan, "Plan", false, "calibrate a run: noise, budget, regret bound, bytes")                                      \
+    X(audit, "Plan", true, "measure whether the privacy claims hold")                                                  \
+    X(simulate, "Research", true, "any algorithm against any adversary or your own losses")                            \
+    X(serve, "Run", false, "the coordinator of a live federation")                                                     \
+    X(join, "Run", false, "a client: losses in, experts out")                                                          \
+    X(privacy, "Run", false, "what has been spent")                                                                    \
+    X(certify, "Run", false, "certificates to try things with")                                                        \
+    X(version, "Run", true, "this program's version and what is built in")
 
 typedef struct caucus_verb {
     const char *name; /* NULL ends the table */
     const char *group;
     const char *line;
+    bool ranks;
     int (*run)(int argc, char **argv);
 } caucus_verb;
 
-#define CAUCUS_VERB_PROTOTYPE(name, group, line) int caucus_cli_##name(int argc, char **argv);
+#define CAUCUS_VERB_PROTOTYPE(name, group, ranks, line) int caucus_cli_##name(int argc, char **argv);
 CAUCUS_VERB_LIST(CAUCUS_VERB_PROTOTYPE)
 #undef CAUCUS_VERB_PROTOTYPE
 

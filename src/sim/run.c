@@ -1,53 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c: trials on threads. See run.h. */
-#include "sim/run.h"
+#include "sim/run_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "algo/borrowed_rows.h"
 #include "store/clock.h"
 
-typedef struct pool {
-    const caucus_run *run;
-    const caucus_plan *plan;
-    const caucus_adversary *adversary;
-    caucus_trial_result *trial;
-    bool *complete;
-    atomic_uint next, done;
-    atomic_int failed; /* a caucus_status */
-    pthread_mutex_t progress;
-} pool;
-
-static void *work(void *argument) {
-    pool *p = argument;
-    for (;;) {
-        if ((p->run->stop && __atomic_load_n(p->run->stop, __ATOMIC_RELAXED)) || atomic_load(&p->failed) != CAUCUS_OK)
-            return NULL;
-        uint32_t number = atomic_fetch_add(&p->next, 1);
-        if (number >= p->run->trials)
-            return NULL;
-        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number,
-                                                 p->run->stop, NULL, NULL, &p->trial[number]);
-        if (status == CAUCUS_E_STOPPED)
-            return NULL; /* stopped in the middle: this trial does not count */
-        if (status != CAUCUS_OK) {
-            atomic_store(&p->failed, (int)status);
-            return NULL;
-        }
-        p->complete[number] = true;
-        uint32_t done = atomic_fetch_add(&p->done, 1) + 1;
-        if (p->run->progress) {
-            pthread_mutex_lock(&p->progress);
-            p->run->progress(p->run->progress_user, done, p->run->trials);
-            pthread_mutex_unlock(&p->progress);
-        }
+void caucus_run_fail(caucus_run_pool *p, caucus_status status, const caucus_error *error) {
+    pthread_mutex_lock(&p->lock);
+    if (atomic_load(&p->failed) == CAUCUS_OK) {
+        p->error = *error;
+        atomic_store(&p->failed, (int)status);
     }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void caucus_run_fail_trial(caucus_run_pool *p, caucus_status status) {
+    caucus_error error = {0};
+    const caucus_settings *settings = &p->plan->settings;
+    if (status == CAUCUS_E_OVERFLOW)
+        (void)caucus_fail(&error, status, "rounds",
+                          "%" PRIu64 " rounds of %u clients on a grid of %lld steps: their losses do not add up below "
+                          "2^62 (simulate fewer)",
+                          settings->rounds, settings->clients, (long long)p->plan->grid);
+    else if (status != CAUCUS_E_CHANGED)
+        (void)caucus_fail(&error, status, "clients", "no memory for %u clients with %u experts", settings->clients,
+                          settings->experts);
+    else if (caucus_adversary_whole(p->adversary, &error) == CAUCUS_OK) /* and back again since */
+        (void)caucus_fail(&error, status, "losses", "%s", caucus_status_text(status));
+    caucus_run_fail(p, status, &error);
+}
+
+void caucus_run_note(caucus_run_pool *p, uint32_t number) {
+    const caucus_run *run = p->run;
+    p->complete[number] = true;
+    p->done++;
+    while (p->whole < run->trials && p->complete[p->whole])
+        p->whole++;
+    if (run->progress)
+        run->progress(run->progress_user, p->done, run->trials);
+    if (!run->keep || !caucus_ranks_first(run->ranks) || p->done == run->trials ||
+        caucus_clock_seconds() - p->kept < CAUCUS_RUN_KEEP_SECONDS)
+        return;
+    caucus_error error = {0};
+    caucus_status status = run->keep(run->keep_user, p->trial, p->whole, &error);
+    p->kept = caucus_clock_seconds();
+    if (status != CAUCUS_OK && atomic_load(&p->failed) == CAUCUS_OK) {
+        p->error = error;
+        atomic_store(&p->failed, (int)status);
+    }
+}
+
+void *caucus_run_work(void *argument) {
+    caucus_run_pool *p = argument;
+    for (;;) {
+        if ((p->stop && __atomic_load_n(p->stop, __ATOMIC_RELAXED)) || atomic_load(&p->failed) != CAUCUS_OK)
+            break;
+        uint64_t number = caucus_ranks_deal(p->run->ranks, atomic_fetch_add(&p->next, 1));
+        if (number >= p->run->trials)
+            break;
+        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + (uint32_t)number,
+                                                 p->stop, NULL, NULL, &p->trial[number]);
+        if (status == CAUCUS_E_STOPPED)
+            break; /* stopped in the middle: this trial does not count */
+        if (status != CAUCUS_OK) {
+            caucus_run_fail_trial(p, status);
+            break;
+        }
+        pthread_mutex_lock(&p->lock);
+        if (p->finished) { /* the thread that speaks with the other ranks counts it */
+            p->finished[p->finished_count++] = (uint32_t)number;
+            pthread_cond_signal(&p->news);
+        } else {
+            caucus_run_note(p, (uint32_t)number);
+        }
+        pthread_mutex_unlock(&p->lock);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->playing--;
+    pthread_cond_signal(&p->news);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
 }
 
 uint32_t caucus_run_trials_that_fit(const caucus_plan *plan) {
@@ -56,22 +93,26 @@ uint32_t caucus_run_trials_that_fit(const caucus_plan *plan) {
     return fit == 0 ? 1 : fit > UINT32_MAX ? UINT32_MAX : (uint32_t)fit;
 }
 
-static uint32_t thread_count(const caucus_run *run, const caucus_plan *plan) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t threads = run->threads ? run->threads : cores > 0 ? (uint32_t)cores : 1;
-    uint32_t fit = caucus_run_trials_that_fit(plan);
-    threads = threads < fit ? threads : fit;
-    return threads < run->trials ? threads : run->trials;
+bool caucus_run_splits(const caucus_run *run, const caucus_plan *plan) {
+    return run->ranks && run->split_clients && plan->settings.clients >= run->ranks->size;
 }
 
-/* Run `work` on all threads; this one takes part. Fewer threads than asked is only slower. */
-static void play_all(pool *p) {
-    uint32_t threads = thread_count(p->run, p->plan);
+uint32_t caucus_run_threads(const caucus_run_pool *p) {
+    uint32_t threads = caucus_ranks_threads(p->run->ranks, p->run->threads);
+    uint32_t fit = caucus_run_trials_that_fit(p->plan);
+    threads = threads < fit ? threads : fit;
+    return threads < p->run->trials ? threads : p->run->trials;
+}
+
+/* Play on all threads; this one takes part. Fewer threads than asked is only slower. */
+static void play_all(caucus_run_pool *p) {
+    uint32_t threads = caucus_run_threads(p);
     pthread_t *thread = calloc(threads, sizeof *thread);
     uint32_t started = 0;
-    while (thread && started + 1 < threads && pthread_create(&thread[started], NULL, work, p) == 0)
+    p->playing = threads;
+    while (thread && started + 1 < threads && pthread_create(&thread[started], NULL, caucus_run_work, p) == 0)
         started++;
-    work(p);
+    caucus_run_work(p);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     free(thread);
@@ -104,34 +145,36 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
     }
     if (status == CAUCUS_OK && !shared)
         status = open_adversary(run, &plan->settings, &own, ret_error);
-    if (status != CAUCUS_OK)
-        goto out;
     ret->trial = calloc(run->trials ? run->trials : 1, sizeof *ret->trial);
     complete = calloc(run->trials ? run->trials : 1, sizeof *complete);
-    if (!ret->trial || !complete) {
+    if (status == CAUCUS_OK && (!ret->trial || !complete))
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "no memory for %u results", run->trials);
-        goto out;
-    }
-    pool p = {.run = run, .plan = plan, .adversary = shared ? shared : own, .trial = ret->trial, .complete = complete};
-    pthread_mutex_init(&p.progress, NULL);
-    play_all(&p);
-    pthread_mutex_destroy(&p.progress);
-    status = (caucus_status)atomic_load(&p.failed);
-    if (status == CAUCUS_E_CHANGED)
-        status = caucus_adversary_whole(p.adversary, ret_error);
-    else if (status == CAUCUS_E_OVERFLOW)
-        (void)caucus_fail(ret_error, status, "rounds",
-                          "%" PRIu64 " rounds of %u clients on a grid of %lld steps: their losses do not add up below "
-                          "2^62 (simulate fewer)",
-                          plan->settings.rounds, plan->settings.clients, (long long)plan->grid);
-    else if (status != CAUCUS_OK)
-        (void)caucus_fail(ret_error, status, "clients", "no memory for %u clients with %u experts",
-                          plan->settings.clients, plan->settings.experts);
+    status = caucus_ranks_agree(run->ranks, status, ret_error);
     if (status != CAUCUS_OK)
         goto out;
+    caucus_run_pool p = {.run = run,
+                         .plan = plan,
+                         .adversary = shared ? shared : own,
+                         .stop = run->stop,
+                         .trial = ret->trial,
+                         .complete = complete,
+                         .kept = start};
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.news, NULL);
+    if (run->ranks)
+        caucus_run_over_ranks(&p);
+    else
+        play_all(&p);
+    pthread_cond_destroy(&p.news);
+    pthread_mutex_destroy(&p.lock);
+    status = (caucus_status)atomic_load(&p.failed);
+    if (status != CAUCUS_OK) {
+        if (ret_error)
+            *ret_error = p.error;
+        goto out;
+    }
     ret->trials = run->trials;
-    while (ret->done < run->trials && complete[ret->done])
-        ret->done++;
+    ret->done = p.whole;
     ret->plan = plan;
     ret->made = made;
     ret->seconds = caucus_clock_seconds() - start;

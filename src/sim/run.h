@@ -3,11 +3,15 @@
  * layer: sim
  *
  * Threads take whole trials from a counter; results are stored by trial number, so they are the same bytes for any
- * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in
- * CAUCUS_RUN_BYTES. */
+ * number of threads. Each holds all clients of its trial, so no more trials run at once than fit in CAUCUS_RUN_BYTES.
+ *
+ * Over ranks (ranks.h) every process has such threads, trials are dealt to the processes by number, and in the end each
+ * of them has all results, the same bytes again. Or the clients of one trial are dealt (`split_clients`), where one
+ * process has not enough memory for all. */
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
+#include "sim/ranks.h"
 #include "sim/trial.h"
 
 typedef struct caucus_run {
@@ -22,6 +26,13 @@ typedef struct caucus_run {
     void (*progress)(void *user, uint64_t done, uint64_t trials);
     void *progress_user;
     const volatile int *stop; /* set from a signal handler to end early; NULL = never */
+    /* Called about every CAUCUS_RUN_KEEP_SECONDS as trials end, with the first `done` results, all complete: what is
+     * kept of them need not be played again. From any thread but never two at once, over ranks in rank 0 only; may be
+     * NULL. A failure ends the run. */
+    caucus_status (*keep)(void *user, const caucus_trial_result *trial, uint32_t done, caucus_error *ret_error);
+    void *keep_user;
+    const caucus_ranks *ranks; /* processes that play it together; NULL: this one is alone */
+    bool split_clients;        /* linear losses: deal the clients of each trial over the ranks, if there are enough */
 } caucus_run;
 
 typedef struct caucus_run_result {
@@ -33,15 +44,21 @@ typedef struct caucus_run_result {
     double seconds;             /* wall clock */
 } caucus_run_result;
 
+#define CAUCUS_RUN_KEEP_SECONDS 5.0
+
 /* What the clients of all trials under way may take together; one trial is always under way. */
 #define CAUCUS_RUN_BYTES ((uint64_t)3 << 29)
 
-/** Trials of a plan that may be under way at once, 1 or more. */
+/** Trials of a plan that may be under way at once in one process, 1 or more. */
 uint32_t caucus_run_trials_that_fit(const caucus_plan *plan);
+
+/** Whether the clients of each trial of this plan are dealt over the run's ranks: asked for, and a client for each. */
+bool caucus_run_splits(const caucus_run *run, const caucus_plan *plan);
 
 /** Calibrate if there is no plan, open the adversary, play.
  *  Returns: CAUCUS_OK, also when stopped early (then done < trials); the plan's and adversary's errors; the error names
- *           the field. The `adversary` argument may share an already opened one (NULL = open here). */
+ *           the field. The same in every rank. The `adversary` argument may share an already opened one (NULL = open
+ *           here). */
 caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *adversary, caucus_run_result *ret,
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_run_result_free(caucus_run_result *result);

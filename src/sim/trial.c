@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "algo/borrowed_rows.h"
+#include "algo/partial.h"
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"
@@ -20,12 +21,13 @@ typedef struct trial {
     const caucus_plan *plan;
     const caucus_adversary *adversary;
     const caucus_adversary_trial *losses;
-    bool wide; /* losses are doubles at their source */
-    uint32_t m, d;
+    bool wide;       /* losses are doubles at their source */
+    uint32_t m, d;   /* m: clients that are played here, all of them unless they are dealt over ranks */
+    uint32_t before; /* clients that earlier ranks play */
     uint64_t rounds;
     caucus_coordinator *coordinator;
     caucus_partial *partial;         /* reports of the step in hand */
-    caucus_client **client;          /* [m] */
+    caucus_client **client;          /* [m]: number before + 1 is the first */
     caucus_convex *convex;           /* convex losses only */
     float *rows;                     /* [m or 1][ahead][d] */
     double *rows64;                  /* the same for wide losses */
@@ -33,7 +35,7 @@ typedef struct trial {
     uint64_t ahead;                  /* rounds that fit */
     uint64_t made_first, made_count; /* rounds in the buffer (all clients) */
     int64_t *totals;                 /* [d]: every loss of every client, grid units */
-    int64_t *segment_totals;         /* [d]: what they were when the segment began */
+    int64_t *segment_totals;         /* [d]: what they were when the segment began, over all ranks */
     uint64_t segment;                /* the segment in hand, from 0 */
     int64_t best_of_segments;        /* summed over the segments that have ended */
     /* The clients add to it what they add to their own sums (svt, hedge): nobody adds a loss up twice. */
@@ -43,7 +45,13 @@ typedef struct trial {
     caucus_trial_result *result;
     caucus_trial_watch watch;
     void *user;
+    const volatile int *stop;
+    const caucus_ranks *ranks; /* that play the other clients; NULL: nobody does */
+    int64_t *added;            /* [2 + ADDED_FIXED + 2 d]: numbers on their way through the ranks */
 } trial;
+
+/* What goes through the ranks beside the numbers themselves: has a rank been told to stop, has its data changed? */
+#define ADDED_FIXED 2
 
 /* ceil(rounds * (k + 1) / points), whole points apart from the rest so that nothing can overflow. */
 uint64_t caucus_curve_round(uint64_t rounds, uint32_t k) {
@@ -62,6 +70,29 @@ static void close_trial(trial *t) {
     free(t->rows64);
     free(t->totals);
     free(t->segment_totals);
+    free(t->added);
+}
+
+/* Add up t->added[ADDED_FIXED ..] over the ranks. What one rank alone has noticed becomes everybody's here.
+ * Returns: CAUCUS_OK, CAUCUS_E_STOPPED, CAUCUS_E_CHANGED: the same in every rank. */
+static caucus_status add_over_ranks(trial *t, size_t count) {
+    t->added[0] = t->stop && __atomic_load_n(t->stop, __ATOMIC_RELAXED);
+    t->added[1] = caucus_adversary_whole(t->adversary, NULL) != CAUCUS_OK;
+    caucus_status status = t->ranks->sum(t->added, ADDED_FIXED + count);
+    if (status != CAUCUS_OK)
+        return CAUCUS_E_STOPPED;
+    return t->added[1] > 0 ? CAUCUS_E_CHANGED : t->added[0] > 0 ? CAUCUS_E_STOPPED : CAUCUS_OK;
+}
+
+/* Replace the numbers of the step by their sums over all ranks. */
+static caucus_status add_partial_over_ranks(trial *t) {
+    if (!t->ranks)
+        return CAUCUS_OK;
+    caucus_partial_copy_out(t->partial, t->added + ADDED_FIXED);
+    caucus_status status = add_over_ranks(t, caucus_partial_numbers(t->partial));
+    if (status == CAUCUS_OK)
+        caucus_partial_replace(t->partial, t->added + ADDED_FIXED);
+    return status;
 }
 
 static caucus_status open_clients(trial *t, const caucus_key *run) {
@@ -74,10 +105,11 @@ static caucus_status open_clients(trial *t, const caucus_key *run) {
     if (status == CAUCUS_OK && !t->client)
         status = CAUCUS_E_MEMORY;
     for (uint32_t i = 0; status == CAUCUS_OK && i < t->m; i++) {
-        caucus_key_derive(run, i + 1, &key);
-        status = caucus_client_new_shared(t->plan, i + 1, &key, t->client[0], &t->client[i]);
+        uint32_t index = t->before + i + 1;
+        caucus_key_derive(run, index, &key);
+        status = caucus_client_new_shared(t->plan, index, &key, t->client[0], &t->client[i]);
         if (status == CAUCUS_OK && t->convex)
-            caucus_convex_attach(t->convex, t->client[i], i + 1);
+            caucus_convex_attach(t->convex, t->client[i], index);
         else if (status == CAUCUS_OK && !t->wide)
             t->clients_add_totals = caucus_client_add_total(t->client[i], t->totals);
     }
@@ -102,7 +134,9 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
         t->rows64 = malloc(cells * sizeof *t->rows64);
     else
         t->rows = malloc(cells * sizeof *t->rows);
-    if (!t->totals || !t->segment_totals || !(t->rows || t->rows64 || t->convex))
+    if (t->ranks)
+        t->added = calloc(2 + ADDED_FIXED + 2 * (size_t)t->d, sizeof *t->added);
+    if (!t->totals || !t->segment_totals || !(t->rows || t->rows64 || t->convex) || (t->ranks && !t->added))
         return CAUCUS_E_MEMORY;
     return open_clients(t, &run);
 }
@@ -115,12 +149,12 @@ static void add_rows_to_totals(trial *t, size_t at, uint64_t count) {
         caucus_grid_add_rows_f32(&t->grid, t->totals, NULL, t->rows + at, t->d, count, &t->clips);
 }
 
-/* Make rows first .. first+count-1 of client i at place `at` of the buffer. */
+/* Make rows first .. first+count-1 of client before + i + 1 at place `at` of the buffer. */
 static void make_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, size_t at) {
     if (t->wide)
-        caucus_adversary_fill64(t->losses, i + 1, first, count, t->rows64 + at);
+        caucus_adversary_fill64(t->losses, t->before + i + 1, first, count, t->rows64 + at);
     else
-        caucus_adversary_fill(t->losses, i + 1, first, count, t->rows + at);
+        caucus_adversary_fill(t->losses, t->before + i + 1, first, count, t->rows + at);
 }
 
 /* Client i observes rows at place `at`. The client borrows them until caucus_client_return_rows(). */
@@ -165,34 +199,66 @@ static void make_ahead(trial *t, uint64_t first) {
         make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
 }
 
-/* Per client, of what was played so far over what `best` would have cost all clients. */
-static double regret_over(trial *t, int64_t best) {
-    return_all_rows(t);
+/* What was played so far has cost all clients, and what each expert would have: over all ranks.
+ * Out:     *ret_totals [d], until the ranks next add up.
+ * Returns: CAUCUS_OK; over ranks also CAUCUS_E_STOPPED, CAUCUS_E_CHANGED. */
+static caucus_status costs_so_far(trial *t, int64_t *ret_cost, const int64_t **ret_totals) {
     int64_t cost = 0;
+    return_all_rows(t);
     for (uint32_t i = 0; i < t->m; i++)
         cost += caucus_client_cost(t->client[i]);
+    *ret_cost = cost;
+    *ret_totals = t->totals;
+    if (!t->ranks)
+        return CAUCUS_OK;
+    t->added[ADDED_FIXED] = cost;
+    memcpy(t->added + ADDED_FIXED + 1, t->totals, t->d * sizeof *t->totals);
+    caucus_status status = add_over_ranks(t, 1 + (size_t)t->d);
+    *ret_cost = t->added[ADDED_FIXED];
+    *ret_totals = t->added + ADDED_FIXED + 1;
+    return status;
+}
+
+/* Per client, of what was played so far over what `best` would have cost all clients. */
+static double regret_over(const trial *t, int64_t cost, int64_t best) {
     double unit = (t->plan->settings.hi - t->plan->settings.lo) / (double)t->plan->grid;
-    return (double)(cost - best) * unit / (double)t->m;
+    return (double)(cost - best) * unit / (double)t->plan->settings.clients;
 }
 
-static double regret_so_far(trial *t) {
+/* Out:     *ret_segments, unless NULL: against the best expert of each segment.
+ * Returns: as costs_so_far(). */
+static caucus_status regret_so_far(trial *t, double *ret, double *ret_segments) {
+    int64_t cost = 0;
+    const int64_t *totals = NULL;
+    if (t->convex) {
+        *ret = caucus_convex_regret(t->convex);
+        if (ret_segments)
+            *ret_segments = *ret;
+        return CAUCUS_OK;
+    }
+    caucus_status status = costs_so_far(t, &cost, &totals);
+    *ret = regret_over(t, cost, caucus_vector_min_i64(totals, t->d));
+    if (ret_segments)
+        *ret_segments = regret_over(t, cost, t->best_of_segments);
+    return status;
+}
+
+/* Take the best expert of the segment that has just ended into the sum, and begin the next.
+ * Returns: as costs_so_far(). */
+static caucus_status end_segment(trial *t) {
+    int64_t best = INT64_MAX, cost = 0;
+    const int64_t *totals = NULL;
     if (t->convex)
-        return caucus_convex_regret(t->convex);
-    return_all_rows(t);
-    return regret_over(t, caucus_vector_min_i64(t->totals, t->d));
-}
-
-/* Take the best expert of the segment that has just ended into the sum, and begin the next. */
-static void end_segment(trial *t) {
-    return_all_rows(t);
-    int64_t best = INT64_MAX;
+        return CAUCUS_OK;
+    caucus_status status = costs_so_far(t, &cost, &totals);
     for (uint32_t y = 0; y < t->d; y++) {
-        const int64_t here = t->totals[y] - t->segment_totals[y];
+        const int64_t here = totals[y] - t->segment_totals[y];
         best = here < best ? here : best;
     }
     t->best_of_segments += best;
-    memcpy(t->segment_totals, t->totals, t->d * sizeof *t->totals);
+    memcpy(t->segment_totals, totals, t->d * sizeof *totals);
     t->segment++;
+    return status;
 }
 
 /* Count what the clients have moved so far: once, when they stop adding up. */
@@ -210,8 +276,8 @@ static void take_clips(trial *t) {
 static void announce(trial *t, uint64_t round) {
     caucus_trial_result *r = t->result;
     const caucus_announcement *a = caucus_coordinator_announcement(t->coordinator);
-    r->scalars_down += caucus_announcement_scalars(a) * t->m;
-    r->bytes_down += caucus_announcement_bytes(a) * t->m;
+    r->scalars_down += caucus_announcement_scalars(a) * t->plan->settings.clients;
+    r->bytes_down += caucus_announcement_bytes(a) * t->plan->settings.clients;
     for (uint32_t i = 0; i < t->m; i++)
         if (caucus_client_hear(t->client[i], a) != CAUCUS_OK)
             abort(); /* simulated messages arrive in order */
@@ -230,8 +296,9 @@ static bool decides(const trial *t) {
     return caucus_client_rounds_left(t->client[0]) > 0 || a->ask == CAUCUS_ASK_NOTHING;
 }
 
-/* All reports that are due, and the coordinator's answers, until rounds can be played again. */
-static void talk(trial *t, uint64_t round, uint32_t *expert) {
+/* All reports that are due, and the coordinator's answers, until rounds can be played again.
+ * Returns: CAUCUS_OK; over ranks also CAUCUS_E_STOPPED, CAUCUS_E_CHANGED. */
+static caucus_status talk(trial *t, uint64_t round, uint32_t *expert) {
     while (caucus_client_report(t->client[0])) {
         for (uint32_t i = 0; i < t->m; i++) {
             const caucus_report *report = caucus_client_report(t->client[i]);
@@ -240,6 +307,9 @@ static void talk(trial *t, uint64_t round, uint32_t *expert) {
             t->result->scalars_up += report->count;
             t->result->bytes_up += caucus_report_bytes(report);
         }
+        caucus_status status = add_partial_over_ranks(t);
+        if (status != CAUCUS_OK)
+            return status;
         caucus_coordinator_merge(t->coordinator, t->partial);
         if (caucus_coordinator_decide(t->coordinator) != CAUCUS_OK)
             abort();
@@ -251,16 +321,18 @@ static void talk(trial *t, uint64_t round, uint32_t *expert) {
             t->result->digest = (t->result->digest ^ (now + 1)) * 0x100000001b3u; /* FNV-1a: order matters */
         }
     }
+    return CAUCUS_OK;
 }
 
-static caucus_status play(trial *t, const volatile int *stop) {
+static caucus_status play(trial *t) {
     announce(t, 0);
     uint32_t expert = caucus_coordinator_announcement(t->coordinator)->expert;
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
     uint64_t round = 0;
     uint32_t point = 0;
     while (round < t->rounds) {
-        if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* set by a signal or another thread */
+        /* Set by a signal or another thread. Over ranks all stop where they next add up. */
+        if (!t->ranks && t->stop && __atomic_load_n(t->stop, __ATOMIC_RELAXED))
             return CAUCUS_E_STOPPED;
         uint64_t until = caucus_curve_round(t->rounds, point);
         while (point + 1 < CAUCUS_CURVE_POINTS && until == round) /* more points than rounds */
@@ -282,54 +354,105 @@ static caucus_status play(trial *t, const volatile int *stop) {
         }
         round += count;
         if (round == until) {
-            if (caucus_adversary_whole(t->adversary, NULL) != CAUCUS_OK)
+            double regret = 0;
+            if (!t->ranks && caucus_adversary_whole(t->adversary, NULL) != CAUCUS_OK)
                 return CAUCUS_E_CHANGED;
-            double regret = regret_so_far(t);
+            caucus_status status = regret_so_far(t, &regret, NULL);
+            if (status != CAUCUS_OK)
+                return status;
             for (; point < CAUCUS_CURVE_POINTS && caucus_curve_round(t->rounds, point) == round; point++)
                 t->result->curve[point] = regret;
         }
-        if (round == segment_end && !t->convex)
-            end_segment(t);
-        talk(t, round, &expert);
+        caucus_status status = round == segment_end ? end_segment(t) : CAUCUS_OK;
+        if (status == CAUCUS_OK)
+            status = talk(t, round, &expert);
+        if (status != CAUCUS_OK)
+            return status;
     }
-    t->result->regret = regret_so_far(t);
-    t->result->regret_segments = t->convex ? t->result->regret : regret_over(t, t->best_of_segments);
+    return regret_so_far(t, &t->result->regret, &t->result->regret_segments);
+}
+
+/* What the clients of this rank have sent and moved, as sums over all ranks. */
+static caucus_status add_counts_over_ranks(trial *t) {
+    caucus_trial_result *r = t->result;
+    uint64_t *const count[] = {&r->scalars_up, &r->bytes_up, &t->clips.low, &t->clips.high, &t->clips.nan};
+    const size_t counts = sizeof count / sizeof count[0];
+    if (!t->ranks)
+        return CAUCUS_OK;
+    int64_t added[sizeof count / sizeof count[0]];
+    for (size_t i = 0; i < counts; i++)
+        added[i] = (int64_t)*count[i];
+    if (t->ranks->sum(added, counts) != CAUCUS_OK)
+        return CAUCUS_E_STOPPED;
+    for (size_t i = 0; i < counts; i++)
+        *count[i] = (uint64_t)added[i];
     return CAUCUS_OK;
+}
+
+static caucus_status play_whole(trial *t, uint64_t seed, uint32_t number) {
+    caucus_trial_result *ret = t->result;
+    caucus_status status = open_trial(t, seed, number);
+    if (caucus_ranks_any(t->ranks, status != CAUCUS_OK))
+        return t->ranks && status == CAUCUS_OK ? CAUCUS_E_MEMORY : status; /* another rank's */
+    status = play(t);
+    if (status != CAUCUS_OK)
+        return status;
+    ret->selections = caucus_coordinator_selections(t->coordinator);
+    if (t->clients_add_totals || t->convex)
+        take_clips(t);
+    status = add_counts_over_ranks(t);
+    ret->clipped = t->clips.low + t->clips.high + t->clips.nan;
+    ret->nan = t->clips.nan;
+    return status;
+}
+
+static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
+    const caucus_plan *plan = t->plan;
+    caucus_adversary_trial *losses = NULL;
+    if ((caucus_u128)plan->settings.clients * plan->settings.rounds * (uint64_t)plan->grid >> 62 != 0)
+        return CAUCUS_E_OVERFLOW; /* machines add up a phase at a time, but a regret needs the whole run */
+    caucus_status status = caucus_adversary_trial_new(t->adversary, number, &losses);
+    if (caucus_ranks_any(t->ranks, status != CAUCUS_OK)) {
+        caucus_adversary_trial_free(losses);
+        return status == CAUCUS_OK ? CAUCUS_E_MEMORY : status;
+    }
+    memset(t->result, 0, sizeof *t->result);
+    t->losses = losses;
+    t->wide = caucus_adversary_is_wide(t->adversary);
+    t->d = plan->settings.experts;
+    t->rounds = plan->settings.rounds;
+    t->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
+    status = play_whole(t, seed, number);
+    close_trial(t);
+    caucus_adversary_trial_free(losses);
+    return status;
 }
 
 caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 uint32_t number, const volatile int *stop, caucus_trial_watch watch, void *user,
                                 caucus_trial_result *ret) {
-    caucus_adversary_trial *losses = NULL;
-    const caucus_settings *s = &plan->settings;
-    if ((caucus_u128)s->clients * s->rounds * (uint64_t)plan->grid >> 62 != 0)
-        return CAUCUS_E_OVERFLOW; /* machines add up a phase at a time, but a regret needs the whole run */
-    caucus_status status = caucus_adversary_trial_new(adversary, number, &losses);
-    if (status != CAUCUS_OK)
-        return status;
-    memset(ret, 0, sizeof *ret);
     trial t = {.plan = plan,
                .adversary = adversary,
-               .losses = losses,
-               .wide = caucus_adversary_is_wide(adversary),
                .m = plan->settings.clients,
-               .d = plan->settings.experts,
-               .rounds = plan->settings.rounds,
-               .grid = {.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid},
                .result = ret,
                .watch = watch,
-               .user = user};
-    status = open_trial(&t, seed, number);
-    if (status == CAUCUS_OK)
-        status = play(&t, stop);
-    if (status == CAUCUS_OK) {
-        ret->selections = caucus_coordinator_selections(t.coordinator);
-        if (t.clients_add_totals || t.convex)
-            take_clips(&t);
-        ret->clipped = t.clips.low + t.clips.high + t.clips.nan;
-        ret->nan = t.clips.nan;
-    }
-    close_trial(&t);
-    caucus_adversary_trial_free(losses);
-    return status;
+               .user = user,
+               .stop = stop};
+    return play_part(&t, seed, number);
+}
+
+caucus_status caucus_trial_play_split(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                      uint32_t number, const caucus_ranks *ranks, const volatile int *stop,
+                                      caucus_trial_result *ret) {
+    /* Neighbours stay together; the first m % size ranks have one client more. */
+    uint32_t m = plan->settings.clients, each = m / ranks->size, more = m % ranks->size;
+    assert(each > 0 && plan->settings.loss_shape != CAUCUS_LOSS_SHAPE_CONVEX);
+    trial t = {.plan = plan,
+               .adversary = adversary,
+               .m = each + (ranks->rank < more),
+               .before = ranks->rank * each + (ranks->rank < more ? ranks->rank : more),
+               .result = ret,
+               .stop = stop,
+               .ranks = ranks};
+    return play_part(&t, seed, number);
 }

@@ -12,6 +12,7 @@
 
 #include "plan/plan.h"
 #include "sim/adversary.h"
+#include "sim/ranks.h"
 
 /* Points of a regret curve: after rounds ceil(T*k/CAUCUS_CURVE_POINTS), k = 1.. */
 #define CAUCUS_CURVE_POINTS 64
@@ -40,6 +41,15 @@ typedef void (*caucus_trial_watch)(void *user, uint64_t round, const caucus_anno
 caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 uint32_t trial, const volatile int *stop, caucus_trial_watch watch, void *user,
                                 caucus_trial_result *ret) CAUCUS_MUST_CHECK;
+
+/** Play the trial over ranks that each hold some of its clients. Every rank has a coordinator of its own, which counts
+ *  its clients' reports; what they add up to is added up over the ranks before it decides, so that all decide alike.
+ *  Integers only: the result is the same bytes as that of one process, in every rank.
+ *  In:      losses are linear, and there are at least as many clients as ranks; everything else as above.
+ *  Returns: as above, and the same in every rank. */
+caucus_status caucus_trial_play_split(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
+                                      uint32_t trial, const caucus_ranks *ranks, const volatile int *stop,
+                                      caucus_trial_result *ret) CAUCUS_MUST_CHECK;
 
 /** Round of curve point k (0-based). */
 uint64_t caucus_curve_round(uint64_t rounds, uint32_t k);

@@ -111,6 +111,7 @@ caucus_status caucus_study_play(caucus_study *study, const char *step, const cau
     caucus_run mine = *run;
     mine.threads = study->options.threads;
     mine.stop = study->options.stop;
+    mine.ranks = study->options.ranks;
     mine.progress = study->options.progress ? forward : NULL;
     mine.progress_user = &s;
     caucus_status status = caucus_run_play(&mine, shared, ret, ret_error);
@@ -196,9 +197,15 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
 static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus_error *ret_error) {
     const caucus_figure_spec *spec = figure->spec;
     caucus_adversary *losses = NULL;
+    const caucus_ranks *ranks = study->options.ranks;
     caucus_status status = open_losses(study, spec, study->options.seed, figure, &losses, ret_error);
-    if (status != CAUCUS_OK || !losses)
+    status = caucus_ranks_agree(ranks, status, ret_error);
+    if (status == CAUCUS_OK && caucus_ranks_any(ranks, !losses) && !figure->missing[0])
+        (void)snprintf(figure->missing, sizeof figure->missing, "MovieLens-1M is not on every machine of this run.");
+    if (status != CAUCUS_OK || figure->missing[0]) {
+        caucus_adversary_close(losses);
         return status;
+    }
     for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++) {
         figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = study->options.seed};
         uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
@@ -278,7 +285,7 @@ static caucus_status fail_missing(caucus_error *ret_error) {
 caucus_status caucus_study_run(const caucus_study_options *options, caucus_study *ret, caucus_error *ret_error) {
     *ret = (caucus_study){.options = *options};
     double start = caucus_clock_seconds();
-    caucus_status status = check_named_data(options->data, ret_error);
+    caucus_status status = caucus_ranks_agree(options->ranks, check_named_data(options->data, ret_error), ret_error);
     /* The one that reads files comes first: what is wrong with them should not be found out at the end. */
     static const caucus_section order[] = {CAUCUS_SECTION_MOVIELENS, CAUCUS_SECTION_STOCH, CAUCUS_SECTION_SVT};
     for (size_t i = 0; status == CAUCUS_OK && i < sizeof order / sizeof order[0]; i++)

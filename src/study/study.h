@@ -36,7 +36,8 @@ typedef struct caucus_study_options {
     /* Progress, from any thread but never two at once; may be NULL. `step` is what is being run. */
     void (*progress)(void *user, const char *step, uint64_t done, uint64_t total);
     void *progress_user;
-    const volatile int *stop; /* set to end early; NULL = never */
+    const volatile int *stop;  /* set to end early; NULL = never */
+    const caucus_ranks *ranks; /* processes that run it together; each has all results; NULL: this one is alone */
 } caucus_study_options;
 
 /* How a curve is drawn: a colour and a dash type of figures.c. */

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_ranks.c: one run over several processes. See run.h and ranks.h.
+ *
+ * Trials dealt by number: in every rank some threads play, and the thread that was here before speaks with the others.
+ *
+ *     rank k to rank 0:  TRIAL (number, result)   a trial is complete
+ *                        END (status, error)      nothing more comes from this rank in this run
+ *     rank 0 to all:     HALT                     a signal, or a failure somewhere: play no more
+ *
+ * Once rank 0 has heard END from everybody it shares the outcome and all results, so that every rank knows the same.
+ * A rank that dies says nothing. On the same machine it is missed at once; from another one, whoever started the ranks
+ * ends those that are left by a signal. So after a signal rank 0 waits only a moment for the others, and goes on with
+ * the trials it knows of: they can be kept, and played on from. */
+#include "sim/run_impl.h"
+
+#include "store/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long the others may take to say END after a signal: less than mpirun's second until it kills. */
+#define END_SECONDS 0.3
+
+/* Nobody is told of a message that arrives, so it is looked for: after this many nanoseconds without news, then after
+ * twice as long, and so on. */
+#define LOOK_NS_LEAST 50000
+#define LOOK_NS_MOST 2000000
+
+typedef enum kind { TRIAL = 1, END, HALT } kind;
+
+typedef struct message {
+    uint32_t kind;
+    uint32_t number; /* TRIAL: of the trial; END: a caucus_status */
+    union {
+        caucus_trial_result result;
+        caucus_error error;
+    } as;
+} message;
+_Static_assert(sizeof(message) <= CAUCUS_RANKS_MESSAGE_BYTES, "a message fits");
+
+typedef struct conversation {
+    caucus_run_pool *p;
+    const caucus_ranks *ranks;
+    uint32_t told;  /* own trials that were sent, or counted here in rank 0 */
+    uint32_t ended; /* rank 0: others that have said END */
+    bool halted;    /* rank 0: everybody was told to */
+    double halt_time;
+    long look_ns;
+} conversation;
+
+static bool signalled(const caucus_run_pool *p) {
+    return p->run->stop && __atomic_load_n(p->run->stop, __ATOMIC_RELAXED);
+}
+
+static void halt_here(conversation *c) {
+    __atomic_store_n(&c->p->halt, 1, __ATOMIC_RELAXED);
+}
+
+/* Rank 0: nobody plays on. */
+static void halt_all(conversation *c) {
+    if (c->halted)
+        return;
+    c->halted = true;
+    c->halt_time = caucus_clock_seconds();
+    halt_here(c);
+    message m = {.kind = HALT};
+    for (uint32_t to = 1; to < c->ranks->size; to++)
+        c->ranks->send(to, &m, sizeof m);
+}
+
+/* Pass on the trials of this process that have ended. Returns: whether there were any. Under the lock, which is let go
+ * of while messages are sent. */
+static bool tell_finished(conversation *c) {
+    caucus_run_pool *p = c->p;
+    bool news = c->told < p->finished_count;
+    while (c->told < p->finished_count) {
+        uint32_t number = p->finished[c->told++];
+        if (c->ranks->rank == 0) {
+            caucus_run_note(p, number);
+            continue;
+        }
+        pthread_mutex_unlock(&p->lock);
+        message m = {.kind = TRIAL, .number = number, .as.result = p->trial[number]};
+        c->ranks->send(0, &m, sizeof m);
+        pthread_mutex_lock(&p->lock);
+    }
+    return news;
+}
+
+static void hear_trial(conversation *c, const message *m) {
+    caucus_run_pool *p = c->p;
+    if (m->number >= p->run->trials)
+        abort(); /* another program than this one speaks */
+    pthread_mutex_lock(&p->lock);
+    p->trial[m->number] = m->as.result;
+    caucus_run_note(p, m->number);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void hear_end(conversation *c, uint32_t from, const message *m) {
+    c->ended++;
+    if (m->number == CAUCUS_E_STOPPED)
+        halt_all(c);
+    if (m->number == CAUCUS_OK || m->number == CAUCUS_E_STOPPED)
+        return;
+    caucus_error error = m->as.error;
+    caucus_ranks_name(&error, from);
+    caucus_run_fail(c->p, (caucus_status)m->number, &error);
+}
+
+/* Take every message that has come. Returns: whether there were any. */
+static bool hear_all(conversation *c) {
+    union {
+        message m;
+        char bytes[CAUCUS_RANKS_MESSAGE_BYTES];
+    } buffer;
+    uint32_t from = 0;
+    size_t count = 0;
+    bool news = false;
+    while (c->ranks->receive(&from, &buffer, &count)) {
+        news = true;
+        if (count != sizeof buffer.m)
+            abort(); /* another program than this one speaks */
+        if (buffer.m.kind == TRIAL)
+            hear_trial(c, &buffer.m);
+        else if (buffer.m.kind == END)
+            hear_end(c, from, &buffer.m);
+        else
+            halt_here(c);
+    }
+    return news;
+}
+
+/* Wait for news of this process's threads, but not longer than until the next look for messages. Under the lock. */
+static void wait_for_news(conversation *c, bool news) {
+    struct timespec until;
+    c->look_ns = news ? LOOK_NS_LEAST : 2 * c->look_ns < LOOK_NS_MOST ? 2 * c->look_ns : LOOK_NS_MOST;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += c->look_ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (c->told == c->p->finished_count)
+        (void)pthread_cond_timedwait(&c->p->news, &c->p->lock, &until);
+}
+
+/* Rank 0: everybody has ended, or has been waited for long enough after a signal. */
+static bool all_ended(conversation *c) {
+    if (c->ended == c->ranks->size - 1)
+        return true;
+    bool waited = signalled(c->p) && caucus_clock_seconds() - c->halt_time > END_SECONDS;
+    if (!c->halted || (!waited && c->ranks->gone() < 0))
+        return false;
+    c->ranks->give_up();
+    return true;
+}
+
+static void say_end(conversation *c) {
+    const caucus_run_pool *p = c->p;
+    uint32_t status = (uint32_t)atomic_load(&p->failed);
+    if (status == CAUCUS_OK && caucus_ranks_deal(c->ranks, c->told) < p->run->trials)
+        status = CAUCUS_E_STOPPED; /* not all of this rank's trials: by a signal that perhaps only it was sent */
+    message m = {.kind = END, .number = status, .as.error = p->error};
+    c->ranks->send(0, &m, sizeof m);
+}
+
+/* Speak with the others until there is nothing more to say about this run. */
+static void converse(conversation *c) {
+    caucus_run_pool *p = c->p;
+    bool first = c->ranks->rank == 0, over = false;
+    while (!over) {
+        bool news = hear_all(c);
+        if (signalled(p) || c->ranks->gone() >= 0 || (first && atomic_load(&p->failed) != CAUCUS_OK)) {
+            if (first)
+                halt_all(c);
+            halt_here(c);
+        }
+        pthread_mutex_lock(&p->lock);
+        news = tell_finished(c) || news;
+        over = p->playing == 0 && c->told == p->finished_count;
+        pthread_mutex_unlock(&p->lock);
+        over = over && (!first || all_ended(c));
+        if (!over) {
+            pthread_mutex_lock(&p->lock);
+            wait_for_news(c, news);
+            pthread_mutex_unlock(&p->lock);
+        }
+    }
+    if (!first)
+        say_end(c);
+}
+
+/* Rank 0's outcome to everybody. */
+static void share_outcome(caucus_run_pool *p, const caucus_ranks *ranks) {
+    struct {
+        int32_t failed;
+        uint32_t whole;
+        caucus_error error;
+    } outcome = {atomic_load(&p->failed), p->whole, p->error};
+    if (ranks->share(&outcome, sizeof outcome) != CAUCUS_OK)
+        return; /* given up: this rank ends with what it knows */
+    atomic_store(&p->failed, outcome.failed);
+    p->error = outcome.error;
+    if (outcome.failed == CAUCUS_OK && ranks->share(p->trial, outcome.whole * sizeof *p->trial) == CAUCUS_OK)
+        p->whole = outcome.whole;
+}
+
+static void deal_trials(caucus_run_pool *p) {
+    const caucus_ranks *ranks = p->run->ranks;
+    conversation c = {.p = p, .ranks = ranks};
+    uint32_t threads = caucus_run_threads(p), started = 0;
+    pthread_t *thread = calloc(threads, sizeof *thread);
+    p->finished = calloc(p->run->trials / ranks->size + 1, sizeof *p->finished);
+    p->stop = &p->halt;
+    p->playing = p->finished ? threads : 0;
+    while (p->finished && thread && started < threads &&
+           pthread_create(&thread[started], NULL, caucus_run_work, p) == 0)
+        started++;
+    pthread_mutex_lock(&p->lock);
+    p->playing -= p->finished ? threads - started : 0;
+    pthread_mutex_unlock(&p->lock);
+    if (started == 0 && threads > 0) {
+        caucus_error error = {0};
+        (void)caucus_fail(&error, CAUCUS_E_MEMORY, "threads", "no memory for a thread");
+        caucus_run_fail(p, CAUCUS_E_MEMORY, &error);
+    }
+    converse(&c);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    free(p->finished);
+    p->finished = NULL;
+    share_outcome(p, ranks);
+}
+
+/* One trial after the other, each over all ranks: every rank has its result. */
+static void deal_clients(caucus_run_pool *p) {
+    const caucus_run *run = p->run;
+    for (uint32_t i = 0; i < run->trials && atomic_load(&p->failed) == CAUCUS_OK; i++) {
+        caucus_status status = caucus_trial_play_split(p->plan, p->adversary, run->seed, run->first + i, run->ranks,
+                                                       run->stop, &p->trial[i]);
+        if (status == CAUCUS_E_STOPPED)
+            return;
+        if (status != CAUCUS_OK)
+            caucus_run_fail_trial(p, status);
+        pthread_mutex_lock(&p->lock);
+        if (status == CAUCUS_OK)
+            caucus_run_note(p, i); /* which may fail in rank 0: it keeps what is complete */
+        pthread_mutex_unlock(&p->lock);
+        status = caucus_ranks_agree(run->ranks, (caucus_status)atomic_load(&p->failed), &p->error);
+        atomic_store(&p->failed, status == CAUCUS_E_STOPPED ? CAUCUS_OK : (int)status);
+        if (status != CAUCUS_OK)
+            return;
+    }
+}
+
+void caucus_run_over_ranks(caucus_run_pool *p) {
+    if (caucus_run_splits(p->run, p->plan))
+        deal_clients(p);
+    else
+        deal_trials(p);
+}
