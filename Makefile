@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 20
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: coverage nightly abi abi-update docs-api dist install clean
+.PHONY: coverage nightly mpi-test abi abi-update docs-api dist install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -38,6 +38,9 @@ audit: all ## measure whether every privacy claim holds (minutes): out/audit/aud
 fleet: all ## what the algorithms for fleets must show (experiments/fleet.yaml), 24 trials, two seeds: minutes
 	tools/install-deps --test
 	tools/fleet build/caucus
+
+mpi-test: all ## what tests of caucus-mpi take minutes: full audit and report over ranks, a million clients
+	CAUCUS=build/caucus CAUCUS_MPI=build/caucus-mpi tests/mpi/long
 
 bench: all ## measure speed (bench/), against the bare limit where there is one
 	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done
@@ -80,7 +83,7 @@ coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage
 	cmake --build build-coverage -j $(JOBS)
 	tools/coverage build-coverage 80 90 $(JOBS)
 
-nightly: ## what is too long for every change: asan, tsan, fuzz, timing, audit, coverage, bench; prints each one's time
+nightly: ## what is too long for every change: asan, tsan, fuzz, timing, audit, coverage, bench, mpi-test; prints times
 	tools/nightly
 
 abi: ## compare the shared libraries' ABI with the committed one (abi/)

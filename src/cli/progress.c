@@ -60,7 +60,7 @@ void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
         return;
     double t = caucus_clock_seconds();
     if (p->lines) {
-        if (t - p->drawn >= LINE_SECONDS) {
+        if (t - p->drawn >= LINE_SECONDS && done < total) {
             fprintf(stderr, "  %s %" PRIu64 "/%" PRIu64 "  %.0f s\n", p->label, done, total, t - p->start);
             p->drawn = t;
         }

@@ -31,7 +31,7 @@ typedef struct caucus_ranks {
     caucus_status (*share)(void *bytes, size_t count);
     /* Hand over a message of at most CAUCUS_RANKS_MESSAGE_BYTES. */
     void (*send)(uint32_t to, const void *bytes, size_t count);
-    /* The next message that has come, if one has; never waits. Its bytes go into ret, which has room for the longest. */
+    /* The next message, if one has come; never waits. Its bytes go into ret, which has room for the longest. */
     bool (*receive)(uint32_t *ret_from, void *ret, size_t *ret_count);
     /* From here on nobody waits for another rank any more: one of them is gone. Every `sum` and `share` fails. */
     void (*give_up)(void);

@@ -392,9 +392,10 @@ static caucus_status add_counts_over_ranks(trial *t) {
 static caucus_status play_whole(trial *t, uint64_t seed, uint32_t number) {
     caucus_trial_result *ret = t->result;
     caucus_status status = open_trial(t, seed, number);
-    if (caucus_ranks_any(t->ranks, status != CAUCUS_OK))
-        return t->ranks && status == CAUCUS_OK ? CAUCUS_E_MEMORY : status; /* another rank's */
-    status = play(t);
+    if (caucus_ranks_any(t->ranks, status != CAUCUS_OK) && status == CAUCUS_OK)
+        status = CAUCUS_E_MEMORY; /* another rank's */
+    if (status == CAUCUS_OK)
+        status = play(t);
     if (status != CAUCUS_OK)
         return status;
     ret->selections = caucus_coordinator_selections(t->coordinator);

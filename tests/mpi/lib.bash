@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
 # What the scripts of this folder share beside those of tests/cli: ranks on this machine, and comparing without seconds.
+[ -z "${CAUCUS_MPI:-}" ] || CAUCUS_MPI=$(realpath "$CAUCUS_MPI")
+# shellcheck disable=SC1091
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.bash"
 if [ -z "${CAUCUS_MPI:-}" ] || ! command -v mpirun >/dev/null; then
     echo "skipped: no caucus-mpi here (tools/install-deps --test)"
     exit 77
 fi
-CAUCUS_MPI=$(realpath "$CAUCUS_MPI")
 # Root is who runs tests in a container, where ranks may not read each other's memory either.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Several ranks give the bytes that one process gives: tables, JSON, CSV, curves; trials dealt, and clients dealt.
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 source "$(dirname "$0")/lib.bash"
 
 # both NAME RANKS ARGUMENTS...: simulate with caucus, over ranks, and with the clients of each trial dealt.

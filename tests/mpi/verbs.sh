@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # audit and reproduce over ranks; a failure is one line of ours; a rank that is killed, and going on.
+# shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 source "$(dirname "$0")/lib.bash"
 
 # Audits: events on cells and on reals, counted by three ranks or by one process.
-audits=(audit --only flip,knorm,svt --trials 2048 --format json)
+audits=(audit --only 'flip,knorm,svt' --trials 2048 --format json)
 "$CAUCUS" "${audits[@]}" >one.json 2>/dev/null || true # so few runs catch nothing
 ranks 3 "${audits[@]}" >three.json 2>/dev/null || true
 [ "$(grep -c '"lower_bound"' one.json)" -ge 3 ] || fail "the audits have run"
