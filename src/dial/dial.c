@@ -17,6 +17,7 @@
 
 #include "dial/route.h"
 #include "dial/tls.h"
+#include "dial/tls_judge.h"
 #include "link/link_impl.h"
 #include "store/clock.h"
 
@@ -36,7 +37,8 @@ struct caucus_dial {
     const char *connect; /* the address in hand: the link's; NULL: none yet */
     caucus_route route;  /* all that it stands for */
     int64_t next_ms;     /* CONNECTING: when the next of them is tried instead */
-    SSL_CTX *context;    /* NULL: plain */
+    const char *cert, *key, *ca;
+    SSL_CTX *context; /* NULL: plain */
     SSL *ssl;
     SSL_SESSION *session;    /* of the last connection that got as far as a ticket, */
     const char *session_for; /* and whose it was */
@@ -69,6 +71,9 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     d->tick_ms = s->tick_ms;
     d->notice = s->notice;
     d->user = s->user;
+    d->cert = s->cert;
+    d->key = s->key;
+    d->ca = s->ca;
     caucus_status status = CAUCUS_OK;
     if (s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
@@ -115,6 +120,12 @@ void caucus_dial_free(caucus_dial *d) {
 uint32_t caucus_dial_index(const caucus_dial *d) {
     const X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
     return own ? caucus_tls_certificate_index(own) : 0;
+}
+
+int64_t caucus_dial_expiry(const caucus_dial *d, bool *ret_soon) {
+    const X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
+    *ret_soon = own && caucus_tls_expires_soon(own, (int64_t)time(NULL));
+    return own ? caucus_tls_expiry(own) : 0;
 }
 
 bool caucus_dial_is_open(const caucus_dial *d) {
@@ -172,6 +183,34 @@ void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why
     char line[300];
     (void)snprintf(line, sizeof line, "%s%s%s", why->field, why->field[0] ? " " : "", why->text);
     lose(d, link, line);
+}
+
+/* Files for files: what is there now takes the place of what was read before. */
+static caucus_status read_again(caucus_dial *d, caucus_error *ret_error) {
+    SSL_CTX *fresh = NULL;
+    caucus_status status = caucus_tls_client_new(d->cert, d->key, d->ca, &fresh, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    if (caucus_tls_certificate_index(SSL_CTX_get0_certificate(fresh)) != caucus_dial_index(d)) {
+        SSL_CTX_free(fresh);
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "cert", "%.120s: is another client's now", d->cert);
+    }
+    SSL_CTX_free(d->context); /* a connection that uses it keeps it */
+    d->context = fresh;
+    SSL_SESSION_free(d->session);
+    d->session = NULL;
+    d->session_for = NULL;
+    d->accepted = false;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_dial_reload(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
+    if (!d->context)
+        return CAUCUS_OK;
+    caucus_status status = read_again(d, ret_error);
+    if (status == CAUCUS_OK && d->state != APART)
+        lose(d, link, NULL);
+    return status;
 }
 
 /* Why TLS failed; true if coming again cannot help: the coordinator does not accept this client's certificate. A
@@ -234,7 +273,10 @@ static void connect_next(caucus_dial *d, caucus_link *link, const char *why) {
 
 static caucus_status begin(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {
     caucus_error error = {0};
+    bool soon;
     d->has_read = false;
+    if (d->context && caucus_dial_expiry(d, &soon) <= (int64_t)time(NULL))
+        (void)!read_again(d, NULL); /* it has expired: perhaps somebody has renewed it, and told nobody */
     if (caucus_route_begin(&d->route, d->connect, d->context == NULL, &error) != CAUCUS_OK) {
         lose(d, link, error.text);
         return CAUCUS_OK;

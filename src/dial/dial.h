@@ -10,7 +10,7 @@
 #include <caucus/link.h>
 
 typedef struct caucus_dial_settings {
-    const char *cert, *key, *ca;                  /* PEM files; all NULL: plain TCP, to this machine only */
+    const char *cert, *key, *ca;                  /* PEM files, borrowed; all NULL: plain TCP, to this machine only */
     uint32_t tick_ms;                             /* bytes leave on multiples of this; 0: as soon as they can */
     void (*notice)(void *user, const char *line); /* what went wrong and is tried again; may be NULL */
     void *user;
@@ -27,6 +27,13 @@ void caucus_dial_free(caucus_dial *dial);
  *  "connect". The addresses of a link that is given to this dialler should have been asked about here. */
 caucus_status caucus_dial_check(const caucus_dial *dial, const char *connect,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Read certificate, key and authority again, and dial again with them. What is wrong with them is returned, and what
+ *  was read before stays in use; so is a certificate of another client (CAUCUS_E_CONFLICT). Without certificates
+ *  nothing happens. */
+caucus_status caucus_dial_reload(caucus_dial *dial, caucus_link *link, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** When this side's own certificate expires, in seconds since 1970; 0: it has none. *ret_soon: it is time to renew. */
+int64_t caucus_dial_expiry(const caucus_dial *dial, bool *ret_soon);
 
 /** The index that this side's own certificate gives it, 0 if none. */
 uint32_t caucus_dial_index(const caucus_dial *dial);

@@ -2,6 +2,8 @@
 /* tls.c: see tls.h. */
 #include "dial/tls.h"
 
+#include "dial/tls_judge.h"
+
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
@@ -40,11 +42,13 @@ static caucus_status fail_file(const char *field, const char *path, caucus_error
 /* What both sides share. Fields are called as in the settings of both sides. */
 static caucus_status new_context(const SSL_METHOD *method, const char *cert, const char *key, const char *ca,
                                  const char *ca_field, SSL_CTX **ret, caucus_error *ret_error) {
+    caucus_status status = caucus_tls_key_mode(key, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
     ERR_clear_error();
     SSL_CTX *context = SSL_CTX_new(method);
     if (!context)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    caucus_status status = CAUCUS_OK;
     SSL_CTX_set_mode(context,
                      SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -89,11 +93,16 @@ caucus_status caucus_tls_server_new(const char *cert, const char *key, const cha
                                     caucus_error *ret_error) {
     SSL_CTX *context = NULL;
     caucus_status status = new_context(TLS_server_method(), cert, key, client_ca, "client-ca", &context, ret_error);
-    if (status == CAUCUS_OK && (status = check_dates(context, cert, ret_error)) != CAUCUS_OK)
-        SSL_CTX_free(context);
     if (status != CAUCUS_OK)
         return status;
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    status = check_dates(context, cert, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_tls_own_use(context, true, cert, ret_error);
+    if (status != CAUCUS_OK) {
+        SSL_CTX_free(context);
+        return status;
+    }
+    caucus_tls_demand(context, true);
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(client_ca));
     static const unsigned char scope[] = "caucus/1";
     SSL_CTX_set_session_id_context(context, scope, sizeof scope - 1);
@@ -108,9 +117,11 @@ caucus_status caucus_tls_client_new(const char *cert, const char *key, const cha
                                     caucus_error *ret_error) {
     SSL_CTX *context = NULL;
     caucus_status status = new_context(TLS_client_method(), cert, key, server_ca, "ca", &context, ret_error);
+    if (status == CAUCUS_OK && (status = caucus_tls_own_use(context, false, cert, ret_error)) != CAUCUS_OK)
+        SSL_CTX_free(context);
     if (status != CAUCUS_OK)
         return status;
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    caucus_tls_demand(context, false);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     *ret = context;
     return CAUCUS_OK;
@@ -124,7 +135,7 @@ caucus_status caucus_tls_client_open(SSL_CTX *context, int fd, const char *host,
     bool ok = ssl && SSL_set_fd(ssl, fd) == 1 &&
               (X509_VERIFY_PARAM_set1_ip_asc(verify, host) == 1 ||
                (SSL_set_tlsext_host_name(ssl, host) == 1 && SSL_set1_host(ssl, host) == 1));
-    if (ok && session && SSL_SESSION_is_resumable(session)) {
+    if (ok && session && SSL_SESSION_is_resumable(session) && caucus_tls_may_resume(session)) {
         SSL_SESSION *own = SSL_SESSION_dup(session); /* see caucus_tls_session() */
         ok = own && SSL_set_session(ssl, own) == 1;
         SSL_SESSION_free(own);

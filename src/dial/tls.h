@@ -3,8 +3,8 @@
  * layer: dial
  *
  * A client is its certificate: the common name is the client's index, decimal, and it speaks for no other. A connection
- * can be resumed with a ticket; the certificate travels inside it, so identity, expiry and revocation are judged every
- * time. */
+ * can be resumed with a ticket; the certificate travels inside it, so identity and revocation are judged every time,
+ * and past its expiry no session is resumed. Certificates must say what they are for (tls_judge.h). */
 #ifndef CAUCUS_DIAL_TLS_H
 #define CAUCUS_DIAL_TLS_H
 
@@ -15,7 +15,8 @@
 
 /** Context of a coordinator: its certificate (chain) and key, and the authority that signs clients. PEM files.
  *  Returns: CAUCUS_OK, CAUCUS_E_PATH or CAUCUS_E_FORMAT (names the file), CAUCUS_E_CONFLICT (key and certificate),
- *           CAUCUS_E_EXPIRED (it has expired, or is not valid yet). */
+ *           CAUCUS_E_EXPIRED (it has expired, or is not valid yet), CAUCUS_E_RANGE (others can read the key; the
+ *           certificate is for something else). */
 caucus_status caucus_tls_server_new(const char *cert, const char *key, const char *client_ca, SSL_CTX **ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Context of a client, likewise: its own certificate and key, and the authority that signs coordinators. */

@@ -89,6 +89,13 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
                 "Clients that have heard more than is committed here; no step is decided while there is one.");
     gauge(to, "strangers", s->strangers, "Connections that have not said who they are.");
     counter(to, "files_out_total", s->files_out, "Times no connection could be accepted for want of open files.");
+    gauge(to, "certificate_expiry_timestamp_seconds", s->certificate_ends ? (double)s->certificate_ends : NAN,
+          "When the coordinator's certificate expires (Unix time); NaN: no TLS.");
+    gauge(to, "client_certificate_expiry_timestamp_seconds",
+          s->client_certificate_ends ? (double)s->client_certificate_ends : NAN,
+          "When the first of the connected clients' certificates expires (Unix time); NaN: none.");
+    gauge(to, "reload_failed", s->reload_failed,
+          "1 if certificates could not be read again (SIGHUP): those from before stay in force.");
     gauge(to, "revoked_list_broken", s->list_broken,
           "1 if the list of the revoked cannot be read: the last good one stays in force, newcomers wait.");
     head(to, "refused_total", "counter", "Connections and frames refused, by reason.");

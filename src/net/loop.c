@@ -130,7 +130,7 @@ static bool add_connection(caucus_loop *loop, int fd, const struct sockaddr_stor
                              .fd = fd,
                              .at = loop->connections,
                              .wait = CAUCUS_WAIT_NONE,
-                             .shaken = loop->server->tls == NULL,
+                             .shaken = !loop->server->secure,
                              .peer = *from};
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
@@ -160,7 +160,7 @@ static bool make_room(caucus_loop *loop, int fd, const struct sockaddr_storage *
     caucus_loop_refused(loop, NULL, from, CAUCUS_REASON_FULL, frame.text);
     uint8_t bytes[512];
     size_t size = caucus_wire_put(&frame, bytes, sizeof bytes);
-    if (!loop->server->tls) /* nothing can be said before a handshake */
+    if (!loop->server->secure) /* nothing can be said before a handshake */
         (void)!send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     return false;
 }
@@ -195,7 +195,7 @@ static bool has_spoken(const SSL *ssl) {
 
 static void shake_hands(caucus_connection *c) {
     if (!c->ssl) {
-        if (caucus_tls_server_open(c->loop->server->tls, c->fd, &c->ssl) != CAUCUS_OK) {
+        if (caucus_watch_open(c) != CAUCUS_OK) {
             caucus_connection_end(c);
             return;
         }
@@ -333,6 +333,8 @@ static void turn(caucus_loop *loop) {
     if (rung)
         caucus_step_clock(s);
     if (woken) {
+        if (loop->number == 0 && atomic_exchange(&s->reload_wanted, false))
+            caucus_watch_reload(s);
         caucus_step_last(s);
         look_around(loop);
         caucus_step_wipe(s); /* nobody waits for it */
@@ -384,7 +386,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->number = number;
     loop->listener = listener;
     loop->now_ns = caucus_clock_ns();
-    loop->watch_ns = server->revoked ? loop->now_ns : 0;
+    loop->watch_ns = server->revoked || server->secure ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);

@@ -42,6 +42,7 @@ typedef struct caucus_connection {
     int fd;
     uint32_t at;      /* place in loop->connection */
     uint32_t client;  /* 1..m; 0 until HELLO */
+    int64_t ends;     /* when its certificate expires, in seconds since 1970; 0: it has none */
     uint64_t next;    /* serial of the next announcement to send */
     uint8_t *pending; /* a frame that has come in part */
     uint32_t pending_used, pending_room, pending_need;
@@ -67,6 +68,7 @@ struct caucus_loop {
     caucus_partial *partial;
     _Atomic uint64_t bytes_in, bytes_out; /* written by this loop alone */
     _Atomic uint32_t strangers;           /* in the lobby, likewise */
+    _Atomic int64_t ends;                 /* the first of its clients' certificates to expire, likewise; 0: none */
 
     _Alignas(CAUCUS_LINE_BYTES) caucus_server *server;
     uint32_t number; /* 0, 1, ...; loop 0 has the clock */
@@ -122,6 +124,8 @@ void caucus_descriptors_out(caucus_loop *loop, int why);
 
 /** If a second has passed: cut off who must not be here any longer. */
 void caucus_watch_turn(caucus_loop *loop);
+/** The coordinator's side of TLS, with the certificate in force. */
+caucus_status caucus_watch_open(caucus_connection *c) CAUCUS_MUST_CHECK;
 
 /** Read what has come and deal with it. */
 void caucus_input_read(caucus_connection *c);

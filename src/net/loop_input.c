@@ -9,6 +9,7 @@
 
 #include "algo/wipe.h"
 
+#include "dial/tls_judge.h"
 #include "num/little_endian.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ static void take_session(caucus_connection *c, uint32_t client) {
     caucus_server *s = c->loop->server;
     uint64_t before = 0;
     c->client = client;
+    c->ends = c->ssl ? caucus_tls_expiry(SSL_get0_peer_certificate(c->ssl)) : 0;
     atomic_fetch_add(&s->connections, 1);
     caucus_lobby_leave(c->loop->lobby, c);
     c->session = caucus_step_take_session(c->loop, client, &before);

@@ -30,7 +30,8 @@
     X(REPORT, "report")                 /* a report that this plan never asks for, or in another's name */             \
     X(SLOW_HANDSHAKE, "slow-handshake") /* no handshake in time */                                                     \
     X(SLOW_HELLO, "slow-hello")         /* no HELLO in time */                                                         \
-    X(SLOW_FRAME, "slow-frame")         /* half a frame, and not the rest in time */
+    X(SLOW_FRAME, "slow-frame")         /* half a frame, and not the rest in time */                                   \
+    X(EXPIRED, "expired")               /* its certificate has expired while it was connected */
 
 typedef enum caucus_reason {
 #define CAUCUS_REASON_ENTRY(name, word) CAUCUS_REASON_##name,

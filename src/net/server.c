@@ -61,6 +61,11 @@ void caucus_server_wake(caucus_server *s) {
     errno = before;
 }
 
+void caucus_server_reload(caucus_server *s) {
+    atomic_store(&s->reload_wanted, true);
+    caucus_server_wake(s);
+}
+
 void caucus_server_stop(caucus_server *s) {
     if (atomic_exchange(&s->last_wanted, true))
         atomic_store(&s->stopping, true);
@@ -111,8 +116,13 @@ static caucus_status open_tls(caucus_server *s, const caucus_address *address, c
         if (status != CAUCUS_OK)
             return status;
     }
-    if (set->cert && set->key_file && set->client_ca)
-        return caucus_tls_server_new(set->cert, set->key_file, set->client_ca, &s->tls, ret_error);
+    if (set->cert && set->key_file && set->client_ca) {
+        caucus_status status = caucus_tls_server_new(set->cert, set->key_file, set->client_ca, &s->tls, ret_error);
+        s->secure = status == CAUCUS_OK;
+        if (s->secure)
+            caucus_watch_own(s);
+        return status;
+    }
     if (set->cert || set->key_file || set->client_ca)
         return caucus_fail_hint(ret_error,
                                 caucus_fail(ret_error, CAUCUS_E_RANGE, "cert",
@@ -217,6 +227,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->opened_ns = caucus_clock_ns();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
+    pthread_mutex_init(&s->tls_lock, NULL);
     pthread_mutex_init(&s->shared_lock, NULL);
     caucus_limiter_init(&s->limiter);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -259,6 +270,7 @@ void caucus_server_close(caucus_server *s) {
     free(s->claim);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->log_lock);
+    pthread_mutex_destroy(&s->tls_lock);
     pthread_mutex_destroy(&s->shared_lock);
     caucus_limiter_close(&s->limiter);
     caucus_key_wipe(&s->set.key);
@@ -336,6 +348,8 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
                                   .rollback_claims = caucus_claims_open(s),
                                   .rolled_back = caucus_claims_rolled_back(s),
                                   .files_out = atomic_load(&s->files_out),
+                                  .certificate_ends = atomic_load(&s->ends),
+                                  .reload_failed = atomic_load(&s->reload_failed),
                                   .list_broken = atomic_load(&s->list_broken),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
@@ -346,6 +360,9 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
         ret->bytes_in += atomic_load_explicit(&s->loop[i]->bytes_in, memory_order_relaxed);
         ret->bytes_out += atomic_load_explicit(&s->loop[i]->bytes_out, memory_order_relaxed);
         ret->strangers += atomic_load_explicit(&s->loop[i]->strangers, memory_order_relaxed);
+        int64_t ends = atomic_load_explicit(&s->loop[i]->ends, memory_order_relaxed);
+        if (ends != 0 && (ret->client_certificate_ends == 0 || ends < ret->client_certificate_ends))
+            ret->client_certificate_ends = ends;
     }
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);

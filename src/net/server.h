@@ -71,6 +71,10 @@ caucus_status caucus_server_run(caucus_server *server, caucus_error *ret_error) 
  *  once. Async-signal-safe. */
 void caucus_server_stop(caucus_server *server);
 
+/** Read certificates, key, authority and the list of the revoked again. Connections stay; new ones see the new
+ *  certificate. What is wrong with the files is logged, and what was read before stays in force. Async-signal-safe. */
+void caucus_server_reload(caucus_server *server);
+
 /* What may be shown to anybody: public, or private by construction. Never a sum, never a loss. */
 typedef struct caucus_server_status {
     uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
@@ -87,7 +91,10 @@ typedef struct caucus_server_status {
     bool rolled_back;         /* enough of them: this state is an older copy */
     uint64_t files_out;       /* connections that could not be accepted for want of open files */
     uint32_t strangers;       /* connections that have not said who they are */
-    bool list_broken;         /* the list of the revoked cannot be read: the last good one stays in force */
+    int64_t certificate_ends, client_certificate_ends; /* seconds since 1970: the coordinator's, and the first of those
+                                                        * of clients that are connected; 0: none */
+    bool reload_failed;                 /* certificates could not be read again: those from before stay in force */
+    bool list_broken;                   /* the list of the revoked cannot be read: the last good one stays in force */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;

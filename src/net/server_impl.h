@@ -65,7 +65,10 @@ struct caucus_server {
     caucus_server_settings set; /* strings and plan borrowed from the caller */
     uint32_t clients, experts;
     size_t frame_max; /* longest frame of this plan */
-    SSL_CTX *tls;     /* NULL: plain TCP on loopback */
+    bool secure;      /* TLS; else plain TCP on loopback */
+    SSL_CTX *tls;     /* NULL if not secure; replaced when certificates are read again: under tls_lock */
+    pthread_mutex_t tls_lock;
+    int64_t expiry_said; /* when it was last said that it expires; loop 0's */
     caucus_revoked *revoked;
     uint16_t port;
     uint32_t loops;
@@ -124,9 +127,11 @@ struct caucus_server {
     _Atomic uint32_t connections; /* of clients: those that have said who they are, until they are closed */
     _Atomic uint64_t reports, scalars_up;
     _Atomic uint64_t refused[CAUCUS_REASON_COUNT];
-    _Atomic uint64_t files_out, files_out_ns; /* connections not accepted for want of files; when that was logged */
-    _Atomic bool list_broken;                 /* the list of the revoked cannot be read; that was logged */
-    caucus_limiter limiter;                   /* of lines about strangers and clients that come and go */
+    _Atomic uint64_t files_out, files_out_ns;  /* connections not accepted for want of files; when that was logged */
+    _Atomic bool reload_wanted, reload_failed; /* caucus_server_reload(); what was read before stays in force */
+    _Atomic int64_t ends;                      /* when the certificate expires, in seconds since 1970; 0: none */
+    _Atomic bool list_broken;                  /* the list of the revoked cannot be read; that was logged */
+    caucus_limiter limiter;                    /* of lines about strangers and clients that come and go */
 };
 
 /* server_step.c */
@@ -196,6 +201,10 @@ bool caucus_claims_rolled_back(const caucus_server *server);
 
 /* watch.c */
 
+/** Read certificates, key, authority and list again; what cannot be used leaves what was read before in force. */
+void caucus_watch_reload(caucus_server *server);
+/** The certificate in force is this one. */
+void caucus_watch_own(caucus_server *server);
 /** Look at the list of the revoked, and log when it can no longer be read, or can again. */
 void caucus_watch_list(caucus_server *server);
 

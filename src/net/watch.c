@@ -3,12 +3,18 @@
  *
  * A certificate is judged when its owner joins; what becomes of it later is found out here. Who has been put on the
  * list of the revoked is refused, and nothing it says from then on is read. A list that cannot be read any more is
- * said once, and so is its mending: it is not the clients' fault, so none of them ends by it (revoked.h). */
+ * said once, and so is its mending: it is not the clients' fault, so none of them ends by it (revoked.h). Who has a
+ * certificate that has expired since is refused as well. The coordinator's own is looked at, too, and read again when
+ * somebody asks for it (SIGHUP): by loop 0, and used for the connections that come from then on. */
 #include "net/loop.h"
 
+#include "dial/tls_judge.h"
 #include "num/error_line.h"
 
+#include <time.h>
+
 #define WATCH_MS 1000u
+#define DAY_SECONDS 86400
 
 void caucus_watch_list(caucus_server *s) {
     caucus_error why;
@@ -30,9 +36,9 @@ void caucus_watch_list(caucus_server *s) {
 }
 
 /* Cut it off, and do not hold up the end of the run for it. */
-static void cut_off(caucus_connection *c, const char *why) {
+static void cut_off(caucus_connection *c, caucus_reason reason, const char *why) {
     caucus_server *s = c->loop->server;
-    caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_REVOKED, why);
+    caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, reason, why);
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
 }
@@ -49,14 +55,105 @@ static void look_for_revoked(caucus_loop *loop) {
         if (c->ssl && !caucus_tls_peer_serial(c->ssl, serial))
             caucus_connection_end(c); /* no memory to look it up: it comes again, and is looked up then */
         else if (caucus_revoked_lists(s->revoked, c->client, serial))
-            cut_off(c, CAUCUS_REVOKED_TEXT);
+            cut_off(c, CAUCUS_REASON_REVOKED, CAUCUS_REVOKED_TEXT);
     }
+}
+
+/* Once its certificate has expired a client is no longer who it says. And which of them is next? */
+static void look_for_expired(caucus_loop *loop, int64_t now) {
+    int64_t next = 0;
+    for (uint32_t i = 0; i < loop->connections; i++) {
+        caucus_connection *c = loop->connection[i];
+        if (c->client == 0 || c->dead || c->leaving || c->ends == 0)
+            continue;
+        if (c->ends <= now)
+            cut_off(c, CAUCUS_REASON_EXPIRED, "the certificate has expired");
+        else if (next == 0 || c->ends < next)
+            next = c->ends;
+    }
+    atomic_store_explicit(&loop->ends, next, memory_order_relaxed);
+}
+
+/* ---- the coordinator's own ---- */
+
+caucus_status caucus_watch_open(caucus_connection *c) {
+    caucus_server *s = c->loop->server;
+    pthread_mutex_lock(&s->tls_lock);
+    caucus_status status = caucus_tls_server_open(s->tls, c->fd, &c->ssl);
+    pthread_mutex_unlock(&s->tls_lock);
+    return status;
+}
+
+void caucus_watch_own(caucus_server *s) {
+    atomic_store(&s->ends, caucus_tls_expiry(SSL_CTX_get0_certificate(s->tls)));
+    s->expiry_said = 0;
+}
+
+static void date_of(int64_t seconds, char ret[24]) {
+    const time_t when = (time_t)seconds;
+    struct tm parts;
+    if (!gmtime_r(&when, &parts) || strftime(ret, 24, "%Y-%m-%d %H:%MZ", &parts) == 0)
+        ret[0] = '\0';
+}
+
+/* Said once a day, from two weeks before on. */
+static void look_at_own(caucus_server *s, int64_t now) {
+    const int64_t ends = atomic_load(&s->ends);
+    char date[24];
+    if (!s->secure || !caucus_tls_expires_soon(SSL_CTX_get0_certificate(s->tls), now) ||
+        (s->expiry_said != 0 && now - s->expiry_said < DAY_SECONDS))
+        return;
+    s->expiry_said = now;
+    date_of(ends, date);
+    if (ends <= now)
+        caucus_server_log(s, 0,
+                          "the certificate of this coordinator has expired (%s): no client accepts it any more; "
+                          "renew it and send SIGHUP",
+                          date);
+    else
+        caucus_server_log(s, 1,
+                          "the certificate of this coordinator expires in %lld days (%s): renew it and send SIGHUP",
+                          (long long)((ends - now) / DAY_SECONDS), date);
+}
+
+void caucus_watch_reload(caucus_server *s) {
+    const caucus_server_settings *set = &s->set;
+    SSL_CTX *fresh = NULL;
+    caucus_error error = {0};
+    char line[CAUCUS_ERROR_LINE_BYTES], date[24];
+    if (s->revoked) {
+        caucus_revoked_again(s->revoked);
+        caucus_watch_list(s);
+    }
+    if (!s->secure) {
+        caucus_server_log(s, 1, "read again: what there is to read");
+        return;
+    }
+    caucus_status status = caucus_tls_server_new(set->cert, set->key_file, set->client_ca, &fresh, &error);
+    atomic_store(&s->reload_failed, status != CAUCUS_OK);
+    if (status != CAUCUS_OK) {
+        caucus_error_line(&error, status, line);
+        caucus_server_log(s, 0, "not read again: --%s %.300s; what was read before stays in force", error.field, line);
+        return;
+    }
+    pthread_mutex_lock(&s->tls_lock);
+    SSL_CTX *before = s->tls;
+    s->tls = fresh;
+    pthread_mutex_unlock(&s->tls_lock);
+    SSL_CTX_free(before); /* connections that use it keep it */
+    caucus_watch_own(s);
+    date_of(atomic_load(&s->ends), date);
+    caucus_server_log(s, 1, "read again: certificate (it expires %s), key, authority and list", date);
 }
 
 void caucus_watch_turn(caucus_loop *loop) {
     if (loop->watch_ns == 0 || loop->watch_ns > loop->now_ns)
         return;
     loop->watch_ns = loop->now_ns + WATCH_MS * 1000000u;
+    const int64_t now = (int64_t)time(NULL); /* certificates have dates, so this is the one clock that is set */
     caucus_watch_list(loop->server);
     look_for_revoked(loop);
+    look_for_expired(loop, now);
+    if (loop->number == 0)
+        look_at_own(loop->server, now);
 }

@@ -47,10 +47,16 @@ as() { # as NAME: sets cmd
         --cert "$work/ca/$1.pem"
         --key "$work/ca/$1.key" --ca "$work/ca/ca.pem")
 }
-for name in expired self server; do
+as expired
+wrong 3 "does not accept this client's certificate" "${cmd[@]}"
+for name in self server; do
     as $name
-    wrong 3 "does not accept this client's certificate" "${cmd[@]}"
+    wrong 2 "its extended key usage must contain clientAuth" "${cmd[@]}"
 done
+chmod 644 "$work/ca/1.key"
+as 1
+wrong 2 "chmod 600 $work/ca/1.key" "${cmd[@]}"
+chmod 600 "$work/ca/1.key"
 cp "$work/others/client-1.pem" "$work/ca/foreign.pem"
 cp "$work/others/client-1.key" "$work/ca/foreign.key"
 as foreign
@@ -179,6 +185,16 @@ wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --li
 wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
     --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
+chmod 640 "$work/ca/1.key" # may be the administrator's way to give it to a service
+as 1
+[ "$(id -u)" -ne 0 ] || { timeout 1 "${cmd[@]}" >/dev/null 2>"$work/wrong.err" || true; }
+! says "$work/wrong.err" "chmod" || bad "a key that root lets a group read: $(cat "$work/wrong.err")"
+chmod 604 "$work/ca/coordinator.key"
+wrong 2 "chmod 600 $work/ca/coordinator.key" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+    --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" --client-ca "$work/ca/ca.pem"
+chmod 600 "$work/ca/coordinator.key"
+wrong 2 "its extended key usage must contain serverAuth" "$CAUCUS" serve --plan "$plan" --state "$work/new" \
+    --listen 127.0.0.1:0 --cert "$work/ca/2.pem" --key "$work/ca/2.key" --client-ca "$work/ca/ca.pem"
 wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
     --cert "$work/ca/past.pem" --key "$work/ca/past.key" \
     --client-ca "$work/ca/ca.pem"

@@ -1,164 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_tls.c: TLS 1.3 with certificates on both sides: who may speak, for whom, and that the experts are the
  * same. */
-#include "net/server_testing.h"
+#include "net/office.h"
 
-#include <openssl/err.h>
-#include <openssl/pem.h>
-
-#include "dial/certificate.h"
 #include "net/revoked.h"
-#include "testing_settings.h"
-
-#define SEED 5
-#define CLIENTS 3
-
-/* Certificates of one test: an authority, a stranger's authority, and what they signed. */
-typedef struct office {
-    char dir[64];
-    caucus_certificate ca, other;
-} office;
-
-static const char *path_in(const office *o, const char *name) {
-    static char path[8][160];
-    static unsigned next;
-    char *ret = path[next++ % 8];
-    snprintf(ret, sizeof path[0], "%s/%s", o->dir, name);
-    return ret;
-}
-
-static void write_pair(const office *o, const char *name, const caucus_certificate *c) {
-    char file[64];
-    snprintf(file, sizeof file, "%s.pem", name);
-    FILE *out = fopen(path_in(o, file), "w");
-    assert_non_null(out);
-    assert_int_equal(PEM_write_X509(out, c->x509), 1);
-    fclose(out);
-    snprintf(file, sizeof file, "%s.key", name);
-    out = fopen(path_in(o, file), "w");
-    assert_non_null(out);
-    assert_int_equal(PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL), 1);
-    fclose(out);
-}
-
-/* A client's pair under a file name of its own. expired: yesterday. */
-static void issue(const office *o, const caucus_certificate *issuer, caucus_certificate_role role, const char *common,
-                  const char *file, bool expired) {
-    caucus_certificate c = {0};
-    caucus_error error = {0};
-    if (caucus_certificate_new(role, issuer, common, NULL, 30, &c, &error) != CAUCUS_OK)
-        fail_msg("certificate: %s", error.text);
-    if (expired) {
-        X509_gmtime_adj(X509_getm_notBefore(c.x509), -172800);
-        X509_gmtime_adj(X509_getm_notAfter(c.x509), -86400);
-        assert_true(X509_sign(c.x509, issuer ? issuer->key : c.key, EVP_sha256()) > 0);
-    }
-    write_pair(o, file, &c);
-    caucus_certificate_free(&c);
-}
-
-static void open_office(office *o) {
-    memset(o, 0, sizeof *o);
-    (void)snprintf(o->dir, sizeof o->dir, "/tmp/caucus-test-XXXXXX");
-    assert_non_null(mkdtemp(o->dir));
-    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
-                     CAUCUS_OK);
-    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->other, NULL),
-                     CAUCUS_OK);
-    write_pair(o, "ca", &o->ca);
-    write_pair(o, "other-ca", &o->other);
-    issue(o, &o->ca, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "coordinator", false);
-    issue(o, &o->other, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "impostor", false);
-    char name[32], index[16];
-    for (int i = 1; i <= CLIENTS + 1; i++) {
-        snprintf(name, sizeof name, "client-%d", i);
-        snprintf(index, sizeof index, "%d", i);
-        issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, index, name, false);
-    }
-    issue(o, &o->other, CAUCUS_CERTIFICATE_CLIENT, "1", "stranger", false);
-    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "1", "expired", true);
-    issue(o, NULL, CAUCUS_CERTIFICATE_CA, "1", "self-signed", false);
-    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "01", "zero", false);
-    issue(o, &o->ca, CAUCUS_CERTIFICATE_CLIENT, "one", "word", false);
-}
-
-static void close_office(office *o) {
-    char command[128];
-    caucus_certificate_free(&o->ca);
-    caucus_certificate_free(&o->other);
-    snprintf(command, sizeof command, "rm -rf '%s'", o->dir);
-    assert_int_equal(system(command), 0);
-}
-
-static SSL_CTX *client_context(const office *o, const char *name) {
-    char cert[64], key[64];
-    snprintf(cert, sizeof cert, "%s.pem", name);
-    snprintf(key, sizeof key, "%s.key", name);
-    SSL_CTX *context = NULL;
-    caucus_error error = {0};
-    if (caucus_tls_client_new(path_in(o, cert), path_in(o, key), path_in(o, "ca.pem"), &context, &error) != CAUCUS_OK)
-        fail_msg("%s: %s", error.field, error.text);
-    return context;
-}
-
-/* Dial with a certificate. False: the handshake failed on this side. */
-static bool dial_tls(wire_end *w, uint16_t port, SSL_CTX *context, SSL_SESSION *session) {
-    wire_open(w, port);
-    assert_int_equal(caucus_tls_client_open(context, w->fd, "127.0.0.1", session, &w->ssl, NULL), CAUCUS_OK);
-    bool ok = SSL_do_handshake(w->ssl) == 1;
-    ERR_clear_error();
-    return ok;
-}
-
-static void plan_and_hall(const office *o, federation *f, hall *h) {
-    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, 12, 32, 20);
-    federation_open(f, &s, SEED);
-    federation_play(f, hashed_losses);
-    hall_init(h, f->plan, SEED);
-    h->settings.cert = strdup(path_in(o, "coordinator.pem"));
-    h->settings.key_file = strdup(path_in(o, "coordinator.key"));
-    h->settings.client_ca = strdup(path_in(o, "ca.pem"));
-}
-
-static void free_names(hall *h) {
-    free((char *)(uintptr_t)h->settings.cert);
-    free((char *)(uintptr_t)h->settings.key_file);
-    free((char *)(uintptr_t)h->settings.client_ca);
-}
-
-static void close_all(office *o, federation *f, hall *h) {
-    free_names(h);
-    hall_free(h);
-    federation_close(f);
-    close_office(o);
-}
-
-/* What becomes of somebody who shakes hands with this certificate and says it is `client`: 0 the connection ends
- * without a word, 1 welcome, else 100 + the refusal's code. */
-static int attempt(const hall *h, SSL_CTX *context, uint32_t client, SSL_SESSION *session, SSL_SESSION **ret_session,
-                   bool *ret_resumed) {
-    wire_end w;
-    int ret = 0;
-    if (dial_tls(&w, caucus_server_port(h->server), context, session)) {
-        caucus_frame hello = hello_of(h, client, 0), frame;
-        (void)wire_send(&w, &hello);
-        int got = wire_receive(&w, 12, &frame, PATIENCE_MS);
-        assert_true(got >= 0);
-        if (got == 1)
-            ret = frame.kind == CAUCUS_FRAME_WELCOME ? 1 : 100 + (int)frame.code;
-        if (ret_resumed)
-            *ret_resumed = SSL_session_reused(w.ssl) == 1;
-        if (ret_session)
-            *ret_session = caucus_tls_session(w.ssl);
-        if (ret == 1) {
-            caucus_frame goodbye = {.kind = CAUCUS_FRAME_GOODBYE, .text = "bye"};
-            (void)wire_send(&w, &goodbye);
-        }
-    }
-    ERR_clear_error();
-    wire_close(&w);
-    return ret;
-}
 
 static void test_federation(void **state) {
     (void)state;
@@ -219,7 +64,7 @@ static void test_identities(void **state) {
                  {"expired", 1, 0},
                  {"coordinator", 1, 0}}; /* for coordinators, not for clients */
     for (size_t k = 0; k < sizeof tries / sizeof tries[0]; k++) {
-        SSL_CTX *context = client_context(&o, tries[k].name);
+        SSL_CTX *context = careless_context(&o, tries[k].name);
         int got = attempt(&h, context, tries[k].client, NULL, NULL, NULL);
         if (got != tries[k].expected)
             fail_msg("%s as client %u: %d, expected %d", tries[k].name, tries[k].client, got, tries[k].expected);
@@ -283,13 +128,6 @@ static void test_impostor(void **state) {
     close_all(&o, &f, &h);
 }
 
-static void write_list(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
-}
-
 /* Resumed connections are judged like new ones: revocation counts from the next connection on. */
 static void test_revoked(void **state) {
     (void)state;
@@ -350,14 +188,6 @@ static void test_revoked(void **state) {
     SSL_CTX_free(three);
     hall_stop(&h);
     close_all(&o, &f, &h);
-}
-
-static void join_tls(const hall *h, wire_end *w, SSL_CTX *context, uint32_t client) {
-    assert_true(dial_tls(w, caucus_server_port(h->server), context, NULL));
-    caucus_frame hello = hello_of(h, client, 0), frame;
-    assert_true(wire_send(w, &hello));
-    assert_int_equal(wire_receive(w, 12, &frame, PATIENCE_MS), 1);
-    assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
 }
 
 /* Who is connected when its certificate is revoked is sent away, though it says nothing; the others stay, also while

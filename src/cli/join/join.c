@@ -466,6 +466,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
 static int play(joining *j) {
     while (!caucus_stopped() && !caucus_link_done(j->link)) {
         bool wait = false, awake = false, played = false;
+        caucus_join_dial_mind(&j->out, j->link);
         if (caucus_link_ready(j->link)) {
             int code = play_round(j, &wait, &played);
             if (code != 0)
@@ -545,6 +546,7 @@ static int run(joining *j, int argc, char **argv) {
     int code = caucus_options_parse("join", options, argc, argv, take_option, j);
     if (code == 0)
         code = check_options(j);
+    caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */
     if (code == 0)
         caucus_on_signals(end_start);
     if (code == 0)

@@ -17,6 +17,8 @@ typedef struct caucus_join_dial {
 /** Cut `connect` at its commas, read the certificates, check every address. What goes wrong later is printed. */
 caucus_status caucus_join_dial_open(caucus_join_dial *ret, const char *connect, const caucus_dial_settings *settings,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** SIGHUP asks for it: read the certificates again and dial again, if somebody asked. What comes of it is printed. */
+void caucus_join_dial_mind(caucus_join_dial *dial, caucus_link *link);
 void caucus_join_dial_close(caucus_join_dial *dial);
 
 #endif

@@ -124,6 +124,14 @@ static void on_signal(int number) {
     stopped = 1;
 }
 
+/* Files are to be read again; without a coordinator yet they are about to be read. */
+static void on_hangup(int number) {
+    (void)number;
+    caucus_server *server = running;
+    if (server)
+        caucus_server_reload(server);
+}
+
 static void print_help(void) {
     fputs("caucus serve: the coordinator of a live federation\n"
           "\n"
@@ -420,6 +428,7 @@ static int serve(serving *s) {
         return code;
     running = s->server;
     caucus_on_signals(on_signal);
+    caucus_on_signal(SIGHUP, on_hangup);
     if (s->seeded)
         caucus_log_say(s->log, CAUCUS_LOG_ERROR, "not-private",
                        "NOT PRIVATE (seeded): whoever knows the seed can subtract the noise");
@@ -449,6 +458,7 @@ static int serve(serving *s) {
 /* From here on a signal finds nothing to stop: what it would reach is about to be freed. */
 static void ignore_signals(void) {
     caucus_on_signals(SIG_IGN);
+    caucus_on_signal(SIGHUP, SIG_IGN);
     running = NULL;
 }
 
@@ -460,6 +470,7 @@ int caucus_cli_serve(int argc, char **argv) {
         return CAUCUS_EXIT_DONE;
     }
     caucus_on_signals(end_start);
+    caucus_on_signal(SIGHUP, SIG_IGN);
     if (code == 0)
         code = read_options(&s) ? read_budget(&s) : CAUCUS_EXIT_USAGE;
     if (code == 0)

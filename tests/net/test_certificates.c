@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_certificates.c: what becomes of certificates while a coordinator runs: they expire, they are replaced, and some
+ * were never for this. */
+#include "net/office.h"
+
+#include <sys/stat.h>
+
+#include "dial/tls_judge.h"
+
+#define SHORT_SECONDS 3
+
+/* Files of certificates are looked at, not a clock: OpenSSL says whether they have expired. */
+static bool has_expired(const X509 *certificate) {
+    return X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
+}
+
+/* A certificate that does not say what it is for is for nothing, on either side, and one's own is looked at first. */
+static void test_use(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    hall_open(&h);
+    issue_odd(&o, CAUCUS_CERTIFICATE_CLIENT, "1", "useless", 86400, false);
+    issue_odd(&o, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "useless-coordinator", 86400, false);
+    SSL_CTX *context = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_tls_client_new(path_in(&o, "useless.pem"), path_in(&o, "useless.key"),
+                                           path_in(&o, "ca.pem"), &context, &error),
+                     CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "cert");
+    assert_non_null(strstr(error.text, "clientAuth"));
+    assert_int_equal(caucus_tls_server_new(path_in(&o, "useless-coordinator.pem"),
+                                           path_in(&o, "useless-coordinator.key"), path_in(&o, "ca.pem"), &context,
+                                           &error),
+                     CAUCUS_E_RANGE);
+    assert_non_null(strstr(error.text, "serverAuth"));
+    /* A client of somebody else's making does not look at its own. */
+    context = careless_context(&o, "useless");
+    assert_int_equal(attempt(&h, context, 1, NULL, NULL, NULL), 0);
+    SSL_CTX_free(context);
+    hall_stop(&h);
+    close_all(&o, &f, &h);
+}
+
+/* Connected, and then its certificate expires: it is told so, and the page knew when. */
+static void test_expires_while_connected(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    hall_open(&h);
+    issue_odd(&o, CAUCUS_CERTIFICATE_CLIENT, "1", "short", SHORT_SECONDS, true);
+    SSL_CTX *brief = client_context(&o, "short"), *other = client_context(&o, "client-2");
+    wire_end w, stays;
+    join_tls(&h, &w, brief, 1);
+    join_tls(&h, &stays, other, 2);
+    caucus_server_status now = {0};
+    for (int tries = 0; now.client_certificate_ends == 0 && tries < PATIENCE_MS; tries++) {
+        caucus_server_get_status(h.server, &now);
+        usleep(1000);
+    }
+    const int64_t ends = caucus_tls_expiry(SSL_CTX_get0_certificate(brief));
+    if (now.present == 2)
+        assert_int_equal(now.client_certificate_ends, ends);
+    assert_true(now.certificate_ends > ends);
+    caucus_frame frame = {0};
+    assert_int_equal(wire_receive(&w, 12, &frame, PATIENCE_MS), 1);
+    assert_int_equal(frame.kind, CAUCUS_FRAME_REFUSAL);
+    assert_int_equal(frame.code, CAUCUS_REFUSAL_IDENTITY);
+    assert_string_equal(frame.text, "the certificate has expired");
+    assert_true(has_expired(SSL_CTX_get0_certificate(brief)));
+    assert_int_equal(wire_receive(&stays, 12, &frame, 100), -1);
+    wire_close(&w);
+    wire_close(&stays);
+    SSL_CTX_free(brief);
+    SSL_CTX_free(other);
+    hall_stop(&h);
+    close_all(&o, &f, &h);
+}
+
+/* A session that began with a certificate that has expired since is not resumed: there is a whole handshake, in which a
+ * new certificate is as good as ever. And a client does not offer one past the expiry of the coordinator's. */
+static void test_sessions(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    hall_open(&h);
+    issue_odd(&o, CAUCUS_CERTIFICATE_CLIENT, "1", "short", SHORT_SECONDS, true);
+    issue_odd(&o, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "short-coordinator", SHORT_SECONDS, true);
+    SSL_CTX *brief = client_context(&o, "short"), *renewed = client_context(&o, "client-1");
+    SSL_SESSION *session = NULL;
+    bool resumed = false;
+    assert_int_equal(attempt(&h, brief, 1, NULL, &session, NULL), 1);
+    assert_non_null(session);
+    assert_int_equal(attempt(&h, brief, 1, session, NULL, &resumed), 1);
+    if (!has_expired(SSL_CTX_get0_certificate(brief))) /* a busy machine has had no time to show it */
+        assert_true(resumed);
+    hall second;
+    federation g;
+    plan_and_hall(&o, &g, &second);
+    free((char *)(uintptr_t)second.settings.cert);
+    free((char *)(uintptr_t)second.settings.key_file);
+    second.settings.cert = strdup(path_in(&o, "short-coordinator.pem"));
+    second.settings.key_file = strdup(path_in(&o, "short-coordinator.key"));
+    SSL_SESSION *offered = NULL;
+    X509 *other = NULL;
+    caucus_error error = {0};
+    bool open = caucus_server_open(&second.settings, &second.server, &error) == CAUCUS_OK; /* else it was too late */
+    if (open) {
+        assert_int_equal(pthread_create(&second.thread, NULL, hall_thread, &second), 0);
+        (void)attempt(&second, renewed, 1, NULL, &offered, NULL);
+        other = offered ? SSL_SESSION_get0_peer(offered) : NULL;
+    }
+    while (!has_expired(SSL_CTX_get0_certificate(brief)) || (other && !has_expired(other)))
+        usleep(50000);
+    assert_int_equal(attempt(&h, brief, 1, session, NULL, NULL), 0); /* TLS says that it has expired */
+    assert_int_equal(attempt(&h, renewed, 1, session, NULL, &resumed), 1);
+    assert_false(resumed);
+    if (offered) {
+        SSL *ssl = NULL;
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_true(SSL_SESSION_is_resumable(offered));
+        assert_int_equal(caucus_tls_client_open(renewed, fd, "127.0.0.1", offered, &ssl, NULL), CAUCUS_OK);
+        assert_null(SSL_get_session(ssl));
+        SSL_free(ssl);
+        close(fd);
+    }
+    SSL_SESSION_free(session);
+    SSL_SESSION_free(offered);
+    SSL_CTX_free(brief);
+    SSL_CTX_free(renewed);
+    if (open)
+        hall_stop(&second);
+    free_names(&second);
+    hall_free(&second);
+    federation_close(&g);
+    hall_stop(&h);
+    close_all(&o, &f, &h);
+}
+
+/* The number of the certificate that a newcomer sees. */
+static void serial_seen(const hall *h, SSL_CTX *context, char ret[CAUCUS_SERIAL_BYTES]) {
+    wire_end w;
+    assert_true(dial_tls(&w, caucus_server_port(h->server), context, NULL));
+    assert_true(caucus_tls_peer_serial(w.ssl, ret));
+    wire_close(&w);
+}
+
+/* Files are replaced and read again: who is connected stays, who comes sees the new certificate; a bad file changes
+ * nothing. */
+static void test_reload(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    federation f;
+    hall h;
+    plan_and_hall(&o, &f, &h);
+    hall_open(&h);
+    SSL_CTX *one = client_context(&o, "client-1"), *two = client_context(&o, "client-2");
+    wire_end w;
+    join_tls(&h, &w, one, 1);
+    char before[CAUCUS_SERIAL_BYTES], after[CAUCUS_SERIAL_BYTES];
+    serial_seen(&h, two, before);
+    issue(&o, &o.ca, CAUCUS_CERTIFICATE_COORDINATOR, "coordinator", "coordinator", false);
+    serial_seen(&h, two, after);
+    assert_string_equal(after, before); /* nobody has asked for it */
+    caucus_server_reload(h.server);
+    for (int tries = 0; strcmp(after, before) == 0 && tries < 1000; tries++) {
+        serial_seen(&h, two, after);
+        usleep(1000);
+    }
+    assert_string_not_equal(after, before);
+    caucus_server_status now;
+    caucus_server_get_status(h.server, &now);
+    assert_int_equal(now.present, 1);
+    assert_false(now.reload_failed);
+    write_list(path_in(&o, "coordinator.pem"), "not a certificate");
+    caucus_server_reload(h.server);
+    for (int tries = 0; !now.reload_failed && tries < PATIENCE_MS; tries++) {
+        caucus_server_get_status(h.server, &now);
+        usleep(1000);
+    }
+    assert_true(now.reload_failed);
+    serial_seen(&h, two, before);
+    assert_string_equal(after, before);
+    caucus_frame frame;
+    assert_int_equal(wire_receive(&w, 12, &frame, 100), -1);
+    wire_close(&w);
+    SSL_CTX_free(one);
+    SSL_CTX_free(two);
+    hall_stop(&h);
+    close_all(&o, &f, &h);
+}
+
+/* A key that others can read is refused, with what to type. */
+static void test_key_mode(void **state) {
+    (void)state;
+    office o;
+    open_office(&o);
+    SSL_CTX *context = NULL;
+    caucus_error error = {0};
+    const mode_t wrong[] = {0644, 0604, 0660, 0620, 0602};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(chmod(path_in(&o, "client-1.key"), wrong[i]), 0);
+        assert_int_equal(caucus_tls_client_new(path_in(&o, "client-1.pem"), path_in(&o, "client-1.key"),
+                                               path_in(&o, "ca.pem"), &context, &error),
+                         CAUCUS_E_RANGE);
+        assert_string_equal(error.field, "key");
+        assert_non_null(strstr(error.hint, "chmod 600 "));
+        assert_non_null(strstr(error.hint, "client-1.key"));
+    }
+    assert_int_equal(chmod(path_in(&o, "client-1.key"), 0400), 0);
+    context = client_context(&o, "client-1");
+    SSL_CTX_free(context);
+    close_office(&o);
+}
+
+/* Two weeks before the end, or the last third of a short life. */
+static void test_soon(void **state) {
+    (void)state;
+    caucus_certificate c = {0};
+    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "one", NULL, 365, &c, NULL), CAUCUS_OK);
+    int64_t ends = caucus_tls_expiry(c.x509), day = 86400;
+    assert_false(caucus_tls_expires_soon(c.x509, ends - 15 * day));
+    assert_true(caucus_tls_expires_soon(c.x509, ends - 13 * day));
+    assert_true(caucus_tls_expires_soon(c.x509, ends + 1));
+    caucus_certificate_free(&c);
+    assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "one", NULL, 3, &c, NULL), CAUCUS_OK);
+    ends = caucus_tls_expiry(c.x509);
+    assert_false(caucus_tls_expires_soon(c.x509, ends - 2 * day));
+    assert_true(caucus_tls_expires_soon(c.x509, ends - day / 2));
+    caucus_certificate_free(&c);
+}
+
+int main(void) {
+    signal(SIGPIPE, SIG_IGN); /* this side's writes go through OpenSSL, too */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_use),      cmocka_unit_test(test_expires_while_connected),
+                                       cmocka_unit_test(test_sessions), cmocka_unit_test(test_reload),
+                                       cmocka_unit_test(test_key_mode), cmocka_unit_test(test_soon)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
