@@ -136,6 +136,8 @@ typedef struct caucus_settings {
     uint64_t first_phase;   /* rounds of the first phase, where there is a longest: 1 .. 2^30 (1) */
     double changes; /* how often per 1,000 rounds the losses may change their distribution, a public guess, where
                                there is a longest phase: above 0, at most 1000 (1) */
+    uint64_t renew; /* svt and hedge: rounds after which they begin again on new losses, a multiple of interval;
+                               0: never (0) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

@@ -4,6 +4,8 @@
  * It keeps one vector: the losses not yet reported as a vector. A COST report is the cost of the expert in
  * force in one block; a SUMS report is that vector, which then starts again at 0. So every loss enters the
  * coordinator's scores once, and q of the epoch it was played in once.
+ * Where the run renews itself the vector also starts again at 0 with every link: which blocks make a link follows from
+ * their numbers, and no loss of one link enters another.
  * Unit client-block (docs/PRIVACY.md, "The unit"): the mean of a block is rounded to the grid before it goes
  * anywhere, so that a whole block of a client moves every sum by at most the grid's range. */
 #include <stdlib.h>
@@ -134,6 +136,11 @@ void caucus_block_report(caucus_client *c) {
 
 void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
     if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
+        memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
+        c->sums_first = before->block + 1;
+    }
+    if (before && caucus_link_ends(&c->plan->settings, before->block) && c->heard.block > before->block) {
+        caucus_client_return_rows(c); /* a simulation adds them to its totals */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
     }

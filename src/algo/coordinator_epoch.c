@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator_epoch.c: which key a coordinator draws from, and when it forgets.
  *
- * An epoch lasts from one selection to the next. Its key is kdf(run key, selections made before it); the run key is new
+ * An epoch lasts from one selection to the next, or to the end of its link where the run renews itself. Its key is
+ * kdf(run key, number of epochs before it), a number that renewal does not reset; the run key is new
  * in every process (or comes from a seed) and is in no file, the epoch's key is part of the saved state. So:
  *  - a verdict that was computed and never committed is computed again, after a crash, with the very same noise;
  *  - whoever steals a state can recompute the noise of that epoch, but of no earlier one (those keys are gone, and what
@@ -25,16 +26,34 @@ void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, 
     caucus_stream_init(ret, &c->key, purpose, phase, index, 0);
 }
 
-void caucus_coordinator_selected(caucus_coordinator *c) {
-    c->selections++;
-    caucus_key_epoch(&c->run_key, c->selections, &c->key); /* over the old one */
+static void next_key(caucus_coordinator *c) {
+    caucus_key_epoch(&c->run_key, caucus_coordinator_epoch(c), &c->key); /* over the old one */
     caucus_stream_wipe(&c->check_stream);
     c->check_next = 0;
+}
+
+void caucus_coordinator_selected(caucus_coordinator *c) {
+    c->selections++;
+    next_key(c);
 }
 
 static void forget(void *memory, size_t bytes) {
     if (memory)
         sodium_memzero(memory, bytes);
+}
+
+void caucus_coordinator_renewed(caucus_coordinator *c, uint64_t block) {
+    c->renewals++;
+    c->link_first = c->selections;
+    next_key(c);
+    forget(&c->threshold, sizeof c->threshold);
+    forget(c->cum, c->plan->settings.experts * sizeof *c->cum);
+    for (size_t i = 0; i < c->plan->settings.clients; i++) {
+        c->sums_next[i] = block + 1;
+        if (c->cost_next)
+            c->cost_next[i] = block + 1;
+    }
+    c->now.epoch = caucus_coordinator_epoch(c);
 }
 
 /* What remains is public, or what clients are told: announcements, counts, what was counted of whom. */

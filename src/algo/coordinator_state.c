@@ -31,6 +31,10 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     caucus_pack_u32(p, &c->answered);
     caucus_pack_u64(p, &c->selections);
     caucus_pack_u64(p, &c->checks);
+    if (plan->settings.renew != 0) {
+        caucus_pack_u64(p, &c->renewals);
+        caucus_pack_u64(p, &c->link_first);
+    }
     caucus_pack_bytes(p, c->key.bytes, sizeof c->key.bytes);
     caucus_pack_bool(p, &c->key.seeded);
     c->ops->pack(p, c);
@@ -56,7 +60,8 @@ caucus_status caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret,
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
-    if (c->answered > plan->settings.clients)
+    if (c->answered > plan->settings.clients || c->link_first > c->selections ||
+        c->renewals > caucus_settings_links(&plan->settings) - 1)
         return false;
     /* There is a key as long as something can be drawn from it: zeros would be noise that everybody knows. */
     if ((sodium_is_zero(c->key.bytes, sizeof c->key.bytes) == 1) != (c->now.ask == CAUCUS_ASK_NOTHING))

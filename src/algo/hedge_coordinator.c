@@ -2,8 +2,9 @@
 /* hedge_coordinator.c: Fed-Hedge (one shared draw per block) and leader (follow the leader, no privacy).
  *
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over
- * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md,
- * "Fed-Hedge". */
+ * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge".
+ * Where the run renews itself the last block of a link is not drawn from: the expert in force is carried over, and sums
+ * begin again at 0 (docs/PRIVACY.md, "Renewal"). */
 #include <stdlib.h>
 
 #include <caucus/select.h>
@@ -32,13 +33,18 @@ static void hedge_decide(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
     uint64_t block = c->now.block;
     bool leader = caucus_algorithm_variant(c->plan->settings.algorithm)->reference;
+    if (caucus_link_ends(&c->plan->settings, block)) {
+        caucus_coordinator_renewed(c, block);
+        ask_next(c, block);
+        return;
+    }
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, leader ? CAUCUS_PURPOSE_TIE : CAUCUS_PURPOSE_SELECT, 0, block);
     c->now.expert = leader ? caucus_select_min(&stream, c->cum, d)
                            : caucus_select_exponential(&stream, c->cum, d, c->plan->hedge.rate);
     caucus_stream_wipe(&stream);
     caucus_coordinator_selected(c);
-    c->now.epoch = c->selections;
+    c->now.epoch = caucus_coordinator_epoch(c);
     ask_next(c, block);
 }
 
@@ -67,6 +73,8 @@ static uint64_t hedge_releases(const caucus_plan *plan) {
 static caucus_status hedge_record(caucus_releases *r, const caucus_announcement *before,
                                   const caucus_announcement *after, caucus_error *ret_error) {
     (void)after;
+    if (r->plan->settings.renew != 0)
+        return caucus_releases_once(r, before->block, ret_error);
     return caucus_releases_take(r, before->block, "draw", ret_error);
 }
 

@@ -70,6 +70,18 @@ caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const cha
     return status;
 }
 
+caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, caucus_error *ret_error) {
+    caucus_rational whole;
+    if (r->taken > 0)
+        return CAUCUS_OK;
+    caucus_status status = caucus_releases_whole(r->plan->guarantee.epsilon_choices, &whole, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_ledger_release(r->ledger, r->run, block, "links", whole, nothing, ret_error);
+    if (status == CAUCUS_OK)
+        r->taken++;
+    return status;
+}
+
 caucus_status caucus_releases_record(caucus_releases *r, const caucus_announcement *before,
                                      const caucus_announcement *after, caucus_error *ret_error) {
     return r->none ? CAUCUS_OK : caucus_machine_ops_of(r->plan)->record(r, before, after, ret_error);

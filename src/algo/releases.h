@@ -5,6 +5,7 @@
  *    svt     all checks together cost eps_AT, charged at the first; each selection its eta_k
  *    hedge   each draw
  *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more
+ *    svt and hedge with renewal: links use different losses: the first release is charged the whole, later ones nothing
  *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without
  * privacy (infinite epsilon) has nothing to record. */
 #ifndef CAUCUS_ALGO_RELEASES_H
@@ -44,6 +45,9 @@ caucus_status caucus_releases_record(caucus_releases *r, const caucus_announceme
  *  Returns: as caucus_releases_record(). */
 caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Record the whole run with its first release, and nothing after it: links and phases use different losses.
+ *  Returns: as caucus_releases_record(). */
+caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** An epsilon as an amount, rounded up; NAN is none. Returns: CAUCUS_OK, CAUCUS_E_OVERFLOW. */
 caucus_status caucus_releases_whole(double epsilon, caucus_rational *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** ceil(amount * 2^48), amount = factor * rate * G: below 2^115 for every rate a plan can hold; and a sum of such

@@ -4,7 +4,9 @@
  * After each block but the last: q (what the expert has cost all clients since it was chosen) plus fresh noise is
  * compared with a noisy threshold. If it is above, the exponential mechanism chooses on
  * score(y) = max(cum(y), m*Lstar), an epoch ends and the next begins with q = 0 and a fresh threshold. Every verdict is
- * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good.
+ * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good, or to
+ * the end of the link where the run renews itself: there sums, q, threshold and the number of selections begin again,
+ * with the expert in force, and nothing is decided from the link's last block (docs/PRIVACY.md, "Renewal").
  * docs/PRIVACY.md, "Fed-SVT": epsilon = eps_AT + sum of eta_k.
  *
  * Protocol two-step: a block's report is one number, vectors are asked for only when a check fires. Protocol paper: a
@@ -19,17 +21,20 @@
 
 static void open_epoch(caucus_coordinator *c) {
     const caucus_svt_plan *plan = &c->plan->svt;
-    uint64_t k = c->selections;
+    uint64_t k = caucus_coordinator_epoch(c);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
-    caucus_threshold_begin(&c->threshold, k, c->now.expert, plan->threshold[k], &plan->threshold_noise, &stream);
+    caucus_threshold_begin(&c->threshold, k, c->now.expert, plan->threshold[c->selections - c->link_first],
+                           &plan->threshold_noise, &stream);
     caucus_stream_wipe(&stream);
 }
 
 /* Ask about the block after `block`, if there is still anything to decide from it. */
 static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
-    bool more = block < c->plan->svt.checks && (c->threshold.open || vectors);
+    const uint64_t blocks = c->plan->svt.blocks;
+    bool more =
+        block + 1 < blocks && (c->threshold.open || vectors || caucus_link_follows(&c->plan->settings, block, blocks));
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
@@ -120,12 +125,17 @@ static void choose(caucus_coordinator *c) {
         c->score[y] = c->cum[y] > plan->score_floor ? c->cum[y] : plan->score_floor;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, 0, c->selections);
-    c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections]);
+    c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections - c->link_first]);
     caucus_stream_wipe(&stream);
     caucus_coordinator_selected(c);
-    c->now.epoch = c->selections;
-    if (c->selections < plan->switches)
+    c->now.epoch = caucus_coordinator_epoch(c);
+    if (c->selections - c->link_first < plan->switches)
         open_epoch(c);
+}
+
+static void renew(caucus_coordinator *c) {
+    caucus_coordinator_renewed(c, c->now.block);
+    open_epoch(c);
 }
 
 static void svt_decide(caucus_coordinator *c) {
@@ -133,6 +143,8 @@ static void svt_decide(caucus_coordinator *c) {
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
         choose(c);
+    } else if (caucus_link_ends(&c->plan->settings, block)) {
+        renew(c);
     } else if (c->threshold.open && check(c)) {
         if (two_step) {
             caucus_coordinator_announce(c, CAUCUS_ASK_SUMS, block, 0);
@@ -163,15 +175,16 @@ static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
 static bool svt_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     bool two_step = plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
-    if (c->selections > plan->svt.switches)
+    const uint64_t made = c->selections - c->link_first; /* in this link */
+    if (made > plan->svt.switches)
         return false;
-    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->threshold.open || c->selections == plan->svt.switches))
+    if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->threshold.open || made == plan->svt.switches))
         return false; /* vectors are asked for when a check has fired, and only if a selection is left */
-    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->threshold.open)
-        return false;
+    if (two_step && c->now.ask == CAUCUS_ASK_COST && !c->threshold.open && plan->settings.renew == 0)
+        return false; /* without renewal nothing would come of it */
     /* An open epoch is about the expert in force, and has a selection left to end with. */
-    return !c->threshold.open || (c->threshold.expert == c->now.expert && c->threshold.epoch == c->selections &&
-                                  c->selections < plan->svt.switches);
+    return !c->threshold.open || (c->threshold.expert == c->now.expert &&
+                                  c->threshold.epoch == caucus_coordinator_epoch(c) && made < plan->svt.switches);
 }
 
 /* The checks of all epochs together, then one selection after another. */
@@ -195,6 +208,8 @@ static caucus_status svt_record(caucus_releases *r, const caucus_announcement *b
     if (svt->switches == 0)
         return CAUCUS_OK;
     caucus_status status = CAUCUS_OK;
+    if (r->plan->settings.renew != 0)
+        return caucus_releases_once(r, before->block, ret_error);
     if (!r->checked) {
         status = caucus_releases_take(r, before->block, "checks", ret_error);
         r->checked = status == CAUCUS_OK;

@@ -73,6 +73,7 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->front_load = a->front_load;
     ret->past_phases = a->past_phases;
     ret->longest_phase = a->longest_phase;
+    ret->renew = a->renew;
     ret->grid = a->fault == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
 }
 

@@ -134,6 +134,15 @@ static const caucus_audit_federation past = PAST(NO_FAULT), past_half = PAST(HAL
     }
 static const caucus_audit_federation longest = LONGEST(NO_FAULT), longest_half = LONGEST(HALF_NOISE);
 
+/* Two links of two blocks: a loss of the first link enters its one draw, and none of the second. */
+#define RENEW(broken)                                                                                                  \
+    {                                                                                                                  \
+        .algorithm = CAUCUS_ALGORITHM_HEDGE, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 1, .experts = 2,            \
+        .rounds = 12, .interval = 3, .renew = 6, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 0,                   \
+        .fault = CAUCUS_AUDIT_##broken                                                                                 \
+    }
+static const caucus_audit_federation renewed = RENEW(NO_FAULT), renewed_half = RENEW(HALF_NOISE);
+
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
 #define TREE(m, kind, how, beta, which, broken)                                                                        \
@@ -315,6 +324,9 @@ static const caucus_audit table[] = {
                   hedge_delta_half),
 
     CHOICES_AUDIT("stoch-longest", "stoch, longest phase 2: choices", 1, 0, HOLDS, 200 * K, 4 * M, longest),
+    CHOICES_AUDIT("hedge-renew", "Fed-Hedge in two links: choices", 1, 0, HOLDS, 200 * K, 4 * M, renewed),
+    CHOICES_AUDIT("hedge-renew-half-noise", "broken: links with half the noise", 1, 0, FAILS, 200 * K, 2 * M,
+                  renewed_half),
     CHOICES_AUDIT("stoch-longest-half-noise", "broken: longest phase with half the noise", 1, 0, FAILS, 100 * K, 1 * M,
                   longest_half),
 };

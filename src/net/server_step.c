@@ -170,7 +170,8 @@ static void decide(caucus_server *s) {
         give_up(s, status, &error);
         return;
     }
-    if (caucus_coordinator_selections(s->machine) > selections || now->ask == CAUCUS_ASK_NOTHING)
+    if (caucus_coordinator_selections(s->machine) > selections || now->epoch > before.epoch || /* a link may end, too */
+        now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
     publish_on_tick(s);
     caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %u in force", before.serial,

@@ -8,6 +8,8 @@
  *     eps_AT = epsilon sqrt(A)/(sqrt(A) + sqrt(g kappa)).
  * With delta > 0 a selection is eta^2/8-zCDP and eps_AT is found by golden section; whichever bound is
  * smaller is taken. g is searched in 3, 3.5, .., 8. At most M switches can happen, so kappa <= M.
+ * A run that renews itself is calibrated for one link. Its first expert is carried over from the link before, not drawn
+ * from the Gibbs law of this one, so that dropping it may leave ln phi where it is: one more switch is allowed.
  *
  * Paper. Lap(4/eps) and Lap(8/eps), kappa = 3 ceil(log2 d) + ceil(24 ln(1/rho)), eta = eps/(2 kappa) or
  * eps/sqrt(kappa ln(1/delta)), L = m L* + 8 ln(2T^2/(N^2 rho))/eps + 4/eta.
@@ -27,8 +29,8 @@ svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const double range = s->hi - s->lo;
     const double per_unit = means ? range * (double)s->interval : range;
-    const uint64_t checks = (s->rounds - 1) / s->interval;
-    const uint64_t block = s->interval < s->rounds ? s->interval : s->rounds;
+    const uint64_t link = caucus_settings_link(s), checks = (link - 1) / s->interval;
+    const uint64_t block = s->interval < link ? s->interval : link;
     return (svt_facts){
         .clients = s->clients,
         .experts = s->experts,
@@ -83,6 +85,7 @@ caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret)
         const caucus_status status = caucus_renewal_switches(s->experts, s->rho / 2, g, &enough);
         if (status != CAUCUS_OK)
             return status;
+        enough += caucus_settings_links(s) > 1 ? 1 : 0; /* the carried expert's */
         const double kappa = enough < f.checks ? enough : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;
@@ -198,7 +201,7 @@ caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const svt_facts f = caucus_calibrate_svt_facts(s);
     plan->svt.checks = (uint32_t)f.checks;
-    plan->svt.blocks = plan->svt.checks + 1;
+    plan->svt.blocks = (s->rounds - 1) / s->interval + 1;
     caucus_status status = score_floor(plan, &f, ret_error);
     if (status != CAUCUS_OK || plan->svt.checks == 0)
         return status; /* no check: nothing is decided, drawn or spent */

@@ -41,7 +41,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_CLIENT_BLOCK = 1 << 11,  /* unit client-block */
     CAUCUS_OPTION_NO_PRIVACY = 1 << 12,    /* an infinite epsilon */
     CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13, /* an interval that follows from the other settings */
-    CAUCUS_OPTION_LONGEST_PHASE = 1 << 14  /* phases that stop doubling */
+    CAUCUS_OPTION_LONGEST_PHASE = 1 << 14, /* phases that stop doubling */
+    CAUCUS_OPTION_RENEW = 1 << 15          /* beginning again after a number of rounds */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

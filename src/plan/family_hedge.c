@@ -7,6 +7,10 @@
  * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
  * which is used if the budget allows it and otherwise the largest e_H that it allows.
  * An interval N = auto is the one with the smallest bound at that e_H: public numbers alone decide it.
+ * A run that renews itself is calibrated for one link; links use different losses, so one link's cost is the run's. A
+ * link's first expert is carried over instead of drawn uniformly, which costs at most N(1 - 1/d) more:
+ *     regret <= sum over links of ln d/e_H + e_H * squares/8, + N (1 - 1/d) for each link but the first,
+ * against the best expert of each link.
  * The accountant: one record enters at most B-1 draws, each of range 2*G*rate.
  * docs/PRIVACY.md, "Fed-Hedge", "The accountant". */
 #include "plan/account.h"
@@ -22,9 +26,9 @@ static bool is_leader(const caucus_settings *s) {
     return caucus_algorithm_variant(s->algorithm)->reference;
 }
 
-static double squares(const caucus_settings *s) {
-    const uint64_t full = s->rounds / s->interval;
-    const double n = (double)s->interval, rest = (double)(s->rounds % s->interval);
+static double squares(const caucus_settings *s, uint64_t rounds) {
+    const uint64_t full = rounds / s->interval;
+    const double n = (double)s->interval, rest = (double)(rounds % s->interval);
     return (double)full * n * n + rest * rest;
 }
 
@@ -32,16 +36,21 @@ static uint64_t blocks_of(const caucus_settings *s) {
     return (s->rounds - 1) / s->interval + 1;
 }
 
+/* Draws of a link: none after its last block. */
+static uint64_t draws_of(const caucus_settings *s) {
+    return (caucus_settings_link(s) - 1) / s->interval;
+}
+
 /* e_H; zcdp_rho is caucus_zcdp_rho() of the budget, which is looked for once. */
 static double learning_rate(const caucus_settings *s, double zcdp_rho) {
-    const double draws = (double)(blocks_of(s) - 1), m = s->clients;
+    const double draws = (double)draws_of(s), m = s->clients;
     double most = INFINITY;
     if (isfinite(s->epsilon) && draws > 0) {
         most = m * s->epsilon / (2 * draws);
         if (s->delta > 0)
             most = fmax(most, m * sqrt(2 * zcdp_rho / draws));
     }
-    return fmin(sqrt(8 * log((double)s->experts) / squares(s)), most);
+    return fmin(sqrt(8 * log((double)s->experts) / squares(s, caucus_settings_link(s))), most);
 }
 
 static double budget_rho(const caucus_settings *s) {
@@ -53,7 +62,7 @@ static double bound_at(const caucus_settings *settings, uint64_t interval, doubl
     caucus_settings s = *settings;
     s.interval = interval;
     const double e = learning_rate(&s, zcdp_rho);
-    return log((double)s.experts) / e + e * squares(&s) / 8;
+    return log((double)s.experts) / e + e * squares(&s, s.rounds) / 8;
 }
 
 /* The N in 1 .. T with the smallest bound, the smallest of equals. As a function of N the bound falls and then rises,
@@ -107,8 +116,14 @@ static caucus_status bound(caucus_plan *plan) {
         return CAUCUS_OK;
     const double e = plan->hedge.learning_rate;
     plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
-    plan->bound_uncapped =
-        (log((double)s->experts) / e + e * squares(s) / 8) * (s->hi - s->lo) + all / (double)plan->grid;
+    const uint64_t links = caucus_settings_links(s), last = s->rounds - (links - 1) * caucus_settings_link(s);
+    double sum = log((double)s->experts) / e + e * squares(s, last) / 8;
+    if (links > 1) {
+        const double carried = (double)s->interval * (1 - 1.0 / s->experts);
+        sum +=
+            (double)(links - 1) * (log((double)s->experts) / e + e * squares(s, caucus_settings_link(s)) / 8 + carried);
+    }
+    plan->bound_uncapped = sum * (s->hi - s->lo) + all / (double)plan->grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
     return CAUCUS_OK;
 }
@@ -119,7 +134,7 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     if (hedge->blocks != blocks_of(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %" PRIu64 " blocks",
                            hedge->blocks);
-    const uint64_t draws = hedge->blocks - 1;
+    const uint64_t draws = draws_of(s);
     if (draws == 0)
         return CAUCUS_OK;
     if (is_leader(s) || isinf(s->epsilon)) {
@@ -146,8 +161,9 @@ static uint64_t blocks(const caucus_plan *plan) {
     return plan->hedge.blocks;
 }
 
+/* One after each block but the last of each link. */
 static uint64_t selections(const caucus_plan *plan) {
-    return plan->hedge.blocks - 1;
+    return plan->hedge.blocks - caucus_settings_links(&plan->settings);
 }
 
 /* The leader is not drawn: it has no rate. */
@@ -163,15 +179,16 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
  * 1 draws cost N*(1 + .. + B-1) = (B-1) * N*B/2 times a draw, and N^2*(1 + .. + (B-1)^2) = (B-1) * N^2*B(2B-1)/6 under
  * zCDP. */
 static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
-    const double n = (double)plan->settings.interval, b = (double)plan->hedge.blocks;
-    *ret_linear = n * b / 2;
-    *ret_square = n * n * b * (2 * b - 1) / 6;
+    const double n = (double)plan->settings.interval, b = (double)draws_of(&plan->settings) + 1;
+    const double links = (double)caucus_settings_links(&plan->settings);
+    *ret_linear = links * n * b / 2;
+    *ret_square = links * n * n * b * (2 * b - 1) / 6;
 }
 
 const caucus_plan_ops caucus_plan_hedge = {
     .variant = {{CAUCUS_ALGORITHM_HEDGE, "Fed-Hedge", .reference = false},
                 {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
-    .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_INTERVAL_AUTO | CAUCUS_OPTION_NO_PRIVACY,
+    .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_INTERVAL_AUTO | CAUCUS_OPTION_NO_PRIVACY | CAUCUS_OPTION_RENEW,
     .interval = best_interval,
     .calibrate = calibrate,
     .bound = bound,

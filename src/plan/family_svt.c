@@ -34,10 +34,11 @@ static bool threshold_noise(const caucus_noise *noise) {
 static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
-    if (svt->checks != (s->rounds - 1) / s->interval || svt->blocks != svt->checks + 1)
+    const uint64_t checks =
+        (caucus_settings_link(s) - 1) / s->interval; /* links use different losses: one pays for all */
+    if (svt->checks != checks || svt->blocks != (s->rounds - 1) / s->interval + 1)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval",
-                           "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks,
-                           (s->rounds - 1) / s->interval);
+                           "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks, checks);
     if (svt->switches == 0)
         return CAUCUS_OK; /* nothing is ever announced but the first expert */
     if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
@@ -86,7 +87,7 @@ static caucus_status bound(caucus_plan *plan) {
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = caucus_calibrate_svt_facts(s);
     const double grid = (double)plan->grid;
-    const double all = (double)s->rounds * (s->hi - s->lo);
+    const double all = (double)caucus_settings_link(s) * (s->hi - s->lo); /* the bound is for a link */
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
     plan->bound = plan->bound_uncapped = all;
     if (svt->checks == 0)
@@ -147,27 +148,30 @@ static uint64_t blocks(const caucus_plan *plan) {
 }
 
 static uint64_t selections(const caucus_plan *plan) {
-    return plan->svt.switches;
+    return caucus_settings_links(&plan->settings) * plan->svt.switches;
 }
 
+/* Where the run renews itself all rates are alike: front-load is refused. */
 static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
-    *ret = plan->svt.select_rate[selection];
+    *ret = plan->svt.select_rate[selection % plan->svt.switches];
     return true;
 }
 
-/* Group privacy over the records of the blocks that are reported: all but the last. */
+/* Group privacy over the records of the blocks of a link that are used: all but the last; links add up. */
 static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
     const caucus_settings *s = &plan->settings;
     const double blocks_used = (double)plan->svt.checks;
     *ret_linear = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
     *ret_square = *ret_linear * *ret_linear;
+    *ret_linear *= (double)caucus_settings_links(s);
+    *ret_square *= (double)caucus_settings_links(s);
 }
 
 const caucus_plan_ops caucus_plan_svt = {
     .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
                 {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
     .options = CAUCUS_OPTION_RHO | CAUCUS_OPTION_LSTAR | CAUCUS_OPTION_PROTOCOL | CAUCUS_OPTION_FRONT_LOAD |
-               CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK,
+               CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK | CAUCUS_OPTION_RENEW,
     .calibrate = caucus_calibrate_svt,
     .bound = bound,
     .account = account,

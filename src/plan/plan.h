@@ -10,11 +10,12 @@
 #include <caucus/plan.h>
 #include <caucus/threshold.h>
 
-/* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. */
+/* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. Where the run renews itself,
+ * checks, switches, thresholds and rates are those of one link (caucus_settings_link). */
 typedef struct caucus_svt_plan {
-    uint64_t blocks;              /* ceil(T/N) */
-    uint64_t checks;              /* M = blocks - 1: nothing is left to decide after the last block */
-    uint32_t switches;            /* kappa: selections allowed, 0 if checks = 0 */
+    uint64_t blocks;   /* ceil(T/N) */
+    uint64_t checks;   /* M: a check after each block of a link but the last, where nothing is left to decide */
+    uint32_t switches; /* kappa: selections allowed, 0 if checks = 0 */
     caucus_noise threshold_noise; /* once per epoch */
     caucus_noise check_noise;     /* once per check */
     int64_t *threshold;           /* [switches]: L of epoch k */
@@ -102,7 +103,11 @@ size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAK
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** The most rounds whose losses one sum of a run holds: all, or those of the longest phase. */
+/** Rounds of a link: from one beginning of the algorithm to the next (settings.renew); the whole run without renewal.
+ *  And how many links a run has; the last one may be shorter. */
+uint64_t caucus_settings_link(const caucus_settings *settings);
+uint64_t caucus_settings_links(const caucus_settings *settings);
+/** The most rounds whose losses one sum of a run holds: those of a link, or of the longest phase. */
 uint64_t caucus_settings_span(const caucus_settings *settings);
 
 /** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always

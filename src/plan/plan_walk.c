@@ -116,6 +116,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     optional_u64(w, "longest-phase", &s->longest_phase, 0);
     optional_u64(w, "first-phase", &s->first_phase, 1);
     optional_real(w, "changes", &s->changes, 1);
+    optional_u64(w, "renew", &s->renew, 0);
     w->close(w);
 }
 

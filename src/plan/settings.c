@@ -307,8 +307,37 @@ static caucus_status check_longest(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
+uint64_t caucus_settings_link(const caucus_settings *s) {
+    return s->renew != 0 && s->renew < s->rounds ? s->renew : s->rounds;
+}
+
+uint64_t caucus_settings_links(const caucus_settings *s) {
+    return (s->rounds - 1) / caucus_settings_link(s) + 1;
+}
+
 uint64_t caucus_settings_span(const caucus_settings *s) {
-    return s->longest_phase != 0 && s->longest_phase < s->rounds ? s->longest_phase : s->rounds;
+    const uint64_t link = caucus_settings_link(s);
+    return s->longest_phase != 0 && s->longest_phase < link ? s->longest_phase : link;
+}
+
+static caucus_status check_renew(const caucus_settings *s, caucus_error *e) {
+    if (s->renew == 0)
+        return CAUCUS_OK;
+    if (!takes(s, CAUCUS_OPTION_RENEW) || s->calibration == CAUCUS_CALIBRATION_PAPER ||
+        s->protocol == CAUCUS_PROTOCOL_PAPER || s->front_load)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "renew",
+                           "%" PRIu64
+                           " (accepted only for %s with calibration tight, protocol two-step and no front-load)",
+                           s->renew, caucus_option_takers(CAUCUS_OPTION_RENEW, " and ").text);
+    if (s->interval == CAUCUS_INTERVAL_AUTO)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "renew",
+                           "%" PRIu64 " with interval auto (accepted: with an interval that divides it)", s->renew);
+    if (s->renew > 1u << 30 || s->renew % s->interval != 0 || s->renew / s->interval < 2)
+        return caucus_fail(e, CAUCUS_E_RANGE, "renew",
+                           "%" PRIu64 " (accepted: a multiple of interval, which is %" PRIu64
+                           ", two blocks or more and at most %u rounds)",
+                           s->renew, s->interval, 1u << 30);
+    return CAUCUS_OK;
 }
 
 /* Every sum is below m*n*G, n the rounds that it spans; grid 0 may still become 2^16. */
@@ -370,6 +399,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_options(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_longest(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_renew(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK) {

@@ -34,6 +34,7 @@
     X(LONGEST_PHASE, "longest-phase", many, "W", "none", "stoch: phases double up to W rounds; auto: by the bound")    \
     X(FIRST_PHASE, "first-phase", one, "F", "1", "rounds of the first phase (with longest-phase)")                     \
     X(CHANGES, "changes", one, "C", "1", "what is best changes about C times in 1,000 rounds (with longest-phase)")    \
+    X(RENEW, "renew", many, "R", "none", "svt, hedge: begin again every R rounds, a multiple of interval")             \
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \

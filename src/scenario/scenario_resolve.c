@@ -153,6 +153,9 @@ static caucus_status read_phases(resolver *r, const size_t *at, caucus_settings 
         t = text_of(r, CAUCUS_FIELD_CHANGES, 0);
         status = caucus_scenario_real(&t, false, &s->changes);
     }
+    t = text_of(r, CAUCUS_FIELD_RENEW, at[CAUCUS_FIELD_RENEW]);
+    if (status == CAUCUS_OK && strcmp(t.text, "none") != 0)
+        status = caucus_scenario_whole(&t, 1, 1u << 30, &s->renew);
     return status;
 }
 

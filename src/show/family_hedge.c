@@ -41,8 +41,8 @@ static const char *why_none(const caucus_plan *plan) {
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    const double draws = (double)plan->hedge.blocks - 1.0, m = s->clients, rate = plan->hedge.learning_rate,
-                 best = caucus_hedge_best_rate(s);
+    const double draws = (double)((caucus_settings_link(s) - 1) / s->interval), m = s->clients,
+                 rate = plan->hedge.learning_rate, best = caucus_hedge_best_rate(s);
     if (is_leader(plan)) {
         caucus_explain_say(e, "Fed-Hedge",
                            "After each of %" PRIu64
@@ -54,6 +54,11 @@ static void explain(caucus_explainer *e) {
     caucus_explain_say(e, "Fed-Hedge",
                        "B = %" PRIu64 " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
                        plan->hedge.blocks, draws);
+    if (caucus_settings_links(s) > 1)
+        caucus_explain_say(e, "Renewal",
+                           "%" PRIu64 " links of %" PRIu64
+                           " rounds use different losses: all of them cost what the draws of one do.",
+                           caucus_settings_links(s), s->renew);
     caucus_explain_say(e, "Fed-Hedge", "Without privacy e_H = sqrt(8 ln d/sum of N^2) = %.6g is best.", best);
     if (isfinite(s->epsilon) && draws > 0) {
         const double pure = m * s->epsilon / (2 * draws);
@@ -63,8 +68,9 @@ static void explain(caucus_explainer *e) {
                             rate >= best * (1 - 1e-6) ? ", the best: privacy is free" : ", the most that is allowed");
     }
     caucus_explain_account(e);
-    caucus_explain_say(e, "Bounds", "Expected regret <= ln d/e_H + e_H sum of N^2/8 = %.2f%s.", plan->bound_uncapped,
-                       caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    caucus_explain_say(e, "Bounds", "Expected regret <= ln d/e_H + e_H sum of N^2/8%s = %.2f%s.",
+                       caucus_settings_links(s) > 1 ? ", over all links, and N (1 - 1/d) for each after the first" : "",
+                       plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 
 static void meaning(caucus_json *j, const caucus_plan *plan) {

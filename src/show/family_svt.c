@@ -106,6 +106,17 @@ static void explain_svt_tight(caucus_explainer *e, double m_checks) {
                        (double)svt->score_floor / grid, g / eta, a1 / at, (double)svt->threshold[0] / grid);
 }
 
+static void explain_renewal(caucus_explainer *e) {
+    const caucus_settings *s = &e->plan->settings;
+    if (caucus_settings_links(s) <= 1)
+        return;
+    caucus_explain_say(e, "Renewal",
+                       "%" PRIu64 " links of %" PRIu64
+                       " rounds use different losses: all of them cost what one does. What follows is about one link.",
+                       caucus_settings_links(s), s->renew);
+    caucus_explain_more(e, "Its first expert is carried over, not drawn: one more switch is allowed.");
+}
+
 static void explain_svt_bound(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
@@ -137,6 +148,7 @@ static void explain(caucus_explainer *e) {
         caucus_explain_account(e);
         return;
     }
+    explain_renewal(e);
     const bool paper = e->plan->settings.calibration == CAUCUS_CALIBRATION_PAPER;
     if (paper)
         explain_svt_paper(e, checks);
@@ -164,11 +176,13 @@ static void meaning(caucus_json *j, const caucus_plan *plan) {
 static void traffic(const caucus_plan *plan, caucus_plan_traffic *ret) {
     const caucus_settings *s = &plan->settings;
     const uint64_t d = s->experts, m = s->clients;
-    const uint64_t checks = plan->svt.switches > 0 ? plan->svt.checks : 0, switches = plan->svt.switches;
+    const uint64_t links = caucus_settings_links(s);
+    const uint64_t asked = links > 1 ? plan->svt.blocks - 1 : plan->svt.checks; /* the last block of a link, too */
+    const uint64_t checks = plan->svt.switches > 0 ? asked : 0, switches = links * plan->svt.switches;
     const bool paper = s->protocol == CAUCUS_PROTOCOL_PAPER;
     ret->reports = paper ? checks : checks + switches;
     ret->scalars = paper ? checks * d : checks + switches * d;
-    ret->paper_scalars = plan->svt.checks * d; /* the last block is not reported: nothing is left to decide */
+    ret->paper_scalars = asked * d; /* the last block is not reported: nothing is left to decide */
     ret->client_memory = (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->interval > 1 ? 2 : 1) * d * 8;
     ret->coordinator_memory = 2 * d * 8 + 8 * m;
 }

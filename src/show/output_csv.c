@@ -9,7 +9,8 @@
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
-    "trees,front_load,past_phases,longest_phase,first_phase,changes,rho,lstar,range_lo,range_hi,adversary,segments,"   \
+    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,rho,lstar,range_lo,range_hi,adversary,"      \
+    "segments,"                                                                                                        \
     "means_lo,means_hi,spread,drift,seed"
 
 /* NaN and infinities print as `other`. */
@@ -32,6 +33,9 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
         fprintf(out, "%" PRIu64 ",%" PRIu64 ",%.17g,", s->longest_phase, s->first_phase, s->changes);
     else
         fputs(",,,", out); /* phases only double */
+    if (s->renew != 0)
+        fprintf(out, "%" PRIu64, s->renew);
+    fputc(',', out);
     const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         print_number(out, reals[i], "nan");

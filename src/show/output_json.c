@@ -22,6 +22,8 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_whole(j, "first_phase", s->first_phase);
         caucus_json_real(j, "changes", s->changes);
     }
+    if (s->renew != 0)
+        caucus_json_whole(j, "renew", s->renew);
     caucus_json_real(j, "rho", s->rho);
     caucus_json_real(j, "lstar", s->lstar);
     caucus_json_list_row(j, "range");

@@ -125,6 +125,13 @@ static void write_longest(const row *r, char *ret) {
         cell(ret, NOT_APPLICABLE);
 }
 
+static void write_renew(const row *r, char *ret) {
+    if (r->settings->renew != 0)
+        cell(ret, "%" PRIu64, r->settings->renew);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+
 static void write_summary(const row *r, caucus_summary s, char *ret) {
     int decimals = decimals_of(fmax(fabs(s.mean), s.std)); /* fmax takes the number where one is NAN */
     if (r->result->done == 0)
@@ -219,6 +226,7 @@ static const struct column {
     {"message", write_message, IF_SEVERAL},
     {"trees", write_trees, IF_SEVERAL},
     {"longest phase", write_longest, IF_SEVERAL},
+    {"renew", write_renew, IF_SEVERAL},
     {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},

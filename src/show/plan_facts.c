@@ -53,12 +53,13 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
 
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    return plan->bound_uncapped >= (double)s->rounds * (s->hi - s->lo);
+    const bool link = caucus_knowledge_of(s->algorithm) == CAUCUS_KNOWLEDGE_REALIZABLE; /* svt: what it is about */
+    return plan->bound_uncapped >= (double)(link ? caucus_settings_link(s) : s->rounds) * (s->hi - s->lo);
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {
-    const uint64_t blocks = s->rounds / s->interval;
-    const double n = (double)s->interval, full = (double)blocks, rest = (double)(s->rounds % s->interval);
+    const uint64_t rounds = caucus_settings_link(s), blocks = rounds / s->interval;
+    const double n = (double)s->interval, full = (double)blocks, rest = (double)(rounds % s->interval);
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 

@@ -30,6 +30,9 @@ static void print_head(FILE *out, const caucus_plan *plan) {
         fputs("one report per round\n", out);
     else
         fprintf(out, "one report every %s rounds\n", caucus_words_whole(s->interval).text);
+    if (caucus_settings_links(s) > 1)
+        fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force: %s links\n",
+                caucus_words_whole(s->renew).text, caucus_words_whole(caucus_settings_links(s)).text);
 }
 
 static void print_privacy(FILE *out, const caucus_plan *plan) {
@@ -60,8 +63,8 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
         fprintf(out, "              NOT COVERED: the bound is for losses that are %s; you said %s\n",
                 caucus_knowledge_word(assumed), caucus_knowledge_word(r->known));
     else if (assumed == CAUCUS_KNOWLEDGE_REALIZABLE)
-        fprintf(out, "              if some expert loses at most %s in all at each client\n",
-                caucus_words_number(s->lstar).text);
+        fprintf(out, "              if some expert loses at most %s in all at each client%s\n",
+                caucus_words_number(s->lstar).text, caucus_settings_links(s) > 1 ? ", in each link" : "");
     else if (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         fprintf(
             out,
@@ -79,6 +82,12 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
         fputs("              for any losses that are fixed in advance\n", out);
 }
 
+/* What a bound is about, beside the run: svt's is for a link. */
+static const char *stretch(const caucus_plan *plan) {
+    const bool links = caucus_settings_links(&plan->settings) > 1;
+    return links && plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? " and link" : "";
+}
+
 static void print_regret(FILE *out, const caucus_plan_report *r) {
     const caucus_plan *plan = r->plan;
     fputs("  Regret      ", out);
@@ -88,8 +97,8 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
         fprintf(out, "the proved bound is vacuous: %s, and there is no more than %s to lose",
                 caucus_words_number(plan->bound_uncapped).text, caucus_words_number(plan->bound).text);
     else if (plan->bound_kind == CAUCUS_BOUND_PROBABILITY)
-        fprintf(out, "at most %s per client with probability %.6g %%", caucus_words_number(plan->bound).text,
-                100 * (1 - plan->settings.rho));
+        fprintf(out, "at most %s per client%s with probability %.6g %%", caucus_words_number(plan->bound).text,
+                stretch(plan), 100 * (1 - plan->settings.rho));
     else
         fprintf(out, "at most %s per client on average", caucus_words_number(plan->bound).text);
     if (r->quick.done)

@@ -61,6 +61,8 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
         s.longest_phase = plain.longest_phase;
         s.first_phase = plain.first_phase;
     }
+    if (!takes(c, CAUCUS_OPTION_RENEW))
+        s.renew = plain.renew;
     if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
     if (s.interval == CAUCUS_INTERVAL_AUTO && !takes(c, CAUCUS_OPTION_INTERVAL_AUTO))

@@ -73,7 +73,7 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "|%u|%u|%" PRIu64 "|%" PRIu64 "|%a|%a|%a|%a|%a|%a|%d|%a|%a|%d|%d|%u", s->clients, s->experts,
               s->rounds, s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz,
               s->smoothness, s->front_load, s->past_phases, s->grid);
-    hash_text(&state, "|%" PRIu64 "|%" PRIu64 "|%a", s->longest_phase, s->first_phase, s->changes);
+    hash_text(&state, "|%" PRIu64 "|%" PRIu64 "|%a|%" PRIu64, s->longest_phase, s->first_phase, s->changes, s->renew);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);

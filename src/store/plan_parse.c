@@ -143,6 +143,7 @@ static bool is_known(const char *key) {
         "longest-phase",
         "first-phase",
         "changes",
+        "renew",
         "svt",
         "blocks",
         "checks",

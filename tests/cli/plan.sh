@@ -33,6 +33,9 @@ holds "a longest phase: one line for all phases that are alike" \
     --rounds 100 "${c[@]}"
 holds "a longest phase: what the bound assumes" "from changes at most 0.25 times in 1,000 rounds" --algorithm stoch \
     --longest-phase auto --changes .25 "${c[@]}"
+holds "renewal" "begins again every 64 rounds on new losses, with the expert in force: 8 links" --renew 64 "${c[@]}"
+holds "renewal: what the bound of svt is about" "at most 27.9 per client and link with probability 95 %" --renew 512 \
+    --rounds 2000 --epsilon 10 "${c[@]}"
 holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
     --message gauss --delta 1e-6
 holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 \

@@ -83,6 +83,7 @@ def simulations():
     verb("simulate", *own, "--algorithm", "hedge", "--epsilon", "infinite", "--trials", "2", "--ledger", "open.ledger")
     verb("simulate", *own, "--algorithm", "stoch", "--adversary", "cross-entropy", "--trees", "1,auto", "--trials", "2")
     verb("simulate", *own, "--algorithm", "stoch", "--longest-phase", "none,3,auto", "--trials", "2")
+    verb("simulate", *own, "--algorithm", "svt,hedge", "--renew", "none,4", "--trials", "2")
     verb("simulate", "simulate", *SMALL, "--trust", "nobody", "--algorithm", "stoch", "--message",
         "vote,shortlist,knorm",
          "--trials", "2")
@@ -106,6 +107,7 @@ def plans():
                   "--trust coordinator --algorithm leader", "--trust coordinator --algorithm hedge --epsilon infinite",
                   "--trust coordinator --algorithm stoch --past-phases",
                   "--trust coordinator --algorithm stoch --longest-phase auto --first-phase 2 --changes 3",
+                  "--trust coordinator --renew 64", "--trust coordinator --algorithm hedge --renew 64 --interval 4",
                       "--trust coordinator --algorithm limited-updates",
                   "--trust coordinator --algorithm stoch --convex 1,0.5 --trees 2",
                       "--trust coordinator --calibration paper",

@@ -184,6 +184,8 @@ class Plan:
         self.algorithm, self.trust = settings["algorithm"], settings["trust"]
         self.experts, self.rounds, self.interval, self.grid = (int(settings[name])
             for name in ("experts", "rounds", "interval", "grid"))
+        # Rounds of a link, after which svt and hedge begin again; in blocks. 0: they do not.
+        self.link = int(settings.get("renew", "0")) // max(self.interval, 1)
         self.lo, self.hi = map(float, settings["range"])
         self.per_block = settings["unit"] == "client-block"
         self.phase, self.message = {}, None
@@ -297,6 +299,10 @@ class Client:
         if self.now is not None and self.now["ask"] != COST and a["ask"] != SHORTLIST:  # reported: never again
             self.sums = [0] * self.plan.experts
             self.first = self.now["block"] + 1
+        ended = self.plan.link and self.now is not None and self.now["block"] % self.plan.link == 0
+        if ended and a["block"] > self.now["block"]:  # a new link: nothing of the one before is reported any more
+            self.sums = [0] * self.plan.experts
+            self.first = a["block"]
         self.now = a
         self.heard += 1
         if a["ask"] == COST:

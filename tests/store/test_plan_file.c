@@ -71,7 +71,7 @@ static void expect_hash(const caucus_plan *plan, const char *text, size_t size) 
 }
 
 /* One of each kind of plan. */
-enum { KINDS = 17 };
+enum { KINDS = 19 };
 static caucus_settings kind(int i) {
     caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
     static const caucus_message messages[] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST, CAUCUS_MESSAGE_KNORM,
@@ -113,6 +113,11 @@ static caucus_settings kind(int i) {
     if (i == 14) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
         s.past_phases = true;
+    }
+    if (i >= 17) {
+        s = settings_of(i == 17 ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR);
+        s.renew = 20;
+        return s;
     }
     if (i >= 15) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, i == 15 ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY);
@@ -431,7 +436,7 @@ static void test_unknown_keys(void **state) {
     } cases[] = {
         {line_of(text, "  grid:"), "  longest-ago: 64\n",
          "'longest-ago' is no key that this caucus knows — the plan was"},
-        {line_of(text, "  grid:"), "  renew: never\n", "'renew' is no key that this caucus knows"},
+        {line_of(text, "  grid:"), "  renewed-ago: never\n", "'renewed-ago' is no key that this caucus knows"},
         {line_of(text, "stoch:"), "  evaluate: 8\n", "'evaluate' is no key that this caucus knows"},
         {line_of(text, "stoch:"), "labels: [a, b]\n", "'labels' is no key that this caucus knows"},
         {line_of(text, "  phase-3:"), "    growth: 2\n", "'growth' is no key that this caucus knows"},
