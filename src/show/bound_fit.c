@@ -50,6 +50,14 @@ static bool within_lstar(const caucus_plan *plan) {
     return records * s->clients * each <= (uint64_t)plan->svt.score_floor; /* below 2^62: settings.c */
 }
 
+/* shifting: independent draws within each of its segments, and no more changes than the plan reckons with. */
+static bool within_changes(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+    const caucus_settings *s = &plan->settings;
+    const bool alike = !(adversary->spread > 0) || s->clients == 1;
+    const double changes = adversary->segments > 1 ? (double)(adversary->segments - 1) : 0;
+    return adversary->kind == CAUCUS_ADVERSARY_SHIFTING && alike && changes <= s->changes * (double)s->rounds / 1000;
+}
+
 caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
     if (premise == CAUCUS_PREMISE_REALIZABLE && caucus_settings_links(&plan->settings) > 1)
@@ -67,5 +75,7 @@ caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adver
     else if (premise == CAUCUS_PREMISE_IID ||
              premise == CAUCUS_PREMISE_SEGMENTS) /* one client has no others to be independent of */
         holds = is.iid_rounds && (is.iid_clients || plan->settings.clients == 1);
+    if (premise == CAUCUS_PREMISE_SEGMENTS && !holds)
+        holds = within_changes(plan, adversary);
     return holds ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
 }

@@ -119,6 +119,33 @@ static void clients_that_differ(void **state) {
     caucus_plan_free(plan);
 }
 
+/* With a longest phase the distribution may change as often as was said, and no more often. */
+static void losses_that_shift(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    s.rounds = 2000;
+    s.longest_phase = 16;
+    s.changes = 1.5; /* three in all */
+    caucus_plan *plan = plan_of(&s);
+    assert_string_equal(caucus_premise_word(caucus_premise_of(plan)), "segments");
+    caucus_adversary_settings shifting = {.kind = CAUCUS_ADVERSARY_SHIFTING, .segments = 4};
+    assert_true(caucus_bound_holds(plan, &shifting));
+    shifting.segments = 5;
+    assert_int_equal(caucus_bound_fit_of(plan, &shifting), CAUCUS_BOUND_FIT_FAILS);
+    shifting.segments = 4, shifting.spread = 0.1;
+    assert_int_equal(caucus_bound_fit_of(plan, &shifting), CAUCUS_BOUND_FIT_FAILS);
+    const caucus_adversary_settings bernoulli = {.kind = CAUCUS_ADVERSARY_BERNOULLI, .segments = 9},
+                                    drifting = {.kind = CAUCUS_ADVERSARY_DRIFTING};
+    assert_true(caucus_bound_holds(plan, &bernoulli)); /* cut into segments, it does not change */
+    assert_int_equal(caucus_bound_fit_of(plan, &drifting), CAUCUS_BOUND_FIT_FAILS);
+    caucus_plan_free(plan);
+    s.longest_phase = 0; /* doubling phases are proved for one distribution */
+    plan = plan_of(&s);
+    shifting.spread = 0;
+    assert_int_equal(caucus_bound_fit_of(plan, &shifting), CAUCUS_BOUND_FIT_FAILS);
+    caucus_plan_free(plan);
+}
+
 /* A range that begins below 0 makes a loss of 0 cost something: L* must allow for it. */
 static void losses_within_lstar(void **state) {
     (void)state;
@@ -163,9 +190,9 @@ static void convex_and_votes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true), cmocka_unit_test(premises),
-                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_within_lstar),
-                                       cmocka_unit_test(convex_and_votes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true),    cmocka_unit_test(premises),
+                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_that_shift),
+                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
