@@ -74,7 +74,7 @@ static caucus_status hedge_record(caucus_releases *r, const caucus_announcement 
                                   const caucus_announcement *after, caucus_error *ret_error) {
     (void)after;
     if (r->plan->settings.renew != 0)
-        return caucus_releases_once(r, before->block, ret_error);
+        return caucus_releases_once(r, before->block, "links", ret_error);
     return caucus_releases_take(r, before->block, "draw", ret_error);
 }
 

@@ -75,6 +75,8 @@ caucus_status caucus_phase_record(caucus_releases *r, const caucus_announcement 
     const caucus_guarantee *g = &r->plan->guarantee;
     caucus_status status = CAUCUS_OK;
     (void)after;
+    if (r->plan->settings.longest_phase != 0)
+        return caucus_releases_once(r, before->block, "phases", ret_error);
     while (status == CAUCUS_OK && r->phase + 2 <= before->block) {
         caucus_rational choices = {0, 1}, messages = {0, 1};
         if (r->phase == 0) {

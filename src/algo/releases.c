@@ -70,13 +70,16 @@ caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const cha
     return status;
 }
 
-caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, caucus_error *ret_error) {
-    caucus_rational whole;
+caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, const char *what, caucus_error *ret_error) {
+    const caucus_guarantee *g = &r->plan->guarantee;
+    caucus_rational choices, messages;
     if (r->taken > 0)
         return CAUCUS_OK;
-    caucus_status status = caucus_releases_whole(r->plan->guarantee.epsilon_choices, &whole, ret_error);
+    caucus_status status = caucus_releases_whole(g->epsilon_choices, &choices, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_ledger_release(r->ledger, r->run, block, "links", whole, nothing, ret_error);
+        status = caucus_releases_whole(g->epsilon_messages, &messages, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_ledger_release(r->ledger, r->run, block, what, choices, messages, ret_error);
     if (status == CAUCUS_OK)
         r->taken++;
     return status;

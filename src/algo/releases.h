@@ -4,7 +4,8 @@
  *
  *    svt     all checks together cost eps_AT, charged at the first; each selection its eta_k
  *    hedge   each draw
- *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more
+ *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more (with a
+ *            longest phase, of which a run has any number, later ones are not recorded)
  *    svt and hedge with renewal: links use different losses: the first release is charged the whole, later ones nothing
  *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without
  * privacy (infinite epsilon) has nothing to record. */
@@ -45,9 +46,10 @@ caucus_status caucus_releases_record(caucus_releases *r, const caucus_announceme
  *  Returns: as caucus_releases_record(). */
 caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Record the whole run with its first release, and nothing after it: links and phases use different losses.
- *  Returns: as caucus_releases_record(). */
-caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Record the whole run with its first release, and nothing after it: links and phases use different losses, and a
+ *  ledger does not grow with their number. Returns: as caucus_releases_record(). */
+caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, const char *what,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** An epsilon as an amount, rounded up; NAN is none. Returns: CAUCUS_OK, CAUCUS_E_OVERFLOW. */
 caucus_status caucus_releases_whole(double epsilon, caucus_rational *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** ceil(amount * 2^48), amount = factor * rate * G: below 2^115 for every rate a plan can hold; and a sum of such

@@ -209,7 +209,7 @@ static caucus_status svt_record(caucus_releases *r, const caucus_announcement *b
         return CAUCUS_OK;
     caucus_status status = CAUCUS_OK;
     if (r->plan->settings.renew != 0)
-        return caucus_releases_once(r, before->block, ret_error);
+        return caucus_releases_once(r, before->block, "links", ret_error);
     if (!r->checked) {
         status = caucus_releases_take(r, before->block, "checks", ret_error);
         r->checked = status == CAUCUS_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_questions.c: what a plan is asked by name. See <caucus/plan.h>. */
+/* plan_questions.c: what a plan is asked by name (<caucus/plan.h>), and what follows from settings alone (plan.h). */
 #include "plan/family.h"
 #include "plan/zcdp.h"
 
@@ -104,4 +104,17 @@ size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAK
         (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
                        "delta %.6g is above 1/clients: some client may be exposed entirely", g->delta);
     return count;
+}
+
+uint64_t caucus_settings_link(const caucus_settings *s) {
+    return s->renew != 0 && s->renew < s->rounds ? s->renew : s->rounds;
+}
+
+uint64_t caucus_settings_links(const caucus_settings *s) {
+    return (s->rounds - 1) / caucus_settings_link(s) + 1;
+}
+
+uint64_t caucus_settings_span(const caucus_settings *s) {
+    const uint64_t link = caucus_settings_link(s);
+    return s->longest_phase != 0 && s->longest_phase < link ? s->longest_phase : link;
 }

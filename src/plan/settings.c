@@ -307,19 +307,6 @@ static caucus_status check_longest(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
-uint64_t caucus_settings_link(const caucus_settings *s) {
-    return s->renew != 0 && s->renew < s->rounds ? s->renew : s->rounds;
-}
-
-uint64_t caucus_settings_links(const caucus_settings *s) {
-    return (s->rounds - 1) / caucus_settings_link(s) + 1;
-}
-
-uint64_t caucus_settings_span(const caucus_settings *s) {
-    const uint64_t link = caucus_settings_link(s);
-    return s->longest_phase != 0 && s->longest_phase < link ? s->longest_phase : link;
-}
-
 static caucus_status check_renew(const caucus_settings *s, caucus_error *e) {
     if (s->renew == 0)
         return CAUCUS_OK;

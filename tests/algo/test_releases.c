@@ -38,6 +38,9 @@ static caucus_ledger *read_back(caucus_ledger *from) {
     return to;
 }
 
+/* Entries of the ledger after charge_all(). */
+static size_t entries;
+
 /* All releases a run can make, with a restart after each or none; returns what was charged. */
 static double charge_all(const caucus_plan *plan, bool restarts) {
     caucus_ledger *ledger = NULL;
@@ -57,6 +60,7 @@ static double charge_all(const caucus_plan *plan, bool restarts) {
         }
     }
     caucus_ledger_totals totals = caucus_ledger_totals_of(ledger);
+    entries = caucus_ledger_count(ledger);
     caucus_ledger_free(ledger);
     return totals.released_choices;
 }
@@ -81,7 +85,30 @@ static void test_restarts_cost_nothing(void **state) {
     }
 }
 
+/* Phases with a longest length, and links: charged once, whole, and the ledger stays as short as after the first. */
+static void test_chains_are_charged_once(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        caucus_settings s = testing_settings(kind < 2    ? CAUCUS_ALGORITHM_STOCH
+                                             : kind == 2 ? CAUCUS_ALGORITHM_SVT
+                                                         : CAUCUS_ALGORITHM_HEDGE,
+                                             kind == 1 ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 3, 10, 600, 2);
+        s.longest_phase = kind < 2 ? 4 : 0;
+        s.renew = kind < 2 ? 0 : 20;
+        caucus_plan *plan = NULL;
+        assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+        const double once = charge_all(plan, false);
+        const size_t short_enough = entries;
+        assert_true(once == charge_all(plan, true));
+        assert_true(fabs(once - plan->guarantee.epsilon_choices) <= 0x1p-29);
+        assert_int_equal(entries, short_enough);
+        assert_true(short_enough <= 4); /* head, run, one release */
+        caucus_plan_free(plan);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_restarts_cost_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_restarts_cost_nothing),
+                                       cmocka_unit_test(test_chains_are_charged_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
