@@ -251,8 +251,8 @@ static const char *name_of(const candidate *x) {
 
 static void print_situation(FILE *out, const comparison *c) {
     fprintf(out, "\n  If %s (%s)\n", caucus_knowledge_help(c->known), caucus_knowledge_word(c->known));
-    fprintf(out, "    %-16s %-12s %-10s %8s   %-14s %-18s %s\n", "algorithm", "trust", "message", "clients",
-            "proven at most", "simulated regret", "numbers up");
+    fprintf(out, "    %-16s %-12s %-10s %8s   %-14s %-18s %-10s   %s\n", "algorithm", "trust", "message", "clients",
+            "proven at most", "simulated regret", "numbers up", "epsilon of a whole device");
     for (size_t i = 0; i < c->count; i++) {
         const candidate *x = &c->candidate[i];
         if (!is_shown(c, x))
@@ -273,12 +273,25 @@ static void print_situation(FILE *out, const comparison *c) {
         if (x->quick.done)
             (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
                            caucus_words_about(x->quick.regret.std).text);
-        fprintf(out, "%-14s %s%*s %s\n", proved, seen, 18 - caucus_words_width(seen), "",
-                caucus_words_about(x->quick.done ? x->quick.scalars : (double)caucus_plan_traffic_of(x->plan).scalars)
-                    .text);
+        const double device = caucus_plan_epsilon_device(x->plan);
+        fprintf(
+            out, "%-14s %s%*s %-10s   %s\n", proved, seen, 18 - caucus_words_width(seen), "",
+            caucus_words_about(x->quick.done ? x->quick.scalars : (double)caucus_plan_traffic_of(x->plan).scalars).text,
+            isfinite(device) ? caucus_words_number(device).text : "no bound");
     }
     for (size_t i = 0; i < c->sentences; i++)
         fprintf(out, "    %s\n", c->advice[i]);
+}
+
+/* What is weak is weak in each of them: epsilon and delta are what was asked for. */
+static void print_weak(FILE *out, const comparison *c) {
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    size_t count = 0;
+    for (size_t i = 0; count == 0 && i < c->count; i++)
+        if (c->candidate[i].plan != NULL && !c->candidate[i].alone)
+            count = caucus_plan_weaknesses(c->candidate[i].plan, weak);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  WEAK: %s\n", weak[i]);
 }
 
 static void json_candidate(caucus_json *j, const comparison *c, const candidate *x) {
@@ -293,6 +306,7 @@ static void json_candidate(caucus_json *j, const comparison *c, const candidate 
     caucus_json_real(j, "regret", seen ? x->quick.regret.mean : (double)NAN);
     caucus_json_real(j, "regret_std", seen ? x->quick.regret.std : (double)NAN);
     caucus_json_real(j, "scalars_up", seen ? x->quick.scalars : (double)NAN);
+    caucus_json_real(j, "epsilon_device", x->plan != NULL ? caucus_plan_epsilon_device(x->plan) : (double)NAN);
     char why[sizeof x->why.field + sizeof x->why.text + 2];
     (void)snprintf(why, sizeof why, "%s %s", x->why.field, x->why.text);
     caucus_json_text(j, "refused", x->plan == NULL ? why : NULL);
@@ -356,6 +370,8 @@ caucus_status caucus_recommend(FILE *out, const caucus_settings *settings, caucu
                 caucus_words_whole(settings->experts).text, caucus_words_whole(settings->rounds).text,
                 settings->rounds == 1 ? "" : "s", caucus_words_privacy(settings->epsilon, settings->delta).text,
                 caucus_unit_word(settings->unit));
+    if (status == CAUCUS_OK && !json)
+        print_weak(out, &c);
     for (unsigned i = first; status == CAUCUS_OK && i <= last; i++) {
         c.known = (caucus_knowledge)i;
         status = play(&c, ret_error);
