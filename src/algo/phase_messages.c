@@ -4,7 +4,7 @@
  * Everything here is post-processing of private messages, so using all of them again in later phases is free
  * (docs/PRIVACY.md, "Message-private designs"):
  *  - votes: V <- V/2 + votes; the winner is the expert with the largest V among those voted for in this phase;
- *  - noisy sums: each phase's mean is weighted by the inverse of its variance (dp/message_weight.h).
+ *  - noisy sums: each phase's mean is weighted by the inverse of its variance (plan/message_weight.h).
  * With a longest phase what is best may change, and an average over all phases would never notice: there each choice
  * is made from the last phase alone.
  * All in integers, so that every machine announces the same expert. */

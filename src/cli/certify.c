@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certify.c: `caucus certify`: certificates to try a live federation with.
  *
- * The work is done in net/certify.c; this reads the command line and says what was made and what to type next. */
+ * The work is done in dial/certify.c; this reads the command line and says what was made and what to type next. */
 #include "dial/certify.h"
 #include "cli/complain.h"
 #include "cli/stop.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c: `caucus plan`: calibrate a run before it is run.
  *
- * The settings are the fields of a scenario (sim/scenario.h), so a flag means here what it means in simulate. */
+ * The settings are the fields of a scenario (scenario/scenario.h), so a flag means here what it means in simulate. */
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"

@@ -4,7 +4,7 @@
  *
  * On a narrow screen the page's style shows every row as a card, one cell below the other, and the header is out of
  * sight: so every cell is told the name of its column, in the attribute data-label. Done once, to the whole page, since
- * tables come from several places (report_page.c, docs/PAPER.md). The HTML is our own: tags are lower case and
+ * tables come from several places (page.c, docs/PAPER.md). The HTML is our own: tags are lower case and
  * closed. */
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * layer: study
  *
  * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
- * reproduced in shape only. rho = 0.05 here. Losses: report_page.c says for each figure what they are. */
+ * reproduced in shape only. rho = 0.05 here. Losses: page.c says for each figure what they are. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* A page is read on a phone first: text of FONT on a canvas of WIDE is 11 pixels high on a screen of 360, and the page
- * lets no figure grow to more than 1.25 times its size (report_page.c). */
+ * lets no figure grow to more than 1.25 times its size (page.c). */
 enum { WIDE = 440, FONT = 14, SMALL_WIDE = 180, SMALL_FONT = 12, LINE = 22, PLOT = 315 };
 
 /* Entries of a key stand in two columns where they are this short, in one and on several lines where not. */

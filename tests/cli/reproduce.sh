@@ -70,7 +70,7 @@ missing_links() { grep -oE 'href="[^"#:]+"' "$page" | sed 's/href="//; s/"$//' |
     [ -e "report/$file" ] || echo "$file"; done; }
 check "links lead somewhere" test -z "$(missing_links)"
 check "departures are in it" grep -q '<h2>Where we depart from the paper, and why</h2>' "$page"
-# On a screen of 360 pixels a figure is 356 wide, and a small one of two beside each other 174 (report_page.c); the
+# On a screen of 360 pixels a figure is 356 wide, and a small one of two beside each other 174 (src/study/page.c); the
 # browser's own measure is in tests/browser.
 legible() { python3 - "$page" <<'END'
 import re, sys

@@ -21,7 +21,8 @@ version=$(cat "$CAUCUS_SOURCE/VERSION")
 libdir=$(pkg-config --variable=libdir caucus)
 [ "$(readlink -f "$libdir/libcaucus.so")" = "$(readlink -f "$libdir/libcaucus.so.$version")" ] ||
     fail "libcaucus.so -> libcaucus.so.$version"
-[ -f "$libdir/libcaucus.so.${version%%.*}" ] || fail "the soname link is missing"
+soversion=$(sed -n 's/^set(caucus_soversion \([0-9]*\))$/\1/p' "$CAUCUS_SOURCE/cmake/libraries.cmake")
+[ -f "$libdir/libcaucus.so.$soversion" ] || fail "the soname link is missing"
 [ "$("$prefix/bin/caucus" --version)" = "caucus $version" ] || fail "the installed program does not run"
 [ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
 (cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do

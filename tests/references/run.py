@@ -4,19 +4,24 @@
 
 Found are `docs/NAME.md` (the file must exist), `docs/NAME.md, "Title"` (the file must have a heading "Title"; several
 titles may follow one another), links of Markdown ([text](path#anchor)), and the sections that `plan --explain` names
-(say(e, "Title", ...) in the show layer, headings of docs/PRIVACY.md). The check is checked itself first, on a tree with
-one dead reference of each kind. Usage: run.py [SOURCE_DIR]
+(say(e, "Title", ...) in the show layer, headings of docs/PRIVACY.md), lemmas by name ("lemma AT": a heading of
+docs/PRIVACY.md), and in sources and documents the names of C files (grid.h, dp/grid.h). The check is checked itself
+first, on a tree with one dead reference of each kind. Usage: run.py [SOURCE_DIR]
 """
 import os
 import re
 import sys
 import tempfile
 
-FOLDERS = ("src", "include", "tests", "bench", "examples", "tools", "docs", "man", "cmake")
-ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".bash", ".cmake", ".1", ".inc", ".yaml", ".proto")
+FOLDERS = ("src", "include", "tests", "bench", "examples", "tools", "docs", "man", "cmake", "proto",
+           "experiments", "web", ".github", ".ci")
+ENDINGS = (".c", ".h", ".md", ".py", ".sh", ".bash", ".cmake", ".1", ".inc", ".yaml", ".yml", ".proto", ".html", ".js")
 REFERENCE = re.compile(r'(?<![\w/.-])(docs/[A-Za-z_/]+\.(?:md|json))((?:[,:;]? \(?(?:and )?"[^"\n]{2,60}"\)?)*)')
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 EXPLAINED = re.compile(r'\b(?:caucus_explain_)?say\(\s*e,\s*"([^"]+)"')
+LEMMA = re.compile(r"\b[Ll]emma ([A-Z]+)\b")
+C_FILE = re.compile(r"(?<![\w<*$}.-])((?:[a-z_0-9]+/)*[a-z][a-z_0-9]{2,}\.[ch])(?![\w(])")
+NAMES_C_FILES = ("src/", "include/", "bench/", "examples/", "docs/")
 
 
 def plain(title):
@@ -34,19 +39,32 @@ def headings(path):
 
 def sources(root):
     for name in sorted(os.listdir(root)):
-        if name.endswith(".md") and name != "CHANGELOG.md":  # the past may speak of what is gone
+        if name == "Makefile" or name.endswith(".md") and name != "CHANGELOG.md":  # the past may speak of what is gone
             yield name
     for folder in FOLDERS:
         for path, dirs, names in os.walk(os.path.join(root, folder)):
             dirs[:] = sorted(d for d in dirs if d not in ("corpus", "references"))
             for name in sorted(names):
-                if name.endswith(ENDINGS):
+                if name.endswith(ENDINGS) or "." not in name:
                     yield os.path.relpath(os.path.join(path, name), root)
+
+
+def c_files(root):
+    """Every C file by its path and by the paths that includes and comments use."""
+    paths = set()
+    for folder in ("src", "include", "tests", "bench", "examples"):
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            for name in names:
+                whole = os.path.relpath(os.path.join(path, name), root)
+                paths.update((whole, name, whole.partition("/")[2]))
+    return paths
 
 
 def dead(root):
     """Lines that say which reference leads nowhere, and how many were looked at."""
     found, looked = [], 0
+    known_files = c_files(root)
+    lemmas = headings(os.path.join(root, "docs/PRIVACY.md"))
     for name in sources(root):
         with open(os.path.join(root, name), encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -61,6 +79,16 @@ def dead(root):
             for title in re.findall(r'"([^"]*)"', match.group(2)):
                 if plain(title) not in known:
                     found.append(f'{name}: {match.group(1)} has no section "{title}"')
+        for lemma in LEMMA.findall(flat):
+            looked += 1
+            if f"Lemma {lemma}" not in lemmas:
+                found.append(f"{name}: docs/PRIVACY.md has no lemma {lemma}")
+        if name.startswith(NAMES_C_FILES):
+            for line in text.split("\n"):
+                for path in [] if line.lstrip().startswith("#include") else C_FILE.findall(line):
+                    looked += 1
+                    if path not in known_files and not path.endswith(".pb-c.h"):
+                        found.append(f"{name}: there is no file {path}")
         if name.endswith(".md"):
             for link in LINK.findall(text):
                 if re.match(r"[a-z]+:", link):
@@ -83,7 +111,7 @@ def dead(root):
 
 def self_test():
     with tempfile.TemporaryDirectory() as root:
-        for folder in ("src/show", "docs"):
+        for folder in ("src/show", "docs", "proto", "tools"):
             os.makedirs(os.path.join(root, folder))
 
         def put(name, text):
@@ -101,6 +129,11 @@ def self_test():
             "src/show/d.c": 'say(e, "The grille", "x");\n',
             "docs/E.md": "[x](../nowhere.md)\n",
             "docs/F.md": "[x](PRIVACY.md#the-grille)\n",
+            "src/show/g.c": "/* By lemma XY. */\n",
+            "src/show/h.c": "/* See dp/gone.h. */\n",
+            "Makefile": "# docs/SECRECY.md\n",
+            "proto/x.proto": "// docs/SECRECY.md\n",
+            "tools/y": "# docs/SECRECY.md\n",
         }
         for name, text in broken.items():
             put(name, text)
