@@ -72,7 +72,7 @@ openssl s_server -accept 127.0.0.1:0 -cert certs/coordinator.pem -key certs/coor
     -www >server 2>&1 &
 server=$!
 port=
-for _ in $(seq 100); do
+for _ in $(seq $((200 * ${CAUCUS_PATIENCE:-1}))); do
     port=$(sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' server)
     if [ -n "$port" ]; then break; fi
     sleep 0.1

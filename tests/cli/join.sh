@@ -28,11 +28,11 @@ exec 9<>pipe
 timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>holder.err &
 holder=$!
 locked() { [ -e 1.state.lock ] && grep -q ":$(stat -c %i 1.state.lock) " /proc/locks; } # there, and taken
-for _ in $(seq 1000); do ! locked 2>/dev/null || break; sleep 0.02; done
+for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do ! locked 2>/dev/null || break; sleep 0.02; done
 refuses "a state in use" 1 "1.state: another process uses it" "${plain[@]}" --state 1.state
 [ -e 1.state.lock ] || fail "the refused one took the lock away"
 # It listens to signals by the time it dials: one that came before would end it without a state.
-for _ in $(seq 1000); do ! grep -q 'trying again' holder.err || break; sleep 0.02; done
+for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do ! grep -q 'trying again' holder.err || break; sleep 0.02; done
 kill -TERM "$holder"
 wait "$holder" || true
 # Two signals at once are one request, as timeout(1) sends them (to the process, then to its group): the state is saved.
@@ -40,7 +40,10 @@ for try in $(seq 20); do
     rm -f twice.state twice.err
     "$CAUCUS" join "${plain[@]}" --state twice.state <pipe >/dev/null 2>twice.err &
     holder=$!
-    for _ in $(seq 1000); do ! grep -q 'trying again' twice.err 2>/dev/null || break; sleep 0.02; done
+    for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do
+        ! grep -q 'trying again' twice.err 2>/dev/null || break
+        sleep 0.02
+    done
     kill -TERM "$holder"
     sleep 0.00$((try % 5))
     kill -INT "$holder" 2>/dev/null || true
@@ -65,7 +68,7 @@ line() { # line NAME PATTERN: ./input is refused so
     timeout 60 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out \
         2>/dev/null </dev/null &
     local server=$!
-    for _ in $(seq 400); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
     timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml \
         --insecure --client 1 \
         --give-up 10 <input >out 2>err || got=$?

@@ -25,7 +25,7 @@ start() { # start FLAGS...: sets server and where
     timeout 60 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" >run.out 2>run.err \
         </dev/null &
     server=$!
-    for _ in $(seq 200); do grep -q 'listening' run.out && break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -q 'listening' run.out && break; sleep 0.05; done
     where=$(sed -n 's/.*listening[^1]*\(127.0.0.1:[0-9]*\).*/\1/p' run.out)
 }
 stop() { # stop NAME PATTERN: ends with exit code 0 and says so

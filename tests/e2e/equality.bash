@@ -50,7 +50,10 @@ federation() {
         --key "$kept/certs/coordinator.key" --client-ca "$kept/certs/ca.pem" --seed 5 --format json "${serve_more[@]}" \
         >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     server=$!
-    for _ in $(seq 400); do grep -qs listening "$work/$name.out" && break; sleep 0.02; done
+    for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do
+        grep -qs listening "$work/$name.out" && break
+        sleep 0.02
+    done
     port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
     for i in 1 2 3; do
         local tls=(--connect "127.0.0.1:$port" --cert "$kept/certs/client-$i.pem" --key "$kept/certs/client-$i.key" \
@@ -119,7 +122,7 @@ PY
 }
 
 ended() { # nothing runs any more, and nothing was wrong
-    for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
     [ "$failures" -eq 0 ]
 }

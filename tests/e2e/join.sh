@@ -55,7 +55,10 @@ serve() { # serve STATE [FLAGS]: sets server and port
         --key "$certs/coordinator.key" --client-ca "$certs/ca.pem" --seed 3 "$@" >"$work/$state.out" \
         2>"$work/$state.err" </dev/null &
     server=$!
-    for _ in $(seq 200); do grep -qs '^listening on' "$work/$state.out" && break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do
+        grep -qs '^listening on' "$work/$state.out" && break
+        sleep 0.05
+    done
     port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/$state.out")
     [ -n "$port" ] || { cat "$work/$state.err"; bad "serve does not listen"; exit 1; }
 }
@@ -98,7 +101,10 @@ echo "ok: inputs"
 "$CAUCUS" serve --plan "$plan" --state "$work/plain" --listen 127.0.0.1:0 --insecure --seed 3 >"$work/plain.out" \
     2>"$work/plain.err" </dev/null &
 server=$!
-for _ in $(seq 200); do grep -qs '^listening on' "$work/plain.out" && break; sleep 0.05; done
+for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do
+    grep -qs '^listening on' "$work/plain.out" && break
+    sleep 0.05
+done
 port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/plain.out")
 for i in 1 2 3; do
     timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i \
@@ -121,7 +127,10 @@ a=$!
 command_of 2
 "${cmd[@]}" --losses "$work/two.npy" --state "$work/2.state" >"$work/out2" 2>"$work/err2" &
 b=$!
-lines() { for _ in $(seq 400); do [ "$(wc -l <"$1")" -ge "$2" ] && return; sleep 0.02; done;
+lines() { for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do
+    [ "$(wc -l <"$1")" -ge "$2" ] && return
+    sleep 0.02
+done;
     bad "$1 has not got $2 lines"; }
 start3() { # start3 FLAGS...: not behind timeout: kill -9 must meet the client itself
     command_of 3
@@ -148,7 +157,10 @@ kill -9 "$c"
 ended "$c" "kill -9" 137
 note3
 start3 --replay <"$work/second"
-for _ in $(seq 200); do grep -q 'going on at round' "$work/err3" && break; sleep 0.02; done
+for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do
+    grep -q 'going on at round' "$work/err3" && break
+    sleep 0.02
+done
 from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/err3")
 [ "${from:-0}" -ge 12 ] || bad "after kill -9: $(cat "$work/err3")"
 lines "$work/out3" $((21 - from + 1))
@@ -219,6 +231,6 @@ wrong 2 "--state is needed where clients add the noise" "$CAUCUS" join --connect
     --plan "$work/votes/plan.yaml" --insecure --client 1
 echo "ok: refusals"
 
-for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
 if pgrep -f "$work" >"$work/left"; then bad "processes left: $(tr '\n' ' ' <"$work/left")"; fi
 [ "$failures" -eq 0 ]

@@ -75,13 +75,16 @@ timeout 60 "$CAUCUS" up --keep "$work/kept" >/dev/null 2>"$work/err" || code=$?
 for signal in INT TERM KILL; do
     "$CAUCUS" up --clients 3 --rounds 5000 --pace 5 >"$work/out" 2>"$work/err" &
     pid=$!
-    for _ in $(seq 200); do [ "$(pgrep -cf "$work.*join|join.*$work")" -ge 3 ] && break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do
+        [ "$(pgrep -cf "$work.*join|join.*$work")" -ge 3 ] && break
+        sleep 0.05
+    done
     [ "$(pgrep -cf "join.*$work")" -eq 3 ] || bad "SIG$signal: the clients did not start"
     kill "-$signal" "$pid"
     code=0
     wait "$pid" || code=$?
     [ "$signal" = KILL ] || [ "$code" -eq 1 ] || bad "SIG$signal: exit code $code"
-    for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     [ "$signal" != KILL ] || rm -rf "${TMPDIR:?}"/*
     clean "SIG$signal"
     echo "ok: SIG$signal"

@@ -12,7 +12,7 @@ unset BROWSER DISPLAY WAYLAND_DISPLAY
 failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); }
 clean() { # clean WHAT: no process of ours, nothing in TMPDIR. A browser may still be on its way out.
-    for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     if pgrep -f "$work" >"$work/left"; then bad "$1: processes left: $(tr '\n' ' ' <"$work/left")"; fi
     [ -z "$(ls -A "$TMPDIR")" ] || bad "$1: files left: $(ls "$TMPDIR")"
 }

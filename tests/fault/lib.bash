@@ -21,14 +21,14 @@ finish() {
 trap finish EXIT
 done_with() { # done_with NAME: nothing of it runs on; the verdict
     local _
-    for _ in $(seq 100); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
     [ "$failures" -eq 0 ] && echo "ok: $1" || exit 1
 }
 
 # until_true SECONDS COMMAND...: whether it came true in that time
 until_true() {
-    local tries=$(($1 * 50)) _
+    local tries=$(($1 * 50 * ${CAUCUS_PATIENCE:-1})) _
     shift
     for _ in $(seq "$tries"); do
         if "$@"; then return 0; fi

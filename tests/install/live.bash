@@ -50,7 +50,7 @@ flags=(--algorithm svt --trust coordinator --clients 3 --interval 2 --epsilon 60
     --cert "$live/certs/coordinator.pem" --key "$live/certs/coordinator.key" --client-ca "$live/certs/ca.pem" \
     >"$live/serve.out" 2>"$live/serve.err" </dev/null &
 children+=($!)
-for _ in $(seq 400); do grep -qs listening "$live/serve.out" && break; sleep 0.05; done
+for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs listening "$live/serve.out" && break; sleep 0.05; done
 port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$live/serve.out")
 [ -n "$port" ] || fail "serve does not listen: $(cat "$live/serve.err")"
 for i in 1 3; do
@@ -112,7 +112,7 @@ PY
     --cert "$live/certs/coordinator.pem" --key "$live/certs/coordinator.key" --client-ca "$live/certs/ca.pem" \
     >"$live/serve.out" 2>"$live/serve.err" </dev/null &
 children+=($!)
-for _ in $(seq 400); do grep -qs listening "$live/serve.out" && break; sleep 0.05; done
+for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs listening "$live/serve.out" && break; sleep 0.05; done
 port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$live/serve.out")
 code=0
 LD_LIBRARY_PATH=$libdir timeout 60 "$work/link_client" "$live/plan.yaml" 2 "$live/other/client-2.pem" \
