@@ -89,7 +89,7 @@ CAUCUS_API uint64_t caucus_coordinator_answered(const caucus_coordinator *coordi
  *  epoch in hand, with which the restored machine goes on; the epochs after it draw from `key`, a new one in every
  *  process.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (the buffer is below caucus_coordinator_state_bytes(); it is zeros then),
- *           CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_MISMATCH (a seeded state and a
+ *           CAUCUS_E_FORMAT (torn, altered, of another plan or version), CAUCUS_E_CONFLICT (a seeded state and a
  *           private key, or the reverse), CAUCUS_E_MEMORY.
  *  Privacy: the bytes hold sums, a threshold's noise and the epoch's key: for nobody else, and to be wiped when the
  *           epoch ends. Once nothing more is asked they hold none of these. */

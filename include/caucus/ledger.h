@@ -3,14 +3,13 @@
  * layer: plan
  *
  * Several runs on the same data share one ledger: their epsilons and deltas add, a run counting with the larger of
- * its epsilons for choices and for messages. A run reserves its
- * whole plan before its first release, so the total can never be exceeded however the run goes; each
- * release is then recorded against the reservation, and one that does not fit is refused
- * (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps,
- * rounded up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per
- * loss and epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit
- * only. Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents, not
- * somebody who can rewrite all of it. */
+ * its epsilons for choices and for messages. A run reserves its whole plan before its first release, so the total can
+ * never be exceeded however the run goes; each release is then recorded against the reservation, and one that does not
+ * fit is refused (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps, rounded
+ * up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per loss and
+ * epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit only.
+ * Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents, not somebody who
+ * can rewrite all of it. */
 #ifndef CAUCUS_LEDGER_H
 #define CAUCUS_LEDGER_H
 
@@ -51,12 +50,15 @@ typedef struct caucus_entry {
                                          rounded up; UINT64_MAX: no bound; 0: made before ledgers said so */
 } caucus_entry;
 
-/** A ledger with a total budget. epsilon: 0 or above, or INFINITY; delta in [0, 1). */
+/** A ledger with a total budget. epsilon: 0 or above, or INFINITY; delta in [0, 1).
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (the error names the field), CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_ledger_free(caucus_ledger *ledger);
 
-/** Reserve a plan. Returns: CAUCUS_OK, CAUCUS_E_BUDGET (nothing reserved; the error says what is left). */
+/** Reserve a plan. name: shorter than CAUCUS_RUN_NAME_BYTES, no control characters; trust and unit are added.
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUDGET (nothing reserved; the error says what is left), CAUCUS_E_RANGE (the name, or a
+ *           guarantee that is no number), CAUCUS_E_MEMORY. */
 CAUCUS_API caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *plan, const char *name,
                                                bool seeded, uint32_t *ret_run,
                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;

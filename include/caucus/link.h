@@ -117,14 +117,15 @@ CAUCUS_API bool caucus_link_late(const caucus_link *link);
 /** Bytes from the coordinator.
  *  Returns: CAUCUS_OK; anything else: drop the connection (the error says why). CAUCUS_E_LATER: it has no room now:
  *           come again; CAUCUS_E_SAVE: `save` failed, and nothing is wrong with the connection. A status for which
- *           caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked client:
- *           CAUCUS_E_REFUSED; a coordinator that went back to an older state: CAUCUS_E_ROLLED_BACK): this address
- *           is not dialled again; others are. */
+ *           caucus_status_is_final() holds (another plan: CAUCUS_E_MISMATCH; unknown or revoked client,
+ *           or another version of the protocol: CAUCUS_E_REFUSED; a coordinator that went back to an older state:
+ *           CAUCUS_E_ROLLED_BACK; this client's own state is gone: CAUCUS_E_LOST): this address is not dialled again;
+ *           others are. */
 CAUCUS_API caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_t size,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** False while so many announcements wait for their losses that no more should be read. */
 CAUCUS_API bool caucus_link_wants(const caucus_link *link);
-/** Bytes for the coordinator: *ret_size = 0 if none. caucus_link_sent() takes off what was really sent. */
+/** Bytes for the coordinator: NULL and *ret_size = 0 if none. caucus_link_sent() takes off what was really sent. */
 CAUCUS_API const uint8_t *caucus_link_to_send(caucus_link *link, size_t *ret_size);
 CAUCUS_API void caucus_link_sent(caucus_link *link, size_t bytes);
 
@@ -154,13 +155,17 @@ CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words,
 CAUCUS_API bool caucus_link_done(const caucus_link *link);
 /** The coordinator said goodbye or refused: its words ("" if it did not). */
 CAUCUS_API const char *caucus_link_last_words(const caucus_link *link);
-/** Numbers for people: reports sent (again), bytes. */
-typedef struct caucus_link_counts {      /* frozen within a soname */
+/** Numbers for people: reports sent (again), bytes. The struct grows at its end. */
+typedef struct caucus_link_counts {
+    size_t size;                         /* of this struct, as the caller knows it; caucus_link_counts_init() sets it */
     uint64_t reports;                    /* sent, each counted once */
     uint64_t again;                      /* sent once more, since it was not known that they had arrived */
     uint64_t bytes_sent, bytes_received; /* of frames, on all connections */
 } caucus_link_counts;
-CAUCUS_API void caucus_link_count(const caucus_link *link, caucus_link_counts *ret);
+/** Zeros, and the size. */
+CAUCUS_API void caucus_link_counts_init(caucus_link_counts *ret);
+/** Fill them in. Returns: CAUCUS_OK, CAUCUS_E_RANGE (a size that this library does not know; nothing is filled in). */
+CAUCUS_API caucus_status caucus_link_count(const caucus_link *link, caucus_link_counts *ret) CAUCUS_MUST_CHECK;
 /** The machine inside, for its mixture, cost and clips. */
 CAUCUS_API const caucus_client *caucus_link_client(const caucus_link *link);
 

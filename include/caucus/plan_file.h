@@ -39,7 +39,7 @@ CAUCUS_API caucus_status caucus_plan_file_parse(const char *name, const void *by
                                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Read a plan.
- *  Returns: as above, or CAUCUS_E_PATH, CAUCUS_E_IO. */
+ *  Returns: as above, or CAUCUS_E_PATH, CAUCUS_E_IO, CAUCUS_E_CHANGED (somebody wrote it meanwhile). */
 CAUCUS_API caucus_status caucus_plan_file_read(const char *path, caucus_plan **ret,
                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

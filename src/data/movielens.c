@@ -64,8 +64,8 @@ static caucus_status close_up(const caucus_ratings *tables, caucus_movielens *re
         if (tables->rated[user] == 0)
             continue;
         for (size_t g = 0; g < genres; g++) {
-            caucus_rating_sum tally = tables->tally[user * genres + g];
-            row[g] = tally.count == 0 ? 0.0f : (float)((double)tally.sum / (double)tally.count);
+            caucus_rating_sum by_genre = tables->by_genre[user * genres + g];
+            row[g] = by_genre.count == 0 ? 0.0f : (float)((double)by_genre.sum / (double)by_genre.count);
         }
         row += genres;
     }

@@ -40,7 +40,7 @@ void caucus_ratings_free(caucus_ratings *tables) {
         return;
     free(tables->film);
     free(tables->known);
-    free(tables->tally);
+    free(tables->by_genre);
     free(tables->rated);
     free(tables);
 }
@@ -129,15 +129,15 @@ static caucus_status room_for_user(caucus_ratings *tables, uint32_t user) {
     if (user < tables->users)
         return CAUCUS_OK;
     size_t wanted = grown(user);
-    caucus_rating_sum *tally = realloc(tables->tally, wanted * tables->genres * sizeof *tally);
-    if (tally == NULL)
+    caucus_rating_sum *by_genre = realloc(tables->by_genre, wanted * tables->genres * sizeof *by_genre);
+    if (by_genre == NULL)
         return CAUCUS_E_MEMORY;
-    tables->tally = tally;
+    tables->by_genre = by_genre;
     uint32_t *rated = realloc(tables->rated, wanted * sizeof *rated);
     if (rated == NULL)
         return CAUCUS_E_MEMORY;
     tables->rated = rated;
-    memset(tally + tables->users * tables->genres, 0, (wanted - tables->users) * tables->genres * sizeof *tally);
+    memset(by_genre + tables->users * tables->genres, 0, (wanted - tables->users) * tables->genres * sizeof *by_genre);
     memset(rated + tables->users, 0, (wanted - tables->users) * sizeof *rated);
     tables->users = wanted;
     return CAUCUS_OK;
@@ -299,11 +299,11 @@ static inline caucus_status add_rating(const reader *in, caucus_ratings *tables,
         return malformed(in, "a film that is not listed");
     if (room_for_user(tables, user) != CAUCUS_OK)
         return CAUCUS_E_MEMORY;
-    caucus_rating_sum *tally = tables->tally + (size_t)user * tables->genres;
+    caucus_rating_sum *by_genre = tables->by_genre + (size_t)user * tables->genres;
     for (uint64_t left = tables->film[film]; left != 0; left &= left - 1) {
         unsigned genre = (unsigned)__builtin_ctzll(left);
-        tally[genre].sum += rating;
-        tally[genre].count++;
+        by_genre[genre].sum += rating;
+        by_genre[genre].count++;
     }
     tables->rated[user]++;
     tables->ratings++;

@@ -25,8 +25,8 @@ typedef struct caucus_ratings {
     uint64_t *film;                         /* [films]: bit g = in genre g; 0 is possible (no genre) */
     bool *known;                            /* [films]: listed */
     size_t films;
-    caucus_rating_sum *tally; /* [users][genres] */
-    uint32_t *rated;          /* [users]: number of ratings */
+    caucus_rating_sum *by_genre; /* [users][genres] */
+    uint32_t *rated;             /* [users]: number of ratings */
     size_t users;
     uint64_t ratings;
 } caucus_ratings;

@@ -106,7 +106,7 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
     return status;
 }
 
-static caucus_status make_beside(const caucus_certify_settings *s, caucus_error *ret_error) {
+static caucus_status make_draft(const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_atomic_folder folder;
     if (!caucus_atomic_folder_begin(&folder, s->dir, 0700))
         return fail_io(s->dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
@@ -134,5 +134,5 @@ caucus_status caucus_certify(const caucus_certify_settings *s, caucus_error *ret
                            "'%.80s': must be a host name (letters, digits, hyphens, dots) or a numeric address",
                            s->host);
     caucus_status status = look(s->dir, ret_error);
-    return status == CAUCUS_OK ? make_beside(s, ret_error) : status;
+    return status == CAUCUS_OK ? make_draft(s, ret_error) : status;
 }

@@ -99,7 +99,7 @@ static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, u
 
 /* A client that came without its state must not answer again what it may have answered before: what was counted of it,
  * and, of stoch, any step that is decided by now. Its noise would be other noise for the same losses. */
-static bool is_settled(const caucus_link *link, caucus_ask kind, uint64_t serial) {
+static bool may_be_answered(const caucus_link *link, caucus_ask kind, uint64_t serial) {
     if (!link->careful || kind == CAUCUS_ASK_COST || kind == CAUCUS_ASK_SUMS) /* these: cost_next and sums_next */
         return false;
     return serial < link->counted || link->queue_count > 0;
@@ -121,7 +121,7 @@ static void forget_unwanted(caucus_link *link) {
 static caucus_status keep_report(caucus_link *link, const caucus_report *report, caucus_error *ret_error) {
     uint64_t heard = caucus_client_heard(link->machine);
     if (link->over_received || unwanted(link, report->kind, report->block, heard - 1) ||
-        is_settled(link, report->kind, heard - 1)) {
+        may_be_answered(link, report->kind, heard - 1)) {
         link->answered = heard;
         return CAUCUS_OK;
     }
@@ -436,8 +436,16 @@ const char *caucus_link_last_words(const caucus_link *link) {
     return link->last_words;
 }
 
-void caucus_link_count(const caucus_link *link, caucus_link_counts *ret) {
+void caucus_link_counts_init(caucus_link_counts *ret) {
+    *ret = (caucus_link_counts){.size = sizeof *ret};
+}
+
+caucus_status caucus_link_count(const caucus_link *link, caucus_link_counts *ret) {
+    if (ret->size != sizeof *ret) /* the only size there has been */
+        return CAUCUS_E_RANGE;
     *ret = link->counts;
+    ret->size = sizeof *ret;
+    return CAUCUS_OK;
 }
 
 const caucus_client *caucus_link_client(const caucus_link *link) {

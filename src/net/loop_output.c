@@ -134,7 +134,7 @@ void caucus_output_frame(caucus_connection *c, const caucus_frame *frame) {
         keep(c, bytes, size);
 }
 
-static void part(caucus_connection *c, caucus_frame_kind kind, uint32_t code, const char *text) {
+static void say_farewell(caucus_connection *c, caucus_frame_kind kind, uint32_t code, const char *text) {
     caucus_frame frame = {.kind = kind, .code = code};
     size_t length = strlen(text);
     for (size_t i = 0; i < length && i + 1 < sizeof frame.text; i++) /* the wire takes printable ASCII */
@@ -155,7 +155,7 @@ static void part(caucus_connection *c, caucus_frame_kind kind, uint32_t code, co
 void caucus_output_refuse_for(caucus_connection *c, caucus_refusal_code code, caucus_reason reason, const char *text) {
     if (code != CAUCUS_REFUSAL_ELSEWHERE) /* a client that has come again is nothing to worry about */
         caucus_loop_refused(c->loop, c, &c->peer, reason, text);
-    part(c, CAUCUS_FRAME_REFUSAL, code, text);
+    say_farewell(c, CAUCUS_FRAME_REFUSAL, code, text);
 }
 
 void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const char *text) {
@@ -163,5 +163,5 @@ void caucus_output_refuse(caucus_connection *c, caucus_refusal_code code, const 
 }
 
 void caucus_output_goodbye(caucus_connection *c, const char *text) {
-    part(c, CAUCUS_FRAME_GOODBYE, 0, text);
+    say_farewell(c, CAUCUS_FRAME_GOODBYE, 0, text);
 }

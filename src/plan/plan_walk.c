@@ -2,61 +2,61 @@
 /* plan_walk.c: the order of a plan's parts. See plan_walk.h; texts of values are in plan_value.c. */
 #include "plan/family.h"
 
-void caucus_walk_u32(caucus_walker *w, const char *key, uint32_t *at) {
-    uint64_t wide = *at;
+void caucus_walk_u32(caucus_walker *w, const char *key, uint32_t *value) {
+    uint64_t wide = *value;
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT32_MAX, .whole = &wide});
-    *at = (uint32_t)wide;
+    *value = (uint32_t)wide;
 }
 
-void caucus_walk_u64(caucus_walker *w, const char *key, uint64_t *at) {
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT64_MAX, .whole = at});
+void caucus_walk_u64(caucus_walker *w, const char *key, uint64_t *value) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WHOLE, .most = UINT64_MAX, .whole = value});
 }
 
-static void word(caucus_walker *w, const char *key, unsigned *at, unsigned count, const char *(*word_of)(unsigned)) {
-    uint64_t wide = *at;
+static void word(caucus_walker *w, const char *key, unsigned *value, unsigned count, const char *(*word_of)(unsigned)) {
+    uint64_t wide = *value;
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_WORD, .most = count - 1, .word = word_of, .whole = &wide});
-    *at = (unsigned)wide;
+    *value = (unsigned)wide;
 }
 
-static void yes_no(caucus_walker *w, const char *key, bool *at) {
-    uint64_t wide = *at;
+static void yes_no(caucus_walker *w, const char *key, bool *value) {
+    uint64_t wide = *value;
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_SWITCH, .most = 1, .whole = &wide});
-    *at = wide != 0;
+    *value = wide != 0;
 }
 
 /* An option that few plans use has a place of its own and no line where it is off: so a plan that does not use it has
  * the same text, and the same name, whether or not its reader has heard of it. Every setting that is added after
  * version 2 of the format is such a key (docs/PROTOCOL.md, "The plan file"). */
-static void optional_flag(caucus_walker *w, const char *key, bool *at) {
-    if (w->has(w, key, *at))
-        yes_no(w, key, at);
+static void optional_flag(caucus_walker *w, const char *key, bool *value) {
+    if (w->has(w, key, *value))
+        yes_no(w, key, value);
 }
 
 /* The same for a number; `fallback` is what it is where it is left out. */
-static void optional_u64(caucus_walker *w, const char *key, uint64_t *at, uint64_t fallback) {
-    if (w->has(w, key, *at != fallback))
-        caucus_walk_u64(w, key, at);
+static void optional_u64(caucus_walker *w, const char *key, uint64_t *value, uint64_t fallback) {
+    if (w->has(w, key, *value != fallback))
+        caucus_walk_u64(w, key, value);
 }
 
-static void real(caucus_walker *w, const char *key, double *at) {
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = at});
+static void real(caucus_walker *w, const char *key, double *value) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = value});
 }
 
-static void optional_real(caucus_walker *w, const char *key, double *at, double fallback) {
-    if (w->has(w, key, *at < fallback || *at > fallback))
-        real(w, key, at);
+static void optional_real(caucus_walker *w, const char *key, double *value, double fallback) {
+    if (w->has(w, key, *value < fallback || *value > fallback))
+        real(w, key, value);
 }
 
-void caucus_walk_steps(caucus_walker *w, const char *key, int64_t *at, bool tuned) {
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_SIGNED, .tuned = tuned, .steps = at});
+void caucus_walk_steps(caucus_walker *w, const char *key, int64_t *value, bool tuned) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_SIGNED, .tuned = tuned, .steps = value});
 }
 
-void caucus_walk_rate(caucus_walker *w, const char *key, caucus_rational *at) {
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_RATIONAL, .tuned = true, .rational = at});
+void caucus_walk_rate(caucus_walker *w, const char *key, caucus_rational *value) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_RATIONAL, .tuned = true, .rational = value});
 }
 
-void caucus_walk_noise(caucus_walker *w, const char *key, caucus_noise *at) {
-    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_NOISE, .tuned = true, .noise = at});
+void caucus_walk_noise(caucus_walker *w, const char *key, caucus_noise *value) {
+    w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_NOISE, .tuned = true, .noise = value});
 }
 
 /* The words of a choice, by index. */
@@ -120,12 +120,12 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     w->close(w);
 }
 
-void caucus_walk_select(caucus_walker *w, const char *key, caucus_select *at) {
-    CHOICE(w, key, select, SELECT, *at);
+void caucus_walk_select(caucus_walker *w, const char *key, caucus_select *value) {
+    CHOICE(w, key, select, SELECT, *value);
 }
 
-void caucus_walk_message(caucus_walker *w, const char *key, caucus_message *at) {
-    CHOICE(w, key, message, MESSAGE, *at);
+void caucus_walk_message(caucus_walker *w, const char *key, caucus_message *value) {
+    CHOICE(w, key, message, MESSAGE, *value);
 }
 
 void caucus_walk_mechanism(caucus_walker *w, caucus_plan *plan) {

@@ -53,13 +53,13 @@ void caucus_walk_settings(caucus_walker *walker, caucus_settings *settings);
 void caucus_walk_mechanism(caucus_walker *walker, caucus_plan *plan);
 /** Values of such a section. Rates and noises are found by a calibration; grid steps are if they are `tuned`. `key` is
  *  NULL within a list. */
-void caucus_walk_u32(caucus_walker *walker, const char *key, uint32_t *at);
-void caucus_walk_u64(caucus_walker *walker, const char *key, uint64_t *at);
-void caucus_walk_steps(caucus_walker *walker, const char *key, int64_t *at, bool tuned);
-void caucus_walk_rate(caucus_walker *walker, const char *key, caucus_rational *at);
-void caucus_walk_noise(caucus_walker *walker, const char *key, caucus_noise *at);
-void caucus_walk_select(caucus_walker *walker, const char *key, caucus_select *at);
-void caucus_walk_message(caucus_walker *walker, const char *key, caucus_message *at);
+void caucus_walk_u32(caucus_walker *walker, const char *key, uint32_t *value);
+void caucus_walk_u64(caucus_walker *walker, const char *key, uint64_t *value);
+void caucus_walk_steps(caucus_walker *walker, const char *key, int64_t *value, bool tuned);
+void caucus_walk_rate(caucus_walker *walker, const char *key, caucus_rational *value);
+void caucus_walk_noise(caucus_walker *walker, const char *key, caucus_noise *value);
+void caucus_walk_select(caucus_walker *walker, const char *key, caucus_select *value);
+void caucus_walk_message(caucus_walker *walker, const char *key, caucus_message *value);
 /** The section "guarantee". */
 void caucus_walk_guarantee(caucus_walker *walker, caucus_guarantee *guarantee);
 

@@ -347,13 +347,21 @@ static void read_plan(reader *r, caucus_plan **ret) {
     expect(r, YAML_STREAM_END_EVENT, "the end of the plan");
 }
 
-/* The line at `text`, without its end and cut to what fits an error. */
-static void copy_line(const char *text, size_t left, char ret[40]) {
-    size_t length = 0;
-    while (length < left && text[length] != '\n' && length < 39)
-        length++;
-    memcpy(ret, text, length);
-    ret[length] = '\0';
+/* What stands in `text`, for an error: at most 39 bytes of its line, from a little before the first one that differs;
+ * or the name of what cannot be seen. */
+static void quote(const char *text, size_t size, size_t begin, size_t differs, char ret[44]) {
+    size_t from = differs - begin > 24 ? differs - 24 : begin, length = 0;
+    if (differs >= size) {
+        (void)snprintf(ret, 44, "the end of the file");
+    } else if (text[differs] == '\n') {
+        (void)snprintf(ret, 44, "the end of the line");
+    } else if (text[differs] == '\r') {
+        (void)snprintf(ret, 44, "a carriage return (Windows' line ends?)");
+    } else {
+        while (from + length < size && text[from + length] != '\n' && length < 39)
+            length++;
+        (void)snprintf(ret, 44, "'%.*s'", (int)length, text + from);
+    }
 }
 
 /* The bytes are those of the plan that they stand for; then they name it. */
@@ -373,11 +381,10 @@ static void check_canonical(reader *r, const char *bytes, size_t size, caucus_pl
     if (at == size && at == length) {
         caucus_plan_set_hash(plan, text, length);
     } else {
-        char theirs[40], ours[40];
-        copy_line(bytes + begin, size - begin, theirs);
-        copy_line(text + begin, length - begin, ours);
-        refuse(r, CAUCUS_E_FORMAT, line, "not the canonical text of this plan: '%s' where '%s' is expected", theirs,
-               ours);
+        char theirs[44], ours[44];
+        quote(bytes, size, begin, at, theirs);
+        quote(text, length, begin, at, ours);
+        refuse(r, CAUCUS_E_FORMAT, line, "not the canonical text of this plan: %s where %s is expected", theirs, ours);
     }
     free(text);
 }

@@ -45,6 +45,28 @@ for library in "$CAUCUS_BUILD"/lib*.so; do
 done
 # Function types (callbacks) are declared and never defined.
 grep -ohE '\(\*caucus_[a-z0-9_]+\)' "$CAUCUS_SOURCE"/include/caucus/*.h | tr -d '(*)' | sort -u >"$work/types"
+# caucus.h says which library has what.
+python3 - "$CAUCUS_SOURCE/include" "$CAUCUS_BUILD" <<'PY' || fail "a library lacks what caucus.h says it has"
+import pathlib, re, subprocess, sys
+include, build = pathlib.Path(sys.argv[1]) / "caucus", pathlib.Path(sys.argv[2])
+only = {"link.h": "link sim", "plan_file.h": "link sim", "simulate.h": "sim"}  # as its first comment has it
+wrong, looked = 0, 0
+for name, library in (("core", "libcaucus.so"), ("link", "libcaucus-link.so"), ("sim", "libcaucus-sim.so")):
+    if not (build / library).exists():
+        continue
+    lines = subprocess.run(["nm", "-D", "--defined-only", build / library], capture_output=True, text=True, check=True)
+    have = {line.split()[-1] for line in lines.stdout.splitlines()}
+    for header in sorted(include.glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        declared = set(re.findall(r"CAUCUS_API[^;(]*?\b(caucus_\w+)\(", text))
+        due = name in only.get(header.name, "core link sim").split()
+        looked += len(declared)
+        for function in sorted(declared - have if due else declared & have):
+            print(f"{library}: {function} of {header.name} is {'missing' if due else 'there'}")
+            wrong += 1
+print(f"{looked} functions looked for in the libraries")
+sys.exit(wrong > 0 or looked < 100)
+PY
 missing=$(comm -23 "$work/declared" <(sort -u "$work/defined" "$work/types"))
 [ -z "$missing" ] || fail "declared and defined nowhere: $missing"
 echo ok

@@ -405,14 +405,22 @@ static void test_not_canonical(void **state) {
                  {line_of(text, "guarantee:"), "\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *bad = with_line(text, cases[i].line, cases[i].more);
-        refused_with(bad, CAUCUS_E_FORMAT, cases[i].line, "not the canonical text of this plan: '");
+        refused_with(bad, CAUCUS_E_FORMAT, cases[i].line, "not the canonical text of this plan: ");
         free(bad);
     }
     char *bad = edited(text, line_of(text, "  clients:"), "  clients:  10"); /* another space */
     refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "  clients:"), "'  clients:  10' where '  clients: 10' is");
     free(bad);
     bad = with_line(text, line_of(text, "guarantee:") + 5, "# the end\n");
-    refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "guarantee:") + 5, "'# the end' where '' is expected");
+    refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "guarantee:") + 5,
+                 "'# the end' where the end of the file is expected");
+    free(bad);
+    bad = with_line(text, 3, "\r\n");
+    refused_with(bad, CAUCUS_E_FORMAT, 3, "a carriage return");
+    free(bad);
+    bad = with_line(text, line_of(text, "guarantee:") + 5, "\n");
+    refused_with(bad, CAUCUS_E_FORMAT, line_of(text, "guarantee:") + 5,
+                 "the end of the line where the end of the file is expected");
     free(bad);
     bad = edited(text, line_of(text, "# Its name"), "# Its name is what I say");
     refused(bad, CAUCUS_E_FORMAT, 2);

@@ -494,7 +494,9 @@ static int play(joining *j) {
 static void say_end(const joining *j) {
     caucus_link_counts counts;
     uint64_t low, high, nan;
-    caucus_link_count(j->link, &counts);
+    caucus_link_counts_init(&counts);
+    if (caucus_link_count(j->link, &counts) != CAUCUS_OK)
+        return;
     caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
     fprintf(stderr, "caucus join: %s%" PRIu64 " rounds, %llu reports%s", caucus_stopped() ? "stopped: " : "",
             caucus_link_round(j->link), (unsigned long long)counts.reports, counts.again ? "" : "\n");
