@@ -147,7 +147,8 @@ static void close_visitor(visitor *v) {
 
 static bool was_welcomed(const visitor *v) {
     caucus_link_counts counts;
-    caucus_link_count(v->link, &counts);
+    caucus_link_counts_init(&counts);
+    assert_int_equal(caucus_link_count(v->link, &counts), CAUCUS_OK);
     return caucus_dial_is_open(v->dial) && counts.bytes_received > 0;
 }
 
