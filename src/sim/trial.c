@@ -141,30 +141,30 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     return open_clients(t, &run);
 }
 
-/* Add `count` rows at place `at` of the buffer to the totals. */
-static void add_rows_to_totals(trial *t, size_t at, uint64_t count) {
+/* Add `count` rows at `offset` of the buffer to the totals. */
+static void add_rows_to_totals(trial *t, size_t offset, uint64_t count) {
     if (t->wide)
-        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + at, t->d, count, &t->clips);
+        caucus_grid_add_rows_f64(&t->grid, t->totals, t->rows64 + offset, t->d, count, &t->clips);
     else
-        caucus_grid_add_rows_f32(&t->grid, t->totals, NULL, t->rows + at, t->d, count, &t->clips);
+        caucus_grid_add_rows_f32(&t->grid, t->totals, NULL, t->rows + offset, t->d, count, &t->clips);
 }
 
-/* Make rows first .. first+count-1 of client before + i + 1 at place `at` of the buffer. */
-static void make_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, size_t at) {
+/* Make rows first .. first+count-1 of client before + i + 1 at `offset` of the buffer. */
+static void make_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, size_t offset) {
     if (t->wide)
-        caucus_adversary_fill64(t->losses, t->before + i + 1, first, count, t->rows64 + at);
+        caucus_adversary_fill64(t->losses, t->before + i + 1, first, count, t->rows64 + offset);
     else
-        caucus_adversary_fill(t->losses, t->before + i + 1, first, count, t->rows + at);
+        caucus_adversary_fill(t->losses, t->before + i + 1, first, count, t->rows + offset);
 }
 
-/* Client i observes rows at place `at`. The client borrows them until caucus_client_return_rows(). */
-static void observe(trial *t, uint32_t i, size_t at, uint64_t rounds) {
-    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + at, rounds)
-                                   : caucus_client_borrow_f32(t->client[i], t->rows + at, rounds);
+/* Client i observes rows at `offset` of the buffer. The client borrows them until caucus_client_return_rows(). */
+static void observe(trial *t, uint32_t i, size_t offset, uint64_t rounds) {
+    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + offset, rounds)
+                                   : caucus_client_borrow_f32(t->client[i], t->rows + offset, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */
     if (!t->clients_add_totals)
-        add_rows_to_totals(t, at, rounds);
+        add_rows_to_totals(t, offset, rounds);
 }
 
 /* Every client observes `count` rounds from `first`; the count never passes a report, a point of the curve or the
