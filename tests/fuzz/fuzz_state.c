@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_state.c: a machine's saved state, altered by somebody who can also make its checksum right. The first byte says
- * which plan and machine, the rest is the state without its checksum. Whatever is restored must be fit to go on with.
+ * which plan and machine, the rest is the state without its checksum, and for a coordinator also a chunk of a state in
+ * parts. Whatever is restored must be fit to go on with.
  * make_corpus.c makes the corpus. */
 #include <sodium.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include <caucus/caucus.h>
 
+#include "algo/coordinator_state.h"
 #include "state_plans.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,6 +49,23 @@ static void go_on_client(caucus_client *c) {
     (void)!caucus_client_hear(c, &a);
 }
 
+/* The same bytes as the chunk of a state in parts, beside a root that is whole. */
+static void try_chunk(const caucus_plan *plan, const caucus_key *key, const uint8_t *bytes, size_t size) {
+    caucus_coordinator *c = NULL, *again = NULL;
+    caucus_piece root = {0}, chunk = {0};
+    if (caucus_coordinator_new(plan, key, &c) == CAUCUS_OK &&
+        caucus_coordinator_save_parts(c, &root, &chunk) == CAUCUS_OK && caucus_piece_resize(&chunk, size)) {
+        if (size > 0)
+            memcpy(chunk.bytes, bytes, size);
+        if (caucus_coordinator_restore_parts(plan, key, &root, &chunk, 1, &again) == CAUCUS_OK)
+            go_on_coordinator(again);
+    }
+    caucus_coordinator_free(again);
+    caucus_coordinator_free(c);
+    caucus_piece_free(&root);
+    caucus_piece_free(&chunk);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (plans[0] == NULL)
         make_plans();
@@ -70,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (caucus_coordinator_restore(plan, &key, state, size - 1 + crypto_hash_sha256_BYTES, &c) == CAUCUS_OK)
             go_on_coordinator(c);
         caucus_coordinator_free(c);
+        try_chunk(plan, &key, data + 1, size - 1);
     }
     free(state);
     return 0;
