@@ -22,10 +22,13 @@ all_ended() { # all_ended NAME
     local i
     for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
 }
-last_block() { # last_block NAME: what the committed announcements allow to play
+last_block() { # last_block NAME: what the committed announcements allow to play. Read elsewhere: it takes room.
+    rm -rf "$work/read"
+    mkdir "$work/read"
+    cp "$work/$1"/coordinator.db "$work/$1"/coordinator.db-wal "$work/read" 2>/dev/null || true
     python3 -c 'import sqlite3, sys
 query = "SELECT block FROM announcement ORDER BY serial DESC LIMIT 1"
-print(sqlite3.connect(sys.argv[1]).execute(query).fetchone()[0])' "$work/$1/coordinator.db"
+print(sqlite3.connect(sys.argv[1]).execute(query).fetchone()[0])' "$work/read/coordinator.db"
 }
 
 # A coordinator that finds the disk full empties its log, and goes on if that gives it room. So somebody else takes
