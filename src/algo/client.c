@@ -14,11 +14,17 @@
 #include "algo/borrowed_rows.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
+#include "algo/wipe.h"
 
 /* Clients of blocks (svt, hedge) talk after every round: they are called directly, so that the compiler can inline them
  * where it optimises across files. All others are called through their table. */
 #define CALL(c, operation, ...)                                                                                        \
     ((c)->ops == &caucus_block_client ? caucus_block_##operation(__VA_ARGS__) : (c)->ops->operation(__VA_ARGS__))
+
+static size_t own_bytes(const caucus_plan *plan) {
+    const caucus_client_ops *ops = caucus_machine_ops_of(plan)->client;
+    return ops->own_bytes ? ops->own_bytes(plan) : 0;
+}
 
 caucus_status caucus_client_new(const caucus_plan *plan, uint32_t index, const caucus_key *key, caucus_client **ret) {
     return caucus_client_new_shared(plan, index, key, NULL, ret);
@@ -39,7 +45,11 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
     const caucus_machine_ops *machine = caucus_machine_ops_of(plan);
     c->ops = machine->client;
     c->costs = machine->costs;
-    caucus_status status = c->ops->new (c, first);
+    size_t own = own_bytes(plan);
+    c->own = own > 0 ? calloc(1, own) : NULL;
+    caucus_status status = own > 0 && !c->own ? CAUCUS_E_MEMORY : CAUCUS_OK;
+    if (status == CAUCUS_OK && c->ops->new)
+        status = c->ops->new (c, first);
     if (status != CAUCUS_OK) {
         caucus_client_free(c);
         return status;
@@ -50,16 +60,18 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
 
 size_t caucus_client_shared_bytes(const caucus_plan *plan) {
     const size_t block = 16; /* what malloc adds to each */
-    size_t rows = caucus_machine_ops_of(plan)->client->rows(plan);
-    return sizeof(caucus_client) + rows * plan->settings.experts * sizeof(int64_t) + 3 * block;
+    const caucus_client_ops *ops = caucus_machine_ops_of(plan)->client;
+    size_t rows = ops->rows ? ops->rows(plan) : 0;
+    return sizeof(caucus_client) + own_bytes(plan) + rows * plan->settings.experts * sizeof(int64_t) + 3 * block;
 }
 
 void caucus_client_free(caucus_client *c) {
     if (!c)
         return;
-    c->ops->free(c);
-    sodium_memzero(c, sizeof *c);
-    free(c);
+    if (c->ops->free)
+        c->ops->free(c);
+    caucus_wipe_free(c->own, c->own ? own_bytes(c->plan) : 0);
+    caucus_wipe_free(c, sizeof *c);
 }
 
 void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void *user) {

@@ -45,6 +45,7 @@ typedef struct caucus_common {
 struct caucus_client {
     const caucus_plan *plan;
     const struct caucus_client_ops *ops; /* of its family */
+    void *own; /* what no other family's clients have: a struct of the family's file (machine.h); NULL: nothing */
     caucus_key key;
     bool costs;         /* blocks: the coordinator asks for costs (machine.h) */
     bool started;       /* heard the first announcement */

@@ -66,7 +66,8 @@ static void pack_fields(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64(p, &c->clips.low);
     caucus_pack_u64(p, &c->clips.high);
     caucus_pack_u64(p, &c->clips.nan);
-    c->ops->pack(p, c);
+    if (c->ops->pack)
+        c->ops->pack(p, c);
     pack_report(p, c);
     caucus_pack_seal(p);
 }

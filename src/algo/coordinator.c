@@ -24,7 +24,9 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     c->now.expert = (uint32_t)caucus_uniform(&stream, plan->settings.experts);
     caucus_stream_wipe(&stream);
     c->ops = caucus_machine_ops_of(plan);
-    caucus_status status = c->ops->new (c);
+    size_t own = c->ops->own_bytes ? c->ops->own_bytes(plan) : 0;
+    c->own = own > 0 ? calloc(1, own) : NULL;
+    caucus_status status = own > 0 && !c->own ? CAUCUS_E_MEMORY : c->ops->new (c);
     if (status != CAUCUS_OK) {
         caucus_coordinator_free(c);
         return status;
@@ -40,6 +42,7 @@ void caucus_coordinator_free(caucus_coordinator *c) {
         return;
     caucus_coordinator_forget(c);
     size_t m = c->plan->settings.clients;
+    free(c->own);
     free(c->cum);
     free(c->score);
     free(c->sum);

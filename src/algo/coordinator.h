@@ -22,6 +22,7 @@
 struct caucus_coordinator {
     const caucus_plan *plan;
     const struct caucus_machine_ops *ops; /* of its family */
+    void *own; /* what no other family's coordinator has: a struct of the family's file (machine.h); NULL: nothing */
     caucus_key run_key; /* this process's own: in no file; every epoch's key but a restored one comes from it */
     caucus_key key;     /* of the epoch: all draws */
     caucus_announcement now;
@@ -84,7 +85,7 @@ bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a);
 /* Vectors of svt, hedge and leader. */
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
 
-/* Take what a partial holds beside its vectors and votes: cost and answers. */
+/* Take what a partial holds beside its vectors and votes: answers, and numbers that are the family's (machine.h). */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
 
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */

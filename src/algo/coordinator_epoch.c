@@ -19,7 +19,7 @@
  * never committed and so was never seen. docs/PRIVACY.md, "Keys and epochs". */
 #include <sodium.h>
 
-#include "algo/coordinator.h"
+#include "algo/machine.h"
 
 void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, caucus_purpose purpose, uint64_t phase,
                                uint64_t index) {
@@ -66,6 +66,7 @@ void caucus_coordinator_forget(caucus_coordinator *c) {
     caucus_stream_wipe(&c->check_stream);
     c->check_next = 0;
     forget(&c->threshold, sizeof c->threshold);
+    forget(c->own, c->own ? c->ops->own_bytes(c->plan) : 0);
     forget(c->cum, row);
     forget(c->score, row);
     forget(c->sum, row);

@@ -37,7 +37,8 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     }
     caucus_pack_bytes(p, c->key.bytes, sizeof c->key.bytes);
     caucus_pack_bool(p, &c->key.seeded);
-    c->ops->pack(p, c);
+    if (c->ops->pack)
+        c->ops->pack(p, c);
     caucus_pack_seal(p);
 }
 

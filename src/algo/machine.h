@@ -17,11 +17,15 @@
 #include "plan/family.h"
 
 typedef struct caucus_client_ops {
-    /* Allocate. `first` is the client it shares with, or NULL (borrowed_rows.h). */
+    /* The size of c->own: a struct that only the family knows, with its arrays behind it. It comes zeroed, is saved by
+     * `pack`, and is wiped and freed with the client. NULL: it has none. */
+    size_t (*own_bytes)(const caucus_plan *plan);
+    /* Allocate what else it needs, and set up. `first` is the client it shares with, or NULL (borrowed_rows.h). NULL:
+     * there is nothing to do. */
     caucus_status (*new)(caucus_client *c, const caucus_client *first);
-    /* Wipe and free what `new` allocated, or a part of it. */
+    /* Wipe and free what `new` allocated, or a part of it. NULL: nothing. */
     void (*free)(caucus_client *c);
-    /* Vectors of d numbers that are each client's own. */
+    /* Vectors of d numbers that are each client's own, beside c->own. NULL: none. */
     size_t (*rows)(const caucus_plan *plan);
     /* May this be asked now? Only called with a question; what has been answered must never be asked again. */
     bool (*may_ask)(const caucus_client *c, const caucus_announcement *a);
@@ -32,8 +36,8 @@ typedef struct caucus_client_ops {
     void (*report)(caucus_client *c);
     /* c->heard is new; `before` is what the one before it asked for, NULL if it is the first. */
     void (*hear)(caucus_client *c, const caucus_asked *before);
-    /* The fields of a saved state that are the family's own; and, once all have been read, whether they can be true of
-     * a client of this plan (what is not saved is worked out there). */
+    /* The fields of a saved state that are the family's own (NULL: none); and, once all have been read, whether they
+     * can be true of a client of this plan (what is not saved is worked out there). */
     void (*pack)(caucus_pack *p, caucus_client *c);
     bool (*sound)(caucus_client *c);
 } caucus_client_ops;
@@ -42,10 +46,15 @@ typedef struct caucus_machine_ops {
     const caucus_client_ops *client;
     bool costs; /* asks what the expert in force has cost, before it asks for vectors */
 
-    /* Allocate and make the first announcement. */
+    /* The size of c->own, as for clients. It is wiped when nothing more is asked, too: `sound` then sees zeros. */
+    size_t (*own_bytes)(const caucus_plan *plan);
+    /* Allocate what else it needs (sums of d numbers, what was counted of each client: coordinator.h, where they are
+     * wiped and freed) and make the first announcement. */
     caucus_status (*new)(caucus_coordinator *c);
     /* Count a report of a client that exists, with values; see coordinator.h on what may be written. */
     caucus_status (*count)(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
+    /* Take numbers of a partial that are the family's (q, epoch, expert; partial.h). NULL: it counts none. */
+    void (*take)(caucus_coordinator *c, const caucus_partial *p);
     /* Decide on what has been counted, and announce. */
     void (*decide)(caucus_coordinator *c);
     /* Could a coordinator of this plan ask this question? For announcements read from saved states. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/coordinator.h"
+#include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
 
@@ -73,9 +73,8 @@ void caucus_partial_replace(caucus_partial *p, const int64_t *value) {
 }
 
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p) {
-    /* The threshold refuses cost of another expert or epoch (docs/PRIVACY.md, "Lemma AT"). */
-    if (p->q != 0 && caucus_threshold_add(&c->threshold, p->epoch, p->expert, p->q) != CAUCUS_OK)
-        abort();
+    if (c->ops->take)
+        c->ops->take(c, p);
     c->answered += p->answered;
 }
 

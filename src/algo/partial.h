@@ -19,7 +19,8 @@ struct caucus_partial {
     uint64_t serial;   /* of the announcement in force when it began */
     uint32_t answered; /* clients whose answer to that announcement is in it */
 
-    int64_t q; /* svt: what `expert`, in force in `epoch`, has cost */
+    /* Numbers that are the family's (caucus_machine_ops.take). svt: what `expert`, in force in `epoch`, has cost. */
+    int64_t q;
     uint64_t epoch;
     uint32_t expert;
 };

@@ -69,6 +69,12 @@ static inline void add_cost(const caucus_coordinator *c, caucus_partial *p, cons
     p->q += cost; /* all of them together: below 2^62 in every plan */
 }
 
+/* The threshold refuses cost of another expert or epoch (docs/PRIVACY.md, "Lemma AT"). */
+static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
+    if (p->q != 0 && caucus_threshold_add(&c->threshold, p->epoch, p->expert, p->q) != CAUCUS_OK)
+        abort();
+}
+
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
  * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
  * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
@@ -227,6 +233,7 @@ const caucus_machine_ops caucus_machine_svt = {
     .costs = true,
     .new = svt_new,
     .count = svt_count,
+    .take = svt_take,
     .decide = svt_decide,
     .asks = caucus_block_asks,
     .pack = svt_pack,

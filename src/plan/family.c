@@ -56,13 +56,24 @@ bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option optio
     return (caucus_family_ops(caucus_algorithm_family(algorithm))->options & option) != 0;
 }
 
-caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) {
+static bool takes(const caucus_plan_ops *ops, const caucus_variant *variant, unsigned option) {
+    (void)variant;
+    return (ops->options & option) != 0;
+}
+
+static bool federates(const caucus_plan_ops *ops, const caucus_variant *variant, unsigned option) {
+    (void)ops, (void)option;
+    return !variant->alone && !variant->reference;
+}
+
+static caucus_takers words_of(bool (*wanted)(const caucus_plan_ops *, const caucus_variant *, unsigned),
+                              unsigned option, const char *last) {
     caucus_takers ret = {""};
     const char *word[CAUCUS_FAMILY_COUNT * CAUCUS_VARIANTS_MAX] = {NULL};
     size_t count = 0, used = 0;
     for (unsigned f = 0; f < CAUCUS_FAMILY_COUNT; f++)
         for (unsigned v = 0; v < CAUCUS_VARIANTS_MAX && families[f]->variant[v].name != NULL; v++)
-            if (families[f]->options & option)
+            if (wanted(families[f], &families[f]->variant[v], option))
                 word[count++] = caucus_algorithm_word(families[f]->variant[v].algorithm);
     for (size_t i = 0; i < count && used < sizeof ret.text; i++)
         used += (size_t)snprintf(ret.text + used, sizeof ret.text - used, "%s%s",
@@ -71,4 +82,12 @@ caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) 
                                                   : ", ",
                                  word[i]);
     return ret;
+}
+
+caucus_takers caucus_option_takers(caucus_plan_option option, const char *last) {
+    return words_of(takes, option, last);
+}
+
+caucus_takers caucus_federating(const char *last) {
+    return words_of(federates, 0, last);
 }

@@ -63,6 +63,10 @@ typedef struct caucus_plan_ops {
     /* The interval that CAUCUS_INTERVAL_AUTO stands for, from settings that have been checked: public numbers alone.
      * NULL: it has none. */
     uint64_t (*interval)(const caucus_settings *settings);
+    /* The integers of its plans: a struct that only the family knows, zeroed before `calibrate` and freed with the
+     * plan, at plan->part. 0: none (svt, stoch and hedge have theirs by name in caucus_plan). */
+    size_t part_bytes;
+
     /* Fill the family's part of a plan; plan->settings and plan->grid are set. Then its bound. */
     caucus_status (*calibrate)(caucus_plan *plan, caucus_error *ret_error);
     caucus_status (*bound)(caucus_plan *plan); /* CAUCUS_OK, CAUCUS_E_MEMORY */
@@ -71,7 +75,8 @@ typedef struct caucus_plan_ops {
     /* Sums that could leave 62 bits, beyond m*T*G; called before calibration too, with the part still empty. NULL: no
      * others. */
     caucus_status (*limits)(const caucus_plan *plan, caucus_error *ret_error);
-    /* The family's section of the canonical text. */
+    /* The family's section of the canonical text, its key the family's name. It is also asked for its keys alone
+     * (walker->keys_only): then with an empty part, and every key is to be named, whatever it depends on. */
     void (*walk)(caucus_walker *walker, caucus_plan *plan);
     /* Free what the part points to. NULL: nothing. */
     void (*free_part)(caucus_plan *plan);
@@ -79,10 +84,11 @@ typedef struct caucus_plan_ops {
     uint64_t (*blocks)(const caucus_plan *plan);     /* blocks or phases of the run */
     uint64_t (*selections)(const caucus_plan *plan); /* the most that a run can make */
     /* The rate of the coordinator's selection number `selection`, from 0 and below the most; false where clients add
-     * the noise. */
+     * the noise. NULL: it makes none at a rate. */
     bool (*select_rate)(const caucus_plan *plan, uint64_t selection, caucus_rational *ret);
     /* Everything one device contributes to the run, in records: by how much more than one record it moves the pure
-     * costs (`linear`) and the zCDP costs (`square`) of the run together (docs/PRIVACY.md, "A whole device"). */
+     * costs (`linear`) and the zCDP costs (`square`) of the run together (docs/PRIVACY.md, "A whole device").
+     * NULL: a device is taken for as many records as the run has rounds, which is never too little. */
     void (*device)(const caucus_plan *plan, double *ret_linear, double *ret_square);
 } caucus_plan_ops;
 
@@ -103,5 +109,7 @@ typedef struct caucus_takers {
     char text[96];
 } caucus_takers;
 caucus_takers caucus_option_takers(caucus_plan_option option, const char *last);
+/** The same of those that are private and play with several clients. */
+caucus_takers caucus_federating(const char *last);
 
 #endif

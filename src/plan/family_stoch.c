@@ -87,9 +87,10 @@ static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
 }
 
 /* Only what the plan's trust and message use; the rest is zero in every plan. */
-static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint64_t number) {
-    caucus_stoch_phase *phase = &plan->stoch.phase[number - 2];
+static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint64_t number, caucus_stoch_phase *phase) {
+    const bool all = w->keys_only;
     const uint32_t trees = phase->trees, first = trees > 0 ? 1 : 0;
+    const bool nobody = plan->settings.trust == CAUCUS_TRUST_NOBODY;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     char key[32];
     (void)snprintf(key, sizeof key, "phase-%" PRIu64, number);
@@ -99,24 +100,27 @@ static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint64_t numbe
     caucus_walk_u64(w, "samples", &phase->samples);
     caucus_walk_u32(w, "trees", &phase->trees);
     caucus_walk_u64(w, "batch", &phase->batch);
-    if (trees > 0) {
+    if (all || trees > 0) {
         w->list(w, "clamps", trees);
         for (uint32_t h = 1; h <= trees; h++)
             caucus_walk_steps(w, NULL, &phase->clamp[h], true);
     }
-    if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
+    if (all || plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
         w->list(w, "select-rates", trees + 1 - first);
         for (uint32_t j = first; j <= trees; j++)
             caucus_walk_rate(w, NULL, &phase->select_rate[j]);
-    } else if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL) {
+    }
+    if (all || plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL) {
         w->list(w, "leaf-noises", trees + 1 - first);
         for (uint32_t j = first; j <= trees; j++)
             caucus_walk_noise(w, NULL, &phase->leaf_noise[j]);
-    } else if (votes) {
+    }
+    if (all || (nobody && votes)) {
         caucus_walk_rate(w, "vote-rate", &phase->vote_rate);
-        if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
+        if (all || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST)
             caucus_walk_noise(w, "shortlist-noise", &phase->shortlist_noise);
-    } else {
+    }
+    if (all || (nobody && !votes)) {
         w->list(w, "vertex-noises", trees + 1);
         for (uint32_t h = 0; h <= trees; h++)
             caucus_walk_noise(w, NULL, &phase->vertex_noise[h]);
@@ -139,7 +143,9 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
                      .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
     caucus_walk_u64(w, "phases", &stoch->phases);
     for (uint64_t p = 2; p < 2 + (uint64_t)stoch->described; p++)
-        walk_phase(w, plan, p);
+        walk_phase(w, plan, p, &stoch->phase[p - 2]);
+    if (w->keys_only)
+        walk_phase(w, plan, 2, &(caucus_stoch_phase){0});
     w->close(w);
 }
 

@@ -16,6 +16,7 @@ void caucus_plan_free(caucus_plan *plan) {
     const caucus_plan_ops *ops = caucus_plan_ops_of(plan);
     if (ops->free_part)
         ops->free_part(plan);
+    free(plan->part);
     free(plan);
 }
 
@@ -62,6 +63,12 @@ static caucus_status name(caucus_plan *plan, caucus_error *ret_error) {
     return CAUCUS_OK;
 }
 
+static caucus_status new_part(caucus_plan *plan) {
+    const size_t bytes = caucus_plan_ops_of(plan)->part_bytes;
+    plan->part = bytes > 0 ? calloc(1, bytes) : NULL;
+    return bytes > 0 && !plan->part ? CAUCUS_E_MEMORY : CAUCUS_OK;
+}
+
 /* One plan on one grid. */
 static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus_plan **ret_plan,
                           caucus_error *ret_error) {
@@ -70,7 +77,12 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "a plan");
     *plan = (caucus_plan){.settings = *settings, .grid = grid};
     plan->settings.grid = grid;
-    caucus_status status = calibrate(plan, ret_error);
+    caucus_status status = new_part(plan);
+    if (status != CAUCUS_OK) {
+        free(plan);
+        return caucus_fail(ret_error, status, "", "a plan");
+    }
+    status = calibrate(plan, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_plan_account(plan, &plan->guarantee, ret_error);
     if (status == CAUCUS_OK)

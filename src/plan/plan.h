@@ -82,6 +82,7 @@ struct caucus_plan {
     caucus_svt_plan svt;      /* svt, sparse-vector */
     caucus_stoch_plan stoch;  /* stoch, limited-updates */
     caucus_hedge_plan hedge;  /* hedge, leader */
+    void *part;               /* of any other family: a struct of its own file, `part_bytes` long (family.h) */
     caucus_guarantee guarantee;
     caucus_bound_kind bound_kind;
     double bound;                         /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */

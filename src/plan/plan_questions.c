@@ -58,7 +58,10 @@ double caucus_plan_epsilon_device(const caucus_plan *plan) {
     double linear = 0, square = 0;
     if (isinf(record))
         return INFINITY;
-    caucus_plan_ops_of(plan)->device(plan, &linear, &square);
+    if (caucus_plan_ops_of(plan)->device)
+        caucus_plan_ops_of(plan)->device(plan, &linear, &square);
+    else /* group privacy: at most a record a round */
+        square = (linear = (double)plan->settings.rounds) * (double)plan->settings.rounds;
     if (!(g->delta > 0 && g->rho_zcdp > 0))
         return linear * record;
     return caucus_zcdp_epsilon_with_pure(square * g->rho_zcdp, linear * plan->svt.epsilon_threshold, g->delta);
@@ -89,9 +92,10 @@ double caucus_plan_bound_uncapped(const caucus_plan *plan) {
 }
 
 caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
-    if (selection >= caucus_plan_selections(plan))
+    const caucus_plan_ops *ops = caucus_plan_ops_of(plan);
+    if (selection >= caucus_plan_selections(plan) || !ops->select_rate)
         return CAUCUS_E_RANGE;
-    return caucus_plan_ops_of(plan)->select_rate(plan, selection, ret) ? CAUCUS_OK : CAUCUS_E_RANGE;
+    return ops->select_rate(plan, selection, ret) ? CAUCUS_OK : CAUCUS_E_RANGE;
 }
 
 size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES]) {

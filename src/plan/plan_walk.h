@@ -44,6 +44,7 @@ typedef struct caucus_walker {
     /* A key that may be left out: is it there, and do its values follow?
      * `other`: the value in hand is not the default. */
     bool (*has)(struct caucus_walker *walker, const char *key, bool other);
+    bool keys_only;       /* see caucus_plan_ops.walk */
     caucus_status status; /* a walker that reads fails here; the walk goes on and changes nothing more */
 } caucus_walker;
 
@@ -62,6 +63,11 @@ void caucus_walk_select(caucus_walker *walker, const char *key, caucus_select *v
 void caucus_walk_message(caucus_walker *walker, const char *key, caucus_message *value);
 /** The section "guarantee". */
 void caucus_walk_guarantee(caucus_walker *walker, caucus_guarantee *guarantee);
+
+/** Is it a key of any plan, of whatever family and options? From the walks themselves; digits at its end do not count
+ *  ("phase-2", "phase-17").
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_walk_knows(const char *key, bool *ret) CAUCUS_MUST_CHECK;
 
 /** The one text of a value. */
 #define CAUCUS_VALUE_BYTES 64

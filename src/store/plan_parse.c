@@ -112,71 +112,12 @@ static size_t scalar(reader *r, const char *what, char ret[CAUCUS_VALUE_BYTES]) 
     return line;
 }
 
-/* Every key of version 2, so that one that comes at the wrong place is told from one that nobody here knows. */
-static bool is_known(const char *key) {
-    static const char *const keys[] = {
-        "caucus-plan",
-        "settings",
-        "algorithm",
-        "trust",
-        "calibration",
-        "protocol",
-        "unit",
-        "select",
-        "message",
-        "loss-shape",
-        "clients",
-        "experts",
-        "rounds",
-        "interval",
-        "epsilon",
-        "delta",
-        "rho",
-        "lstar",
-        "range",
-        "trees",
-        "lipschitz",
-        "smoothness",
-        "front-load",
-        "past-phases",
-        "grid",
-        "longest-phase",
-        "first-phase",
-        "changes",
-        "renew",
-        "svt",
-        "blocks",
-        "checks",
-        "switches",
-        "threshold-noise",
-        "check-noise",
-        "thresholds",
-        "select-rates",
-        "score-floor",
-        "stoch",
-        "gradient",
-        "past-weights",
-        "phases",
-        "first",
-        "length",
-        "samples",
-        "batch",
-        "clamps",
-        "leaf-noises",
-        "vote-rate",
-        "shortlist-noise",
-        "vertex-noises",
-        "hedge",
-        "rate",
-        "guarantee",
-        "epsilon-choices",
-        "epsilon-messages",
-        "rho-zcdp",
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return strncmp(key, "phase-", 6) == 0 && key[6] != '\0' && strspn(key + 6, "0123456789") == strlen(key + 6);
+/* A key that comes at the wrong place is told from one that nobody here knows. */
+static bool is_known(reader *r, const char *key) {
+    bool known = strcmp(key, "caucus-plan") == 0;
+    if (!known && caucus_walk_knows(key, &known) != CAUCUS_OK)
+        refuse(r, CAUCUS_E_MEMORY, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    return known;
 }
 
 static void read_key(reader *r, const char *key) {
@@ -185,7 +126,8 @@ static void read_key(reader *r, const char *key) {
     size_t line = scalar(r, what, text);
     if (r->walker.status != CAUCUS_OK || strcmp(text, key) == 0)
         return;
-    if (is_known(text))
+    const bool known = is_known(r, text);
+    if (known)
         refuse(r, CAUCUS_E_FORMAT, line, "'%.30s' where '%s' is expected — given twice, left out or out of order", text,
                key);
     else

@@ -8,7 +8,7 @@
  * with nine digits, since compilers may use the mathematical library differently in the last one. */
 #include <caucus/caucus.h>
 
-#include "plan/plan.h"
+#include "plan/family.h"
 
 #include "dp/draws.h"
 
@@ -21,7 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAMS = 48, DRAWS = 40, WIDTH = 33, EXPERTS = 37, THREADS_MAX = 64, HASH = crypto_hash_sha256_BYTES };
+enum {
+    STREAMS = 48,
+    DRAWS = 40,
+    WIDTH = 33,
+    EXPERTS = 37,
+    CLIENTS = 3,
+    THREADS_MAX = 64,
+    HASH = crypto_hash_sha256_BYTES
+};
 
 typedef crypto_hash_sha256_state digest;
 
@@ -42,16 +50,6 @@ static void put_values(digest *state, const char *name, const int64_t *value, si
     for (size_t i = 0; i < n; i++)
         put(state, " %" PRId64, value[i]);
     put(state, "\n");
-}
-
-static void put_rational(digest *state, caucus_rational r) {
-    put(state, " %" PRIu64 "/%" PRIu64, r.num, r.den);
-}
-
-static void put_noise(digest *state, const caucus_noise *noise) {
-    put(state, " %d:", (int)noise->kind);
-    if (noise->kind != CAUCUS_NOISE_NONE)
-        put_rational(state, noise->parameter);
 }
 
 /* ---- draws: one per statement, since C leaves the order of a call's arguments open ---- */
@@ -123,7 +121,7 @@ static void threshold_run(digest *state, const caucus_key *key, uint32_t index) 
             if (caucus_threshold_add(&at, 1, 5, 30) != CAUCUS_OK ||
                 caucus_threshold_check(&at, &kinds[k], &s, &fired) != CAUCUS_OK)
                 abort();
-        put(state, "threshold %" PRIu32 " %" PRId64 " %" PRId64 "\n", at.checks, at.q, at.theta);
+        put(state, "threshold %" PRIu64 " %" PRId64 " %" PRId64 "\n", at.checks, at.q, at.theta);
     }
 }
 
@@ -190,63 +188,105 @@ static const setting settings[] = {
     {A(LIMITED_UPDATES), T(COORDINATOR), TIGHT, S(AUTO), M(AUTO), LIN, 1, 100, 512, 1, 10, 0, AUTO, false, false},
     {A(HEDGE), T(COORDINATOR), TIGHT, S(AUTO), M(AUTO), LIN, 10, 100, 512, 8, 1, 0, AUTO, false, false},
     {A(LEADER), T(COORDINATOR), TIGHT, S(AUTO), M(AUTO), LIN, 10, 100, 512, 1, INFINITY, 0, AUTO, false, false},
+/* And one of every algorithm there is, played to its end. */
+#define PLAIN(NAME, word, help)                                                                                        \
+    {A(NAME), T(COORDINATOR), TIGHT, S(AUTO), M(AUTO), LIN, 3, 5, 64, 1, 1, 0, AUTO, false, false},
+    CAUCUS_ALGORITHM_LIST(PLAIN)
+#undef PLAIN
 };
 enum { PLANS = sizeof settings / sizeof settings[0], ITEMS = STREAMS + PLANS };
 
-static void put_svt(digest *state, const caucus_svt_plan *p) {
-    put(state, "svt %" PRIu32 " %" PRIu32 " %" PRIu32, p->blocks, p->checks, p->switches);
-    put_noise(state, &p->threshold_noise);
-    put_noise(state, &p->check_noise);
-    for (uint32_t k = 0; k < p->switches; k++) {
-        put(state, " %" PRId64, p->threshold[k]);
-        put_rational(state, p->select_rate[k]);
-    }
-    put(state, " %" PRId64 " %.9g %.9g\n", p->score_floor, p->margin, p->epsilon_threshold);
+/* Every integer of a plan, by the walk that writes its file: families that come later are in it by themselves. */
+typedef struct text_walker {
+    caucus_walker walker; /* first: a walker is given back as this */
+    digest *state;
+} text_walker;
+
+static void put_key(caucus_walker *w, const char *key) {
+    put(((text_walker *)w)->state, " %s", key ? key : "-");
 }
 
-static void put_phase(digest *state, const caucus_stoch_phase *f) {
-    put(state, "phase %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32, f->first, f->length, f->samples,
-        f->trees, f->batch);
-    for (int i = 0; i <= CAUCUS_TREES_MAX; i++) {
-        put_rational(state, f->select_rate[i]);
-        put_noise(state, &f->leaf_noise[i]);
-        put_noise(state, &f->vertex_noise[i]);
-        put(state, " %" PRId64, f->clamp[i]);
-    }
-    put_rational(state, f->vote_rate);
-    put_noise(state, &f->shortlist_noise);
-    put(state, isnan(f->error) ? " none\n" : " %.9g\n", f->error);
+static void put_end(caucus_walker *w) {
+    put(((text_walker *)w)->state, ".\n");
 }
 
-static void put_stoch(digest *state, const caucus_stoch_plan *p) {
-    put(state, "stoch %" PRIu32 " %d %d %" PRId64 " %" PRId64 " %" PRIu32, p->phases, (int)p->select, (int)p->message,
-        p->gradient_lo, p->gradient_hi, p->past);
-    for (uint32_t a = 0; a < p->past; a++)
-        put(state, " %" PRIu64, p->past_weights[a]);
-    put(state, "\n");
-    for (uint32_t i = 0; i + 1 < p->phases; i++)
-        put_phase(state, &p->phase[i]);
+static void put_list(caucus_walker *w, const char *key, size_t count) {
+    put(((text_walker *)w)->state, " %s %zu", key, count);
 }
 
-static void put_plan(digest *state, const caucus_plan *p) {
+static void put_value(caucus_walker *w, const char *key, const caucus_value *value) {
+    char text[CAUCUS_VALUE_BYTES];
+    caucus_value_text(value, text);
+    put(((text_walker *)w)->state, " %s %s", key ? key : "-", text);
+}
+
+static bool put_if_other(caucus_walker *w, const char *key, bool other) {
+    (void)w, (void)key;
+    return other;
+}
+
+static void put_integers(digest *state, caucus_plan *p) {
+    text_walker w = {
+        .walker = {.open = put_key, .close = put_end, .list = put_list, .value = put_value, .has = put_if_other},
+        .state = state};
+    caucus_walk_mechanism(&w.walker, p);
+}
+
+static void put_plan(digest *state, caucus_plan *p) {
     const caucus_guarantee *g = &p->guarantee;
-    caucus_algorithm algorithm = p->settings.algorithm;
     put(state, "grid %" PRId64 " clients %" PRIu32 "\n", p->grid, p->settings.clients);
-    if (algorithm == A(SVT) || algorithm == A(SPARSE_VECTOR)) {
-        put_svt(state, &p->svt);
-    } else if (algorithm == A(STOCH) || algorithm == A(LIMITED_UPDATES)) {
-        put_stoch(state, &p->stoch);
-    } else {
-        put(state, "hedge %" PRIu32, p->hedge.blocks);
-        put_rational(state, p->hedge.rate);
-        put(state, " %.9g\n", p->hedge.learning_rate);
-    }
+    put_integers(state, p);
     put(state, "guarantee %.9g %.9g %.9g %.9g %s\n", g->epsilon_choices,
         isnan(g->epsilon_messages) ? -1 : g->epsilon_messages, g->delta, g->rho_zcdp, g->note);
     put(state, "bound %d", (int)p->bound_kind);
     if (p->bound_kind != CAUCUS_BOUND_NONE)
         put(state, " %.9g %.9g", p->bound, p->bound_uncapped);
     put(state, "\n");
+}
+
+static double loss_of(uint32_t client, uint64_t round, uint32_t expert) {
+    return (double)((client * 31 + round * 17 + expert * 7) % 64) / 64;
+}
+
+/* Client c as far as it gets by itself; its report is counted, if one is due. */
+static bool play_client(caucus_client *c, uint32_t index, uint32_t experts, caucus_coordinator *coordinator) {
+    double loss[EXPERTS];
+    const caucus_announcement *now = caucus_coordinator_announcement(coordinator);
+    bool good = caucus_client_hear(c, now) == CAUCUS_OK;
+    while (good && caucus_client_rounds_left(c) > 0) {
+        for (uint32_t y = 0; y < experts; y++)
+            loss[y] = loss_of(index, caucus_client_round(c), y);
+        good = caucus_client_observe(c, loss, 1) == CAUCUS_OK;
+    }
+    const caucus_report *report = good ? caucus_client_report(c) : NULL;
+    if (now->ask == CAUCUS_ASK_NOTHING)
+        return good && !report;
+    return report && caucus_coordinator_receive(coordinator, report) == CAUCUS_OK;
+}
+
+/* The machines: what a small federation announces, from its first announcement to its last. */
+static bool put_run(digest *state, const caucus_plan *plan) {
+    caucus_client *client[CLIENTS] = {NULL};
+    caucus_coordinator *coordinator = NULL;
+    const uint32_t m = plan->settings.clients, d = plan->settings.experts;
+    caucus_key key;
+    caucus_key_from_seed(11, &key);
+    bool good = caucus_coordinator_new(plan, &key, &coordinator) == CAUCUS_OK;
+    for (uint32_t i = 0; good && i < m; i++)
+        good = caucus_client_new(plan, i + 1, &key, &client[i]) == CAUCUS_OK;
+    for (bool more = good; good && more;) {
+        const caucus_announcement *now = caucus_coordinator_announcement(coordinator);
+        put(state, "announcement %" PRIu64 " %" PRIu32 " %d %" PRIu64 "\n", now->serial, now->expert, (int)now->ask,
+            now->block);
+        more = now->ask != CAUCUS_ASK_NOTHING;
+        for (uint32_t i = 0; good && i < m; i++)
+            good = play_client(client[i], i + 1, d, coordinator);
+        good = good && (!more || caucus_coordinator_decide(coordinator) == CAUCUS_OK);
+    }
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        caucus_client_free(client[i]);
+    caucus_coordinator_free(coordinator);
+    return good;
 }
 
 /* Returns false, and says why, if a setting gives no plan: every one in the list is meant to. */
@@ -267,8 +307,12 @@ static bool plan_item(digest *state, size_t index) {
         return false;
     }
     put_plan(state, plan);
+    const bool small = plan->settings.clients <= CLIENTS && plan->settings.experts <= EXPERTS;
+    const bool played = !small || put_run(state, plan);
+    if (!played)
+        fprintf(stderr, "setting %zu: a run did not get to its end\n", index);
     caucus_plan_free(plan);
-    return true;
+    return played;
 }
 
 /* ---- threads ---- */

@@ -128,8 +128,8 @@ static int check_run(const caucus_up *u) {
             "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
             "simulate");
     if (caucus_algorithm_variant(run->settings.algorithm)->alone)
-        return caucus_up_say("--algorithm %s: is for one client alone — svt, stoch and hedge federate",
-                             caucus_algorithm_word(run->settings.algorithm));
+        return caucus_up_say("--algorithm %s: is for one client alone — %s federate",
+                             caucus_algorithm_word(run->settings.algorithm), caucus_federating(" and ").text);
     if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_up_say("--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
     if (plan->settings.clients > CLIENTS_MAX)
