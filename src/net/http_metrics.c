@@ -50,6 +50,9 @@ static void put_run(const caucus_view *view, FILE *to) {
     whole_gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
     gauge(to, "clients_enrolled", s->clients, "Clients in the plan.");
     gauge(to, "clients_present", s->present, "Clients connected.");
+    gauge(to, "clients_waited_for", s->waited_for, "Clients that a step waits for.");
+    gauge(to, "clients_excused", s->excused, "Clients on the list of the excused.");
+    gauge(to, "clients_missing", s->missing, "Clients that missed too many deadlines and are not waited for.");
     gauge(to, "clients_answered", s->answered, "Clients that have answered the step in hand.");
     gauge(to, "step_open_seconds", s->seconds_in_step, "Seconds since the step in hand was opened.");
     gauge(to, "step_deadline_seconds", s->deadline_seconds,

@@ -54,6 +54,7 @@ static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, c
         *ret_why = CAUCUS_REVOKED_TEXT;
         *ret_reason = CAUCUS_REASON_REVOKED;
         caucus_claims_drop(s, client); /* what it claims to have heard holds nobody up any longer */
+        caucus_waits_revoked(s, client);
     } else if (answer == CAUCUS_REVOKED_UNKNOWN) {
         *ret_why = "the list of the revoked cannot be read here: come again later";
         *ret_code = CAUCUS_REFUSAL_LATER;
@@ -148,6 +149,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
         take_session(c, client);
+        caucus_waits_joined(s, client);
         c->next = hello->heard;
         pthread_mutex_lock(&c->loop->lock); /* the client is this loop's now: nobody else counts for it */
         const uint64_t answered = caucus_coordinator_answered(s->machine, client);

@@ -88,6 +88,11 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
                                 caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
                                             "%u: is looked at when a deadline has passed", set->quorum),
                                 "give 'deadline', too");
+    if (set->missed && !set->deadline_ms)
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_RANGE, "missed", "%u: without a deadline none is missed", set->missed),
+            "give 'deadline', too");
     if (set->quorum > s->clients)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
                            "%u (accepted: 1 to %u, the plan's clients; 0 = all of them)", set->quorum, s->clients);
@@ -206,6 +211,8 @@ static caucus_status open_parts(caucus_server *s, caucus_error *ret_error) {
     if (status == CAUCUS_OK)
         status = open_tls(s, &address, ret_error);
     if (status == CAUCUS_OK)
+        status = caucus_waits_open(s, ret_error);
+    if (status == CAUCUS_OK)
         status = caucus_step_reserve(s, ret_error);
     if (status == CAUCUS_OK)
         status = bind_all(s, &address, ret_error);
@@ -259,6 +266,7 @@ void caucus_server_close(caucus_server *s) {
             close(s->listener[i]);
     }
     caucus_step_close(s);
+    caucus_waits_close(s);
     SSL_CTX_free(s->tls);
     caucus_revoked_close(s->revoked);
     if (s->timer >= 0)
@@ -374,6 +382,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
     ret->seconds_in_step = seconds_since(s->step_ns);
     ret->steps_decided = ret->now.serial;
+    caucus_waits_status(s, ret);
     compare_with_paper(s, ret);
 }
 

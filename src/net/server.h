@@ -34,14 +34,16 @@ typedef struct caucus_server_settings {
     uint32_t loops;                             /* 0 = one per core */
     const char *cert, *key_file, *client_ca; /* PEM files; all NULL = plain TCP, refused unless `listen` is loopback */
     const char *revoked;                     /* optional file: one client index or certificate serial per line */
-    uint32_t deadline_ms;                    /* a step stays open this long; 0 = until everybody has answered */
-    uint32_t quorum;                         /* clients needed to close at the deadline (and to start); 0 = all */
-    uint32_t tick_ms;                        /* announcements leave on multiples of this; 0 = as soon as committed */
-    uint32_t max_clients;                    /* connections of clients at once; 0 = 2 * clients + 64 */
-    uint32_t max_strangers;                  /* connections that have not said who they are; 0 = clients + 256 */
-    uint32_t linger_ms;                      /* how long to stay after the end for clients that have not heard of it */
-    bool stay;                               /* after that, go on answering who was away, until stopped */
-    void (*over)(void *user);                /* stay: called once, when it would have ended; from any thread */
+    const char *excused;                     /* optional file: clients that nobody waits for (net/excused.h) */
+    uint32_t missed;          /* deadlines missed in a row until a client is waited for no more; 0: any */
+    uint32_t deadline_ms;     /* a step stays open this long; 0 = until everybody has answered */
+    uint32_t quorum;          /* clients needed to close at the deadline (and to start); 0 = all */
+    uint32_t tick_ms;         /* announcements leave on multiples of this; 0 = as soon as committed */
+    uint32_t max_clients;     /* connections of clients at once; 0 = 2 * clients + 64 */
+    uint32_t max_strangers;   /* connections that have not said who they are; 0 = clients + 256 */
+    uint32_t linger_ms;       /* how long to stay after the end for clients that have not heard of it */
+    bool stay;                /* after that, go on answering who was away, until stopped */
+    void (*over)(void *user); /* stay: called once, when it would have ended; from any thread */
     void *over_user;
     caucus_budget budget; /* the ledger that runs on the same data share; no path: none */
     const char *name;     /* of the run in the ledger; NULL = "live" */
@@ -78,6 +80,8 @@ void caucus_server_reload(caucus_server *server);
 /* What may be shown to anybody: public, or private by construction. Never a sum, never a loss. */
 typedef struct caucus_server_status {
     uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
+    uint32_t waited_for;                 /* of those enrolled: the step in hand is closed when they have answered */
+    uint32_t excused, missing;           /* not waited for: on the list; missed too many deadlines */
     bool started, finished, seeded;
     caucus_announcement now;
     uint64_t selections, selections_allowed, checks, steps_decided, blocks; /* blocks: or phases */

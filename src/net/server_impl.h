@@ -5,6 +5,7 @@
  *    server.c         open, run, free; numbers for people
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
  *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
+ *    server_waits.c   whom a step waits for
  *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
@@ -50,6 +51,7 @@
 #include "algo/releases.h"
 #include "dial/address.h"
 #include "dial/tls.h"
+#include "net/excused.h"
 #include "net/revoked.h"
 #include "net/server.h"
 #include "plan/plan.h"
@@ -103,21 +105,29 @@ struct caucus_server {
     uint64_t last_ns; /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
-    uint64_t sessions; /* given out so far */
+    uint64_t sessions;           /* given out so far */
+    struct {                     /* whom a step waits for (server_waits.c); written with all locks held but `missed` */
+        uint8_t *off;            /* [m]: why nobody waits for this client; 0: it is waited for */
+        uint32_t *missed, count; /* [m]: deadlines missed in a row; how many clients are waited for */
+        caucus_excused excused;  /* loop 0 alone */
+        uint8_t *list;           /* [m]: loop 0 alone */
+        _Atomic uint32_t answered; /* answers to the step in hand of who is waited for */
+    } waits;
     /* Without the lock. */
 
     caucus_announcement *_Atomic history[CAUCUS_HISTORY_CHUNKS];
-    _Atomic uint64_t committed;  /* announcements in history */
-    _Atomic uint32_t answered;   /* answers to the step in hand, in the machine and in all partials */
-    _Atomic uint32_t enough;     /* so many of them close it; UINT32_MAX: none do */
-    _Atomic bool started;        /* announcements may be sent */
-    _Atomic bool finished;       /* nothing more is asked */
-    _Atomic bool told_over;      /* set.over() was called */
-    _Atomic bool last_wanted;    /* caucus_server_stop() was called */
-    _Atomic bool stopping;       /* say goodbye and end */
-    _Atomic bool aborting;       /* end without a word: a commit failed */
-    _Atomic bool wipe_due;       /* an epoch has ended: its state is still in the store's log */
-    _Atomic uint64_t *cost_next; /* [m], durably counted */
+    _Atomic uint64_t committed;            /* announcements in history */
+    _Atomic uint32_t answered;             /* answers to the step in hand, in the machine and in all partials */
+    _Atomic uint32_t enough;               /* so many of them close it; UINT32_MAX: none do */
+    _Atomic uint32_t enough_waited, least; /* so do so many of those waited for, if at least so many have answered */
+    _Atomic bool started;                  /* announcements may be sent */
+    _Atomic bool finished;                 /* nothing more is asked */
+    _Atomic bool told_over;                /* set.over() was called */
+    _Atomic bool last_wanted;              /* caucus_server_stop() was called */
+    _Atomic bool stopping;                 /* say goodbye and end */
+    _Atomic bool aborting;                 /* end without a word: a commit failed */
+    _Atomic bool wipe_due;                 /* an epoch has ended: its state is still in the store's log */
+    _Atomic uint64_t *cost_next;           /* [m], durably counted */
     _Atomic uint64_t *sums_next;
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
@@ -176,6 +186,25 @@ caucus_status caucus_step_commit(caucus_server *server, size_t first_line, caucu
 /** Keep that the run has begun. Returns: likewise. */
 caucus_status caucus_step_commit_start(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_step_commit_free(caucus_server *server);
+
+/* server_waits.c */
+
+caucus_status caucus_waits_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_waits_close(caucus_server *server);
+/** Is this client waited for? Under any of the locks. */
+bool caucus_waits_for(const caucus_server *server, uint32_t client);
+/** All locks are held: count again who has answered the step in hand. */
+void caucus_waits_recount(caucus_server *server);
+/** All locks are held, before a decision: who has missed its deadline, who has not. */
+void caucus_waits_decided(caucus_server *server);
+/** Under `lock`: is everybody connected who is waited for? */
+bool caucus_waits_all_here(const caucus_server *server, uint32_t present);
+/** From a loop, without its lock: it is not let in; it has joined. */
+void caucus_waits_revoked(caucus_server *server, uint32_t client);
+void caucus_waits_joined(caucus_server *server, uint32_t client);
+/** Loop 0, once a second: has the list of the excused changed? */
+void caucus_waits_turn(caucus_loop *loop);
+void caucus_waits_status(const caucus_server *server, caucus_server_status *ret);
 
 /* server_budget.c */
 

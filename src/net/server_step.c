@@ -81,6 +81,7 @@ static void publish(caucus_server *s) {
     s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
+    caucus_waits_recount(s);
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
@@ -152,6 +153,7 @@ static void decide(caucus_server *s) {
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
     uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
+    caucus_waits_decided(s);
     caucus_status status = caucus_coordinator_decide(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
     if (status == CAUCUS_OK)
@@ -211,11 +213,18 @@ static uint32_t quorum(const caucus_server *s) {
     return s->set.quorum ? s->set.quorum : s->clients;
 }
 
-/* Answers that are enough to decide the step in hand. */
-static uint32_t needed(const caucus_server *s) {
-    if (!s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0)
-        return UINT32_MAX;
-    return s->overdue ? quorum(s) : s->clients;
+/* What closes the step in hand, for loops to see; then look: a loop adds first and looks at these then. */
+static void set_enough(caucus_server *s) {
+    bool closed = !s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0;
+    atomic_store(&s->enough, closed ? UINT32_MAX : s->overdue ? quorum(s) : s->clients);
+    atomic_store(&s->least, s->set.quorum ? s->set.quorum : 1);
+    atomic_store(&s->enough_waited, closed ? UINT32_MAX : s->waits.count);
+}
+
+static bool is_enough(const caucus_server *s) {
+    const uint32_t answered = atomic_load(&s->answered);
+    return answered >= atomic_load(&s->enough) ||
+           (atomic_load(&s->waits.answered) >= atomic_load(&s->enough_waited) && answered >= atomic_load(&s->least));
 }
 
 static void stop_now(caucus_server *s) {
@@ -269,15 +278,14 @@ static void step_progress(caucus_server *s) {
         return;
     uint32_t present = atomic_load(&s->present);
     if (!s->begun && !s->last_ns && caucus_claims_open(s) == 0 &&
-        (present == s->clients || (s->overdue && present >= quorum(s))))
+        (caucus_waits_all_here(s, present) || (s->overdue && present >= quorum(s))))
         start(s, present);
     for (;;) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
         if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !s->held_ns && !asked)
             finish(s);
-        uint32_t enough = needed(s);
-        atomic_store(&s->enough, enough); /* then look: a loop adds first and looks at `enough` then */
-        if (atomic_load(&s->answered) < enough)
+        set_enough(s);
+        if (!is_enough(s))
             break;
         decide_step(s);
         if (!s->held_ns && stop_after_step(s))
@@ -296,17 +304,21 @@ void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
     uint64_t scalars = 0, counted = 0;
     pthread_mutex_lock(&loop->lock);
-    uint32_t before = caucus_partial_answered(loop->partial);
+    uint32_t before = caucus_partial_answered(loop->partial), waited = 0;
     for (size_t i = 0; i < loop->reports; i++) {
         const caucus_report *r = &loop->report[i];
+        const uint32_t so_far = caucus_partial_answered(loop->partial);
         loop->answer[i] = s->failure == CAUCUS_OK && in_force(s, loop->from[i])
                               ? caucus_coordinator_count(s->machine, loop->partial, r)
                               : CAUCUS_E_ORDER;
         scalars += loop->answer[i] == CAUCUS_OK ? r->count : 0;
         counted += loop->answer[i] == CAUCUS_OK;
+        waited += caucus_partial_answered(loop->partial) > so_far && caucus_waits_for(s, r->client);
     }
     uint32_t more = caucus_partial_answered(loop->partial) - before;
-    bool enough = more > 0 && atomic_fetch_add(&s->answered, more) + more >= atomic_load(&s->enough);
+    atomic_fetch_add(&s->answered, more);
+    atomic_fetch_add(&s->waits.answered, waited);
+    bool enough = more > 0 && is_enough(s);
     pthread_mutex_unlock(&loop->lock);
     atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->reports, counted, memory_order_relaxed);

@@ -41,12 +41,16 @@ static void cut_off(caucus_connection *c, caucus_reason reason, const char *why)
     caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, reason, why);
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
+    caucus_waits_revoked(s, c->client);
 }
 
 static void look_for_revoked(caucus_loop *loop) {
     caucus_server *s = loop->server;
     if (!s->revoked || !caucus_revoked_news(s->revoked, &loop->revoked_seen))
         return;
+    for (uint32_t i = 1; loop->number == 0 && i <= s->clients; i++) /* by number; who is listed by serial must come */
+        if (caucus_revoked_lists(s->revoked, i, "-"))
+            caucus_waits_revoked(s, i);
     for (uint32_t i = 0; i < loop->connections; i++) {
         caucus_connection *c = loop->connection[i];
         char serial[CAUCUS_SERIAL_BYTES] = "";

@@ -36,6 +36,8 @@ enum option {
     OPTION_INSECURE,
     OPTION_DEADLINE,
     OPTION_QUORUM,
+    OPTION_EXCUSED,
+    OPTION_MISSED,
     OPTION_LINGER,
     OPTION_TICK,
     OPTION_MAX_CLIENTS,
@@ -70,6 +72,9 @@ static const caucus_option options[] = {
     {"insecure", NULL, NULL, "no TLS; this machine only"},
     {"deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever"},
     {"quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start"},
+    {"excused", "FILE", NULL,
+     "clients that nobody waits for, a number or a range (3-7) per line; looked at every second"},
+    {"missed", "K", "never", "a client that missed so many deadlines in a row is waited for no more until it is back"},
     {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
     {"tick", "MS", "0", "announce on multiples of so many milliseconds only, at most 1000; 0 = as soon as decided"},
     {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
@@ -317,6 +322,10 @@ static bool read_log(serving *s) {
     return read;
 }
 
+static bool is_never(const serving *s, enum option option) {
+    return s->value[option] && strcmp(s->value[option], "never") == 0;
+}
+
 /* Everything that can be wrong with the words. */
 static bool read_options(serving *s) {
     const char *format = s->value[OPTION_FORMAT] ? s->value[OPTION_FORMAT] : "text";
@@ -351,6 +360,7 @@ static bool read_options(serving *s) {
     return read_seconds(s, OPTION_DEADLINE, &s->settings.deadline_ms) &&
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
+           (is_never(s, OPTION_MISSED) || read_count(s, OPTION_MISSED, &s->settings.missed)) &&
            read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
            read_count(s, OPTION_MAX_STRANGERS, &s->settings.max_strangers) &&
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_log(s) &&
@@ -390,6 +400,7 @@ static int open_all(serving *s) {
     set->key_file = s->value[OPTION_KEY];
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
+    set->excused = s->value[OPTION_EXCUSED];
     set->name = s->value[OPTION_NAME];
     status =
         caucus_log_open(s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json, &s->log, &error);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_waits.c: whom a step waits for.
+ *
+ * A step is closed early when everybody who is waited for has answered, and so many as the quorum asks for (one, where
+ * none was given); at its deadline by the quorum, as ever. Nobody waits for a client
+ *  - that is excused: a person has put it on a list (excused.h), because it is in repair, or gone;
+ *  - that is revoked: it is not let in;
+ *  - that has missed `missed` deadlines in a row, until it is back: until it joins again or answers a step.
+ * All of them may answer all the same, if they are there, and what they say is counted as anybody's. Who is waited for
+ * depends on lists, connections and clocks, and on no loss: docs/PRIVACY.md, "Who is waited for".
+ *
+ * What is written here is written with all locks held (server_impl.h); loops read it under their own. */
+#include "net/loop.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "num/error_line.h"
+
+#define LOOK_MS 1000u
+
+enum { EXCUSED = 1, REVOKED = 2, MISSED = 4 };
+
+caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
+    s->waits.off = calloc(s->clients, sizeof *s->waits.off);
+    s->waits.missed = calloc(s->clients, sizeof *s->waits.missed);
+    s->waits.list = calloc(s->clients, 1);
+    s->waits.count = s->clients;
+    if (!s->waits.off || !s->waits.missed || !s->waits.list)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (!s->set.excused)
+        return CAUCUS_OK;
+    s->waits.excused = (caucus_excused){.path = s->set.excused, .clients = s->clients};
+    bool news = false;
+    caucus_status status = caucus_excused_look(&s->waits.excused, s->waits.list, &news, ret_error);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
+        if (s->waits.list[i]) {
+            s->waits.off[i] = EXCUSED;
+            s->waits.count--;
+        }
+    return status;
+}
+
+void caucus_waits_close(caucus_server *s) {
+    free(s->waits.off);
+    free(s->waits.missed);
+    free(s->waits.list);
+}
+
+bool caucus_waits_for(const caucus_server *s, uint32_t client) {
+    return s->waits.off[client - 1] == 0;
+}
+
+/* All locks are held. */
+static void set_off(caucus_server *s, uint32_t client, uint8_t why, bool on) {
+    uint8_t *off = &s->waits.off[client - 1], before = *off;
+    *off = on ? before | why : before & (uint8_t)~why;
+    if (before == 0 && *off != 0)
+        s->waits.count--;
+    if (before != 0 && *off == 0)
+        s->waits.count++;
+}
+
+/* All locks are held: answers to the step in hand of those who are waited for. */
+void caucus_waits_recount(caucus_server *s) {
+    uint32_t answered = 0;
+    for (uint32_t i = 1; i <= s->clients; i++) {
+        uint64_t cost, sums;
+        bool has = false;
+        if (caucus_waits_for(s, i))
+            caucus_coordinator_counted(s->machine, i, &cost, &sums, &has);
+        answered += has;
+    }
+    atomic_store(&s->waits.answered, answered);
+}
+
+/* From a loop, without its lock: change one client, and see whether that closes the step. */
+static bool change(caucus_server *s, uint32_t client, uint8_t why, bool on) {
+    pthread_mutex_lock(&s->lock);
+    bool changes = ((s->waits.off[client - 1] & why) != 0) != on;
+    if (changes) {
+        caucus_step_hold_loops(s);
+        set_off(s, client, why, on);
+        caucus_waits_recount(s);
+        caucus_step_release_loops(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (changes)
+        caucus_step_look(s);
+    return changes;
+}
+
+void caucus_waits_revoked(caucus_server *s, uint32_t client) {
+    if (change(s, client, REVOKED, true))
+        caucus_server_log(s, 1, "client %u is revoked: it is waited for no more", client);
+}
+
+void caucus_waits_joined(caucus_server *s, uint32_t client) {
+    pthread_mutex_lock(&s->lock);
+    s->waits.missed[client - 1] = 0;
+    pthread_mutex_unlock(&s->lock);
+    (void)change(s, client, REVOKED, false);
+    if (change(s, client, MISSED, false))
+        caucus_server_log(s, 1, "client %u is back: it is waited for again", client);
+}
+
+void caucus_waits_decided(caucus_server *s) {
+    for (uint32_t i = 1; i <= s->clients && s->set.missed > 0; i++) {
+        uint64_t cost, sums;
+        bool has = false;
+        caucus_coordinator_counted(s->machine, i, &cost, &sums, &has);
+        uint32_t *missed = &s->waits.missed[i - 1];
+        if (has) {
+            *missed = 0;
+            if (s->waits.off[i - 1] & MISSED)
+                caucus_server_log(s, 1, "client %u is back: it is waited for again", i);
+            set_off(s, i, MISSED, false);
+        } else if (s->overdue && ++*missed == s->set.missed) {
+            set_off(s, i, MISSED, true);
+            caucus_server_log(s, 1, "client %u has missed %u deadlines: it is waited for no more until it is back", i,
+                              s->set.missed);
+        }
+    }
+}
+
+bool caucus_waits_all_here(const caucus_server *s, uint32_t present) {
+    const uint32_t least = s->set.quorum ? s->set.quorum : 1;
+    if (present < least || present < s->waits.count)
+        return false;
+    for (uint32_t i = 1; i <= s->clients; i++)
+        if (caucus_waits_for(s, i) && atomic_load(&s->session[i - 1]) == 0)
+            return false;
+    return true;
+}
+
+/* The list has changed: who is new on it, and who is off it. */
+static void take_list(caucus_server *s) {
+    pthread_mutex_lock(&s->lock);
+    caucus_step_hold_loops(s);
+    for (uint32_t i = 1; i <= s->clients; i++) {
+        bool was = (s->waits.off[i - 1] & EXCUSED) != 0, is = s->waits.list[i - 1] != 0;
+        if (was != is)
+            caucus_server_log(s, 1,
+                              is ? "client %u is excused: it is waited for no more"
+                                 : "client %u is not excused any more: it is waited for again",
+                              i);
+        set_off(s, i, EXCUSED, is);
+    }
+    caucus_waits_recount(s);
+    caucus_step_release_loops(s);
+    pthread_mutex_unlock(&s->lock);
+    caucus_step_look(s);
+}
+
+void caucus_waits_turn(caucus_loop *loop) {
+    caucus_server *s = loop->server;
+    if (loop->waits_ns == 0 || loop->waits_ns > loop->now_ns)
+        return;
+    loop->waits_ns = loop->now_ns + LOOK_MS * 1000000u;
+    caucus_error error = {0};
+    bool news = false, was_good = s->waits.excused.good;
+    caucus_status status = caucus_excused_look(&s->waits.excused, s->waits.list, &news, &error);
+    if (status != CAUCUS_OK) {
+        char line[CAUCUS_ERROR_LINE_BYTES];
+        caucus_error_line(&error, status, line);
+        caucus_server_log(s, 0, "the list of the excused cannot be read: %.300s; the last good one stays in force",
+                          line);
+    } else if (news) {
+        if (!was_good)
+            caucus_server_log(s, 1, "the list of the excused can be read again");
+        take_list(s);
+    }
+}
+
+void caucus_waits_status(const caucus_server *s, caucus_server_status *ret) {
+    ret->waited_for = s->waits.count;
+    for (uint32_t i = 0; i < s->clients; i++) {
+        ret->excused += (s->waits.off[i] & EXCUSED) != 0;
+        ret->missing += (s->waits.off[i] & (EXCUSED | MISSED)) == MISSED;
+    }
+}

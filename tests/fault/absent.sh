@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Clients that are away: who is excused, revoked, or has missed too many deadlines holds nobody up, and counts again
+# when it is back. Every run here would wait for ever, or a whole deadline at each of its steps, if one did.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+seed=24 adversary=halving clients=3 security=(--insecure)
+plan=$work/plan.yaml
+make_plan "$plan" --clients 3 --experts 8 --rounds 200 --epsilon 60 --trust coordinator
+start() { # start NAME INDEX FLAGS...
+    local name=$1 i=$2
+    shift 2
+    start_client "$name" "$plan" "$port" "$i" --insecure --client "$i" --state "$work/$name.$i.state" "$@"
+    pid[i]=$client
+}
+waited_for() { # waited_for PORT NUMBER EXCUSED MISSING: as the status says it
+    python3 - "$@" <<'PY'
+import json, sys, urllib.request
+port, *wanted = sys.argv[1:]
+now = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/status", timeout=20))
+found = [now["waited_for"], now["excused"], now["missing"]]
+sys.exit(found != [int(w) for w in wanted])
+PY
+}
+
+# Excused from the start: the run begins and ends without client 3, and without a deadline.
+echo "2-3 # in repair" >"$work/list"
+start_coordinator excused "$plan" 0 "${security[@]}" --excused "$work/list" --http 127.0.0.1:0 --stay
+http=$(field http_port "$work/excused.out")
+until_true 20 waited_for "$http" 1 2 0 || bad "excused: the status does not say so"
+echo "3" >"$work/list" # it is read again
+until_true 20 waited_for "$http" 2 1 0 || bad "excused: a changed list is not read: $(cat "$work/excused.err")"
+says "$work/excused.err" "client 2 is not excused any more: it is waited for again" || bad "excused: not logged"
+for i in 1 2; do start excused "$i"; done
+for i in 1 2; do ended "${pid[i]}" "excused: client $i" 0; done
+# It may come all the same, is told everything, and plays to the end.
+start excused 3
+ended "${pid[3]}" "excused: client 3, when all is over" 0
+kill -TERM "$server"
+ended "$server" "excused" 0
+
+# Excused in the middle, when somebody has found out that the client is gone; a list that cannot be read changes nothing.
+: >"$work/list"
+start_coordinator middle "$plan" 0 "${security[@]}" --excused "$work/list"
+for i in 1 2 3; do start middle "$i" --pace 2; done
+until_true 20 has_lines "$work/middle.3.1.out" 5 || bad "middle: no 5 rounds were played"
+kill -9 "${pid[3]}"
+echo "4" >"$work/list"
+until_true 20 says "$work/middle.err" "list:1: '4' — one client's number per line, 1 to 3, or a range of them, 3-7" ||
+    bad "middle: a bad list is not said: $(cat "$work/middle.err")"
+alive() { kill -0 "${pid[1]}" 2>/dev/null; }
+alive || bad "middle: nobody waited for client 3"
+echo "3" >"$work/list"
+for i in 1 2; do ended "${pid[i]}" "middle: client $i" 0; done
+says "$work/middle.err" "the list of the excused can be read again" || bad "middle: $(cat "$work/middle.err")"
+says "$work/middle.err" "client 3 is excused: it is waited for no more" || bad "middle: $(cat "$work/middle.err")"
+kill -TERM "$server"
+ended "$server" "middle" 0
+
+# Revoked, without a deadline.
+: >"$work/revoked.list"
+start_coordinator revoked "$plan" 0 "${security[@]}" --revoked "$work/revoked.list"
+for i in 1 2 3; do start revoked "$i" --pace 2; done
+until_true 20 has_lines "$work/revoked.3.1.out" 5 || bad "revoked: no 5 rounds were played"
+echo 3 >"$work/revoked.list"
+ended "${pid[3]}" "revoked: client 3" 3
+for i in 1 2; do ended "${pid[i]}" "revoked: client $i" 0; done
+says "$work/revoked.err" "client 3 is revoked: it is waited for no more" || bad "revoked: $(cat "$work/revoked.err")"
+ended "$server" "revoked" 0
+
+# Two deadlines missed: no third one is waited for. Whole deadlines at each of 200 steps would be ten minutes.
+start_coordinator missed "$plan" 0 "${security[@]}" --deadline 3 --quorum 2 --missed 2
+for i in 1 2 3; do start missed "$i" --pace 2; done
+until_true 20 has_lines "$work/missed.3.1.out" 5 || bad "missed: no 5 rounds were played"
+kill -9 "${pid[3]}"
+until_true 30 says "$work/missed.err" "client 3 has missed 2 deadlines: it is waited for no more until it is back" ||
+    bad "missed: $(cat "$work/missed.err")"
+until_true 20 has_lines "$work/missed.1.1.out" 50 || bad "missed: no 50 rounds were played"
+start missed 3
+until_true 20 says "$work/missed.err" "client 3 is back: it is waited for again" || bad "missed: $(cat "$work/missed.err")"
+for i in 1 2 3; do ended "${pid[i]}" "missed: client $i" 0; done
+ended "$server" "missed" 0
+experts missed 3 | cmp -s - "$work/missed.1.1.out" || bad "missed: client 3 played otherwise"
+
+wrong 2 "--missed 2: without a deadline none is missed" "$CAUCUS" serve --plan "$plan" --state "$work/none" --insecure \
+    --listen 127.0.0.1:0 --missed 2
+wrong 2 "--excused $work/nothing: No such file" "$CAUCUS" serve --plan "$plan" --state "$work/none" --insecure \
+    --listen 127.0.0.1:0 --excused "$work/nothing"
+[ ! -e "$work/none" ] || bad "a refused start left a state"
+done_with "absent clients"
