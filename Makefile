@@ -2,10 +2,11 @@
 # The front door. CMake does the work (CMakePresets.json); this file only gives it short names.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
+SOAK_MINUTES ?= 10
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: coverage nightly mpi-test abi abi-update docs-api dist install clean
+.PHONY: coverage soak nightly mpi-test abi abi-update docs-api dist install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -76,6 +77,9 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=20
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS)
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+soak: all ## federations under kills, cut links, full disks, jumping clocks, bad lists, floods (SOAK_MINUTES=10)
+	CAUCUS=$(CURDIR)/build/caucus SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/soak.sh
 
 coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage of the core, at least 90 %
 	tools/install-deps --dev

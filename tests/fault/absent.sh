@@ -39,7 +39,7 @@ ended "${pid[3]}" "excused: client 3, when all is over" 0
 kill -TERM "$server"
 ended "$server" "excused" 0
 
-# Excused in the middle, when somebody has found out that the client is gone; a list that cannot be read changes nothing.
+# Excused in the middle, once somebody has found out that it is gone; a list that cannot be read changes nothing.
 : >"$work/list"
 start_coordinator middle "$plan" 0 "${security[@]}" --excused "$work/list"
 for i in 1 2 3; do start middle "$i" --pace 2; done
@@ -77,7 +77,8 @@ until_true 30 says "$work/missed.err" "client 3 has missed 2 deadlines: it is wa
     bad "missed: $(cat "$work/missed.err")"
 until_true 20 has_lines "$work/missed.1.1.out" 50 || bad "missed: no 50 rounds were played"
 start missed 3
-until_true 20 says "$work/missed.err" "client 3 is back: it is waited for again" || bad "missed: $(cat "$work/missed.err")"
+until_true 20 says "$work/missed.err" "client 3 is back: it is waited for again" ||
+    bad "missed: $(cat "$work/missed.err")"
 for i in 1 2 3; do ended "${pid[i]}" "missed: client $i" 0; done
 ended "$server" "missed" 0
 experts missed 3 | cmp -s - "$work/missed.1.1.out" || bad "missed: client 3 played otherwise"
