@@ -79,7 +79,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=20
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 soak: all ## federations under kills, cut links, full disks, jumping clocks, bad lists, floods (SOAK_MINUTES=10)
-	CAUCUS=$(CURDIR)/build/caucus SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/soak.sh
+	CAUCUS=$(CURDIR)/build/caucus SOAK_MINUTES=$(SOAK_MINUTES) tools/soak/run
 
 coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage of the core, at least 90 %
 	tools/install-deps --dev

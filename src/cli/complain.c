@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* complain.c: see complain.h. */
 #include "cli/complain.h"
+#include "cli/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,10 +42,12 @@ void caucus_complain_line(const caucus_option *options, caucus_status status, co
 }
 
 int caucus_complain(const char *verb, const caucus_option *options, caucus_status status, const caucus_error *error) {
-    char line[CAUCUS_ERROR_LINE_BYTES];
+    char line[CAUCUS_ERROR_LINE_BYTES], place[CAUCUS_CONFIG_PLACE_BYTES];
     caucus_complain_line(options, status, error, line);
     if (error->field[0] == '\0')
         fprintf(stderr, "caucus %s: %s\n", verb, line);
+    else if (caucus_config_place(error->field, place))
+        fprintf(stderr, "%s: %s %s\n", place, error->field, line);
     else if (has(options, error->field, strlen(error->field)))
         fprintf(stderr, "caucus %s: --%s %s\n", verb, error->field, line);
     else
@@ -53,8 +56,11 @@ int caucus_complain(const char *verb, const caucus_option *options, caucus_statu
 }
 
 int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint) {
+    char place[CAUCUS_CONFIG_PLACE_BYTES];
     if (complaint->placed)
         fprintf(stderr, "%s\n", complaint->line);
+    else if (complaint->field != NULL && caucus_config_place(complaint->field, place))
+        fprintf(stderr, "%s: %s%s\n", place, complaint->field, complaint->line);
     else if (complaint->field != NULL)
         fprintf(stderr, "caucus %s: --%s%s\n", verb, complaint->field, complaint->line);
     else

@@ -4,6 +4,7 @@
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
 #include "cli/complain.h"
+#include "cli/config.h"
 #include "cli/join/join_dial.h"
 #include "cli/join/join_losses.h"
 #include "cli/stop.h"
@@ -54,6 +55,7 @@ enum {
     DATA,
     GENRE,
     PACE,
+    CONFIG,
     OPTIONS
 };
 static const caucus_option options[] = {
@@ -83,6 +85,7 @@ static const caucus_option options[] = {
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
     {"pace", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
+    {"config", "FILE", NULL, "options from a file, the same words, one per line (connect: host:7400); a flag wins"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -102,9 +105,7 @@ typedef struct joining {
 } joining;
 
 static int refuse(const char *option, const char *value, const char *why) {
-    fprintf(stderr, "caucus join: --%s%s%s%s%s\n", option, value ? " " : "", value ? value : "", value ? ": " : " ",
-            why);
-    return CAUCUS_EXIT_USAGE;
+    return caucus_config_refuse("join", option, value, "%s", why);
 }
 
 static int complain(caucus_status status, const caucus_error *error) {
@@ -130,7 +131,9 @@ static void print_help(void) {
         stdout);
     caucus_options_help(options, CONNECT, LOSSES - CONNECT);
     fputs("\nLosses (standard input, or one of these)\n", stdout);
-    caucus_options_help(options, LOSSES, OPTIONS - LOSSES);
+    caucus_options_help(options, LOSSES, CONFIG - LOSSES);
+    fputs("\nAll of these from a file\n", stdout);
+    caucus_options_help(options, CONFIG, 1);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
@@ -546,6 +549,8 @@ static void end_start(int number) {
 static int run(joining *j, int argc, char **argv) {
     keep_standard_files();
     int code = caucus_options_parse("join", options, argc, argv, take_option, j);
+    if (code == 0 && j->text[CONFIG])
+        code = caucus_config_read("join", options, j->text[CONFIG], j->text, take_option, j);
     if (code == 0)
         code = check_options(j);
     caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/complain.h"
+#include "cli/config.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"
@@ -55,6 +56,7 @@ enum option {
     OPTION_IGNORE_CLAIMS,
     OPTION_FAULT_COMMIT,
     OPTION_TRUST,
+    OPTION_CONFIG,
     OPTION_COUNT
 };
 
@@ -93,6 +95,7 @@ static const caucus_option options[] = {
      "decide although clients have heard more than this state holds: only if you know why"},
     {"fault-commit", "N[:after]", NULL, "for tests: die at commit N, before or after it is made"},
     {"trust", "WHOM", NULL, NULL}, /* said by the plan; here only to explain */
+    {"config", "FILE", NULL, "options from a file, the same words, one per line (deadline: 60); a flag wins"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -154,6 +157,8 @@ static void print_help(void) {
     caucus_options_help(options, OPTION_CERT, OPTION_DEADLINE - OPTION_CERT);
     fputs("\nWhom to wait for\n", stdout);
     caucus_options_help(options, OPTION_DEADLINE, OPTION_HTTP - OPTION_DEADLINE);
+    fputs("\nAll of these from a file\n", stdout);
+    caucus_options_help(options, OPTION_CONFIG, 1);
     fputs("\nWhat is shown\n", stdout);
     caucus_options_help(options, OPTION_HTTP, OPTION_SEED - OPTION_HTTP);
     fputs("\nFor tests\n", stdout);
@@ -175,8 +180,7 @@ static int take_option(void *user, size_t index, const char *value) {
         return CAUCUS_EXIT_USAGE;
     }
     if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
-        fprintf(stderr, "caucus serve: --%s %s: must be true or false\n", options[index].name, value);
-        return CAUCUS_EXIT_USAGE;
+        return caucus_config_refuse("serve", options[index].name, value, "must be true or false");
     }
     if (s->value[index]) {
         fprintf(stderr, "caucus serve: --%s %s: given twice\n", options[index].name, value);
@@ -199,9 +203,8 @@ static bool read_number(const serving *s, enum option option, uint64_t most, uin
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number > most) {
-        fprintf(stderr, "caucus serve: --%s %s: a whole number up to %" PRIu64 " is expected\n", options[option].name,
-                text, most);
-        return false;
+        return !caucus_config_refuse("serve", options[option].name, text,
+                                     "a whole number up to %" PRIu64 " is expected", most);
     }
     *ret = number;
     return true;
@@ -223,9 +226,8 @@ static bool read_seconds(const serving *s, enum option option, uint32_t *ret_ms)
     char *end;
     double seconds = strtod(text, &end);
     if (text[0] == '\0' || *end != '\0' || !(seconds >= 0 && seconds <= 2592000) || (seconds > 0 && seconds < 0.001)) {
-        fprintf(stderr, "caucus serve: --%s %s: seconds are expected, 0.001 to 2592000, or 0\n", options[option].name,
-                text);
-        return false;
+        return !caucus_config_refuse("serve", options[option].name, text,
+                                     "seconds are expected, 0.001 to 2592000, or 0");
     }
     *ret_ms = (uint32_t)lround(seconds * 1000);
     return true;
@@ -251,8 +253,7 @@ static bool read_fault(serving *s) {
     s->settings.fault_after = strcmp(end, ":after") == 0;
     if (text[0] >= '0' && text[0] <= '9' && errno == 0 && (*end == '\0' || s->settings.fault_after))
         return true;
-    fprintf(stderr, "caucus serve: --fault-commit %s: write N or N:after\n", text);
-    return false;
+    return !caucus_config_refuse("serve", "fault-commit", text, "write N or N:after");
 }
 
 /* The coordinator's key: from the operating system, or as caucus simulate --seed N --trials 1 has it. Returns an exit
@@ -304,7 +305,7 @@ static bool read_word(const serving *s, enum option option, const char *const *w
             return true;
         }
     if (text)
-        fprintf(stderr, "caucus serve: --%s %s: %s\n", options[option].name, text, all);
+        (void)caucus_config_refuse("serve", options[option].name, text, "%s", all);
     return !text;
 }
 
@@ -332,8 +333,7 @@ static bool read_options(serving *s) {
     s->json = strcmp(format, "json") == 0;
     s->quiet = is_on(s, OPTION_QUIET);
     if (!s->json && strcmp(format, "text") != 0) {
-        fprintf(stderr, "caucus serve: --format %s: text or json\n", format);
-        return false;
+        return !caucus_config_refuse("serve", "format", format, "text or json");
     }
     if (!s->value[OPTION_PLAN] || !s->value[OPTION_STATE]) {
         fprintf(stderr, "caucus serve: --%s is missing — %s\n", s->value[OPTION_PLAN] ? "state" : "plan",
@@ -482,6 +482,8 @@ int caucus_cli_serve(int argc, char **argv) {
     }
     caucus_on_signals(end_start);
     caucus_on_signal(SIGHUP, SIG_IGN);
+    if (code == 0 && s.value[OPTION_CONFIG])
+        code = caucus_config_read("serve", options, s.value[OPTION_CONFIG], s.value, take_option, &s);
     if (code == 0)
         code = read_options(&s) ? read_budget(&s) : CAUCUS_EXIT_USAGE;
     if (code == 0)
