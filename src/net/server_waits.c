@@ -92,7 +92,7 @@ static bool change(caucus_server *s, uint32_t client, uint8_t why, bool on) {
 
 void caucus_waits_revoked(caucus_server *s, uint32_t client) {
     if (change(s, client, REVOKED, true))
-        caucus_server_log(s, 1, "client %u is revoked: it is waited for no more", client);
+        caucus_server_log(s, 1, "client %u is not let in any more: nobody waits for it", client);
 }
 
 void caucus_waits_joined(caucus_server *s, uint32_t client) {
