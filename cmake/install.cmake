@@ -13,6 +13,15 @@ file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# Units for systemd, with what they have in common.
+file(READ dist/systemd/hardening.conf CAUCUS_HARDENING)
+string(STRIP "${CAUCUS_HARDENING}" CAUCUS_HARDENING)
+set(CAUCUS_BINARY ${CMAKE_INSTALL_FULL_BINDIR}/caucus)
+foreach(unit caucus-serve caucus-join)
+    configure_file(dist/systemd/${unit}@.service.in ${unit}@.service @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/${unit}@.service DESTINATION lib/systemd/system)
+endforeach()
+
 # caucus_up(RESULT FOLDER): the way from FOLDER, which is below the prefix, to the prefix.
 function(caucus_up result folder)
     file(RELATIVE_PATH up "/prefix/${folder}" "/prefix")
