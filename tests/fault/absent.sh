@@ -65,7 +65,8 @@ until_true 20 has_lines "$work/revoked.3.1.out" 5 || bad "revoked: no 5 rounds w
 echo 3 >"$work/revoked.list"
 ended "${pid[3]}" "revoked: client 3" 3
 for i in 1 2; do ended "${pid[i]}" "revoked: client $i" 0; done
-says "$work/revoked.err" "client 3 is not let in any more: nobody waits for it" || bad "revoked: $(cat "$work/revoked.err")"
+says "$work/revoked.err" "client 3 is not let in any more: nobody waits for it" ||
+    bad "revoked: $(cat "$work/revoked.err")"
 ended "$server" "revoked" 0
 
 # Two deadlines missed: no third one is waited for. Whole deadlines at each of 200 steps would be ten minutes.
