@@ -137,7 +137,7 @@ static const caucus_audit_federation longest = LONGEST(NO_FAULT), longest_half =
 /* Two links of two blocks: a loss of the first link enters its one draw, and none of the second. */
 #define RENEW(broken)                                                                                                  \
     {                                                                                                                  \
-        .algorithm = CAUCUS_ALGORITHM_HEDGE, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 1, .experts = 2,            \
+        .algorithm = CAUCUS_ALGORITHM_HEDGE, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 1, .experts = 8,            \
         .rounds = 12, .interval = 3, .renew = 6, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP, .gap = 0,                   \
         .fault = CAUCUS_AUDIT_##broken                                                                                 \
     }
