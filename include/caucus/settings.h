@@ -22,8 +22,7 @@ extern "C" {
     X(HEDGE, "hedge", "Fed-Hedge: any losses fixed in advance; a fresh draw every block")                              \
     X(SPARSE_VECTOR, "sparse-vector", "svt for one client alone (baseline)")                                           \
     X(LIMITED_UPDATES, "limited-updates", "stoch for one client alone (baseline)")                                     \
-    X(LEADER, "leader", "follow the leader: no privacy (reference)")                                                   \
-    X(ROTATION, "rotation", "another expert every block, none that came lately: learns nothing, spends nothing")
+    X(LEADER, "leader", "follow the leader: no privacy (reference)")
 
 /* Whom the clients trust with what they send. */
 #define CAUCUS_TRUST_LIST(X)                                                                                           \

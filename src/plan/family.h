@@ -14,10 +14,9 @@
 
 /* X(NAME, name): the tables are caucus_plan_NAME (plan/family_NAME.c), caucus_machine_NAME and caucus_words_NAME. */
 #define CAUCUS_FAMILY_LIST(X)                                                                                          \
-    X(SVT, svt)           /* keep an expert until it has cost too much */                                              \
-    X(STOCH, stoch)       /* learn from one phase, play in the next */                                                 \
-    X(HEDGE, hedge)       /* a fresh draw after every block */                                                         \
-    X(ROTATION, rotation) /* another expert after every block */
+    X(SVT, svt)     /* keep an expert until it has cost too much */                                                    \
+    X(STOCH, stoch) /* learn from one phase, play in the next */                                                       \
+    X(HEDGE, hedge) /* a fresh draw after every block */
 
 typedef enum caucus_family {
 #define CAUCUS_ENUM_FAMILY(NAME, name) CAUCUS_FAMILY_##NAME,
@@ -92,9 +91,6 @@ typedef struct caucus_plan_ops {
      * NULL: a device is taken for as many records as the run has rounds, which is never too little. */
     void (*device)(const caucus_plan *plan, double *ret_linear, double *ret_square);
 } caucus_plan_ops;
-
-/** rotation: how many experts that were in force last are not drawn again. */
-uint32_t caucus_rotation_memory(const caucus_plan *plan);
 
 /** The family of an algorithm or plan, and its table. */
 caucus_family caucus_algorithm_family(caucus_algorithm algorithm);
