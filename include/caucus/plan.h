@@ -53,6 +53,10 @@ CAUCUS_API const caucus_settings *caucus_plan_settings(const caucus_plan *plan);
 CAUCUS_API uint32_t caucus_plan_clients(const caucus_plan *plan);
 CAUCUS_API uint32_t caucus_plan_experts(const caucus_plan *plan);
 CAUCUS_API uint64_t caucus_plan_rounds(const caucus_plan *plan);
+/** What expert number `expert`, from 0, is called; NULL: it has no name, or there is no such expert. */
+CAUCUS_API const char *caucus_plan_expert_name(const caucus_plan *plan, uint32_t expert);
+/** What the run is called; NULL: it has no name. */
+CAUCUS_API const char *caucus_plan_federation(const caucus_plan *plan);
 /** Blocks of the run (stoch: phases). */
 CAUCUS_API uint64_t caucus_plan_blocks(const caucus_plan *plan);
 /** The most selections that a run can make. */

@@ -100,6 +100,8 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 #define CAUCUS_TREES_MAX 7
 /** caucus_settings.longest_phase: the length with the smallest bound. */
 #define CAUCUS_PHASE_AUTO UINT64_MAX
+/** The most bytes of all names together, commas included. */
+#define CAUCUS_NAMES_BYTES (1u << 20)
 /** The most experts on a shortlist. */
 #define CAUCUS_SHORTLIST 8
 
@@ -138,6 +140,11 @@ typedef struct caucus_settings {
                                there is a longest phase: above 0, at most 1000 (1) */
     uint64_t renew; /* svt and hedge: rounds after which they begin again on new losses, a multiple of interval;
                                0: never (0) */
+    /* Public words for people, part of the plan and of its hash; they change nothing that is computed. Borrowed for the
+     * calls that take settings; a plan's own settings point to the plan's copies. A label is 1 to 64 bytes of UTF-8
+     * without control characters, commas and quotes, and without a blank at either end. */
+    const char *names; /* `experts` labels, all different, separated by commas; NULL: experts have numbers (NULL) */
+    const char *federation; /* a label: what the run is called; NULL: nothing (NULL) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

@@ -16,14 +16,14 @@
 
 /* Fields of a scenario that make a plan. */
 static const caucus_scenario_field fields[] = {
-    CAUCUS_FIELD_ALGORITHM,   CAUCUS_FIELD_CLIENTS,    CAUCUS_FIELD_EXPERTS,     CAUCUS_FIELD_ROUNDS,
-    CAUCUS_FIELD_INTERVAL,    CAUCUS_FIELD_LSTAR,      CAUCUS_FIELD_RANGE,       CAUCUS_FIELD_EPSILON,
-    CAUCUS_FIELD_DELTA,       CAUCUS_FIELD_TRUST,      CAUCUS_FIELD_UNIT,        CAUCUS_FIELD_RHO,
-    CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL,   CAUCUS_FIELD_SELECT,      CAUCUS_FIELD_MESSAGE,
-    CAUCUS_FIELD_TREES,       CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES, CAUCUS_FIELD_LONGEST_PHASE,
-    CAUCUS_FIELD_FIRST_PHASE, CAUCUS_FIELD_CHANGES,    CAUCUS_FIELD_RENEW,
+    CAUCUS_FIELD_ALGORITHM,     CAUCUS_FIELD_CLIENTS,     CAUCUS_FIELD_EXPERTS,    CAUCUS_FIELD_NAMES,
+    CAUCUS_FIELD_ROUNDS,        CAUCUS_FIELD_INTERVAL,    CAUCUS_FIELD_LSTAR,      CAUCUS_FIELD_RANGE,
+    CAUCUS_FIELD_EPSILON,       CAUCUS_FIELD_DELTA,       CAUCUS_FIELD_TRUST,      CAUCUS_FIELD_UNIT,
+    CAUCUS_FIELD_RHO,           CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL,   CAUCUS_FIELD_SELECT,
+    CAUCUS_FIELD_MESSAGE,       CAUCUS_FIELD_TREES,       CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES,
+    CAUCUS_FIELD_LONGEST_PHASE, CAUCUS_FIELD_FIRST_PHASE, CAUCUS_FIELD_CHANGES,    CAUCUS_FIELD_RENEW,
 };
-enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_PRIVACY = 7, FIRST_MECHANISM = 12 };
+enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_PRIVACY = 8, FIRST_MECHANISM = 13 };
 
 /* Options of this verb alone, after the fields. */
 enum {
@@ -32,6 +32,7 @@ enum {
     OPTION_KNOWN,
     OPTION_RECOMMEND,
     OPTION_EXPLAIN,
+    OPTION_FEDERATION,
     OPTION_FORMAT,
     OPTION_WRITE,
     OPTION_FORCE,
@@ -43,6 +44,7 @@ static const caucus_option own[] = {
     {"losses-are", "WHAT", NULL, "what is known of the losses: realizable, iid or any"},
     {"recommend", NULL, NULL, "compare all algorithms and trust models, and say which to take"},
     {"explain", NULL, NULL, "also show how every number came about"},
+    {"federation", "NAME", NULL, "what the run is called: a label, part of the plan"},
     {"format", "NAME", "text", "text or json on standard output"},
     {"write", "FILE", NULL, "keep the plan in a file"},
     {"force", NULL, NULL, "let --write replace another plan"},
@@ -118,8 +120,8 @@ static int complain_error(const planning *p, caucus_status status, const caucus_
     /* Settings that only this verb's own options set. */
     const bool convex = strcmp(error->field, "loss-shape") == 0 || strcmp(error->field, "lipschitz") == 0 ||
                         strcmp(error->field, "smoothness") == 0;
-    if (convex || strcmp(error->field, "grid") == 0) {
-        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : "grid", convex ? error->field : "",
+    if (convex || strcmp(error->field, "grid") == 0 || strcmp(error->field, "federation") == 0) {
+        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : error->field, convex ? error->field : "",
                 convex ? " " : "", error->text);
         return caucus_exit_code(status);
     }
@@ -154,7 +156,7 @@ static int take_option(void *user, size_t index, const char *value) {
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);
 }
 
-/* --convex, --grid, --losses-are, --format. */
+/* --convex, --grid, --federation, --losses-are, --format. */
 static int read_own(planning *p) {
     const char *convex = value_of(p, OPTION_CONVEX), *grid = value_of(p, OPTION_GRID),
                *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
@@ -174,6 +176,7 @@ static int read_own(planning *p) {
             return usage("--grid %s: must be a whole number from 1 to 1048576", grid);
         p->settings.grid = (uint32_t)steps;
     }
+    p->settings.federation = value_of(p, OPTION_FEDERATION);
     p->known = CAUCUS_KNOWLEDGE_COUNT;
     caucus_error error = {0};
     if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
@@ -196,6 +199,8 @@ static int check_together(const planning *p) {
                                                                                       : "--explain");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
         return usage("--recommend: compares all algorithms — leave out --algorithm");
+    if (recommend && value_of(p, OPTION_FEDERATION) != NULL)
+        return usage("--recommend: compares plans and names none — leave out --federation");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
         return usage(
             "--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
@@ -206,9 +211,10 @@ static int check_together(const planning *p) {
     for (size_t i = 0; i < FIELDS; i++)
         if (p->scenario.field[fields[i]].count > 0)
             return usage("--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
-    if (value_of(p, OPTION_CONVEX) != NULL || value_of(p, OPTION_GRID) != NULL)
-        return usage("--%s: a plan file has its settings already",
-                     value_of(p, OPTION_GRID) != NULL ? "grid" : "convex");
+    static const int settings[] = {OPTION_CONVEX, OPTION_GRID, OPTION_FEDERATION};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (value_of(p, settings[i]) != NULL)
+            return usage("--%s: a plan file has its settings already", p->options[settings[i]].name);
     return 0;
 }
 

@@ -37,19 +37,21 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
     double first = (double)view->stretch[0].serial;
     double total = (double)view->read - first;
     (void)fprintf(
-        to,
-        "<svg class=\"strip\" role=\"img\" aria-label=\"%u stretches of one expert each; in force now: expert %u\">",
-        view->stretches, view->stretch[view->stretches - 1].expert);
+        to, "<svg class=\"strip\" role=\"img\" aria-label=\"%u stretches of one expert each; in force now: expert ",
+        view->stretches);
+    caucus_html_put(to, caucus_plan_expert_words(view->plan, view->stretch[view->stretches - 1].expert).text);
+    (void)fputs("\">", to);
     for (uint32_t i = 0; i < view->stretches; i++) {
         const caucus_stretch *s = &view->stretch[i];
         double from = (double)s->serial,
                end = (double)(i + 1 < view->stretches ? view->stretch[i + 1].serial : view->read);
         double x = 100 * (from - first) / total, width = 100 * (end - from) / total;
+        (void)fputs("<g><title>expert ", to);
+        caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
         (void)fprintf(to,
-                      "<g><title>expert %u from %s %" PRIu64
-                      "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
+                      " from %s %" PRIu64 "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
                       "height=\"100%%\"/>",
-                      s->expert, caucus_view_block_word(view), s->block, s->expert % EXPERT_COLOURS,
+                      caucus_view_block_word(view), s->block, s->expert % EXPERT_COLOURS,
                       i + 1 == view->stretches ? " now" : "", x, width);
         if (width >= LABEL_PER_CENT)
             (void)fprintf(to, "<text x=\"%.3f%%\" y=\"50%%\" dy=\".35em\">%u</text>", x + width / 2, s->expert);

@@ -42,6 +42,7 @@ static void put_now(const caucus_view *view, caucus_json *j) {
         else
             caucus_json_null(j, place[i].key);
     }
+    caucus_json_text(j, "expert_name", now ? caucus_plan_expert_name(view->plan, now->expert) : NULL);
     caucus_json_text(j, "ask", caucus_view_ask(view));
     caucus_json_whole(j, "clients", s->clients);
     caucus_json_whole(j, "present", s->present);
@@ -105,6 +106,7 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
         caucus_json_whole(&j, "serial", view->stretch[i].serial);
         caucus_json_whole(&j, "block", view->stretch[i].block);
         caucus_json_whole(&j, "expert", view->stretch[i].expert);
+        caucus_json_text(&j, "name", caucus_plan_expert_name(view->plan, view->stretch[i].expert));
         caucus_json_close(&j);
     }
     caucus_json_close(&j);

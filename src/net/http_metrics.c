@@ -44,6 +44,14 @@ static void put_run(const caucus_view *view, FILE *to) {
     gauge(to, "seeded", s->seeded, "1 if noise comes from a seed: NOT PRIVATE.");
     if (s->started) {
         gauge(to, "expert", s->now.expert, "Expert in force, from 0.");
+        const char *name = caucus_plan_expert_name(view->plan, s->now.expert);
+        if (name != NULL) {
+            head(to, "expert_info", "gauge", "What the expert in force is called; always 1.");
+            (void)fputs("caucus_expert_info{name=\"", to);
+            for (; *name != '\0'; name++) /* labels hold no quotes and no line ends */
+                (void)fprintf(to, *name == '\\' ? "\\\\" : "%c", *name);
+            (void)fprintf(to, "\",number=\"%u\"} 1\n", s->now.expert);
+        }
         whole_gauge(to, "announcement_serial", s->now.serial, "Serial of the announcement in force.");
         whole_gauge(to, "block", s->now.block, "Block or phase that is asked about.");
     }

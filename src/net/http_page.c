@@ -99,7 +99,7 @@ static void put_warning(const caucus_view *view, FILE *to) {
 static void put_expert(const caucus_view *view, FILE *to) {
     const caucus_stretch *now = caucus_view_now(view);
     if (now)
-        (void)fprintf(to, "%u", now->expert);
+        caucus_html_put(to, caucus_plan_expert_words(view->plan, now->expert).text);
     else
         (void)fputs("none yet", to);
 }
@@ -178,8 +178,10 @@ static void put_history_words(const caucus_view *view, FILE *to) {
 static void put_history_rows(const caucus_view *view, FILE *to) {
     for (uint32_t i = 0; i < view->stretches && i < TABLE_STRETCHES; i++) {
         const caucus_stretch *s = &view->stretch[view->stretches - 1 - i];
-        (void)fprintf(to, "<tr><td>%u</td><td>%s %" PRIu64 "</td><td>%" PRIu64 "</td></tr>", s->expert,
-                      caucus_view_block_word(view), s->block, s->serial);
+        (void)fputs("<tr><td>", to);
+        caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
+        (void)fprintf(to, "</td><td>%s %" PRIu64 "</td><td>%" PRIu64 "</td></tr>", caucus_view_block_word(view),
+                      s->block, s->serial);
     }
     if (view->stretches == 0)
         (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);

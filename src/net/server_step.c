@@ -19,6 +19,11 @@
 #include "plan/ledger.h"
 #include "store/clock.h"
 
+/* "distilled (7)", or "7": as people are told of an expert. */
+static caucus_expert_words expert_words(const caucus_server *s, uint32_t expert) {
+    return caucus_plan_expert_words(s->set.plan, expert);
+}
+
 static uint32_t chunk_of(uint64_t serial, uint64_t *ret_at) {
     uint32_t k = 63u - (uint32_t)__builtin_clzll(serial / CAUCUS_HISTORY_FIRST + 1);
     *ret_at = serial - CAUCUS_HISTORY_FIRST * (((uint64_t)1 << k) - 1);
@@ -87,8 +92,9 @@ static void publish(caucus_server *s) {
     set_timer(s);
     if (before > 0 && before <= now->serial && caucus_step_announcement(s, before - 1)->expert != now->expert)
         caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "expert"},
-                                "expert %u is in force from announcement %" PRIu64 " on (before: %u)", now->expert,
-                                now->serial, caucus_step_announcement(s, before - 1)->expert);
+                                "expert %s is in force from announcement %" PRIu64 " on (before: %s)",
+                                expert_words(s, now->expert).text, now->serial,
+                                expert_words(s, caucus_step_announcement(s, before - 1)->expert).text);
 }
 
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
@@ -117,17 +123,18 @@ static void finish(caucus_server *s) {
     atomic_store(&s->finished, true);
     set_timer(s);
     const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
+    const caucus_expert_words expert = expert_words(s, last->expert);
     if (s->loop[0]) {
-        caucus_server_log(s, 1, "the run is over: expert %u stays in force", last->expert);
+        caucus_server_log(s, 1, "the run is over: expert %s stays in force", expert.text);
         return;
     }
     char until[48] = "until this program is stopped"; /* an earlier process has played it to its end */
     if (!s->set.stay)
         (void)snprintf(until, sizeof until, "for %.3g seconds", s->set.linger_ms / 1e3);
     caucus_server_log(s, 1,
-                      "this run was over after step %" PRIu64 ", expert %u stays in force: nothing more is asked or "
+                      "this run was over after step %" PRIu64 ", expert %s stays in force: nothing more is asked or "
                       "released; answering clients that have not heard of it, %s",
-                      last->serial, last->expert, until);
+                      last->serial, expert.text, until);
 }
 
 void caucus_step_hold_loops(caucus_server *s) {
@@ -159,8 +166,8 @@ static void decide(caucus_server *s) {
     if (status == CAUCUS_OK)
         status = caucus_releases_record(&s->releases, &before, now, &error);
     if (status == CAUCUS_E_BUDGET) { /* the expert in force stays: nothing of this decision leaves, now or later */
-        caucus_server_log(s, 0, "the privacy budget is exhausted: expert %u stays in force, nothing more is released",
-                          before.expert);
+        caucus_server_log(s, 0, "the privacy budget is exhausted: expert %s stays in force, nothing more is released",
+                          expert_words(s, before.expert).text);
         give_up(s, status, &error);
         return;
     }
@@ -176,8 +183,8 @@ static void decide(caucus_server *s) {
         now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
     publish_on_tick(s);
-    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %u in force", before.serial,
-                      answered, s->clients, now->expert);
+    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %s in force", before.serial,
+                      answered, s->clients, expert_words(s, now->expert).text);
 }
 
 static void decide_step(caucus_server *s) {

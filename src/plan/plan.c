@@ -17,6 +17,9 @@ void caucus_plan_free(caucus_plan *plan) {
     if (ops->free_part)
         ops->free_part(plan);
     free(plan->part);
+    free(plan->names);
+    free(plan->federation);
+    free(plan->label);
     free(plan);
 }
 
@@ -82,7 +85,9 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
         free(plan);
         return caucus_fail(ret_error, status, "", "a plan");
     }
-    status = calibrate(plan, ret_error);
+    status = caucus_plan_take_names(plan, ret_error);
+    if (status == CAUCUS_OK)
+        status = calibrate(plan, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_plan_account(plan, &plan->guarantee, ret_error);
     if (status == CAUCUS_OK)

@@ -10,6 +10,8 @@
 #include <caucus/plan.h>
 #include <caucus/threshold.h>
 
+#include "num/label.h"
+
 /* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. Where the run renews itself,
  * checks, switches, thresholds and rates are those of one link (caucus_settings_link). */
 typedef struct caucus_svt_plan {
@@ -87,6 +89,8 @@ struct caucus_plan {
     caucus_bound_kind bound_kind;
     double bound;                         /* regret per client, loss units, capped at T*(hi-lo); meaningless if NONE */
     double bound_uncapped;                /* the formula's value, to tell a vacuous bound */
+    char *names, *federation;             /* copies, which the settings point to; NULL: none */
+    char **label;                         /* [experts] of the names, in one piece of memory; NULL: none */
     uint8_t hash[CAUCUS_PLAN_HASH_BYTES]; /* of the canonical text (plan_text.h) */
     char hash_text[2 * CAUCUS_PLAN_HASH_BYTES + 1];
 };
@@ -98,6 +102,19 @@ struct caucus_plan {
 #define CAUCUS_PLAN_WEAKNESS_BYTES 96
 #define CAUCUS_PLAN_WEAK_EPSILON 10
 size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES]);
+
+/** "distilled (7)", or "7" where experts have no names: how people are told of an expert. */
+typedef struct caucus_expert_words {
+    char text[CAUCUS_LABEL_MAX + 16];
+} caucus_expert_words;
+caucus_expert_words caucus_plan_expert_words(const caucus_plan *plan, uint32_t expert);
+
+/** Copy names and federation of checked settings into the plan, and point its settings to the copies.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_plan_take_names(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Check both words of settings. Returns: CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_CONFLICT (as many as experts),
+ *  CAUCUS_E_MEMORY. */
+caucus_status caucus_settings_check_names(const caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */

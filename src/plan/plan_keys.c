@@ -47,6 +47,11 @@ static void look_value(caucus_walker *w, const char *key, const caucus_value *va
     compare((search *)w, key);
 }
 
+static void look_text(caucus_walker *w, const char *key, const char **value) {
+    (void)value;
+    compare((search *)w, key);
+}
+
 static bool look_has(caucus_walker *w, const char *key, bool other) {
     (void)w, (void)key, (void)other;
     return true;
@@ -68,6 +73,7 @@ caucus_status caucus_walk_knows(const char *key, bool *ret) {
                            .close = look_close,
                            .list = look_list,
                            .value = look_value,
+                           .text = look_text,
                            .has = look_has,
                            .keys_only = true},
                 .key = key};

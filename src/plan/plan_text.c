@@ -47,6 +47,13 @@ static void write_value(caucus_walker *walker, const char *key, const caucus_val
     }
 }
 
+/* In single quotes, within which YAML changes nothing: labels hold no quote. */
+static void write_text(caucus_walker *walker, const char *key, const char **at) {
+    writer *w = (writer *)walker;
+    write_key(w, key);
+    caucus_text_add(&w->out, " '%s'\n", *at);
+}
+
 /* A key that may be left out is written where it says something. */
 static bool write_has(caucus_walker *walker, const char *key, bool other) {
     (void)walker, (void)key;
@@ -55,9 +62,12 @@ static bool write_has(caucus_walker *walker, const char *key, bool other) {
 
 caucus_status caucus_plan_text(const caucus_plan *plan, char **ret, size_t *ret_size) {
     caucus_plan copy = *plan; /* the walk wants to be able to write; this walker does not */
-    writer w = {
-        .walker = {
-            .open = write_open, .close = write_close, .list = write_list, .value = write_value, .has = write_has}};
+    writer w = {.walker = {.open = write_open,
+                           .close = write_close,
+                           .list = write_list,
+                           .value = write_value,
+                           .text = write_text,
+                           .has = write_has}};
     caucus_text_add(
         &w.out,
         "# caucus plan: what a coordinator and its clients agree on, to the last integer.\n"

@@ -38,6 +38,11 @@ static void optional_u64(caucus_walker *w, const char *key, uint64_t *value, uin
         caucus_walk_u64(w, key, value);
 }
 
+static void optional_text(caucus_walker *w, const char *key, const char **value) {
+    if (w->has(w, key, *value != NULL))
+        w->text(w, key, value);
+}
+
 static void real(caucus_walker *w, const char *key, double *value) {
     w->value(w, key, &(caucus_value){.kind = CAUCUS_VALUE_REAL, .real = value});
 }
@@ -117,6 +122,8 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     optional_u64(w, "first-phase", &s->first_phase, 1);
     optional_real(w, "changes", &s->changes, 1);
     optional_u64(w, "renew", &s->renew, 0);
+    optional_text(w, "names", &s->names);
+    optional_text(w, "federation", &s->federation);
     w->close(w);
 }
 

@@ -41,6 +41,8 @@ typedef struct caucus_walker {
     void (*close)(struct caucus_walker *walker);
     void (*list)(struct caucus_walker *walker, const char *key, size_t count); /* `count` values without key follow */
     void (*value)(struct caucus_walker *walker, const char *key, const caucus_value *value);
+    /* A text of labels, which may be long: *at. A walker that reads makes it, and whoever walks with it frees it. */
+    void (*text)(struct caucus_walker *walker, const char *key, const char **at);
     /* A key that may be left out: is it there, and do its values follow?
      * `other`: the value in hand is not the default. */
     bool (*has)(struct caucus_walker *walker, const char *key, bool other);

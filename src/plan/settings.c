@@ -341,7 +341,7 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
 static const size_t shapes[] = {offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),
-                                sizeof(caucus_settings)};
+                                offsetof(caucus_settings, names), sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -390,6 +390,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_renew(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_settings_check_names(&s, ret_error);
     if (status == CAUCUS_OK) {
         s.size = settings->size;
         memcpy(settings, &s, s.size);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.c: the fields of a scenario, set by flags, and the lines that refuse them. See scenario.h. */
-#include "scenario/scenario.h"
+#include "scenario/scenario_convert.h"
 
 #include "num/error_line.h"
 #include "num/printable.h"
+#include "scenario/labels.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,6 +106,26 @@ static bool split(const char *text, bool at_commas, caucus_values *ret) {
     return true;
 }
 
+caucus_status caucus_scenario_settle_names(caucus_scenario *scenario, caucus_complaint *ret) {
+    caucus_values *values = &scenario->field[CAUCUS_FIELD_NAMES];
+    if (values->count == 0)
+        return CAUCUS_OK;
+    caucus_labels labels = {0};
+    caucus_error error = {0};
+    caucus_status status = caucus_labels_read(values->text[0], &labels, &error);
+    if (status != CAUCUS_OK)
+        return caucus_scenario_complain(scenario, status, &error, ret);
+    char *joined = caucus_labels_join(&labels);
+    caucus_labels_free(&labels);
+    if (joined == NULL) {
+        (void)refuse_flag(CAUCUS_FIELD_NAMES, caucus_status_text(CAUCUS_E_MEMORY), ret);
+        return CAUCUS_E_MEMORY;
+    }
+    free(values->text[0]);
+    values->text[0] = joined;
+    return CAUCUS_OK;
+}
+
 caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_field field, const char *text,
                                   caucus_complaint *ret) {
     caucus_values *values = &scenario->field[field], fresh = {0};
@@ -122,5 +143,5 @@ caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_fie
         }
     caucus_values_clear(values);
     *values = fresh;
-    return CAUCUS_OK;
+    return field == CAUCUS_FIELD_NAMES ? caucus_scenario_settle_names(scenario, ret) : CAUCUS_OK;
 }

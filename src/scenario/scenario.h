@@ -18,6 +18,7 @@
     X(ADVERSARY, "adversary", many, "NAME", "realizable", "where the losses come from")                                \
     X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                              \
     X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
+    X(NAMES, "names", one, "A,B", NULL, "what experts are called, which says how many; or @FILE with one a line")      \
     X(ROUNDS, "rounds", many, "T", "512", "rounds to play")                                                            \
     X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end; hedge: or auto")       \
     X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \

@@ -95,11 +95,29 @@ static caucus_status read_whole(resolver *r, caucus_scenario_field field, const 
     return status;
 }
 
+/* Names say how many experts there are; another number beside them is refused. */
+static caucus_status read_names(resolver *r, caucus_settings *s) {
+    if (!given(r, CAUCUS_FIELD_NAMES))
+        return CAUCUS_OK;
+    caucus_scenario_text t = text_of(r, CAUCUS_FIELD_NAMES, 0);
+    uint32_t count = 1;
+    for (const char *c = t.text; *c != '\0'; c++)
+        count += *c == ',';
+    if (given(r, CAUCUS_FIELD_EXPERTS) && s->experts != count)
+        return caucus_scenario_refuse(&t, "%u labels, and %u experts were asked for — leave out experts", count,
+                                      s->experts);
+    s->experts = count;
+    s->names = t.text;
+    return CAUCUS_OK;
+}
+
 static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings *s) {
     caucus_scenario_text t;
     caucus_status status = read_whole(r, CAUCUS_FIELD_CLIENTS, at, 1, 1u << 24, &s->clients);
     if (status == CAUCUS_OK)
         status = read_whole(r, CAUCUS_FIELD_EXPERTS, at, 2, 1u << 20, &s->experts);
+    if (status == CAUCUS_OK)
+        status = read_names(r, s);
     if (status == CAUCUS_OK)
         status = read_rounds(r, CAUCUS_FIELD_ROUNDS, at, &s->rounds);
     if (status == CAUCUS_OK)
@@ -209,7 +227,7 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
         .kind = kind,
         .seed = run->seed,
         .clients = data && !given(r, CAUCUS_FIELD_CLIENTS) ? 0 : s->clients,
-        .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) ? 0 : s->experts,
+        .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) && s->names == NULL ? 0 : s->experts,
         .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : s->rounds,
         .epsilon = s->epsilon,
         .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_yaml.c: scenario files: fields by name (yaml_sheet.h), read into what no flag has set. */
-#include "scenario/scenario.h"
+#include "scenario/scenario_convert.h"
 #include "scenario/yaml_sheet.h"
 #include "store/atomic_file.h"
 
@@ -12,12 +12,13 @@ static const char *field_name(const void *user, size_t i) {
     return i < CAUCUS_FIELD_COUNT ? caucus_fields[i].name : NULL;
 }
 
-/* A range is a pair, so a list is its natural form; other single fields take one value. */
+/* A range is a pair and names are many, so a list is their natural form; other single fields take one value. */
 static caucus_sheet_values field_takes(const void *user, size_t i) {
     (void)user;
     if (caucus_fields[i].many)
         return CAUCUS_SHEET_LIST;
-    return i == CAUCUS_FIELD_RANGE || i == CAUCUS_FIELD_BUDGET ? CAUCUS_SHEET_PAIR : CAUCUS_SHEET_ONE;
+    const bool pair = i == CAUCUS_FIELD_RANGE || i == CAUCUS_FIELD_BUDGET || i == CAUCUS_FIELD_MEANS;
+    return pair || i == CAUCUS_FIELD_NAMES ? CAUCUS_SHEET_PAIR : CAUCUS_SHEET_ONE;
 }
 
 /* What was found goes to the fields that no flag has set. */
@@ -46,8 +47,10 @@ caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name,
         caucus_error error = {0};
         status = caucus_scenario_complain(scenario, CAUCUS_E_MEMORY, &error, ret);
     }
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK) {
         take(scenario, found);
+        status = caucus_scenario_settle_names(scenario, ret);
+    }
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
         caucus_values_clear(&found[i]);
     return status;

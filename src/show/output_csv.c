@@ -69,9 +69,18 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     fprintf(out, "%" PRIu64 ",", outcome->run[i].seed);
 }
 
+/* Its number and its name; both empty where there is none. */
+static void expert(FILE *out, const caucus_plan *plan, uint32_t number) {
+    const char *name = caucus_plan_expert_name(plan, number);
+    if (number == UINT32_MAX)
+        fputs(",,", out);
+    else
+        fprintf(out, ",%u,%s", number, name != NULL ? name : "");
+}
+
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
     fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan,"
-                        "regret_segments\n",
+                        "regret_segments,last,last_name,best,best_name\n",
           out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
@@ -84,6 +93,8 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
                     t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up, t->bytes_down, t->clipped,
                     t->nan);
             print_number(out, t->regret_segments, "nan");
+            expert(out, outcome->result[i].plan, t->last);
+            expert(out, outcome->result[i].plan, t->best);
             fputc('\n', out);
         }
 }

@@ -6,6 +6,7 @@
 #include "store/json.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What tells runs of one simulation apart beyond the first lines, as asked for: "auto" stays "auto". */
 static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settings *s) {
@@ -84,6 +85,31 @@ static void summary(caucus_json *j, const caucus_run_result *result, caucus_summ
     caucus_json_close(j);
 }
 
+/* One expert per trial, by number; and their names beside, where they have some. */
+static void experts(caucus_json *j, const char *key, const caucus_run_result *result, size_t offset) {
+    const bool names = caucus_plan_expert_name(result->plan, 0) != NULL;
+    caucus_json_object_row(j, key);
+    for (int name = 0; name < 2; name++) {
+        if (name == 1 && !names) {
+            caucus_json_null(j, "names");
+            break;
+        }
+        caucus_json_list_row(j, name ? "names" : "experts");
+        for (uint32_t i = 0; i < result->done; i++) {
+            uint32_t number;
+            memcpy(&number, (const char *)&result->trial[i] + offset, sizeof number);
+            if (name)
+                caucus_json_text(j, NULL, caucus_plan_expert_name(result->plan, number));
+            else if (number == UINT32_MAX)
+                caucus_json_null(j, NULL);
+            else
+                caucus_json_whole(j, NULL, number);
+        }
+        caucus_json_close(j);
+    }
+    caucus_json_close(j);
+}
+
 static void results(caucus_json *j, const caucus_run_result *result) {
     const caucus_summary switches = caucus_run_switches(result);
     const bool any = result->done > 0;
@@ -93,6 +119,8 @@ static void results(caucus_json *j, const caucus_run_result *result) {
     summary(j, result, caucus_run_regret_segments(result), true);
     caucus_json_close(j);
     caucus_json_close(j);
+    experts(j, "last", result, offsetof(caucus_trial_result, last));
+    experts(j, "best", result, offsetof(caucus_trial_result, best));
     caucus_json_object_row(j, "switches");
     caucus_json_real(j, "mean", any ? switches.mean : (double)NAN);
     caucus_json_list_row(j, "values");

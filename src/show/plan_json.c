@@ -57,6 +57,26 @@ static void print_value(caucus_walker *walker, const char *key, const caucus_val
         caucus_json_close(j);
 }
 
+/* Names as a list, in the order of their numbers. */
+static void print_text(caucus_walker *walker, const char *key, const char **at) {
+    caucus_json *j = json_of(walker);
+    if (*at == NULL) {
+        caucus_json_null(j, key);
+    } else if (strcmp(key, "names") == 0) {
+        caucus_json_list_row(j, key);
+        for (const char *from = *at; *from != '\0';) {
+            char label[CAUCUS_LABEL_MAX + 1];
+            const size_t length = strcspn(from, ",");
+            (void)snprintf(label, sizeof label, "%.*s", (int)length, from);
+            caucus_json_text(j, NULL, label);
+            from += length + (from[length] == ',');
+        }
+        caucus_json_close(j);
+    } else {
+        caucus_json_text(j, key, *at);
+    }
+}
+
 /* JSON says everything, defaults too. */
 static bool print_has(caucus_walker *walker, const char *key, bool other) {
     (void)walker, (void)key, (void)other;
@@ -111,6 +131,7 @@ void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
                             .close = print_close,
                             .list = print_list,
                             .value = print_value,
+                            .text = print_text,
                             .has = print_has},
                  .json = &j};
     caucus_json_begin(&j, out, false);

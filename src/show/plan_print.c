@@ -35,6 +35,25 @@ static void print_head(FILE *out, const caucus_plan *plan) {
                 caucus_words_whole(s->renew).text, caucus_words_whole(caucus_settings_links(s)).text);
 }
 
+/* What the numbers stand for, as many as fit a few lines. */
+static void print_names(FILE *out, const caucus_plan *plan) {
+    enum { MOST = 12 };
+    const uint32_t d = plan->settings.experts;
+    if (caucus_plan_federation(plan) != NULL)
+        fprintf(out, "  Federation  %s\n", caucus_plan_federation(plan));
+    if (caucus_plan_expert_name(plan, 0) == NULL)
+        return;
+    for (uint32_t i = 0; i < d && i < MOST; i++)
+        fprintf(out, "%s%s",
+                i == 0       ? "  Experts     "
+                : i % 4 == 0 ? ",\n              "
+                             : ", ",
+                caucus_plan_expert_words(plan, i).text);
+    if (d > MOST)
+        fprintf(out, " and %s more", caucus_words_whole(d - MOST).text);
+    fputc('\n', out);
+}
+
 static void print_privacy(FILE *out, const caucus_plan *plan) {
     const caucus_guarantee *g = &plan->guarantee;
     fprintf(out, "  Privacy     choices: %s, unit: %s     messages: %s\n",
@@ -126,6 +145,7 @@ static void print_traffic(FILE *out, const caucus_plan_report *r) {
 
 void caucus_plan_print(FILE *out, const caucus_plan_report *r) {
     print_head(out, r->plan);
+    print_names(out, r->plan);
     print_warnings(out, r->plan);
     print_privacy(out, r->plan);
     caucus_family_words_of(caucus_plan_family(r->plan))->print(out, r->plan);

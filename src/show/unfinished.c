@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,2
+ *     caucus-unfinished,3
  *     run,1,<hash of its settings>,<complete trials>
  *     <regret>,<switches>,...,<curve point 64>        one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,2"
+#define HEAD "caucus-unfinished,3"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -89,6 +89,7 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
             ",%" PRIu64,
             t->regret, t->regret_segments, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up,
             t->bytes_down, t->clipped, t->nan, t->digest);
+    fprintf(out, ",%u,%u", t->last, t->best);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
@@ -159,11 +160,19 @@ static bool take_whole(const char **at, uint64_t *ret) {
     return good;
 }
 
+static bool take_expert(const char **at, uint32_t *ret) {
+    uint64_t wide = 0;
+    const bool good = take_whole(at, &wide) && wide <= UINT32_MAX;
+    *ret = (uint32_t)wide;
+    return good;
+}
+
 static bool read_trial(const char *at, caucus_trial_result *t) {
     bool good = take_real(&at, &t->regret) && take_real(&at, &t->regret_segments) && take_whole(&at, &t->switches) &&
                 take_whole(&at, &t->selections) && take_whole(&at, &t->scalars_up) &&
                 take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) && take_whole(&at, &t->bytes_down) &&
-                take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest);
+                take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest) &&
+                take_expert(&at, &t->last) && take_expert(&at, &t->best);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
     return good && *at == '\0';

@@ -225,7 +225,15 @@ static double regret_over(const trial *t, int64_t cost, int64_t best) {
     return (double)(cost - best) * unit / (double)t->plan->settings.clients;
 }
 
-/* Out:     *ret_segments, unless NULL: against the best expert of each segment.
+/* The first of the best. */
+static uint32_t best_expert(const int64_t *totals, uint32_t d) {
+    uint32_t best = 0;
+    for (uint32_t y = 1; y < d; y++)
+        best = totals[y] < totals[best] ? y : best;
+    return best;
+}
+
+/* Out:     *ret_segments, unless NULL: against the best expert of each segment; the result's `best` with it.
  * Returns: as costs_so_far(). */
 static caucus_status regret_so_far(trial *t, double *ret, double *ret_segments) {
     int64_t cost = 0;
@@ -234,12 +242,15 @@ static caucus_status regret_so_far(trial *t, double *ret, double *ret_segments) 
         *ret = caucus_convex_regret(t->convex);
         if (ret_segments)
             *ret_segments = *ret;
+        t->result->best = UINT32_MAX;
         return CAUCUS_OK;
     }
     caucus_status status = costs_so_far(t, &cost, &totals);
     *ret = regret_over(t, cost, caucus_vector_min_i64(totals, t->d));
-    if (ret_segments)
+    if (ret_segments) {
         *ret_segments = regret_over(t, cost, t->best_of_segments);
+        t->result->best = best_expert(totals, t->d);
+    }
     return status;
 }
 
@@ -369,6 +380,7 @@ static caucus_status play(trial *t) {
         if (status != CAUCUS_OK)
             return status;
     }
+    t->result->last = expert;
     return regret_so_far(t, &t->result->regret, &t->result->regret_segments);
 }
 

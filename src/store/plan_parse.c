@@ -234,6 +234,24 @@ static void read_value(caucus_walker *walker, const char *key, const caucus_valu
         expect(r, YAML_SEQUENCE_END_EVENT, "the end of the list");
 }
 
+/* A single-quoted scalar of any length that a file can have. */
+static void read_text(caucus_walker *walker, const char *key, const char **at) {
+    reader *r = (reader *)walker;
+    yaml_event_t event;
+    read_key(r, key);
+    if (!next(r, &event))
+        return;
+    const size_t line = event.start_mark.line + 1;
+    if (event.type != YAML_SCALAR_EVENT || event.data.scalar.style != YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+        event.data.scalar.anchor != NULL || event.data.scalar.tag != NULL)
+        refuse(r, CAUCUS_E_FORMAT, line, "%s: expected labels in single quotes", key);
+    else if (strlen((const char *)event.data.scalar.value) != event.data.scalar.length)
+        refuse(r, CAUCUS_E_FORMAT, line, "%s: a zero byte", key);
+    else if ((*at = strdup((const char *)event.data.scalar.value)) == NULL)
+        refuse(r, CAUCUS_E_MEMORY, 0, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    yaml_event_delete(&event);
+}
+
 static void read_version(reader *r) {
     uint64_t version = 0;
     r->mode = TAKE;
@@ -271,6 +289,8 @@ static void read_plan(reader *r, caucus_plan **ret) {
     read_version(r);
     caucus_walk_settings(&r->walker, &settings);
     caucus_plan *plan = make(r, &settings);
+    free((char *)settings.names); /* read here; the plan has its own */
+    free((char *)settings.federation);
     if (plan == NULL)
         return;
     *ret = plan;
@@ -333,10 +353,14 @@ static void check_canonical(reader *r, const char *bytes, size_t size, caucus_pl
 
 caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret,
                                      caucus_error *ret_error) {
-    reader r = {
-        .walker = {.open = read_open, .close = read_close, .list = read_list, .value = read_value, .has = read_has},
-        .name = name,
-        .error = ret_error};
+    reader r = {.walker = {.open = read_open,
+                           .close = read_close,
+                           .list = read_list,
+                           .value = read_value,
+                           .text = read_text,
+                           .has = read_has},
+                .name = name,
+                .error = ret_error};
     caucus_plan *plan = NULL;
     if (size > CAUCUS_PLAN_FILE_BYTES) {
         refuse(&r, CAUCUS_E_FORMAT, 0, "%zu bytes — a plan file has at most %zu", size, CAUCUS_PLAN_FILE_BYTES);

@@ -74,7 +74,8 @@ runs = json.load(open('run.json'))['runs']
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
 keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
         'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
-        'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'switches',
+        'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'last', 'best',
+        'switches',
         'scalars_up', 'scalars_down', 'bytes_up',
         'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']

@@ -45,6 +45,8 @@ same "stoch, mixtures" --clients 3 --rounds 70 --algorithm stoch --calibration p
     --experts 8 --epsilon 10
 same "hedge" --clients 3 --rounds 40 --interval 2 --algorithm hedge --adversary bernoulli
 same "shifting" --clients 3 --rounds 50 --algorithm stoch --adversary shifting --segments 4 --means 0.1,0.5 --spread 0.1
+same "names" --names small,distilled,large --clients 2 --rounds 30 --algorithm stoch --adversary bernoulli
+grep -q '"expert_name": "\(small\|distilled\|large\)"' "$work/up.json" || bad "names: $(cat "$work/up.json")"
 same "drifting" --clients 2 --rounds 50 --algorithm stoch --adversary drifting --drift 0.05 --means 0,1
 
 # Plans that spend nothing: one round, one block.

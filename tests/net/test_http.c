@@ -264,6 +264,7 @@ static const char *const allowed[] = {"version",
                                       "state",
                                       "seeded",
                                       "expert",
+                                      "expert_name",
                                       "since_block",
                                       "since_serial",
                                       "serial",
@@ -357,8 +358,8 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         "\"scalars_paper\": 51200,",
         "\"state\": \"running\"",
         "\"overdue\": false",
-        ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41}, {\"serial\": 3, \"block\": "
-         "4, \"expert\": 7}, {\"serial\": 6, \"block\": 7, \"expert\": 93}]")};
+        ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41, \"name\": null}, {\"serial\": 3, \"block\": "
+         "4, \"expert\": 7, \"name\": null}, {\"serial\": 6, \"block\": 7, \"expert\": 93, \"name\": null}]")};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(json, parts[i]))
             fail_msg("%s is not in %s", parts[i], json);
@@ -728,8 +729,39 @@ static void a_hanging_disk_is_not_ready_and_alive(void **state) {
     server.busy = false;
 }
 
+/* Names stand beside numbers, and nothing in them is markup. */
+static void experts_with_names(void **state) {
+    (void)state;
+    fill_server();
+    caucus_settings settings = *caucus_plan_settings(plan);
+    char names[2048] = "x0";
+    for (unsigned n = 1; n < settings.experts; n++)
+        (void)snprintf(names + strlen(names), sizeof names - strlen(names), n == 93 ? ",<b>&%u\\" : ",x%u", n);
+    settings.names = names;
+    caucus_plan *whole = plan, *named = NULL;
+    assert_int_equal(caucus_plan_new(&settings, &named, NULL), CAUCUS_OK);
+    plan = named;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, "run");
+    char *page = ask(http, "GET", "/", NULL), *json = ask(http, "GET", "/api/v1/status", NULL),
+         *metrics = ask(http, "GET", "/metrics", NULL);
+    assert_non_null(strstr(page, "&lt;b&gt;&amp;93\\ (93)"));
+    assert_non_null(strstr(page, "<g><title>expert x41 (41) from"));
+    assert_null(strstr(page, "<b>&93"));
+    assert_non_null(strstr(json, "\"expert\": 93,\n  \"since_block\""));
+    assert_non_null(strstr(json, "\"expert_name\": \"<b>&93\\\\\""));
+    assert_non_null(strstr(json, "\"expert\": 41, \"name\": \"x41\"}"));
+    assert_non_null(strstr(metrics, "\ncaucus_expert_info{name=\"<b>&93\\\\\",number=\"93\"} 1\n"));
+    free(page);
+    free(json);
+    free(metrics);
+    caucus_http_close(http);
+    plan = whole;
+    caucus_plan_free(named);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(experts_with_names),
         cmocka_unit_test(paths_and_methods),
         cmocka_unit_test(other_hosts_are_not_answered),
         cmocka_unit_test(beyond_loopback_a_token),

@@ -83,6 +83,8 @@ static void json(void **state) {
         "      \"regret\": {\"mean\": 0.5, \"std\": 0.25, \"min\": 0.25, \"max\": 0.75, "
         "\"values\": [0.25, 0.5, 0.75], \"segments\": {\"mean\": 1, \"std\": 0.5, \"min\": 0.5, \"max\": 1.5, "
         "\"values\": [0.5, 1, 1.5]}},\n"
+        "      \"last\": {\"experts\": [0, 0, 0], \"names\": null},\n"
+        "      \"best\": {\"experts\": [0, 0, 0], \"names\": null},\n"
         "      \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
         "      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      \"bytes_down\": 40,\n"
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
@@ -233,10 +235,10 @@ static void csv(void **state) {
     char *text = text_of(caucus_output_trials, &m, 2);
     assert_non_null(strstr(
         text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5\n"));
+              "realizable,1,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,\n"));
     assert_non_null(strstr(
         text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5\n"));
+              "realizable,1,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -282,12 +284,39 @@ static void table(void **state) {
     free(text);
 }
 
+/* Numbers with their names beside, and a sentence for people. */
+static void names_beside_numbers(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    char *label[] = {"small", "distilled", "large"};
+    m.plan[0].settings.experts = 3;
+    m.plan[0].label = label;
+    for (uint32_t k = 0; k < 3; k++) {
+        m.trial[0][k].last = k < 2 ? 1 : 2;
+        m.trial[0][k].best = 1;
+    }
+    char *text = text_of(caucus_output_json, &m, 1);
+    assert_non_null(
+        strstr(text, "\"last\": {\"experts\": [1, 1, 2], \"names\": [\"distilled\", \"distilled\", \"large\"]}"));
+    free(text);
+    text = text_of(caucus_output_trials, &m, 1);
+    assert_non_null(strstr(text, ",2,large,1,distilled\n"));
+    free(text);
+    text = text_of(caucus_output_table, &m, 1);
+    assert_non_null(strstr(text, "  svt: expert distilled (1) in force at the end of 2 of 3 trials; best in hindsight: "
+                                 "distilled (1) in 3.\n"));
+    free(text);
+}
+
 static void unfinished_comes_back_to_the_bit(void **state) {
     (void)state;
     made m;
     make(&m);
     m.trial[0][2].regret = 1.0 / 3;
     m.trial[0][2].regret_segments = 2.0 / 3;
+    m.trial[0][2].last = 7;
+    m.trial[0][2].best = UINT32_MAX;
     m.trial[0][2].curve[5] = -0x1.23456789abcdep-40;
     m.result[0].done = 3;
     char directory[] = "/tmp/caucus-output-XXXXXX", path[64];
@@ -341,6 +370,7 @@ int main(void) {
         cmocka_unit_test(csv),
         cmocka_unit_test(table),
         cmocka_unit_test(unfinished_comes_back_to_the_bit),
+        cmocka_unit_test(names_beside_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,10 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
     }
     p.result.regret = plain_regret(&p);
     p.result.regret_segments = plain_regret_over(&p, p.best);
+    p.result.last = expert;
+    for (uint32_t y = 0; y < p.d; y++)
+        if (p.totals[y] < p.totals[p.result.best])
+            p.result.best = y;
     p.result.selections = caucus_coordinator_selections(p.coordinator);
     p.result.clipped = p.clips.low + p.clips.high + p.clips.nan;
     p.result.nan = p.clips.nan;

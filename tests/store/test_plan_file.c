@@ -71,7 +71,7 @@ static void expect_hash(const caucus_plan *plan, const char *text, size_t size) 
 }
 
 /* One of each kind of plan. */
-enum { KINDS = 19 };
+enum { KINDS = 20 };
 static caucus_settings kind(int i) {
     caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
     static const caucus_message messages[] = {CAUCUS_MESSAGE_VOTE, CAUCUS_MESSAGE_SHORTLIST, CAUCUS_MESSAGE_KNORM,
@@ -114,16 +114,22 @@ static caucus_settings kind(int i) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
         s.past_phases = true;
     }
-    if (i >= 17) {
+    if (i == 17 || i == 18) {
         s = settings_of(i == 17 ? CAUCUS_ALGORITHM_SVT : CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR);
         s.renew = 20;
         return s;
     }
-    if (i >= 15) {
+    if (i == 15 || i == 16) {
         s = settings_of(CAUCUS_ALGORITHM_STOCH, i == 15 ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY);
         s.longest_phase = i == 15 ? CAUCUS_PHASE_AUTO : 7;
         s.first_phase = i == 15 ? 3 : 1;
         s.changes = i == 15 ? 1 : 0.3;
+    }
+    if (i == 19) {
+        s.experts = 4;
+        s.names = "small,gr\xc3\xb6\xc3\x9f"
+                  "er,x: #y [z] \\ & *,true";
+        s.federation = "- phones: {a}";
     }
     return s;
 }
@@ -493,9 +499,43 @@ static void test_files(void **state) {
     caucus_plan_free(another);
 }
 
+/* Names are part of the text and of the hash; a file with other names, or names that are none, is refused. */
+static void test_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *says;
+    } bad[] = {{"  names: 'a,b'", "2 labels for 4 experts"},
+               {"  names: 'a,b,c,a'", "names both expert 0 and expert 3"},
+               {"  names: a,b,c,d", "expected labels in single quotes"},
+               {"  names: \"a,b,c,d\"", "expected labels in single quotes"},
+               {"  names: 'a,,c,d'", "0 bytes"},
+               {"  names: 'a,b,c,it''s'", "holds a quote"},
+               {"  names: ['a', 'b', 'c', 'd']", "expected labels in single quotes"},
+               {"  names:  'a,b,c,d'", "canonical"}};
+    caucus_settings s = kind(19), plain = s;
+    plain.names = plain.federation = NULL;
+    caucus_plan *plan = plan_of(&s), *other = plan_of(&plain);
+    assert_memory_not_equal(caucus_plan_hash(plan), caucus_plan_hash(other), CAUCUS_PLAN_HASH_BYTES);
+    size_t size = 0;
+    char *text = text_of(plan, &size);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *altered = edited(text, line_of(text, "  names:"), bad[i].line);
+        caucus_plan *back = NULL;
+        caucus_error error = {0};
+        assert_int_not_equal(caucus_plan_file_parse("p", altered, strlen(altered), &back, &error), CAUCUS_OK);
+        if (strstr(error.text, bad[i].says) == NULL)
+            fail_msg("'%s' not in '%s'", bad[i].says, error.text);
+        free(altered);
+    }
+    free(text);
+    caucus_plan_free(plan);
+    caucus_plan_free(other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_comes_back),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_every_line_counts),
         cmocka_unit_test(test_altered),
         cmocka_unit_test(test_other_rounding),

@@ -85,7 +85,7 @@ static const caucus_option options[] = {
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
     {"stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped"},
-    {"name", "NAME", "live", "of the run, for the page and the ledger"},
+    {"name", "NAME", "the plan's, else live", "of the run, for the page and the ledger"},
     {"format", "NAME", "text", "of what is printed: text or json"},
     {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
     {"log-level", "NAME", "notice", "error, notice (who comes and goes, changes of expert), or detail (every step)"},
@@ -383,7 +383,7 @@ static void summarise(void *user) {
     const serving *s = user;
     caucus_server_status now;
     caucus_server_get_status(s->server, &now);
-    caucus_serve_summary(s->json, &now, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
+    caucus_serve_summary(s->json, &now, s->plan, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
 }
 
 static int open_all(serving *s) {
@@ -401,7 +401,7 @@ static int open_all(serving *s) {
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
     set->excused = s->value[OPTION_EXCUSED];
-    set->name = s->value[OPTION_NAME];
+    set->name = s->value[OPTION_NAME] ? s->value[OPTION_NAME] : caucus_plan_federation(s->plan);
     status =
         caucus_log_open(s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json, &s->log, &error);
     if (status != CAUCUS_OK)
@@ -417,7 +417,7 @@ static int open_all(serving *s) {
     s->staying.user = s;
     caucus_http_settings http = {.listen = s->value[OPTION_HTTP],
                                  .token = s->token[0] ? s->token : NULL,
-                                 .name = s->value[OPTION_NAME],
+                                 .name = set->name,
                                  .plan = s->plan,
                                  .plan_hash = set->plan_hash,
                                  .log_dropped = caucus_log_dropped(s->log)};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve_print.c: see serve_print.h. */
 #include "cli/serve/serve_print.h"
+#include "plan/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,11 +37,12 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
     fflush(stdout);
 }
 
-static void print_summary_json(const caucus_server_status *now, const char *name) {
+static void print_summary_json(const caucus_server_status *now, const caucus_plan *plan, const char *name) {
     caucus_json j;
     caucus_json_begin(&j, stdout, true);
     caucus_json_truth(&j, "finished", now->finished);
     caucus_json_whole(&j, "expert", now->now.expert);
+    caucus_json_text(&j, "expert_name", caucus_plan_expert_name(plan, now->now.expert));
     caucus_json_whole(&j, "selections", now->selections);
     caucus_json_whole(&j, "selections_allowed", now->selections_allowed);
     caucus_json_whole(&j, "checks", now->checks);
@@ -65,14 +67,15 @@ static void print_summary_json(const caucus_server_status *now, const char *name
     caucus_json_end(&j);
 }
 
-void caucus_serve_summary(bool json, const caucus_server_status *now, const char *name, const char *state_dir) {
+void caucus_serve_summary(bool json, const caucus_server_status *now, const caucus_plan *plan, const char *name,
+                          const char *state_dir) {
     if (json) {
-        print_summary_json(now, name);
+        print_summary_json(now, plan, name);
         return;
     }
-    printf("%s: expert %u in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
-           now->finished ? "done" : "stopped", now->now.expert, now->selections, now->selections_allowed,
-           now->steps_decided);
+    printf("%s: expert %s in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
+           now->finished ? "done" : "stopped", caucus_plan_expert_words(plan, now->now.expert).text, now->selections,
+           now->selections_allowed, now->steps_decided);
     char words[CAUCUS_BUDGET_WORDS_BYTES];
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");

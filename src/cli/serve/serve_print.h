@@ -11,7 +11,8 @@ void caucus_serve_listening(bool json, const char *listen, uint16_t port, const 
                             bool seeded);
 
 /** How it ended. */
-void caucus_serve_summary(bool json, const caucus_server_status *now, const char *name, const char *state_dir);
+void caucus_serve_summary(bool json, const caucus_server_status *now, const caucus_plan *plan, const char *name,
+                          const char *state_dir);
 /** Somebody has loaded the page; JSON only. */
 void caucus_serve_page_shown(void);
 

@@ -41,6 +41,10 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     caucus_json_real(&j, "regret", c->regret_live);
     caucus_json_real(&j, "regret_simulated", c->simulation.regret);
     caucus_json_whole(&j, "switches", c->simulation.switches);
+    caucus_json_whole(&j, "expert", c->simulation.last);
+    caucus_json_text(&j, "expert_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.last));
+    caucus_json_whole(&j, "best", c->simulation.best);
+    caucus_json_text(&j, "best_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.best));
     caucus_json_whole(&j, "scalars_up", scalars);
     caucus_json_whole(&j, "scalars_up_simulated", c->simulation.scalars_up);
     caucus_json_whole(&j, "bytes_in", in);
@@ -68,16 +72,20 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     if (caucus_bound_holds(plan, &u->prepared.run[0].adversary))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
     printf(", %" PRIu64 " switches\n", c->simulation.switches);
+    printf("  Expert      %s in force at the end; best in hindsight: %s\n",
+           caucus_plan_expert_words(plan, c->simulation.last).text,
+           caucus_plan_expert_words(plan, c->simulation.best).text);
     printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",
            (double)scalars / s->clients, (double)paper / s->clients, in, out);
     if (c->equal)
         printf("  Simulation  equal, expert for expert: %llu choices\n", (unsigned long long)s->clients * s->rounds);
     else if (c->live == UINT32_MAX)
-        printf("  Simulation  NOT equal: client %u has played nothing in round %" PRIu64 ", the simulation expert %u\n",
-               c->client, c->round, c->simulated);
+        printf("  Simulation  NOT equal: client %u has played nothing in round %" PRIu64 ", the simulation expert %s\n",
+               c->client, c->round, caucus_plan_expert_words(plan, c->simulated).text);
     else
-        printf("  Simulation  NOT equal: client %u, round %" PRIu64 ": expert %u live, %u simulated\n", c->client,
-               c->round, c->live, c->simulated);
+        printf("  Simulation  NOT equal: client %u, round %" PRIu64 ": expert %s live, %s simulated\n", c->client,
+               c->round, caucus_plan_expert_words(plan, c->live).text,
+               caucus_plan_expert_words(plan, c->simulated).text);
 }
 
 void caucus_up_print(const caucus_up *u, const caucus_compared *compared) {
