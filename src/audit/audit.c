@@ -93,7 +93,8 @@ static caucus_status add_over_ranks(half *h, caucus_status failed, uint64_t *don
         h->hits[w] = (uint64_t)number[2 + w];
         if (h->count[w] != NULL && ranks->sum((int64_t *)h->count[w], h->audit->cells) != CAUCUS_OK)
             return CAUCUS_E_STOPPED;
-        if (h->value[w] != NULL && ranks->sum((int64_t *)h->value[w], h->runs) != CAUCUS_OK)
+        void *bits = h->value[w]; /* each value is of one rank and all zeros elsewhere: adding bit patterns moves it */
+        if (bits != NULL && ranks->sum(bits, h->runs) != CAUCUS_OK)
             return CAUCUS_E_STOPPED;
     }
     return CAUCUS_OK;
