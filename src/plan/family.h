@@ -10,7 +10,7 @@
 #ifndef CAUCUS_PLAN_FAMILY_H
 #define CAUCUS_PLAN_FAMILY_H
 
-#include "plan/plan_walk.h"
+#include "plan/text/plan_walk.h"
 
 /* X(NAME, name): the tables are caucus_plan_NAME (plan/family_NAME.c), caucus_machine_NAME and caucus_words_NAME. */
 #define CAUCUS_FAMILY_LIST(X)                                                                                          \

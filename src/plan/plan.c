@@ -2,7 +2,7 @@
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
 #include "plan/calibrate.h"
 #include "plan/family.h"
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

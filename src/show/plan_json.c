@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_json.c: a plan as one JSON object. The same walk as the plan file, so nothing is missing. See plan_print.h. */
-#include "plan/plan_walk.h"
+#include "plan/text/plan_walk.h"
 #include "show/bound_fit.h"
 #include "show/family_words.h"
 #include "show/plan_print.h"

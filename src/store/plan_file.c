@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_file.c: plan files on disk. See <caucus/plan_file.h>; the bytes are made in plan/plan_text.c and read in
+/* plan_file.c: plan files on disk. See <caucus/plan_file.h>; the bytes are made in plan/text/plan_text.c and read in
  * plan_parse.c. */
 #include <caucus/plan_file.h>
 
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 
 #include "store/atomic_file.h"
 

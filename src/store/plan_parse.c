@@ -8,8 +8,8 @@
  * has the plan has its name. */
 #include <caucus/plan_file.h>
 
-#include "plan/plan_text.h"
-#include "plan/plan_walk.h"
+#include "plan/text/plan_text.h"
+#include "plan/text/plan_walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include <caucus/plan.h>
 
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 #include "testing_settings.h"
 #include <caucus/plan_file.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_text.c: a plan as the bytes of its file (<caucus/plan_file.h>). */
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 #include "num/text.h"
-#include "plan/plan_walk.h"
+#include "plan/text/plan_walk.h"
 
 #include <sodium.h>
 

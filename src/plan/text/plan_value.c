@@ -4,7 +4,7 @@
  * Every value has exactly one text: integers without sign or leading zeros, fractions in lowest terms, reals in the
  * fewest digits, from 15 on, that read back as the same double. So a plan has one form, and equal plans have equal
  * hashes. */
-#include "plan/plan_walk.h"
+#include "plan/text/plan_walk.h"
 
 #include "num/real_text.h"
 
