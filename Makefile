@@ -33,7 +33,7 @@ demo: ## the paper's experiments, as a report: out/report/index.html
 	$(MAKE) all
 	build/caucus reproduce --out out/report
 
-audit: all ## measure whether every privacy claim holds (minutes): out/audit/audit.html
+audit: all ## try to refute every privacy claim (minutes): out/audit/audit.html
 	build/caucus audit --out out/audit
 
 fleet: all ## what the algorithms for fleets must show (experiments/fleet.yaml), 24 trials, two seeds: minutes

@@ -160,7 +160,7 @@ static caucus_status train(half *h, caucus_audit_event *ret) {
 
 void caucus_audit_judge(caucus_audit_result *r) {
     r->lower_bound = caucus_epsilon_low(r->hits, r->hits_other, r->trials / 2, r->delta, r->confidence);
-    r->pass = r->holds ? r->lower_bound <= r->claimed : r->lower_bound > r->claimed;
+    r->refuted = r->lower_bound > r->claimed;
 }
 
 caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_options *options, caucus_audit_result *ret,
@@ -169,15 +169,17 @@ caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_opt
     void *self = NULL;
     caucus_audit_event event = {0};
     *ret = (caucus_audit_result){.name = audit->name,
+                                 .twin_of = audit->twin_of,
+                                 .wrong = audit->wrong,
                                  .target = audit->target,
                                  .claimed = audit->claimed,
                                  .delta = audit->delta,
-                                 .holds = audit->holds,
+                                 .expected = audit->fault.kind != CAUCUS_AUDIT_NO_FAULT,
                                  .trials = trials / 2 * 2,
                                  .confidence = options->confidence,
                                  .seeded = true,
                                  .seed = options->seed};
-    caucus_status status = audit->family->open(audit->setting, &self, ret_error);
+    caucus_status status = audit->family->open(audit, &self, ret_error);
     if (status != CAUCUS_OK)
         return status;
     half training = {.audit = audit, .options = options, .self = self, .runs = trials / 2};

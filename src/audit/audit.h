@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.h: does a privacy claim hold? Measured from outside, by running the thing very often on two neighbouring
- * inputs. layer: sim
+/* audit.h: can a privacy claim be refuted? Measured from outside, by running the thing very often on two neighbouring
+ * inputs.
+ * layer: audit
  *
  * Take neighbouring data sets (worlds 0 and 1) and a statistic of what is released. (epsilon, delta)-privacy says
  * P(A) <= e^epsilon P'(A) + delta for every event A. On the first half of the runs the audit searches the event
@@ -13,6 +14,7 @@
 #ifndef CAUCUS_AUDIT_AUDIT_H
 #define CAUCUS_AUDIT_AUDIT_H
 
+#include <caucus/plan.h>
 #include <caucus/rng.h>
 #include <stdio.h>
 
@@ -22,10 +24,30 @@
 #define CAUCUS_AUDIT_CHUNK 1024
 #define CAUCUS_AUDIT_CONFIDENCE (1 - 1e-6)
 
-/* How runs are made. `setting` is the audit's own. */
+/* What is broken on purpose in a broken twin. */
+typedef enum caucus_audit_fault_kind {
+    CAUCUS_AUDIT_NO_FAULT = 0,
+    CAUCUS_AUDIT_NOISE,       /* every rate times num/den, every standard deviation divided by it */
+    CAUCUS_AUDIT_RANGE_5,     /* losses in [0, 5] on a grid of the same step: nobody rescaled them */
+    CAUCUS_AUDIT_KEEP_Q,      /* q goes on where an epoch ends */
+    CAUCUS_AUDIT_KEEP_THETA,  /* the noisy threshold goes on */
+    CAUCUS_AUDIT_KEEP_EPOCH,  /* both of them: a coordinator that keeps its epoch */
+    CAUCUS_AUDIT_QUIET_LATER, /* a coordinator without noise on checks after the first epoch */
+    CAUCUS_AUDIT_DRAW_AGAIN,  /* whoever is restored draws again what was drawn before */
+    CAUCUS_AUDIT_OTHER        /* the setting itself is the broken one: the paper's constants, for example */
+} caucus_audit_fault_kind;
+
+typedef struct caucus_audit_fault {
+    caucus_audit_fault_kind kind;
+    uint32_t num, den; /* NOISE */
+} caucus_audit_fault;
+
+struct caucus_audit;
+
+/* How runs are made. */
 typedef struct caucus_audit_family {
-    /** Make ready. Returns: CAUCUS_OK, or why not. */
-    caucus_status (*open)(const void *setting, void **ret_self, caucus_error *ret_error);
+    /** Make ready, from the audit's setting and its fault. Returns: CAUCUS_OK, or why not. */
+    caucus_status (*open)(const struct caucus_audit *audit, void **ret_self, caucus_error *ret_error);
     /** The statistics of `count` runs, numbers first.. , in `world` (0 or 1). Called from several threads.
      *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY (what is in ret has no meaning then). */
     caucus_status (*draw)(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
@@ -34,20 +56,22 @@ typedef struct caucus_audit_family {
 } caucus_audit_family;
 
 typedef struct caucus_audit {
-    const char *name;   /* one word */
-    const char *target; /* what is audited, for people */
-    double claimed;     /* epsilon */
+    const char *name;         /* one word */
+    const char *twin_of;      /* the name of the audit that this is a broken twin of; NULL: of none */
+    const char *wrong;        /* what is wrong with it, for people; NULL: nothing that we know of */
+    caucus_audit_fault fault; /* NO_FAULT: it must not be refuted; any other: it must */
+    const char *target;       /* what is audited, for people */
+    double claimed;           /* epsilon */
     double delta;
     uint64_t quick; /* runs per world in the quick audit; 0: not part of it */
     uint64_t full;  /* and in the full one */
     uint32_t cells; /* the statistic is one of 0 .. cells-1; 0: any number */
-    bool holds;     /* what is expected: true, or the claim is false (the paper's, or a broken twin's) */
     const caucus_audit_family *family;
     const void *setting;
 } caucus_audit;
 
-/** All audits of this product, in the order of the report. */
-const caucus_audit *caucus_audit_table(size_t *ret_count);
+/** All audits of this product, in the order of the report: number i from 0; NULL after the last. */
+const caucus_audit *caucus_audit_at(size_t i);
 
 typedef struct caucus_audit_options {
     uint64_t seed;
@@ -62,16 +86,16 @@ typedef struct caucus_audit_options {
 } caucus_audit_options;
 
 typedef struct caucus_audit_result {
-    const char *name, *target; /* borrowed from the audit */
+    const char *name, *twin_of, *wrong, *target; /* borrowed from the audit */
     double claimed, delta;
-    bool holds;
+    bool expected;      /* to be refuted */
+    bool refuted;       /* it was: the lower bound is above the claim */
     double lower_bound; /* on epsilon */
     uint64_t trials;    /* runs per world: half to find the event, half to count it */
     double confidence;
     bool seeded; /* false for an outside program */
     uint64_t seed;
     uint64_t hits, hits_other; /* the event, in trials/2 runs of the world where it is likelier and of the other */
-    bool pass;                 /* the lower bound is on the expected side of the claim */
 } caucus_audit_result;
 
 /** Run one audit.
@@ -81,6 +105,10 @@ caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_opt
 
 /** Lower bound and verdict from counts. */
 void caucus_audit_judge(caucus_audit_result *result);
+/** As expected? */
+static inline bool caucus_audit_pass(const caucus_audit_result *result) {
+    return result->refuted == result->expected;
+}
 
 /* An event on a statistic (audit_event.c). */
 typedef struct caucus_audit_event {
@@ -107,7 +135,7 @@ typedef struct caucus_audit_command {
     uint64_t trials; /* outputs per data set */
     double timeout;  /* seconds without an output after which a program is given up */
     double confidence;
-    bool fails; /* expected: the claim is false */
+    bool refuted; /* what is expected */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     const volatile int *stop;
@@ -119,13 +147,44 @@ typedef struct caucus_audit_command {
 caucus_status caucus_audit_command_run(const caucus_audit_command *command, caucus_audit_result *ret,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/* Results for people and programs (audit_output.c, audit_page.c). */
-void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size_t count);
-void caucus_audit_json(FILE *out, const caucus_audit_result *result, size_t count);
-void caucus_audit_csv(FILE *out, const caucus_audit_result *result, size_t count);
-void caucus_audit_page(FILE *out, const caucus_audit_result *result, size_t count);
-/** audit.html, audit.json and audit.csv, each whole or not at all. Returns: CAUCUS_OK, CAUCUS_E_IO. */
-caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count,
+/* Audit of a plan (audit_plan.c): its own integers, on neighbouring data that are searched for.
+ *
+ * A plan of which runs are cheap is run as it is; another one on a reduced plan with the same rates. Of a list of
+ * neighbouring data sets the one is taken on which a short audit finds most; the audit proper then runs on fresh keys.
+ * Two broken twins of the same plan (noise / 1.25, noise / 2) say what the audit would have noticed. */
+#define CAUCUS_AUDIT_PLAN_RESULTS 3
+typedef struct caucus_audit_plan_result {
+    caucus_audit_result result[CAUCUS_AUDIT_PLAN_RESULTS]; /* the plan, and its twins, of which nothing is expected */
+    size_t count;
+    char hash[2 * CAUCUS_PLAN_HASH_BYTES + 1]; /* the plan's name */
+    uint32_t pairs;                            /* neighbouring data sets that were tried */
+    char pair[160];                            /* the one that was taken, for people */
+    char reduced[200];                         /* what was made smaller; "": the plan was run as it is */
+    char target[96];                           /* what the results' `target` points to */
+} caucus_audit_plan_result;
+/** Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (it claims nothing that could be refuted: no privacy, or nothing is ever
+ *  decided), CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. *ret is borrowed by its own results: do not copy it. */
+caucus_status caucus_audit_plan_run(const caucus_plan *plan, const caucus_audit_options *options,
+                                    caucus_audit_plan_result *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/* Results for people and programs (audit_output.c, audit_page.c, audit_twins.c). */
+typedef struct caucus_audit_report {
+    const caucus_audit_result *result;
+    size_t count;
+    const caucus_audit_plan_result *plan; /* NULL: not of a plan */
+} caucus_audit_report;
+void caucus_audit_print(FILE *out, const caucus_audit_report *report);
+void caucus_audit_json(FILE *out, const caucus_audit_report *report);
+void caucus_audit_csv(FILE *out, const caucus_audit_report *report);
+/** The verdict in words: "not refuted: at least 0.97 of the 1 claimed", "refuted: at least 1.6 of the 1 claimed". */
+#define CAUCUS_AUDIT_WORDS_BYTES 96
+void caucus_audit_words(const caucus_audit_result *result, char ret[CAUCUS_AUDIT_WORDS_BYTES]);
+/** The table of broken twins, in Markdown (audit_twins.c): a row per audit, a column per fault; the bounds found, and
+ *  "no power" where no twin is listed or one was not refuted. */
+void caucus_audit_twins(FILE *out, const caucus_audit_report *report);
+void caucus_audit_page(FILE *out, const caucus_audit_report *report);
+/** audit.html, audit.json, audit.csv and twins.md, each whole or not at all. Returns: CAUCUS_OK, CAUCUS_E_IO. */
+caucus_status caucus_audit_write(const char *directory, const caucus_audit_report *report,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -313,7 +313,7 @@ caucus_status caucus_audit_command_run(const caucus_audit_command *c, caucus_aud
                                  .target = c->command,
                                  .claimed = c->claimed,
                                  .delta = c->delta,
-                                 .holds = !c->fails,
+                                 .expected = c->refuted,
                                  .trials = c->trials / 2 * 2,
                                  .confidence = c->confidence};
     process *p = calloc(1, sizeof *p);

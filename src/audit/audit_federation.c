@@ -1,62 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit_federation.c: whole runs of coordinator and clients on neighbouring losses. See audit_parts.h.
  *
- * Plans come from caucus_plan_new and the machines are those of src/algo; a broken twin alters the integers of its own
- * copy of the plan. Where a message's law is known its log-likelihood ratio is the statistic, since by Neyman and
- * Pearson no other event says more; it is computed from the plan's parameters and judges nothing by itself. */
-#include "audit/audit_parts.h"
-#include "dp/laws.h"
-#include "plan/family.h"
-#include "plan/stoch.h"
+ * Plans come from caucus_plan_new or are given, and the machines are those of src/algo and src/link; a broken twin
+ * alters the integers of its own copy of the plan, or breaks a rule of the coordinator (audit_fault.c).
+ *
+ * Restarts. The worst is assumed: whoever crashes has been heard before. A client's report is seen, the client is
+ * restored from its state with another key, and its report is seen again. A verdict is seen, the coordinator is
+ * restored from the state before it with another key, the reports come again, and its verdict is seen again. Machines
+ * that say the same twice say nothing new. */
+#include "audit/audit_stage.h"
 
-#include <caucus/client.h>
-#include <caucus/coordinator.h>
-#include <caucus/select.h>
+#include "algo/coordinator.h"
+#include "algo/schedule.h"
+#include "plan/family.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define CLIENTS_MAX 32
-#define EXPERTS_MAX 128
-
-typedef struct federation {
-    const caucus_audit_federation *setting;
-    caucus_plan *plan;
-    uint32_t m, d;
-    uint64_t rounds;
-    uint64_t replaced,
-        window;       /* first round (from 0) and number of rounds of the block or phase that holds the replaced loss */
-    uint64_t records; /* what can be replaced there: losses, or with unit client-block clients */
-    double *loss[2];  /* [m][rounds][d], by world */
-    int64_t sum[2][EXPERTS_MAX]; /* what client 1 has to say about that phase, before noise */
-    double vote[2][EXPERTS_MAX]; /* ln P of its vote */
-} federation;
-
-/* A client's gradients: whose, in which world. */
-typedef struct slope {
-    const federation *f;
-    uint32_t client;
-    unsigned world;
-} slope;
-
-static bool is_stoch(const federation *f) {
-    return caucus_plan_ops_of(f->plan)->phases;
+bool caucus_audit_phases(const caucus_audit_stage *s) {
+    return caucus_plan_ops_of(s->plan)->phases;
 }
 
-static uint64_t replaced_phase(const federation *f) {
-    return f->setting->phase > 0 ? f->setting->phase : f->plan->stoch.phases;
+uint64_t caucus_audit_phase(const caucus_audit_stage *s) {
+    return s->setting.phase > 0 ? s->setting.phase : s->plan->stoch.phases;
 }
 
-static const caucus_stoch_phase *learner(const federation *f) {
-    return caucus_stoch_phase_of(f->plan, replaced_phase(f));
+const caucus_stoch_phase *caucus_audit_learner(const caucus_audit_stage *s) {
+    return caucus_stoch_phase_of(s->plan, caucus_audit_phase(s));
 }
 
-static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) {
+static void settings_of(const caucus_audit_federation *a, bool coarse, caucus_settings *ret) {
     caucus_settings_init(ret);
     ret->algorithm = a->algorithm;
     ret->trust = a->trust;
     ret->calibration = a->calibration;
+    ret->protocol = a->protocol;
     ret->unit = a->unit;
     ret->select = a->select;
     ret->message = a->message;
@@ -74,307 +53,311 @@ static void settings_of(const caucus_audit_federation *a, caucus_settings *ret) 
     ret->past_phases = a->past_phases;
     ret->longest_phase = a->longest_phase;
     ret->renew = a->renew;
-    ret->grid = a->fault == CAUCUS_AUDIT_RANGE_5 ? 1u << 16 : 0; /* five times it is still a grid */
+    ret->grid = coarse ? 1u << 16 : 0; /* five times it is still a grid */
 }
 
-static caucus_rational doubled(caucus_rational r) {
-    return r.den > 0 ? caucus_rational_make(2 * r.num, r.den) : r; /* 0/0: not used by this plan */
-}
-
-static void halve(caucus_noise *noise) {
-    if (noise->kind == CAUCUS_NOISE_GAUSSIAN) /* a variance */
-        noise->parameter = caucus_rational_make(noise->parameter.num / 4, noise->parameter.den);
-    else
-        noise->parameter = doubled(noise->parameter);
-}
-
-/* Every rate and every noise of the plan, whatever its family: the walk meets all of them. */
-static void halve_value(caucus_walker *walker, const char *key, const caucus_value *value) {
-    (void)walker, (void)key;
-    if (value->kind == CAUCUS_VALUE_RATIONAL)
-        *value->rational = doubled(*value->rational);
-    else if (value->kind == CAUCUS_VALUE_NOISE)
-        halve(value->noise);
-}
-
-static void pass_open(caucus_walker *walker, const char *key) {
-    (void)walker, (void)key;
-}
-
-static void pass_close(caucus_walker *walker) {
-    (void)walker;
-}
-
-static void pass_list(caucus_walker *walker, const char *key, size_t count) {
-    (void)walker, (void)key, (void)count;
-}
-
-static bool pass_has(caucus_walker *walker, const char *key, bool other) {
-    (void)walker, (void)key;
-    return other;
-}
-
-static void halve_noise(caucus_plan *plan) {
-    caucus_walker walker = {
-        .open = pass_open, .close = pass_close, .list = pass_list, .value = halve_value, .has = pass_has};
-    caucus_walk_mechanism(&walker, plan);
-}
-
-static void break_plan(caucus_plan *plan, caucus_audit_fault fault) {
-    if (fault == CAUCUS_AUDIT_HALF_NOISE)
-        halve_noise(plan);
-    if (fault == CAUCUS_AUDIT_RANGE_5) {
-        plan->settings.hi = plan->settings.lo + 5 * (plan->settings.hi - plan->settings.lo);
-        plan->grid *= 5;
-        plan->stoch.gradient_hi *= 5;
-    }
-}
-
-/* A loss of the block or phase that holds the replaced loss: that of record k; record 0 is the replaced one. */
-static void window_loss(const federation *f, unsigned world, uint64_t k, double *loss) {
-    const caucus_audit_federation *a = f->setting;
-    double most = f->plan->settings.hi, others = (double)f->records - 1;
-    for (uint32_t y = 0; y < f->d; y++) {
-        if (a->losses == CAUCUS_AUDIT_ONES) {
-            loss[y] = k == 0 && world == 1 ? most : 0;
-        } else if (a->losses == CAUCUS_AUDIT_GAP) {
-            bool against = k == 0 ? world == 1 : (double)k <= a->gap;
-            loss[y] = (k == 0 || (double)k <= a->gap) && against == (y == 0) ? most : 0;
-        } else { /* EDGE: the replaced loss adds 1 to the first expert's cost, or to the others' */
-            double edge = (double)f->plan->svt.threshold[0] * most / (double)f->plan->grid;
-            double share = fmax(0, y == 0 ? edge - most : edge + a->gap) / others;
-            loss[y] = k == 0 ? ((world == 1) == (y == 0) ? most : 0) : fmin(most, share);
-        }
-    }
-}
-
-/* Later blocks of an EDGE run, where a second switch is possible: whoever is in force gets to the next threshold. */
-static double later_loss(const federation *f, uint64_t round) {
-    const caucus_svt_plan *svt = &f->plan->svt;
-    uint64_t block = round / f->plan->settings.interval;
-    if (f->setting->losses != CAUCUS_AUDIT_EDGE || block >= svt->switches)
-        return 0;
-    return (double)svt->threshold[block] / (double)f->plan->grid / (double)f->records;
-}
-
-static void fill_losses(federation *f, unsigned world) {
-    bool blocks = f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
-    for (uint32_t i = 0; i < f->m; i++) {
-        for (uint64_t t = 0; t < f->rounds; t++) {
-            double *loss = f->loss[world] + ((size_t)i * f->rounds + t) * f->d;
-            if (t >= f->replaced && t < f->replaced + f->window)
-                window_loss(f, world, blocks ? i : i * f->window + (t - f->replaced), loss);
-            else
-                for (uint32_t y = 0; y < f->d; y++)
-                    loss[y] = later_loss(f, t);
-        }
-    }
-}
-
-/* Convex losses by their gradients. ROOT: the two root samples of phase 4 (rounds 4 and 5). RIGHT: round 6 is the right
- * vertex's; its gradient changes sign from expert 0 to expert 1, so that the difference between two mixtures is as
- * large as any. */
-static void gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
-    const slope *s = user;
-    (void)experts; /* every convex audit has two */
-    bool root = s->f->setting->losses == CAUCUS_AUDIT_TREE_ROOT;
-    double sign = s->client == 1 && s->world == 0 && round == (root ? 4 : 6) ? -1 : 1;
-    double size = root ? (round == 4 || round == 5) : round == 6 ? x[0] - x[1] : 0;
-    ret[0] = sign * size;
-    ret[1] = -sign * size;
-}
-
-/* Sums and votes of client 1 in the phase of the replaced loss. */
-static void expect_messages(federation *f) {
-    const caucus_stoch_phase *phase = learner(f);
+static void close_stage(void *self) {
+    caucus_audit_stage *s = self;
     for (unsigned w = 0; w < 2; w++) {
-        long double law[EXPERTS_MAX];
-        for (uint32_t y = 0; y < f->d; y++) {
-            double sum = 0;
-            for (uint32_t t = 0; t < phase->batch; t++)
-                sum += f->loss[w][(size_t)(f->replaced + t) * f->d + y];
-            f->sum[w][y] = llrint(sum / f->plan->settings.hi * (double)f->plan->grid);
-        }
-        if (phase->vote_rate.num == 0)
-            continue;
-        caucus_select_flip_law(f->sum[w], f->d, phase->vote_rate, law);
-        for (uint32_t y = 0; y < f->d; y++)
-            f->vote[w][y] = (double)logl(law[y]);
+        free(s->loss[w]);
+        free(s->sum[w]);
+        free(s->own[w]);
     }
-}
-
-static void close_federation(void *self) {
-    federation *f = self;
-    free(f->loss[0]);
-    free(f->loss[1]);
-    caucus_plan_free(f->plan);
-    free(f);
+    free(s->choice);
+    free(s->vote);
+    caucus_plan_free(s->plan);
+    caucus_plan_free(s->quiet);
+    free(s);
 }
 
 /* A plan may leave out what it need not use; an audit of that would be an audit of nothing. */
-static bool is_what_it_says(const federation *f) {
-    const caucus_audit_federation *a = f->setting;
-    bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && is_stoch(f);
-    return (a->delta <= 0 || f->plan->guarantee.delta > 0) && (!a->past_phases || f->plan->stoch.past > 1) &&
-           (!trees || (int)learner(f)->trees == a->trees) && f->m <= CLIENTS_MAX && f->d <= EXPERTS_MAX &&
-           (a->losses != CAUCUS_AUDIT_EDGE || f->plan->svt.switches > 0) &&
-           (!a->front_load || f->plan->svt.switches > 1);
+static bool is_what_it_says(const caucus_audit_stage *s) {
+    const caucus_audit_federation *a = &s->setting;
+    if (a->plan != NULL)
+        return true;
+    bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && caucus_audit_phases(s);
+    uint32_t switches = a->losses != CAUCUS_AUDIT_EDGE ? 0 : a->around == CAUCUS_AUDIT_AT && !a->front_load ? 1 : 2;
+    return (a->delta <= 0 || s->plan->guarantee.delta > 0) && (!a->past_phases || s->plan->stoch.past > 1) &&
+           (!trees || (int)caucus_audit_learner(s)->trees == a->trees) && s->plan->svt.switches >= switches;
 }
 
-static caucus_status open_federation(const void *setting, void **ret_self, caucus_error *ret_error) {
-    federation *f = calloc(1, sizeof *f);
-    if (f == NULL)
+/* Where the replaced loss is. */
+static void place(caucus_audit_stage *s) {
+    const caucus_settings *settings = &s->plan->settings;
+    s->m = settings->clients;
+    s->d = settings->experts;
+    s->rounds = settings->rounds;
+    s->steps = caucus_plan_blocks(s->plan);
+    if (caucus_audit_phases(s)) {
+        s->window = caucus_audit_learner(s)->samples;
+        s->replaced = caucus_phase_first(s->plan, caucus_audit_phase(s) - 1) - 1;
+    } else {
+        s->window = settings->interval;
+        s->replaced = s->setting.around == CAUCUS_AUDIT_SECOND ? s->window : 0;
+    }
+    s->records = s->m * (settings->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : s->window);
+}
+
+static caucus_status open_plan(caucus_audit_stage *s, caucus_error *ret_error) {
+    if (s->setting.plan != NULL) {
+        s->plan = caucus_audit_clone(s->setting.plan);
+    } else {
+        caucus_settings settings;
+        settings_of(&s->setting, s->fault.kind == CAUCUS_AUDIT_RANGE_5, &settings);
+        caucus_status status = caucus_plan_new(&settings, &s->plan, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    if (s->plan == NULL)
         return CAUCUS_E_MEMORY;
-    caucus_settings s;
-    f->setting = setting;
-    settings_of(f->setting, &s);
-    caucus_status status = caucus_plan_new(&s, &f->plan, ret_error);
-    if (status != CAUCUS_OK) {
-        free(f);
-        return status;
-    }
-    f->m = f->plan->settings.clients;
-    f->d = f->plan->settings.experts;
-    f->rounds = f->plan->settings.rounds;
-    if (!is_what_it_says(f)) {
-        close_federation(f);
+    if (!is_what_it_says(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
-    }
-    break_plan(f->plan, f->setting->fault);
-    f->window = is_stoch(f) ? learner(f)->samples : f->plan->settings.interval;
-    f->replaced = is_stoch(f) ? caucus_stoch_first(&f->plan->settings, replaced_phase(f) - 1) - 1 : 0;
-    f->records = f->m * (f->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->window);
-    for (unsigned w = 0; w < 2; w++) {
-        f->loss[w] = calloc((size_t)f->m * f->rounds * f->d, sizeof *f->loss[w]);
-        if (f->loss[w] == NULL) {
-            close_federation(f);
-            return CAUCUS_E_MEMORY;
-        }
-        if (!f->setting->convex)
-            fill_losses(f, w);
-    }
-    if (f->setting->messages)
-        expect_messages(f);
-    *ret_self = f;
+    caucus_audit_break_plan(s->plan, &s->fault);
+    s->quiet = caucus_audit_clone(s->plan);
+    if (s->quiet == NULL)
+        return CAUCUS_E_MEMORY;
+    s->quiet->svt.check_noise.kind = CAUCUS_NOISE_NONE;
     return CAUCUS_OK;
 }
 
-/* ln of P(value | sums of world 1) / P(value | sums of world 0), for noise added to the listed (NULL: all) sums. */
-static double noise_ratio(const federation *f, const caucus_noise *noise, const int64_t *value, uint32_t count,
-                          const uint32_t *list) {
-    double total = 0, most[2] = {0, 0}, parameter = caucus_rational_double(noise->parameter);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t y = list != NULL ? list[i] : i;
-        double off0 = fabs((double)(value[i] - f->sum[0][y])), off1 = fabs((double)(value[i] - f->sum[1][y]));
-        most[0] = fmax(most[0], off0);
-        most[1] = fmax(most[1], off1);
-        total += noise->kind == CAUCUS_NOISE_GAUSSIAN ? (off0 * off0 - off1 * off1) / (2 * parameter)
-                                                      : parameter * (off0 - off1);
+static caucus_status open_stage(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
+    caucus_audit_stage *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return CAUCUS_E_MEMORY;
+    s->setting = *(const caucus_audit_federation *)audit->setting;
+    s->fault = audit->fault;
+    caucus_status status = open_plan(s, ret_error);
+    if (status == CAUCUS_OK) {
+        place(s);
+        for (unsigned w = 0; status == CAUCUS_OK && w < 2; w++) {
+            s->loss[w] = calloc((size_t)s->m * s->rounds * s->d, sizeof *s->loss[w]);
+            status = s->loss[w] != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
+        }
     }
-    return noise->kind == CAUCUS_NOISE_KNORM ? parameter * (most[0] - most[1]) : total;
+    if (status == CAUCUS_OK) {
+        caucus_audit_worlds(s);
+        if (s->setting.statistic != CAUCUS_AUDIT_TRANSCRIPT)
+            status = caucus_audit_expect(s);
+    }
+    if (status != CAUCUS_OK) {
+        close_stage(s);
+        return status;
+    }
+    *ret_self = s;
+    return CAUCUS_OK;
 }
 
-static double message_ratio(const federation *f, const caucus_report *r, const caucus_announcement *asked) {
-    const caucus_stoch_phase *phase = learner(f);
-    if (r->client != 1 || r->block != replaced_phase(f))
-        return 0;
-    switch (r->kind) {
-    case CAUCUS_ASK_VOTE:
-        return f->vote[1][r->value[0]] - f->vote[0][r->value[0]];
-    case CAUCUS_ASK_SHORTLIST:
-        return noise_ratio(f, &phase->shortlist_noise, r->value, r->count, asked->list);
-    default:
-        return noise_ratio(f,
-                           f->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL ? &phase->leaf_noise[phase->trees]
-                                                                               : &phase->vertex_noise[0],
-                           r->value, r->count, NULL);
-    }
+void caucus_audit_next_key(caucus_audit_play *r, caucus_key *ret) {
+    caucus_key_derive(&r->key, (uint64_t)r->stage->m + 1 + r->keys++, ret);
 }
-
-typedef struct run {
-    caucus_coordinator *coordinator;
-    caucus_client *client[CLIENTS_MAX];
-    slope slope[CLIENTS_MAX];
-} run;
 
 /* Returns: CAUCUS_OK, CAUCUS_E_MEMORY; end() frees what was made in either case. */
-static caucus_status begin(const federation *f, unsigned world, const caucus_key *key, run *r) {
-    bool noisy = f->plan->settings.trust != CAUCUS_TRUST_COORDINATOR;
-    caucus_status status = caucus_coordinator_new(f->plan, key, &r->coordinator);
-    for (uint32_t i = 0; status == CAUCUS_OK && i < f->m; i++) {
+static caucus_status begin(const caucus_audit_stage *s, unsigned world, const caucus_key *key, caucus_audit_play *r) {
+    bool noisy = s->plan->settings.trust != CAUCUS_TRUST_COORDINATOR;
+    *r = (caucus_audit_play){.stage = s, .world = world, .key = *key};
+    r->seat = calloc(s->m, sizeof *r->seat);
+    if (r->seat == NULL)
+        return CAUCUS_E_MEMORY;
+    caucus_status status = caucus_coordinator_new(s->plan, key, &r->coordinator);
+    for (uint32_t i = 0; i < s->m; i++)
+        r->seat[i].slope = (caucus_audit_slope){s, i + 1, world};
+    if (status == CAUCUS_OK && s->setting.links)
+        return caucus_audit_links_open(r);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < s->m; i++) {
+        caucus_audit_seat *seat = &r->seat[i];
         caucus_key own = *key; /* a client that trusts the coordinator draws nothing that leaves it */
         if (noisy)
             caucus_key_derive(key, i + 1, &own);
-        status = caucus_client_new(f->plan, i + 1, &own, &r->client[i]);
-        r->slope[i] = (slope){f, i + 1, world};
-        if (status == CAUCUS_OK && f->setting->convex)
-            caucus_client_set_gradient(r->client[i], gradient, &r->slope[i]);
+        status = caucus_client_new(s->plan, i + 1, &own, &seat->client);
+        if (status == CAUCUS_OK && s->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
+            caucus_client_set_gradient(seat->client, caucus_audit_gradient, &seat->slope);
     }
     return status;
 }
 
-static void end(const federation *f, run *r) {
-    for (uint32_t i = 0; i < f->m; i++)
-        caucus_client_free(r->client[i]);
+static void end(caucus_audit_play *r) {
+    caucus_audit_links_close(r);
+    for (uint32_t i = 0; r->seat != NULL && i < r->stage->m; i++)
+        caucus_client_free(r->seat[i].client);
+    free(r->seat);
     caucus_coordinator_free(r->coordinator);
 }
 
-static void tell(const federation *f, run *r) {
-    for (uint32_t i = 0; i < f->m; i++)
-        if (caucus_client_hear(r->client[i], caucus_coordinator_announcement(r->coordinator)) != CAUCUS_OK)
+static void tell(caucus_audit_play *r) {
+    for (uint32_t i = 0; !r->stage->setting.links && i < r->stage->m; i++)
+        if (caucus_client_hear(r->seat[i].client, caucus_coordinator_announcement(r->coordinator)) != CAUCUS_OK)
             abort(); /* messages arrive in order here */
 }
 
-/* One step: play up to the next report, report, decide. Returns what it adds to a message statistic. */
-static double step(const federation *f, unsigned world, run *r) {
-    double ratio = 0;
-    const caucus_announcement *asked = caucus_coordinator_announcement(r->coordinator);
-    for (uint32_t i = 0; i < f->m; i++) {
-        size_t at = ((size_t)i * f->rounds + caucus_client_round(r->client[i])) * f->d;
-        if (caucus_client_observe(r->client[i], f->loss[world] + at, caucus_client_rounds_left(r->client[i])) !=
-            CAUCUS_OK)
-            abort();
-        const caucus_report *report = caucus_client_report(r->client[i]);
-        if (report == NULL || caucus_coordinator_receive(r->coordinator, report) != CAUCUS_OK)
-            abort();
-        if (f->setting->messages)
-            ratio += message_ratio(f, report, asked);
-    }
-    if (caucus_coordinator_decide(r->coordinator) != CAUCUS_OK)
-        abort();
-    return ratio;
-}
-
-/* What an announcement says: is another than expert 0 in force, and has the check just made fired? */
-static uint32_t words(const caucus_announcement *a, caucus_ask before) {
-    bool fired = before == CAUCUS_ASK_COST && a->ask == CAUCUS_ASK_SUMS;
-    return (a->expert != 0 ? 1u : 0u) + (fired ? 2u : 0u);
-}
-
-static caucus_status play(const federation *f, unsigned world, const caucus_key *key, double *ret) {
-    run r = {0};
-    caucus_status status = begin(f, world, key, &r);
-    if (status != CAUCUS_OK) {
-        end(f, &r);
+/* The client goes and comes back, with another key, from what it has saved. */
+static caucus_status restart_client(caucus_audit_play *r, uint32_t i, const uint8_t *state, size_t bytes) {
+    caucus_audit_seat *seat = &r->seat[i];
+    caucus_client *restored = NULL;
+    caucus_key key;
+    caucus_audit_next_key(r, &key);
+    caucus_status status = caucus_client_restore(r->stage->plan, i + 1, &key, state, bytes, &restored);
+    if (status == CAUCUS_E_MEMORY)
         return status;
-    }
-    const caucus_announcement *a = caucus_coordinator_announcement(r.coordinator);
-    uint32_t said = 2 + words(a, CAUCUS_ASK_NOTHING); /* a leading 1 keeps transcripts of different lengths apart */
-    double ratio = 0;
-    tell(f, &r);
-    while (a->ask != CAUCUS_ASK_NOTHING && (!f->setting->messages || a->block <= replaced_phase(f))) {
-        caucus_ask before = a->ask;
-        ratio += step(f, world, &r);
-        said = 4 * said + words(a, before);
-        tell(f, &r);
-    }
-    end(f, &r);
-    *ret = f->setting->messages ? ratio : said;
+    if (status != CAUCUS_OK)
+        abort(); /* it saved it itself */
+    caucus_client_free(seat->client);
+    seat->client = restored;
+    if (r->stage->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
+        caucus_client_set_gradient(restored, caucus_audit_gradient, &seat->slope);
     return CAUCUS_OK;
 }
 
-static caucus_status draw_federation(const void *self, unsigned world, const caucus_key *key, uint64_t first,
-                                     size_t count, double *ret) {
+static void note_report(caucus_audit_play *r, const caucus_report *report) {
+    if (report == NULL)
+        abort(); /* every step asks every client */
+    if (r->stage->setting.statistic == CAUCUS_AUDIT_MESSAGES)
+        r->ratio +=
+            caucus_audit_message_ratio(r->stage, report, caucus_coordinator_announcement(r->coordinator), &r->before);
+}
+
+/* A report, made, saved and repeated after a restart; the broken twin restarts from what it was before it was made. */
+static caucus_status report_twice(caucus_audit_play *r, uint32_t i) {
+    size_t bytes = caucus_client_state_bytes(r->seat[i].client);
+    uint8_t *state = malloc(bytes);
+    if (state == NULL)
+        return CAUCUS_E_MEMORY;
+    bool again = r->stage->fault.kind == CAUCUS_AUDIT_DRAW_AGAIN;
+    if (again && caucus_client_save(r->seat[i].client, state, bytes) != CAUCUS_OK)
+        abort(); /* it was measured above */
+    note_report(r, caucus_client_report(r->seat[i].client));
+    bytes = again ? bytes : caucus_client_state_bytes(r->seat[i].client);
+    uint8_t *larger = realloc(state, bytes);
+    state = larger != NULL ? larger : state;
+    caucus_status status = larger != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    if (status == CAUCUS_OK && !again && caucus_client_save(r->seat[i].client, state, bytes) != CAUCUS_OK)
+        abort(); /* and again */
+    if (status == CAUCUS_OK)
+        status = restart_client(r, i, state, bytes);
+    if (status == CAUCUS_OK)
+        note_report(r, caucus_client_report(r->seat[i].client));
+    free(state);
+    return status;
+}
+
+/* Play up to the next report, and make it. */
+static caucus_status make_reports(caucus_audit_play *r) {
+    const caucus_audit_stage *s = r->stage;
+    for (uint32_t i = 0; i < s->m; i++) {
+        caucus_client *client = r->seat[i].client;
+        size_t at = ((size_t)i * s->rounds + caucus_client_round(client)) * s->d;
+        if (caucus_client_observe(client, s->loss[r->world] + at, caucus_client_rounds_left(client)) != CAUCUS_OK)
+            abort();
+        if (s->setting.restarts) {
+            caucus_status status = report_twice(r, i);
+            if (status != CAUCUS_OK)
+                return status;
+        } else {
+            note_report(r, caucus_client_report(client));
+        }
+    }
+    return CAUCUS_OK;
+}
+
+static void deliver(caucus_audit_play *r) {
+    for (uint32_t i = 0; i < r->stage->m; i++) {
+        const caucus_report *report = caucus_client_report(r->seat[i].client);
+        if (report == NULL || caucus_coordinator_receive(r->coordinator, report) != CAUCUS_OK)
+            abort();
+    }
+}
+
+/* A verdict that is seen. */
+static void decide(caucus_audit_play *r) {
+    const caucus_announcement asked = *caucus_coordinator_announcement(r->coordinator);
+    if (caucus_audit_decide(r->stage, r->coordinator) != CAUCUS_OK)
+        abort();
+    if (r->stage->setting.statistic == CAUCUS_AUDIT_CHOICES)
+        r->ratio +=
+            caucus_audit_choice_ratio(r->stage, &asked, caucus_coordinator_announcement(r->coordinator), &r->before);
+}
+
+/* The verdict, seen; then the state before it, the reports again, and the verdict again. */
+static caucus_status decide_twice(caucus_audit_play *r) {
+    const caucus_audit_stage *s = r->stage;
+    size_t bytes = caucus_coordinator_state_bytes(r->coordinator);
+    uint8_t *state = malloc(bytes);
+    if (state == NULL)
+        return CAUCUS_E_MEMORY;
+    if (caucus_coordinator_save(r->coordinator, state, bytes) != CAUCUS_OK)
+        abort(); /* it was measured above */
+    const caucus_audit_before before = r->before;
+    deliver(r);
+    decide(r);
+    caucus_coordinator *restored = NULL;
+    caucus_key key;
+    caucus_audit_next_key(r, &key);
+    caucus_status status = caucus_coordinator_restore(s->plan, &key, state, bytes, &restored);
+    free(state);
+    if (status == CAUCUS_E_MEMORY)
+        return status;
+    if (status != CAUCUS_OK)
+        abort(); /* it saved it itself */
+    caucus_coordinator_free(r->coordinator);
+    r->coordinator = restored;
+    r->before = before;
+    if (s->fault.kind == CAUCUS_AUDIT_DRAW_AGAIN)
+        restored->key = key; /* the rule that caucus_coordinator_restore itself cannot break */
+    deliver(r);
+    decide(r);
+    return CAUCUS_OK;
+}
+
+/* One step: play up to the next report, report, decide. */
+static caucus_status step(caucus_audit_play *r) {
+    caucus_status status;
+    if (r->stage->setting.links) {
+        status = caucus_audit_links_step(r);
+        if (status == CAUCUS_OK)
+            decide(r);
+        return status;
+    }
+    status = make_reports(r);
+    if (status != CAUCUS_OK)
+        return status;
+    if (r->stage->setting.restarts)
+        return decide_twice(r);
+    deliver(r);
+    decide(r);
+    return CAUCUS_OK;
+}
+
+/* What an announcement says: is another than expert 0 in force, and has the check just made fired? */
+static uint32_t words(const caucus_announcement *a, const caucus_announcement *before) {
+    bool fired = before != NULL && before->ask == CAUCUS_ASK_COST && a->ask == CAUCUS_ASK_SUMS;
+    bool chosen = before != NULL && before->ask == CAUCUS_ASK_SUMS && a->epoch > before->epoch; /* protocol paper */
+    return (a->expert != 0 ? 1u : 0u) + (fired || chosen ? 2u : 0u);
+}
+
+static caucus_status play(const caucus_audit_stage *s, unsigned world, const caucus_key *key, double *ret) {
+    caucus_audit_play r;
+    bool messages = s->setting.statistic == CAUCUS_AUDIT_MESSAGES;
+    caucus_status status = begin(s, world, key, &r);
+    if (status != CAUCUS_OK) {
+        end(&r);
+        return status;
+    }
+    caucus_announcement before = *caucus_coordinator_announcement(r.coordinator), now = before;
+    uint64_t said = 2 + words(&now, NULL); /* a leading 1 keeps transcripts of different lengths apart */
+    tell(&r);
+    while (status == CAUCUS_OK && now.ask != CAUCUS_ASK_NOTHING && (!messages || now.block <= caucus_audit_phase(s))) {
+        before = now;
+        status = step(&r);
+        now = *caucus_coordinator_announcement(r.coordinator);
+        said = 4 * said + words(&now, &before);
+        tell(&r);
+    }
+    end(&r);
+    *ret = s->setting.statistic == CAUCUS_AUDIT_TRANSCRIPT ? (double)said : r.ratio;
+    return status;
+}
+
+static caucus_status draw_stage(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
+                                double *ret) {
     caucus_status status = CAUCUS_OK;
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
         caucus_key own;
@@ -384,4 +367,4 @@ static caucus_status draw_federation(const void *self, unsigned world, const cau
     return status;
 }
 
-const caucus_audit_family caucus_audit_federation_family = {open_federation, draw_federation, close_federation};
+const caucus_audit_family caucus_audit_federation_family = {open_stage, draw_stage, close_stage};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit_mechanism.c: single mechanisms, through the public samplers. See audit_parts.h. */
-#include "audit/audit_parts.h"
+#include "audit/audit_stage.h"
 
 #include <caucus/select.h>
 #include <caucus/threshold.h>
@@ -9,12 +9,35 @@
 
 #define EXPERTS_MAX 128
 
-static caucus_status open_setting(const void *setting, void **ret_self, caucus_error *ret_error) {
+/* A mechanism with its fault. */
+typedef struct selection {
+    caucus_audit_select setting;
+} selection;
+
+typedef struct checks {
+    caucus_audit_threshold setting;
+    caucus_audit_fault_kind fault;
+} checks;
+
+static caucus_status open_select(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
     (void)ret_error;
-    const void **self = malloc(sizeof *self);
+    selection *self = malloc(sizeof *self);
     if (self == NULL)
         return CAUCUS_E_MEMORY;
-    *self = setting;
+    self->setting = *(const caucus_audit_select *)audit->setting;
+    self->setting.rate = caucus_audit_break_rate(self->setting.rate, &audit->fault);
+    *ret_self = self;
+    return CAUCUS_OK;
+}
+
+static caucus_status open_threshold(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
+    (void)ret_error;
+    checks *self = malloc(sizeof *self);
+    if (self == NULL)
+        return CAUCUS_E_MEMORY;
+    self->setting = *(const caucus_audit_threshold *)audit->setting;
+    self->setting.rate = caucus_audit_break_rate(self->setting.rate, &audit->fault);
+    self->fault = audit->fault.kind;
     *ret_self = self;
     return CAUCUS_OK;
 }
@@ -26,7 +49,7 @@ static void open_stream(caucus_stream *ret, const caucus_key *key, uint64_t firs
 
 static caucus_status draw_select(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
                                  double *ret) {
-    const caucus_audit_select *s = *(const void *const *)self;
+    const caucus_audit_select *s = &((const selection *)self)->setting;
     int64_t score[EXPERTS_MAX];
     uint32_t d = s->experts < EXPERTS_MAX ? s->experts : EXPERTS_MAX;
     caucus_stream stream;
@@ -43,7 +66,8 @@ static caucus_status draw_select(const void *self, unsigned world, const caucus_
     return CAUCUS_OK;
 }
 
-static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_stream *stream) {
+static double verdicts(const checks *c, unsigned world, caucus_stream *stream) {
+    const caucus_audit_threshold *s = &c->setting;
     const caucus_noise noise = {CAUCUS_NOISE_GEOMETRIC, s->rate};
     caucus_threshold at = {0};
     uint32_t epoch = 0, bits = 0;
@@ -57,8 +81,9 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
         if (fired && i + 1 < s->checks) {
             caucus_threshold before = at;
             caucus_threshold_begin(&at, ++epoch, 0, s->threshold, &noise, stream);
-            at.q = s->keep_q ? before.q : at.q; /* the rules that caucus_threshold itself cannot break */
-            at.theta = s->keep_theta ? before.theta : at.theta;
+            at.q = c->fault == CAUCUS_AUDIT_KEEP_Q ? before.q
+                                                   : at.q; /* the rules that caucus_threshold itself cannot break */
+            at.theta = c->fault == CAUCUS_AUDIT_KEEP_THETA ? before.theta : at.theta;
         }
     }
     return bits;
@@ -66,14 +91,13 @@ static double verdicts(const caucus_audit_threshold *s, unsigned world, caucus_s
 
 static caucus_status draw_threshold(const void *self, unsigned world, const caucus_key *key, uint64_t first,
                                     size_t count, double *ret) {
-    const caucus_audit_threshold *s = *(const void *const *)self;
     caucus_stream stream;
     open_stream(&stream, key, first);
     for (size_t i = 0; i < count; i++)
-        ret[i] = verdicts(s, world, &stream);
+        ret[i] = verdicts(self, world, &stream);
     caucus_stream_wipe(&stream);
     return CAUCUS_OK;
 }
 
-const caucus_audit_family caucus_audit_select_family = {open_setting, draw_select, free};
-const caucus_audit_family caucus_audit_threshold_family = {open_setting, draw_threshold, free};
+const caucus_audit_family caucus_audit_select_family = {open_select, draw_select, free};
+const caucus_audit_family caucus_audit_threshold_family = {open_threshold, draw_threshold, free};

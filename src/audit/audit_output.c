@@ -10,12 +10,21 @@
 #include <math.h>
 #include <string.h>
 
-static const char *expect_word(const caucus_audit_result *r) {
-    return r->holds ? "holds" : "fails";
+static const char *verdict_word(bool refuted) {
+    return refuted ? "refuted" : "not refuted";
 }
 
-static const char *verdict_word(const caucus_audit_result *r) {
-    return r->pass ? "pass" : "fail";
+void caucus_audit_words(const caucus_audit_result *r, char ret[CAUCUS_AUDIT_WORDS_BYTES]) {
+    (void)snprintf(ret, CAUCUS_AUDIT_WORDS_BYTES, "%s: at least %.3f of the %g claimed", verdict_word(r->refuted),
+                   r->lower_bound, r->claimed);
+}
+
+/* What it is of, and of a broken twin what is broken. */
+static void of_words(const caucus_audit_result *r, char *ret, size_t bytes) {
+    if (r->wrong != NULL)
+        (void)snprintf(ret, bytes, "broken: %s", r->wrong);
+    else
+        (void)snprintf(ret, bytes, "%s", r->target);
 }
 
 /* Twenty columns, the claim in the middle: what was measured, from the left. */
@@ -26,38 +35,93 @@ static void print_bar(FILE *out, const caucus_audit_result *r) {
         fputs(i == HALF ? (i < length ? "╋" : "│") : i < length ? "━" : " ", out);
 }
 
-void caucus_audit_table_print(FILE *out, const caucus_audit_result *result, size_t count) {
-    size_t wrong = 0;
-    fprintf(out, "  %-29s%-50s%-9s%-10s%-21s %-8s%s\n", "audit", "of", "claimed", "measured", "0       claim      2x",
-            "claim", "verdict");
+static void print_plan(FILE *out, const caucus_audit_plan_result *p) {
+    fprintf(out, "plan %s\n", p->hash);
+    fprintf(out, "  run          %s%s\n", p->reduced[0] != '\0' ? "reduced, with the same rates: " : "as it is",
+            p->reduced);
+    fprintf(out, "  worst pair   of %" PRIu32 ": %s\n\n", p->pairs, p->pair);
+}
+
+static void print_summary(FILE *out, const caucus_audit_report *report) {
+    size_t wrong = 0, refuted = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        wrong += !caucus_audit_pass(&report->result[i]);
+        refuted += report->result[i].expected;
+    }
+    if (report->plan != NULL) {
+        fprintf(out, "\n  The plan is %s. No power: such a fault would not have been noticed.\n",
+                verdict_word(report->result[0].refuted));
+        return;
+    }
+    fprintf(out, "\n  %zu audit%s, ", report->count, report->count == 1 ? "" : "s");
+    if (wrong > 0)
+        fprintf(out, "%zu NOT as expected.\n", wrong);
+    else if (refuted > 0)
+        fprintf(out, "all as expected: nothing was refuted but the %zu that %s broken.\n", refuted,
+                refuted == 1 ? "is" : "are");
+    else
+        fputs("as expected.\n", out);
+}
+
+void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
+    const caucus_audit_result *result = report->result;
+    const size_t count = report->count;
+    if (report->plan != NULL)
+        print_plan(out, report->plan);
+    fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "verdict");
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
-        fprintf(out, "  %-29s%-50s%-9g≥ %-8.3f", r->name, r->target, r->claimed, r->lower_bound);
+        char words[CAUCUS_AUDIT_WORDS_BYTES], of[64];
+        caucus_audit_words(r, words);
+        of_words(r, of, sizeof of);
+        fprintf(out, "  %-29s%-46s", r->name, of);
         print_bar(out, r);
-        fprintf(out, "  %-8s%s\n", expect_word(r), r->pass ? "pass" : "FAIL");
-        wrong += !r->pass;
+        bool power = report->plan == NULL || r->twin_of == NULL || r->refuted;
+        fprintf(out, "  %s%s%s\n", words, caucus_audit_pass(r) ? "" : "  NOT AS EXPECTED", power ? "" : ": no power");
     }
-    fprintf(out, "\n  %zu audit%s, ", count, count == 1 ? "" : "s");
-    if (wrong == 0)
-        fputs("all as expected: what should hold was not refuted, what should fail was.\n", out);
-    else
-        fprintf(out, "%zu NOT as expected.\n", wrong);
     if (count > 0)
-        fprintf(out, "  Measured: a lower bound on epsilon, wrong with probability at most %.3g in each audit.\n",
+        print_summary(out, report);
+    if (count > 0)
+        fprintf(out,
+                "  A bound on epsilon from below, wrong with probability at most %.3g in each audit; it proves no "
+                "claim.\n",
                 1 - result[0].confidence);
     if (count > 0 && result[0].seeded)
         fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", result[0].seed);
 }
 
-void caucus_audit_json(FILE *out, const caucus_audit_result *result, size_t count) {
+static void json_text_or_null(caucus_json *j, const char *key, const char *text) {
+    if (text != NULL)
+        caucus_json_text(j, key, text);
+    else
+        caucus_json_null(j, key);
+}
+
+static void json_plan(caucus_json *j, const caucus_audit_plan_result *p) {
+    caucus_json_object(j, "plan");
+    caucus_json_text(j, "hash", p->hash);
+    json_text_or_null(j, "reduced", p->reduced[0] != '\0' ? p->reduced : NULL);
+    caucus_json_whole(j, "pairs", p->pairs);
+    caucus_json_text(j, "pair", p->pair);
+    caucus_json_close(j);
+}
+
+void caucus_audit_json(FILE *out, const caucus_audit_report *report) {
+    const caucus_audit_result *result = report->result;
+    const size_t count = report->count;
     caucus_json j;
     caucus_json_begin(&j, out, false);
+    if (report->plan != NULL)
+        json_plan(&j, report->plan);
     caucus_json_list(&j, "audits");
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
+        char words[CAUCUS_AUDIT_WORDS_BYTES];
         caucus_json_object(&j, NULL);
         caucus_json_text(&j, "name", r->name);
         caucus_json_text(&j, "target", r->target);
+        json_text_or_null(&j, "twin_of", r->twin_of);
+        json_text_or_null(&j, "wrong", r->wrong);
         caucus_json_real(&j, "claimed", r->claimed);
         caucus_json_real(&j, "delta", r->delta);
         caucus_json_real(&j, "lower_bound", r->lower_bound);
@@ -67,8 +131,10 @@ void caucus_audit_json(FILE *out, const caucus_audit_result *result, size_t coun
             caucus_json_whole(&j, "seed", r->seed);
         else
             caucus_json_null(&j, "seed");
-        caucus_json_text(&j, "expect", expect_word(r));
-        caucus_json_text(&j, "verdict", verdict_word(r));
+        caucus_json_text(&j, "expect", verdict_word(r->expected));
+        caucus_json_text(&j, "verdict", verdict_word(r->refuted));
+        caucus_audit_words(r, words);
+        caucus_json_text(&j, "words", words);
         caucus_json_close(&j);
     }
     caucus_json_close(&j);
@@ -85,27 +151,37 @@ static void csv_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-void caucus_audit_csv(FILE *out, const caucus_audit_result *result, size_t count) {
-    fputs("name,target,claimed,delta,lower_bound,trials,confidence,seed,hits,hits_other,expect,verdict\n", out);
+void caucus_audit_csv(FILE *out, const caucus_audit_report *report) {
+    const caucus_audit_result *result = report->result;
+    const size_t count = report->count;
+    fputs("name,target,twin_of,wrong,claimed,delta,lower_bound,trials,confidence,seed,hits,hits_other,expect,verdict\n",
+          out);
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
         csv_text(out, r->name);
         fputc(',', out);
         csv_text(out, r->target);
+        fputc(',', out);
+        csv_text(out, r->twin_of != NULL ? r->twin_of : "");
+        fputc(',', out);
+        csv_text(out, r->wrong != NULL ? r->wrong : "");
         fprintf(out, ",%.17g,%.17g,%.17g,%" PRIu64 ",%.17g,", r->claimed, r->delta, r->lower_bound, r->trials,
                 r->confidence);
         if (r->seeded)
             fprintf(out, "%" PRIu64, r->seed);
-        fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", r->hits, r->hits_other, expect_word(r), verdict_word(r));
+        fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", r->hits, r->hits_other, verdict_word(r->expected),
+                verdict_word(r->refuted));
     }
 }
 
-caucus_status caucus_audit_write(const char *directory, const caucus_audit_result *result, size_t count,
-                                 caucus_error *ret_error) {
+caucus_status caucus_audit_write(const char *directory, const caucus_audit_report *report, caucus_error *ret_error) {
     static const struct {
         const char *name;
-        void (*write)(FILE *out, const caucus_audit_result *result, size_t count);
-    } files[] = {{"audit.csv", caucus_audit_csv}, {"audit.json", caucus_audit_json}, {"audit.html", caucus_audit_page}};
+        void (*write)(FILE *out, const caucus_audit_report *report);
+    } files[] = {{"audit.csv", caucus_audit_csv},
+                 {"audit.json", caucus_audit_json},
+                 {"audit.html", caucus_audit_page},
+                 {"twins.md", caucus_audit_twins}};
     bool made = false;
     caucus_status status = caucus_out_dir_make(directory, &made, ret_error);
     for (size_t i = 0; status == CAUCUS_OK && i < sizeof files / sizeof files[0]; i++) {
@@ -113,7 +189,7 @@ caucus_status caucus_audit_write(const char *directory, const caucus_audit_resul
         status = caucus_out_file_begin(&file, directory, files[i].name, ret_error);
         if (status != CAUCUS_OK)
             break;
-        files[i].write(file.out, result, count);
+        files[i].write(file.out, report);
         status = caucus_out_file_end(&file, ret_error);
     }
     return status;

@@ -23,29 +23,30 @@ static void head(FILE *out) {
           "0.2rem 0.5rem; border-bottom: 1px solid #ddd }\n"
           "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } .wrong { font-weight: bold; color: "
           "#a00000 }\n"
-          ".scroll { overflow-x: auto }\n</style>\n</head>\n<body>\n<h1>Do the privacy claims hold?</h1>\n",
+          ".scroll { overflow-x: auto }\n</style>\n</head>\n<body>\n<h1>Can the privacy claims be refuted?</h1>\n",
           out);
 }
 
 static size_t wrong_of(const caucus_audit_result *result, size_t count) {
     size_t wrong = 0;
     for (size_t i = 0; i < count; i++)
-        wrong += !result[i].pass;
+        wrong += !caucus_audit_pass(&result[i]);
     return wrong;
 }
 
 static void summary(FILE *out, const caucus_audit_result *result, size_t count) {
     size_t wrong = wrong_of(result, count), sound = 0;
     for (size_t i = 0; i < count; i++)
-        sound += result[i].holds;
+        sound += !result[i].expected;
     if (wrong == 0)
         fprintf(out, "<p><strong>All %zu audits came out as expected.</strong> ", count);
     else
         fprintf(out, "<p class=\"wrong\">%zu of %zu audits did not come out as expected. ", wrong, count);
     fprintf(out,
-            "%zu claims should hold: none may be refuted. %zu should fail, because they are the paper's where "
-            "docs/PAPER.md says it errs or "
-            "because a mechanism was broken on purpose: each must be refuted, or the audits would have no power.</p>\n",
+            "%zu claims must not be refuted. That one is not refuted proves nothing by itself: the bound says how "
+            "much of the claim was seen. %zu must be refuted, because they are the paper's where docs/PAPER.md says "
+            "it errs or because a mechanism was broken on purpose: they say what the audits would have "
+            "noticed.</p>\n",
             sound, count - sound);
     if (count > 0) {
         fprintf(out,
@@ -91,47 +92,66 @@ static void plot(FILE *out, const caucus_audit_result *result, size_t count) {
         int y = TOP + ROW * (int)i;
         double claim = NAME + fmin(most, r->claimed) * unit;
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", NAME - 8, y + 12,
-                r->pass ? "" : " font-weight=\"bold\"");
+                caucus_audit_pass(r) ? "" : " font-weight=\"bold\"");
         caucus_html_put(out, r->name);
         /* sound: a full bar; broken or the paper's: a hollow one */
         fprintf(out,
                 "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"%s\" "
                 "stroke-width=\"1.5\"/>",
-                NAME, y + 3, r->lower_bound * unit, ROW - 7, r->holds ? "#0072B2" : "#ffffff",
-                r->holds ? "#0072B2" : "#D55E00");
+                NAME, y + 3, r->lower_bound * unit, ROW - 7, r->expected ? "#ffffff" : "#0072B2",
+                r->expected ? "#D55E00" : "#0072B2");
         fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#000000\" stroke-width=\"2\"/>\n",
                 claim, y + 1, claim, y + ROW - 2);
     }
-    fputs("</svg>\n<p>Black line: the claim. Full blue bar: a claim that should hold; it must not pass the line. "
+    fputs("</svg>\n<p>Black line: the claim. Full blue bar: a claim of ours; it must not pass the line. "
           "Hollow orange bar: a claim that "
-          "should fail; it must.</p>\n",
+          "is false; it must.</p>\n",
           out);
 }
 
 static void rows(FILE *out, const caucus_audit_result *result, size_t count) {
     fputs("<h2>Every audit</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>Audit</th><th>Of</th><th "
-          "class=\"n\">Claimed</th><th class=\"n\">Delta</th><th class=\"n\">Measured, at "
-          "least</th><th class=\"n\">Runs per data set</th><th>Claim</th><th>Verdict</th></tr></thead>\n<tbody>\n",
+          "class=\"n\">Claimed</th><th class=\"n\">Delta</th><th class=\"n\">At "
+          "least</th><th class=\"n\">Runs per data set</th><th>Broken</th><th>Verdict</th></tr></thead>\n<tbody>\n",
           out);
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
+        char words[CAUCUS_AUDIT_WORDS_BYTES];
         fputs("<tr><td>", out);
         caucus_html_put(out, r->name);
         fputs("</td><td>", out);
         caucus_html_put(out, r->target);
         fprintf(out,
                 "</td><td class=\"n\">%g</td><td class=\"n\">%g</td><td class=\"n\">%.3f</td><td class=\"n\">%" PRIu64
-                "</td><td>%s</td><td%s>%s</td></tr>\n",
-                r->claimed, r->delta, r->lower_bound, r->trials, r->holds ? "should hold" : "should fail",
-                r->pass ? "" : " class=\"wrong\"", r->pass ? "pass" : "fail");
+                "</td><td>",
+                r->claimed, r->delta, r->lower_bound, r->trials);
+        caucus_html_put(out, r->wrong != NULL ? r->wrong : "");
+        fprintf(out, "</td><td%s>", caucus_audit_pass(r) ? "" : " class=\"wrong\"");
+        caucus_audit_words(r, words);
+        caucus_html_put(out, words);
+        fprintf(out, "%s</td></tr>\n", caucus_audit_pass(r) ? "" : ", not as expected");
     }
     fputs("</tbody></table></div>\n<p>The same as data: <a href=\"audit.csv\">audit.csv</a>, <a "
-          "href=\"audit.json\">audit.json</a>.</p>\n",
+          "href=\"audit.json\">audit.json</a>; broken twins by audit: <a href=\"twins.md\">twins.md</a>.</p>\n",
           out);
 }
 
-void caucus_audit_page(FILE *out, const caucus_audit_result *result, size_t count) {
+/* Of a plan: which one, how it was run, on which pair. */
+static void plan_words(FILE *out, const caucus_audit_plan_result *p) {
+    fprintf(out, "<p>The plan <code>%s</code>, ", p->hash);
+    fputs(p->reduced[0] != '\0' ? "on a reduced plan with the same rates: " : "run as it is", out);
+    caucus_html_put(out, p->reduced);
+    fprintf(out, ". The worst of %" PRIu32 " pairs of neighbouring data sets: ", p->pairs);
+    caucus_html_put(out, p->pair);
+    fputs(".</p>\n", out);
+}
+
+void caucus_audit_page(FILE *out, const caucus_audit_report *report) {
+    const caucus_audit_result *result = report->result;
+    const size_t count = report->count;
     head(out);
+    if (report->plan != NULL)
+        plan_words(out, report->plan);
     summary(out, result, count);
     plot(out, result, count);
     rows(out, result, count);

@@ -26,34 +26,42 @@ typedef struct caucus_audit_threshold {
     int64_t threshold;
     int64_t cost[2][CAUCUS_AUDIT_CHECKS];
     caucus_rational rate; /* of geometric noise on the threshold and on every check */
-    bool keep_q;          /* broken: q goes on where an epoch ends */
-    bool keep_theta;      /* broken: so does the noisy threshold */
 } caucus_audit_threshold;
 extern const caucus_audit_family caucus_audit_threshold_family;
 
-/* How a broken twin is made from a plan. */
-typedef enum caucus_audit_fault {
-    CAUCUS_AUDIT_NO_FAULT = 0,
-    CAUCUS_AUDIT_HALF_NOISE, /* every rate doubled, every standard deviation halved */
-    CAUCUS_AUDIT_RANGE_5     /* losses in [0, 5] on a grid of the same step: nobody rescaled them */
-} caucus_audit_fault;
-
 /* Neighbouring losses. All losses are 0 but those said; the replaced loss is, of client 1. */
 typedef enum caucus_audit_losses {
-    CAUCUS_AUDIT_ONES,      /* replaced: 0 or 1 for every expert */
-    CAUCUS_AUDIT_GAP,       /* replaced: against or for expert 0, where `gap` other losses speak against it */
-    CAUCUS_AUDIT_EDGE,      /* svt: the first expert's cost is just at the threshold, or one loss below it */
+    CAUCUS_AUDIT_ONES, /* replaced: 0 or 1 for every expert */
+    CAUCUS_AUDIT_GAP,  /* replaced: against or for expert 0, where `gap` other losses speak against it (below 0: for it)
+                        */
+    CAUCUS_AUDIT_EDGE, /* svt: the first expert's cost is just at the threshold, or one loss below it */
     CAUCUS_AUDIT_TREE_ROOT, /* convex: the replaced loss is a root's sample; the other one speaks against expert 0 */
     CAUCUS_AUDIT_TREE_RIGHT /* convex: it is a right vertex's sample; the other clients' speak against expert 0 */
 } caucus_audit_losses;
 
-/* A whole run: the real coordinator and clients on a plan of caucus_plan_new (audit_federation.c). Statistic:
- * everything announced (expert 0 or another, and whether a check fired), as a number; or, for messages, the
- * log-likelihood ratio of what client 1 sends about the phase that holds the replaced loss. */
+/* EDGE: what the blocks around the one with the replaced loss are like. */
+typedef enum caucus_audit_around {
+    CAUCUS_AUDIT_AT = 0, /* later blocks: whoever is in force gets to the next threshold */
+    CAUCUS_AUDIT_IDLE,   /* later blocks cost nothing: a check sees something only if q has not restarted */
+    CAUCUS_AUDIT_FIRES,  /* later blocks cost so much that every check fires: as many selections as there may be */
+    CAUCUS_AUDIT_SECOND  /* the replaced loss is in the second block, after a first one that fires */
+} caucus_audit_around;
+
+/* What is made of a run (audit_ratio.c). */
+typedef enum caucus_audit_statistic {
+    CAUCUS_AUDIT_TRANSCRIPT = 0, /* everything announced (expert 0 or another, and whether a check fired), as a cell */
+    CAUCUS_AUDIT_CHOICES,        /* the log-likelihood ratio of everything announced */
+    CAUCUS_AUDIT_MESSAGES        /* that of what client 1 sends about the phase that holds the replaced loss */
+} caucus_audit_statistic;
+
+/* A whole run: the real coordinator and clients on a plan of caucus_plan_new, or on one that is given
+ * (audit_federation.c). */
 typedef struct caucus_audit_federation {
+    const caucus_plan *plan; /* not NULL: this plan, and the settings below count for nothing; borrowed */
     caucus_algorithm algorithm;
     caucus_trust trust;
     caucus_calibration calibration;
+    caucus_protocol protocol;
     caucus_unit unit;
     caucus_select select;
     caucus_message message;
@@ -65,14 +73,22 @@ typedef struct caucus_audit_federation {
     bool convex, front_load, past_phases;
     uint32_t longest_phase; /* stoch; 0: phases only double */
     uint32_t renew;         /* svt, hedge: rounds of a link; 0: one */
-    caucus_audit_fault fault;
+
     caucus_audit_losses losses;
     double gap;     /* GAP: losses; EDGE: how much more the other expert has cost */
+    double lift;    /* EDGE: how far above the threshold the larger cost is, in losses */
     uint32_t phase; /* stoch: the phase that learns from the replaced loss; 0: the last */
-    bool messages;
+    caucus_audit_around around;
+    caucus_audit_statistic statistic;
+    bool restarts; /* every machine is saved and restored, with another key, after every report and every verdict, and
+                      what was said before and what is said after are both seen */
+    bool links;    /* clients are links: bytes in, bytes out; connections break after every report */
 } caucus_audit_federation;
 extern const caucus_audit_family caucus_audit_federation_family;
-/* Cells of the statistic of a run with at most this many announcements after the first. */
+/* Cells of a transcript of a run with at most this many announcements after the first. */
 #define CAUCUS_AUDIT_CELLS(announcements) ((uint32_t)4 << (2 * (announcements)))
+
+/* Audits of whole runs (audit_table_runs.c); the rest of the table is in audit_table.c. */
+const caucus_audit *caucus_audit_table_runs(size_t *ret_count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.c: `caucus audit`: measure whether the privacy claims hold, ours or an outside program's.
+/* audit.c: `caucus audit`: try to refute privacy claims: ours, a plan's, an outside program's.
  *
  * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is
- * `pass`. */
+ * as expected. */
 #include "audit/audit.h"
 #include "cli/complain.h"
 #include "cli/progress.h"
@@ -11,6 +11,8 @@
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
 #include "show/out_dir.h"
+
+#include <caucus/plan_file.h>
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +31,7 @@ enum {
     THREADS,
     FORMAT,
     OUT,
+    PLAN,
     COMMAND,
     DATA0,
     DATA1,
@@ -48,13 +51,14 @@ static const caucus_option options[OPTIONS + 1] = {
     [SEED] = {"seed", "N", "1", "of the runs"},
     [THREADS] = {"threads", "N", "all cores", "used at once; results do not depend on it"},
     [FORMAT] = {"format", "WORD", "table", "table, json or csv"},
-    [OUT] = {"out", "DIR", NULL, "also write audit.html (with a plot), audit.json and audit.csv there"},
+    [OUT] = {"out", "DIR", NULL, "also write audit.html (with a plot), audit.json, audit.csv and twins.md there"},
+    [PLAN] = {"plan", "FILE", NULL, "audit this plan: its own integers, on neighbouring data that are searched for"},
     [COMMAND] = {"command", "PROGRAM", NULL, "audit this program; words are split at spaces, no shell is used"},
     [DATA0] = {"data0", "FILE", NULL, "a data set; its path is the program's last argument"},
     [DATA1] = {"data1", "FILE", NULL, "a neighbouring data set: one record replaced"},
     [CLAIMED] = {"claimed", "E", NULL, "the epsilon the program claims"},
     [DELTA] = {"delta", "D", "0", "and its delta"},
-    [EXPECT] = {"expect", "WORD", "holds", "holds or fails: which verdict passes"},
+    [EXPECT] = {"expect", "WORD", "not-refuted", "not-refuted or refuted: which verdict is as expected"},
     [TIMEOUT] = {"timeout", "SECONDS", "10", "without a line after which the program is given up"},
     {NULL, NULL, NULL, NULL},
 };
@@ -68,7 +72,7 @@ typedef struct audit {
     bool list;
     char *only;
     format format;
-    const char *out;
+    const char *out, *plan;
 } audit;
 
 static int refuse(const char *option, const char *value, const char *accepted) {
@@ -153,6 +157,9 @@ static int take_option(void *user, size_t index, const char *value) {
     case OUT:
         a->out = value;
         return 0;
+    case PLAN:
+        a->plan = value;
+        return 0;
     case COMMAND:
         a->outside.command = value;
         return 0;
@@ -169,8 +176,10 @@ static int take_option(void *user, size_t index, const char *value) {
                    ? 0
                    : refuse("delta", value, "a number from 0 to below 1");
     case EXPECT:
-        a->outside.fails = strcmp(value, "fails") == 0;
-        return a->outside.fails || strcmp(value, "holds") == 0 ? 0 : refuse("expect", value, "holds or fails");
+        a->outside.refuted = strcmp(value, "refuted") == 0;
+        return a->outside.refuted || strcmp(value, "not-refuted") == 0
+                   ? 0
+                   : refuse("expect", value, "not-refuted or refuted");
     default: /* TIMEOUT */
         return real(value, &a->outside.timeout) && a->outside.timeout >= 0.1 && a->outside.timeout <= 86400
                    ? 0
@@ -179,22 +188,32 @@ static int take_option(void *user, size_t index, const char *value) {
 }
 
 static void print_help(void) {
-    fputs("caucus audit: measure whether the privacy claims hold\n"
+    fputs("caucus audit: try to refute the privacy claims\n"
           "\n"
           "  caucus audit --quick\n"
           "  caucus audit --only svt,paper-local --out out/audit\n"
+          "  caucus audit --plan plan.yaml\n"
           "  caucus audit --command './mechanism --epsilon 1' --data0 a.txt --data1 b.txt --claimed 1 --trials 20000\n"
           "\n"
           "Runs each mechanism and each algorithm on two neighbouring data sets, searches on half of the runs the "
           "event that tells them\n"
-          "apart best, and counts it on the other half: a lower bound on epsilon. Claims that should hold must not be "
-          "refuted; the paper's\n"
-          "false claims and mechanisms broken on purpose must be. Exit code 0 only if all of this is so.\n"
+          "apart best, and counts it on the other half: a lower bound on epsilon. Our claims must not be refuted; the "
+          "paper's false\n"
+          "claims and mechanisms broken on purpose must be. Exit code 0 only if all of this is so, 1 if a claim of "
+          "ours is refuted.\n"
           "\nWhat is audited\n",
           stdout);
     caucus_options_help(options, QUICK, FORMAT - QUICK);
     fputs("\nResults\n", stdout);
-    caucus_options_help(options, FORMAT, COMMAND - FORMAT);
+    caucus_options_help(options, FORMAT, PLAN - FORMAT);
+    fputs("\nA plan that is going to be signed\n", stdout);
+    caucus_options_help(options, PLAN, COMMAND - PLAN);
+    fputs(
+        "\n  A plan whose runs are short is run as it is; another one with the same rates and fewer clients, experts, "
+        "rounds: the\n"
+        "  output says which. Two broken twins of it, with noise / 1.25 and noise / 2, say what would have been "
+        "noticed.\n",
+        stdout);
     fputs("\nA program that is not ours\n", stdout);
     caucus_options_help(options, COMMAND, OPTIONS - COMMAND);
     fputs("\n  It prints one output per line, a number or a word, each an independent run on the data set whose path "
@@ -206,10 +225,8 @@ static void print_help(void) {
 
 /* An audit's name at the end of `user`, a table; for the nearest one. */
 static const char *name_at(const void *user, size_t i) {
-    size_t count = 0;
     (void)user;
-    const caucus_audit *table = caucus_audit_table(&count);
-    return i < count ? table[i].name : NULL;
+    return caucus_audit_at(i) != NULL ? caucus_audit_at(i)->name : NULL;
 }
 
 /* A name, or the beginning of names up to a hyphen. */
@@ -219,7 +236,7 @@ static bool matches(const char *name, const char *word) {
 }
 
 /* Mark what --only names. Returns: 0, or an exit code. */
-static int choose(const audit *a, const caucus_audit *table, size_t count, bool *chosen) {
+static int choose(const audit *a, size_t count, bool *chosen) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
         chosen[i] = a->only == NULL;
@@ -229,7 +246,7 @@ static int choose(const audit *a, const caucus_audit *table, size_t count, bool 
         if (comma != NULL)
             *comma = '\0';
         for (size_t i = 0; i < count; i++) {
-            bool match = word[0] != '\0' && matches(table[i].name, word);
+            bool match = word[0] != '\0' && matches(caucus_audit_at(i)->name, word);
             chosen[i] = chosen[i] || match;
             found = found || match;
         }
@@ -244,7 +261,7 @@ static int choose(const audit *a, const caucus_audit *table, size_t count, bool 
         word = comma != NULL ? comma + 1 : NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        chosen[i] = chosen[i] && (!a->run.quick || table[i].quick > 0);
+        chosen[i] = chosen[i] && (!a->run.quick || caucus_audit_at(i)->quick > 0);
         left += chosen[i];
     }
     if (left > 0)
@@ -257,22 +274,24 @@ static int complain(caucus_status status, const caucus_error *error) {
     return caucus_complain("audit", options, status, error);
 }
 
-static int report(const audit *a, const caucus_audit_result *result, size_t count, size_t asked) {
+static int report_plan(const audit *a, const caucus_audit_result *result, size_t count, size_t asked,
+                       const caucus_audit_plan_result *plan) {
+    const caucus_audit_report all = {result, count, plan};
     caucus_error error = {0};
     bool pass = count == asked;
     if (a->out != NULL && count == asked) {
-        caucus_status status = caucus_audit_write(a->out, result, count, &error);
+        caucus_status status = caucus_audit_write(a->out, &all, &error);
         if (status != CAUCUS_OK)
             return complain(status, &error);
     }
     if (a->format == FORMAT_JSON)
-        caucus_audit_json(stdout, result, count);
+        caucus_audit_json(stdout, &all);
     else if (a->format == FORMAT_CSV)
-        caucus_audit_csv(stdout, result, count);
+        caucus_audit_csv(stdout, &all);
     else if (count > 0)
-        caucus_audit_table_print(stdout, result, count);
+        caucus_audit_print(stdout, &all);
     for (size_t i = 0; i < count; i++)
-        pass = pass && result[i].pass;
+        pass = pass && caucus_audit_pass(&result[i]);
     if (count < asked)
         fprintf(stderr, "caucus audit: %sstopped after %zu of %zu audits%s\n", caucus_cli_gone(a->run.ranks), count,
                 asked, a->out != NULL ? "; nothing was written" : "");
@@ -281,18 +300,24 @@ static int report(const audit *a, const caucus_audit_result *result, size_t coun
     return pass ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
 }
 
+static int report(const audit *a, const caucus_audit_result *result, size_t count, size_t asked) {
+    return report_plan(a, result, count, asked, NULL);
+}
+
 static int run_table(audit *a) {
     size_t count = 0, done = 0, asked = 0;
-    const caucus_audit *table = caucus_audit_table(&count);
+    while (caucus_audit_at(count) != NULL)
+        count++;
     caucus_audit_result *result = calloc(count, sizeof *result);
     bool *chosen = calloc(count, sizeof *chosen);
     caucus_error error = {0};
     caucus_status status = result != NULL && chosen != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
-    int code = status == CAUCUS_OK ? choose(a, table, count, chosen) : 0;
+    int code = status == CAUCUS_OK ? choose(a, count, chosen) : 0;
     int width = 0;
     for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count; i++) {
         asked += chosen[i];
-        width = chosen[i] && (int)strlen(table[i].name) > width ? (int)strlen(table[i].name) : width;
+        int length = (int)strlen(caucus_audit_at(i)->name);
+        width = chosen[i] && length > width ? length : width;
     }
     for (size_t i = 0; code == 0 && status == CAUCUS_OK && i < count; i++) {
         if (!chosen[i])
@@ -300,9 +325,9 @@ static int run_table(audit *a) {
         if (caucus_ranks_any(a->run.ranks, caucus_stopped()))
             break;
         caucus_progress progress;
-        caucus_progress_begin(&progress, table[i].name, width);
+        caucus_progress_begin(&progress, caucus_audit_at(i)->name, width);
         a->run.progress_user = &progress;
-        status = caucus_audit_run(&table[i], &a->run, &result[done], &error);
+        status = caucus_audit_run(caucus_audit_at(i), &a->run, &result[done], &error);
         caucus_progress_end(&progress);
         done += status == CAUCUS_OK;
     }
@@ -330,8 +355,8 @@ static int run_outside(audit *a) {
                 a->run.ranks->size);
         return CAUCUS_EXIT_USAGE;
     }
-    if (a->given[QUICK] || a->given[ONLY] || a->given[SEED] || a->given[THREADS]) {
-        fputs("caucus audit: --quick, --only, --seed and --threads have no meaning for --command\n", stderr);
+    if (a->given[QUICK] || a->given[ONLY] || a->given[PLAN] || a->given[SEED] || a->given[THREADS]) {
+        fputs("caucus audit: --quick, --only, --plan, --seed and --threads have no meaning for --command\n", stderr);
         return CAUCUS_EXIT_USAGE;
     }
     if (a->run.trials > 100000000) {
@@ -364,6 +389,41 @@ static int run_outside(audit *a) {
     return status == CAUCUS_OK ? report(a, &result, 1, 1) : complain(status, &error);
 }
 
+static int run_plan(audit *a) {
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    if (a->given[ONLY]) {
+        fputs("caucus audit: --only has no meaning for --plan\n", stderr);
+        return CAUCUS_EXIT_USAGE;
+    }
+    caucus_status status = caucus_plan_file_read(a->plan, &plan, &error);
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    caucus_progress progress;
+    caucus_progress_begin(&progress, "plan", 0);
+    a->run.progress_user = &progress;
+    caucus_audit_plan_result result;
+    status = caucus_audit_plan_run(plan, &a->run, &result, &error);
+    caucus_progress_end(&progress);
+    if (!caucus_ranks_first(a->run.ranks)) { /* every rank has the same results; one reports them */
+        caucus_plan_free(plan);
+        return CAUCUS_RANKS_EXIT_ELSEWHERE;
+    }
+    int code = status == CAUCUS_OK          ? report_plan(a, result.result, result.count, result.count, &result)
+               : status == CAUCUS_E_STOPPED ? report(a, NULL, 0, 1)
+                                            : complain(status, &error);
+    caucus_plan_free(plan);
+    return code;
+}
+
+static void print_list(void) {
+    for (size_t i = 0; caucus_audit_at(i) != NULL; i++) {
+        const caucus_audit *one = caucus_audit_at(i);
+        printf("%-29s %s%s%s\n", one->name, one->target, one->wrong != NULL ? "; broken: " : "",
+               one->wrong != NULL ? one->wrong : "");
+    }
+}
+
 static int run(audit *a, int argc, char **argv) {
     int code = caucus_options_parse("audit", options, argc, argv, take_option, a);
     if (code != 0)
@@ -373,10 +433,7 @@ static int run(audit *a, int argc, char **argv) {
         return CAUCUS_EXIT_USAGE;
     }
     if (a->list) {
-        size_t count = 0;
-        const caucus_audit *table = caucus_audit_table(&count);
-        for (size_t i = 0; i < count; i++)
-            printf("%-29s %s\n", table[i].name, table[i].target);
+        print_list();
         return CAUCUS_EXIT_DONE;
     }
     for (unsigned i = DATA0; i < OPTIONS && !a->given[COMMAND]; i++)
@@ -394,7 +451,7 @@ static int run(audit *a, int argc, char **argv) {
     if (code != 0)
         return code;
     caucus_stop_on_signals();
-    code = a->given[COMMAND] ? run_outside(a) : run_table(a);
+    code = a->given[COMMAND] ? run_outside(a) : a->plan != NULL ? run_plan(a) : run_table(a);
     if (made && code != CAUCUS_EXIT_DONE)
         (void)rmdir(a->out); /* only if nothing is in it */
     return code;

@@ -15,7 +15,7 @@
     X(up, "Try it", false, "a live federation on this machine, ten clients over TLS")                                  \
     X(pick, "Try it", false, "one private choice from a table of scores")                                              \
     X(plan, "Plan", false, "calibrate a run: noise, budget, regret bound, bytes")                                      \
-    X(audit, "Plan", true, "measure whether the privacy claims hold")                                                  \
+    X(audit, "Plan", true, "try to refute the privacy claims")                                                         \
     X(simulate, "Research", true, "any algorithm against any adversary or your own losses")                            \
     X(serve, "Run", false, "the coordinator of a live federation")                                                     \
     X(join, "Run", false, "a client: losses in, experts out")                                                          \

@@ -21,11 +21,13 @@ if [ "$code" -eq 0 ] && SOME=$some $python - <<'END'
 import json, os, sys
 audits = json.load(open('quick.json'))['audits']
 by_name = {a['name']: a for a in audits}
-keys = {'name', 'target', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'verdict'}
+keys = {'name', 'target', 'twin_of', 'wrong', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'verdict',
+        'words'}
 for a in audits:
     assert keys <= set(a), a
-    assert a['expect'] in ('holds', 'fails') and a['verdict'] == 'pass', a
-    assert (a['lower_bound'] <= a['claimed']) == (a['expect'] == 'holds'), a
+    assert a['verdict'] in ('not refuted', 'refuted') and a['verdict'] == a['expect'], a
+    assert (a['lower_bound'] > a['claimed']) == (a['verdict'] == 'refuted') == (a['twin_of'] is not None), a
+    assert a['words'] == '%s: at least %.3f of the %g claimed' % (a['verdict'], a['lower_bound'], a['claimed']), a
     assert abs(a['confidence'] - (1 - 1e-6)) < 1e-12 and a['trials'] >= 1000, a
 if os.environ['SOME']:
     sys.exit(0)
@@ -38,21 +40,21 @@ assert by_name['paper-local-64']['claimed'] == 1 and by_name['paper-noisy-min'][
 for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85,
                    'check-fires': .9, 'check-silent': .9, 'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8,
                    'noisy-min': .65, 'stoch-flip': .9, 'stoch-longest': .9, 'svt': .8,
-                   'trees-root': .8, 'trees-right': .8, 'past-phases': .7, 'hedge': .75, 'hedge-renew': .75,
+                   'trees-root': .8, 'trees-right': .8, 'past-phases': .7, 'hedge': .75, 'hedge-renew': .7,
                    'gauss': .5}.items():
-    assert by_name[name]['expect'] == 'holds', name
+    assert by_name[name]['expect'] == 'not refuted', name
     at_least(name, part * by_name[name]['claimed'])
-broken = [a for a in audits if a['target'].startswith('broken: ')]
-assert len(broken) >= 20 and all(a['expect'] == 'fails' for a in broken)
-for word in ('half-noise', 'no-refresh', 'no-restart', 'range-5'):
+broken = [a for a in audits if a['twin_of']]
+assert len(broken) >= 20 and all(a['expect'] == 'refuted' for a in broken)
+for word in ('half-noise', 'noise-1.25', 'kept', 'quiet', 'again', 'range-5'):
     assert any(a['name'].endswith(word) for a in broken), word
 END
 then pass "the quick audit"; else fail "the quick audit (exit code $code)"; cat quick.json; fi
 
 # The page and its data: whole, self-contained, the same numbers.
-if [ "$(ls page)" = "$(printf 'audit.csv\naudit.html\naudit.json')" ] && cmp quick.json page/audit.json &&
+if [ "$(ls page)" = "$(printf 'audit.csv\naudit.html\naudit.json\ntwins.md')" ] && cmp quick.json page/audit.json &&
     grep -q '</html>' page/audit.html &&
-    grep -q '<svg' page/audit.html && grep -q 'epochs-no-refresh' page/audit.html &&
+    grep -q '<svg' page/audit.html && grep -q 'epochs-refresh-kept' page/audit.html &&
     ! grep -Eq '(src|href)="?https?:|<script' page/audit.html &&
     [ "$(wc -l <page/audit.csv)" -eq "$(($(grep -c '"name"' quick.json) + 1))" ] &&
     $python -c 'import xml.etree.ElementTree as e, re
@@ -70,13 +72,35 @@ if cmp one.csv three.csv && ! cmp -s one.csv other.csv &&
 else fail "any number of threads"; fi
 code=0
 audit --only vote-half-noise --trials 50 >out 2>err || code=$?
-if [ "$code" -eq 1 ] && grep -q 'vote-half-noise .*FAIL$' out && grep -q '1 audit, 1 NOT as expected' out &&
+if [ "$code" -eq 1 ] && grep -q 'vote-half-noise .*not refuted: .*NOT AS EXPECTED$' out &&
+    grep -q '1 audit, 1 NOT as expected' out &&
     grep -q 'NOT PRIVATE (seeded): seed 1' out; then
     pass "too few runs to refute: exit code 1"
 else fail "too few runs to refute (exit code $code)"; fi
 audit --list >out && grep -q '^paper-noisy-min  *the paper' out && pass "--list" || fail "--list"
 audit --help >out && grep -q -e '--command PROGRAM' out && pass "--help" || fail "--help"
 
+
+# A plan: its own integers where they are run as they are, a reduced one with the same rates where not; bytes for any
+# number of threads; files.
+plan="--algorithm stoch --trust coordinator --clients 2 --experts 3 --epsilon 1"
+"$CAUCUS" plan $plan --rounds 16 --write small.yaml >out 2>err || fail "a small plan"
+"$CAUCUS" plan $plan --rounds 100000 --write large.yaml >out 2>err || fail "a large plan"
+code=0
+audit --plan small.yaml --trials 20000 --threads 1 --format json >small.json 2>err || code=$?
+audit --plan small.yaml --trials 20000 --threads 3 --format json --out plan-page >small3.json 2>err || code=$?
+audit --plan large.yaml --trials 4000 >large.out 2>err || code=$?
+if [ "$code" -eq 0 ] && cmp small.json small3.json && cmp small.json plan-page/audit.json &&
+    grep -q 'run          reduced, with the same rates: 2 of 3 experts, 12 of 17 phases' large.out &&
+    grep -q 'not refuted: at least .* of the 1 claimed$' large.out && $python - <<'END'
+import json
+text = json.load(open('small.json'))
+assert text['plan']['reduced'] is None and text['plan']['pairs'] > 1 and len(text['plan']['hash']) == 64, text['plan']
+plan, less, half = text['audits']
+assert plan['verdict'] == 'not refuted' and .5 < plan['lower_bound'] <= 1 and plan['claimed'] <= 1, plan
+assert less['twin_of'] == half['twin_of'] == 'plan' and half['verdict'] == 'refuted', half
+END
+then pass "a plan"; else fail "a plan (exit code $code)"; cat small.json large.out err; fi
 
 # Outside programs. The data set is one bit; the program answers with the truth with probability p.
 cat >response.py <<'END'
@@ -96,19 +120,19 @@ for form in number word real; do # e^1/(1+e^1) = 0.7311; 0.88 is epsilon 2
         $python - <<'END'
 import json
 a, = json.load(open('out.json'))['audits']
-assert a['verdict'] == 'pass' and a['expect'] == 'holds' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
+assert a['verdict'] == a['expect'] == 'not refuted' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
 END
     then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)";
         cat out.json err; fi
     code=0
     audit --command "$python response.py 0.88 $form" --data0 a --data1 b --claimed 1 --trials 20000 >out 2>err ||
         code=$?
-    if [ "$code" -eq 1 ] && grep -q 'FAIL$' out; then pass "a program that is not ($form)";
+    if [ "$code" -eq 1 ] && grep -q ' refuted: .*NOT AS EXPECTED$' out; then pass "a program that is not ($form)";
         else fail "a program that is not ($form)"; cat out err; fi
 done
-audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 --trials 20000 --expect fails >out \
+audit --command "$python response.py 0.88 word" --data0 a --data1 b --claimed 1 --trials 20000 --expect refuted >out \
     2>err &&
-    grep -q 'pass$' out && pass "--expect fails" || fail "--expect fails"
+    grep -q ' refuted: at least' out && pass "--expect refuted" || fail "--expect refuted"
 audit --command "echo x;touch" --data0 a --data1 'b' --claimed 1 --trials 4 >out 2>err && [ ! -e x ] &&
     pass "no shell" || fail "no shell"
 

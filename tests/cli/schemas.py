@@ -203,6 +203,9 @@ def others():
             text.write("0\n")
     verb("audit", "audit", "--command", "./coin", "--data0", "a", "--data1", "b", "--claimed", "1", "--trials", "2000")
     verb("audit", "audit", "--quick", "--only", "vote")
+    caucus("plan", "--algorithm", "stoch", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds",
+           "16", "--write", "audited.yaml")
+    verb("audit", "audit", "--plan", "audited.yaml", "--trials", "2000")
     verb("reproduce", "reproduce", "--quick", "--only", "2", "--seed", "8", "--out", "report")
 
 

@@ -104,13 +104,19 @@ static void *play(void *argument) {
     return NULL;
 }
 
+/* An audit whose statistic is a real number: its values are summed over the ranks, too. */
+static const caucus_audit *of_reals(void) {
+    size_t i = 0;
+    while (caucus_audit_at(i)->cells > 0)
+        i++;
+    return caucus_audit_at(i);
+}
+
 static void *audit_one(void *argument) {
     rank *r = argument;
     own_rank = r->table.rank;
-    size_t count = 0;
-    const caucus_audit *table = caucus_audit_table(&count);
     caucus_audit_options options = {.seed = 1, .trials = 8192, .confidence = 0.999, .threads = 2, .ranks = &r->table};
-    r->status = caucus_audit_run(&table[0], &options, &r->audited, &r->error);
+    r->status = caucus_audit_run(of_reals(), &options, &r->audited, &r->error);
     return NULL;
 }
 
@@ -230,12 +236,10 @@ static void one_fails(void **state) {
 static void audits(void **state) {
     (void)state;
     rank r[RANKS];
-    size_t count = 0;
-    const caucus_audit *table = caucus_audit_table(&count);
     caucus_audit_options options = {.seed = 1, .trials = 8192, .confidence = 0.999, .threads = 2};
     caucus_audit_result alone;
     caucus_error error = {0};
-    assert_int_equal(caucus_audit_run(&table[0], &options, &alone, &error), CAUCUS_OK);
+    assert_int_equal(caucus_audit_run(of_reals(), &options, &alone, &error), CAUCUS_OK);
     assert_true(alone.hits > 0);
     open_world(r, NULL);
     run_world(r, audit_one);
