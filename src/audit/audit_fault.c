@@ -4,7 +4,7 @@
 #include "audit/audit_stage.h"
 
 #include "algo/coordinator.h"
-#include "plan/plan_walk.h"
+#include "plan/text/plan_walk.h"
 
 caucus_rational caucus_audit_break_rate(caucus_rational rate, const caucus_audit_fault *fault) {
     if (fault->kind != CAUCUS_AUDIT_NOISE || rate.den == 0) /* 0/0: not used by this plan */

@@ -227,12 +227,14 @@ static caucus_status report_twice(caucus_audit_play *r, uint32_t i) {
     note_report(r, caucus_client_report(r->seat[i].client));
     bytes = again ? bytes : caucus_client_state_bytes(r->seat[i].client);
     uint8_t *larger = realloc(state, bytes);
-    state = larger != NULL ? larger : state;
-    caucus_status status = larger != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;
-    if (status == CAUCUS_OK && !again && caucus_client_save(r->seat[i].client, state, bytes) != CAUCUS_OK)
+    if (larger == NULL) {
+        free(state);
+        return CAUCUS_E_MEMORY;
+    }
+    state = larger;
+    if (!again && caucus_client_save(r->seat[i].client, state, bytes) != CAUCUS_OK)
         abort(); /* and again */
-    if (status == CAUCUS_OK)
-        status = restart_client(r, i, state, bytes);
+    caucus_status status = restart_client(r, i, state, bytes);
     if (status == CAUCUS_OK)
         note_report(r, caucus_client_report(r->seat[i].client));
     free(state);
