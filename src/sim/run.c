@@ -72,8 +72,9 @@ void *caucus_run_work(void *argument) {
             break;
         }
         pthread_mutex_lock(&p->lock);
-        if (p->finished) { /* the thread that speaks with the other ranks counts it when it next looks */
+        if (p->finished) { /* the thread that speaks with the other ranks counts it */
             p->finished[p->finished_count++] = (uint32_t)number;
+            pthread_cond_signal(&p->news);
         } else {
             caucus_run_note(p, (uint32_t)number);
         }

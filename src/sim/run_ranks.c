@@ -21,10 +21,8 @@
 /* How long the others may take to say END after a signal: less than mpirun's second until it kills. */
 #define END_SECONDS 0.3
 
-/* Nobody is told of a message that arrives, so it is looked for. While this process plays, now and then: each look
- * takes time from a core that plays. Once it has nothing more to do, after this many nanoseconds, then after twice as
- * long, and so on. */
-#define LOOK_NS_PLAYING 5000000
+/* Nobody is told of a message that arrives, so it is looked for: after this many nanoseconds without news, then after
+ * twice as long, and so on. */
 #define LOOK_NS_LEAST 50000
 #define LOOK_NS_MOST 2000000
 
@@ -70,9 +68,11 @@ static void halt_all(conversation *c) {
         c->ranks->send(to, &m, sizeof m);
 }
 
-/* Pass on the trials of this process that have ended. Under the lock, which is let go of while messages are sent. */
-static void tell_finished(conversation *c) {
+/* Pass on the trials of this process that have ended. Returns: whether there were any. Under the lock, which is let go
+ * of while messages are sent. */
+static bool tell_finished(conversation *c) {
     caucus_run_pool *p = c->p;
+    bool news = c->told < p->finished_count;
     while (c->told < p->finished_count) {
         uint32_t number = p->finished[c->told++];
         if (c->ranks->rank == 0) {
@@ -84,6 +84,7 @@ static void tell_finished(conversation *c) {
         c->ranks->send(0, &m, sizeof m);
         pthread_mutex_lock(&p->lock);
     }
+    return news;
 }
 
 static void hear_trial(conversation *c, const message *m) {
@@ -107,15 +108,17 @@ static void hear_end(conversation *c, uint32_t from, const message *m) {
     caucus_run_fail(c->p, (caucus_status)m->number, &error);
 }
 
-/* Take every message that has come. */
-static void hear_all(conversation *c) {
+/* Take every message that has come. Returns: whether there were any. */
+static bool hear_all(conversation *c) {
     union {
         message m;
         char bytes[CAUCUS_RANKS_MESSAGE_BYTES];
     } buffer;
     uint32_t from = 0;
     size_t count = 0;
+    bool news = false;
     while (c->ranks->receive(&from, &buffer, &count)) {
+        news = true;
         if (count != sizeof buffer.m)
             abort(); /* another program than this one speaks */
         if (buffer.m.kind == TRIAL)
@@ -125,18 +128,19 @@ static void hear_all(conversation *c) {
         else
             halt_here(c);
     }
+    return news;
 }
 
-/* Wait until the next look for messages, or until this process's last thread has ended. Under the lock. */
-static void wait_for_news(conversation *c) {
+/* Wait for news of this process's threads, but not longer than until the next look for messages. Under the lock. */
+static void wait_for_news(conversation *c, bool news) {
     struct timespec until;
-    bool playing = c->p->playing > 0;
-    c->look_ns = playing ? LOOK_NS_LEAST : 2 * c->look_ns < LOOK_NS_MOST ? 2 * c->look_ns : LOOK_NS_MOST;
+    c->look_ns = news ? LOOK_NS_LEAST : 2 * c->look_ns < LOOK_NS_MOST ? 2 * c->look_ns : LOOK_NS_MOST;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += playing ? LOOK_NS_PLAYING : c->look_ns;
+    until.tv_nsec += c->look_ns;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    (void)pthread_cond_timedwait(&c->p->news, &c->p->lock, &until);
+    if (c->told == c->p->finished_count)
+        (void)pthread_cond_timedwait(&c->p->news, &c->p->lock, &until);
 }
 
 /* Rank 0: everybody has ended, or has been waited for long enough after a signal. */
@@ -164,20 +168,20 @@ static void converse(conversation *c) {
     caucus_run_pool *p = c->p;
     bool first = c->ranks->rank == 0, over = false;
     while (!over) {
-        hear_all(c);
+        bool news = hear_all(c);
         if (signalled(p) || c->ranks->gone() >= 0 || (first && atomic_load(&p->failed) != CAUCUS_OK)) {
             if (first)
                 halt_all(c);
             halt_here(c);
         }
         pthread_mutex_lock(&p->lock);
-        tell_finished(c);
+        news = tell_finished(c) || news;
         over = p->playing == 0 && c->told == p->finished_count;
         pthread_mutex_unlock(&p->lock);
         over = over && (!first || all_ended(c));
         if (!over) {
             pthread_mutex_lock(&p->lock);
-            wait_for_news(c);
+            wait_for_news(c, news);
             pthread_mutex_unlock(&p->lock);
         }
     }
@@ -207,6 +211,7 @@ static void deal_trials(caucus_run_pool *p) {
     pthread_t *thread = calloc(threads, sizeof *thread);
     p->finished = calloc(p->run->trials / ranks->size + 1, sizeof *p->finished);
     p->stop = &p->halt;
+    p->halt = signalled(p); /* who was stopped before it began plays nothing */
     p->playing = p->finished ? threads : 0;
     while (p->finished && thread && started < threads &&
            pthread_create(&thread[started], NULL, caucus_run_work, p) == 0)
