@@ -78,7 +78,8 @@ sleep 1
 kill -TERM "$victim"
 code=0
 wait "$mpirun" || code=$?
-[ "$code" -eq 1 ] && [ "$(ours err | wc -l)" -eq 1 ] && grep -qE 'caucus simulate: (rank 1 is gone, )?stopped after' err &&
+[ "$code" -eq 1 ] && [ "$(ours err | wc -l)" -eq 1 ] &&
+    grep -qE 'caucus simulate: (rank 1 is gone, )?stopped after' err &&
     pass "a signal to one rank stops all" || { fail "a signal to one rank ($code)"; cat err; }
 "$CAUCUS" "${long[@]/killed/stopped}" --trials 300 --resume >stopped.txt 2>err || { fail "caucus --resume"; cat err; }
 same "one process goes on with what ranks have left" whole stopped
