@@ -10,8 +10,6 @@ import re, sys
 root = sys.argv[1] + "/"
 page = open(root + "docs/OPERATIONS.md", encoding="utf-8").read()
 flat = " ".join(page.split())  # words may be in two lines of the page
-flat = " ".join(page.split())  # words may be in two lines of the page
-flat = " ".join(page.split())  # words may be in two lines of the page
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
 def source(*names):
