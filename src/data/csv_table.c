@@ -41,7 +41,7 @@ static caucus_status next_line(reader *r, bool *ret_more) {
     r->line++;
     if (memchr(r->at, '\0', length) != NULL)
         return refuse(r, "a zero byte — a CSV file is text");
-    if (length + 1 > r->room) {
+    if (r->text == NULL || length + 1 > r->room) {
         char *more = malloc(length + 1);
         if (more == NULL)
             return out_of_memory(r);
@@ -121,6 +121,8 @@ static caucus_status take_row(reader *r) {
 
 static caucus_status take_first(reader *r) {
     size_t columns = 1;
+    if (r->text == NULL)
+        return out_of_memory(r);
     for (const char *c = r->text; *c != '\0'; c++)
         columns += *c == ',';
     if (r->text[0] == '\0')

@@ -52,7 +52,7 @@ static caucus_status place_rows(const char *name, const caucus_csv_table *t, cau
     ret->read = malloc((size_t)t->rows * d * sizeof *ret->read);
     if (ret->read == NULL || filled == NULL)
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", name, caucus_status_text(CAUCUS_E_MEMORY));
-    for (uint64_t i = 0; status == CAUCUS_OK && i < t->rows; i++) {
+    for (uint64_t i = 0; status == CAUCUS_OK && filled != NULL && i < t->rows; i++) {
         const double *row = t->values + (size_t)i * t->columns;
         const size_t at = ((size_t)row[0] - 1) * ret->rounds + ((size_t)row[1] - 1);
         if (filled[at])

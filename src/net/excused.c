@@ -88,7 +88,7 @@ caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *re
     caucus_status status =
         list ? read_file(e, file, list, ret_error)
              : caucus_fail(ret_error, CAUCUS_E_MEMORY, "excused", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    if (status == CAUCUS_OK) {
+    if (status == CAUCUS_OK && list != NULL) {
         memcpy(ret_list, list, e->clients);
         *ret_news = e->good = true;
     }

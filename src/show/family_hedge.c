@@ -41,8 +41,9 @@ static const char *why_none(const caucus_plan *plan) {
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    const double draws = (double)((caucus_settings_link(s) - 1) / s->interval), m = s->clients,
-                 rate = plan->hedge.learning_rate, best = caucus_hedge_best_rate(s);
+    const uint64_t later_blocks = (caucus_settings_link(s) - 1) / s->interval;
+    const double draws = (double)later_blocks, m = s->clients, rate = plan->hedge.learning_rate,
+                 best = caucus_hedge_best_rate(s);
     if (is_leader(plan)) {
         caucus_explain_say(e, "Fed-Hedge",
                            "After each of %" PRIu64

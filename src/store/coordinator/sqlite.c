@@ -146,12 +146,12 @@ static void close_place(caucus_store_place *place, bool kept) {
 
 static caucus_status open_place(const char *where, caucus_store_place **ret, caucus_error *ret_error) {
     caucus_sqlite *s = calloc(1, sizeof *s);
-    if (s != NULL) {
-        s->locked_dir = s->lock = -1;
-        s->dir = strdup(where);
-        s->path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
-    }
-    caucus_status status = s != NULL && s->dir != NULL && s->path != NULL
+    if (s == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    s->locked_dir = s->lock = -1;
+    s->dir = strdup(where);
+    s->path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
+    caucus_status status = s->dir != NULL && s->path != NULL
                                ? CAUCUS_OK
                                : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (status == CAUCUS_OK) {
@@ -164,7 +164,7 @@ static caucus_status open_place(const char *where, caucus_store_place **ret, cau
         status = connect_db(s, ret_error);
     if (status == CAUCUS_OK)
         *ret = &s->place;
-    else if (s != NULL)
+    else
         close_place(&s->place, false);
     return status;
 }

@@ -135,10 +135,9 @@ caucus_status caucus_sqlite_load(caucus_store_place *place, uint32_t chunks, cau
                                  caucus_error *ret_error) {
     caucus_sqlite *s = (caucus_sqlite *)place;
     caucus_store_state state = {.chunk = calloc((size_t)chunks + 1, sizeof *state.chunk), .chunks = chunks};
-    caucus_status status =
-        state.chunk != NULL ? CAUCUS_OK : caucus_sqlite_fail(NULL, s->path, "", ret_error); /* no memory */
-    if (status == CAUCUS_OK)
-        status = load_root(s, &state.root, ret_error);
+    if (state.chunk == NULL)
+        return caucus_sqlite_fail(NULL, s->path, "", ret_error); /* no memory */
+    caucus_status status = load_root(s, &state.root, ret_error);
     if (status == CAUCUS_OK)
         status = load_chunks(s, &state, ret_error);
     if (status == CAUCUS_OK)
