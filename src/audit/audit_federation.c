@@ -346,9 +346,11 @@ static caucus_status play(const caucus_audit_stage *s, unsigned world, const cau
     caucus_announcement before = *caucus_coordinator_announcement(r.coordinator), now = before;
     uint64_t said = 2 + words(&now, NULL); /* a leading 1 keeps transcripts of different lengths apart */
     tell(&r);
-    while (status == CAUCUS_OK && now.ask != CAUCUS_ASK_NOTHING && (!messages || now.block <= caucus_audit_phase(s))) {
+    while (now.ask != CAUCUS_ASK_NOTHING && (!messages || now.block <= caucus_audit_phase(s))) {
         before = now;
         status = step(&r);
+        if (status != CAUCUS_OK)
+            break; /* without memory some clients have not played the step */
         now = *caucus_coordinator_announcement(r.coordinator);
         said = 4 * said + words(&now, &before);
         tell(&r);
