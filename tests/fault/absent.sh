@@ -2,16 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 # Clients that are away: who is excused, revoked, or has missed too many deadlines holds nobody up, and counts again
 # when it is back. Every run here would wait for ever, or a whole deadline at each of its steps, if one did.
+# Each run stands still (lib.bash, start_held) while somebody goes, is put on a list, or comes back.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=24 adversary=halving clients=3 security=(--insecure)
+seed=24 clients=3 security=(--insecure)
 plan=$work/plan.yaml
 make_plan "$plan" --clients 3 --experts 8 --rounds 200 --epsilon 60 --trust coordinator
-start() { # start NAME INDEX FLAGS...
-    local name=$1 i=$2
-    shift 2
-    start_client "$name" "$plan" "$port" "$i" --insecure --client "$i" --state "$work/$name.$i.state" "$@"
+make_losses 3 200 8
+start() { # start HOW NAME INDEX: HOW is client (it plays as fast as it can) or held (not before let_play)
+    local how=$1 name=$2 i=$3
+    "start_$how" "$name" "$plan" "$port" "$i" --insecure --client "$i" --state "$work/$name.$i.state"
     pid[i]=$client
+}
+# five_rounds NAME: client 3 has played five rounds, and the sixth expert is the last that anybody has been told.
+five_rounds() {
+    let_play "$1" 3 5
+    until_true 20 has_lines "$work/$1.3.1.out" 6 || give_up "$1: no 5 rounds were played: $(cat "$work/$1".*err)"
+}
+stands_at() { # stands_at NAME LINES: clients 1 and 2 are there, and have been told no expert after that
+    local i
+    for i in 1 2; do
+        kill -0 "${pid[i]}" 2>/dev/null || bad "$1: client $i did not wait"
+        [ "$(wc -l <"$work/$1.$i.1.out")" -le "$2" ] || bad "$1: client $i plays $(wc -l <"$work/$1.$i.1.out") rounds"
+    done
 }
 waited_for() { # waited_for PORT NUMBER EXCUSED MISSING: as the status says it
     python3 - "$@" <<'PY'
@@ -30,56 +43,64 @@ http=$(field http_port "$work/excused.out")
 until_true 20 waited_for "$http" 1 2 0 || bad "excused: the status does not say so"
 echo "3" >"$work/list" # it is read again
 until_true 20 waited_for "$http" 2 1 0 || bad "excused: a changed list is not read: $(cat "$work/excused.err")"
-says "$work/excused.err" "client 2 is not excused any more: it is waited for again" || bad "excused: not logged"
-for i in 1 2; do start excused "$i"; done
+until_true 20 says "$work/excused.err" "client 2 is not excused any more: it is waited for again" ||
+    bad "excused: not logged"
+for i in 1 2; do start client excused "$i"; done
 for i in 1 2; do ended "${pid[i]}" "excused: client $i" 0; done
 # It may come all the same, is told everything, and plays to the end.
-start excused 3
+start client excused 3
 ended "${pid[3]}" "excused: client 3, when all is over" 0
 kill -TERM "$server"
 ended "$server" "excused" 0
 
 # Excused in the middle, once somebody has found out that it is gone; a list that cannot be read changes nothing.
 : >"$work/list"
-start_coordinator middle "$plan" 0 "${security[@]}" --excused "$work/list"
-for i in 1 2 3; do start middle "$i" --pace 2; done
-until_true 20 has_lines "$work/middle.3.1.out" 5 || bad "middle: no 5 rounds were played"
+start_coordinator middle "$plan" 0 "${security[@]}" --excused "$work/list" --stay
+for i in 1 2; do start client middle "$i"; done
+start held middle 3
+five_rounds middle
 kill -9 "${pid[3]}"
 echo "4" >"$work/list"
 until_true 20 says "$work/middle.err" "list:1: '4' — one client's number per line, 1 to 3, or a range of them, 3-7" ||
     bad "middle: a bad list is not said: $(cat "$work/middle.err")"
-alive() { kill -0 "${pid[1]}" 2>/dev/null; }
-alive || bad "middle: nobody waited for client 3"
+stands_at middle 6
 echo "3" >"$work/list"
 for i in 1 2; do ended "${pid[i]}" "middle: client $i" 0; done
-says "$work/middle.err" "the list of the excused can be read again" || bad "middle: $(cat "$work/middle.err")"
-says "$work/middle.err" "client 3 is excused: it is waited for no more" || bad "middle: $(cat "$work/middle.err")"
 kill -TERM "$server"
 ended "$server" "middle" 0
+says "$work/middle.err" "the list of the excused can be read again" || bad "middle: $(cat "$work/middle.err")"
+says "$work/middle.err" "client 3 is excused: it is waited for no more" || bad "middle: $(cat "$work/middle.err")"
 
 # Revoked, without a deadline.
 : >"$work/revoked.list"
 start_coordinator revoked "$plan" 0 "${security[@]}" --revoked "$work/revoked.list"
-for i in 1 2 3; do start revoked "$i" --pace 2; done
-until_true 20 has_lines "$work/revoked.3.1.out" 5 || bad "revoked: no 5 rounds were played"
+for i in 1 2; do start client revoked "$i"; done
+start held revoked 3
+five_rounds revoked
+stands_at revoked 6
 echo 3 >"$work/revoked.list"
 ended "${pid[3]}" "revoked: client 3" 3
 for i in 1 2; do ended "${pid[i]}" "revoked: client $i" 0; done
+ended "$server" "revoked" 0
 says "$work/revoked.err" "client 3 is not let in any more: nobody waits for it" ||
     bad "revoked: $(cat "$work/revoked.err")"
-ended "$server" "revoked" 0
 
-# Two deadlines missed: no third one is waited for. Whole deadlines at each of 200 steps would be ten minutes.
+# Two deadlines missed: no third one is waited for. Whole deadlines at each of 200 steps would be ten minutes. Clients 1
+# and 2 stop at round 50, and client 3 alone is no quorum: the run is not over when it comes back.
 start_coordinator missed "$plan" 0 "${security[@]}" --deadline 3 --quorum 2 --missed 2
-for i in 1 2 3; do start missed "$i" --pace 2; done
-until_true 20 has_lines "$work/missed.3.1.out" 5 || bad "missed: no 5 rounds were played"
+for i in 1 2 3; do start held missed "$i"; done
+for i in 1 2; do let_play missed "$i" 5; done
+five_rounds missed
 kill -9 "${pid[3]}"
+for i in 1 2; do let_play missed "$i" 50; done
 until_true 30 says "$work/missed.err" "client 3 has missed 2 deadlines: it is waited for no more until it is back" ||
     bad "missed: $(cat "$work/missed.err")"
-until_true 20 has_lines "$work/missed.1.1.out" 50 || bad "missed: no 50 rounds were played"
-start missed 3
+until_true 20 has_lines "$work/missed.1.1.out" 51 || bad "missed: no 50 rounds were played"
+stands_at missed 51
+start client missed 3
 until_true 20 says "$work/missed.err" "client 3 is back: it is waited for again" ||
     bad "missed: $(cat "$work/missed.err")"
+for i in 1 2; do let_play missed "$i" 200; done
 for i in 1 2 3; do ended "${pid[i]}" "missed: client $i" 0; done
 ended "$server" "missed" 0
 experts missed 3 | cmp -s - "$work/missed.1.1.out" || bad "missed: client 3 played otherwise"

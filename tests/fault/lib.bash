@@ -41,7 +41,7 @@ says() { grep -qsF -- "$2" "$1"; } # says FILE TEXT
 is_over() { ! kill -0 "$1" 2>/dev/null; }
 exit_code() { # exit_code PID: sets code; whoever hangs is killed
     code=0
-    until_true 40 is_over "$1" || kill -9 "$1"
+    until_true 100 is_over "$1" || kill -9 "$1"
     wait "$1" 2>/dev/null || code=$?
 }
 ended() { # ended PID NAME CODE
@@ -51,14 +51,14 @@ ended() { # ended PID NAME CODE
 wrong() { # wrong CODE TEXT COMMAND...: it ends so, and says so in one line
     local want=$1 text=$2 code=0
     shift 2
-    timeout 20 "$@" >"$work/wrong.out" 2>"$work/wrong.err" </dev/null || code=$?
+    timeout 60 "$@" >"$work/wrong.out" 2>"$work/wrong.err" </dev/null || code=$?
     { [ "$code" -eq "$want" ] && says "$work/wrong.err" "$text"; } ||
         bad "$*: exit code $code, expected $want and '$text': $(cat "$work/wrong.err")"
 }
 
 # ---- a federation named NAME: plan $work/NAME.yaml, state $work/NAME, whatever is printed in $work/NAME.* ----
-# Set by the test: seed (empty: the coordinator's noise is its own), adversary, clients; security=(--insecure) or the
-# coordinator's certificates.
+# Set by the test: seed (empty: the coordinator's noise is its own), adversary, or losses (a file, see make_losses),
+# clients; security=(--insecure) or the coordinator's certificates.
 
 make_plan() { # make_plan FILE FLAGS...
     local file=$1
@@ -84,13 +84,64 @@ start_coordinator() {
 # start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
 # patience, if set: seconds without a coordinator that it bears.
 start_client() {
-    local name=$1 plan=$2 to=$3 index=$4 life=1
-    shift 4
+    local from=(--adversary "${adversary:-}")
+    [ -z "${losses:-}" ] || from=(--losses "$losses")
+    join_from /dev/null "$@" "${from[@]}"
+}
+join_from() { # join_from INPUT NAME PLAN PORT INDEX FLAGS...: what start_client and start_held share
+    local input=$1 name=$2 plan=$3 to=$4 index=$5 life=1
+    shift 5
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --adversary "$adversary" --seed "${seed:-9}" \
-        --give-up "${patience:-30}" "$@" \
-        >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
+    : >"$work/$name.$index.$life.out" # here, not only in the new process, which may be slower than the next life
+    : >"$work/$name.$index.$life.err"
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --seed "${seed:-9}" --give-up "${patience:-120}" "$@" \
+        >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" <"$input" &
     client=$!
+}
+
+# ---- a run that is held ----
+# Whoever acts in the middle of a run must not rely on its lasting: on a fast machine it is over at once. A held client
+# has its losses from a pipe that the test fills: `let_play NAME INDEX ROUND` gives those up to that round, and the
+# client tells the expert of the next one and waits. Where every client is waited for, the run stands there; with a
+# quorum, so many are held that those left do not make one.
+
+# make_losses CLIENTS ROUNDS EXPERTS: sets losses, a file for start_client and simulate; client I's lines are in
+# $work/losses.I. All experts but one turn bad, one by one, in the first three quarters, so that there are switches.
+make_losses() {
+    losses=$work/losses.npy
+    python3 - "$work/losses" "$@" <<'PY'
+import random, struct, sys
+path, (clients, rounds, experts) = sys.argv[1], map(int, sys.argv[2:])
+random.seed(7)
+order = random.sample(range(experts), experts)
+bad_from = {e: rounds if n == experts - 1 else rounds * 3 * (n + 1) // (4 * experts) for n, e in enumerate(order)}
+rows = [[[float(t >= bad_from[e]) for e in range(experts)] for t in range(rounds)] for client in range(clients)]
+head = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d, %d), }" % (clients, rounds, experts)
+head += " " * (63 - (10 + len(head)) % 64) + "\n"
+with open(path + ".npy", "wb") as out: # NumPy's format 1.0, without NumPy
+    out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+    for row in (row for client in rows for row in client):
+        out.write(struct.pack("<%dd" % experts, *row))
+for i, client in enumerate(rows, 1):
+    with open(f"{path}.{i}", "w") as out:
+        out.writelines(",".join(map(repr, row)) + "\n" for row in client)
+PY
+}
+declare -A held_pipe held_round # of NAME.INDEX: the descriptor of its pipe, and the rounds that were given
+# start_held NAME PLAN PORT INDEX FLAGS...: as start_client; it may play no round yet. A later life is given its losses
+# from round 1 on again, and passes over those that it has played.
+start_held() {
+    local who=$1.$4 pipe fd
+    pipe=$(mktemp -u "$work/$who.pipe.XXXXXX")
+    mkfifo "$pipe"
+    exec {fd}<>"$pipe" # open for both ways: it never ends, and who writes to it never waits for a reader
+    held_pipe[$who]=$fd held_round[$who]=0
+    join_from "$pipe" "$@" --replay
+}
+let_play() { # let_play NAME INDEX ROUND
+    local who=$1.$2
+    sed -n "$((held_round[$who] + 1)),$3p" "$work/losses.$2" >&"${held_pipe[$who]}"
+    held_round[$who]=$3
 }
 # experts NAME INDEX: what a client played over its lives, one line per round; a round told twice was told the same.
 experts() {
@@ -166,7 +217,9 @@ undisturbed() {
         pids+=("$client")
     done
     for i in "${pids[@]}" "$server"; do ended "$i" "$name" 0; done
-    simulated=$("$CAUCUS" simulate "$@" --adversary "$adversary" --seed "$seed" --trials 1 --format csv 2>/dev/null |
+    local from=(--adversary "${adversary:-}")
+    [ -z "${losses:-}" ] || from=(--losses "$losses")
+    simulated=$("$CAUCUS" simulate "$@" "${from[@]}" --seed "$seed" --trials 1 --format csv 2>/dev/null |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "selections") at = i } NR == 2 { print $at }')
     [ "$(field selections "$work/$name.out")" = "$simulated" ] ||
         bad "$name: other selections than simulated: $simulated"
