@@ -36,9 +36,19 @@
 
 #define LOOK_SECONDS 0.05 /* between two looks for ranks that have died */
 
-#define SPINS 4000            /* tests of a request before the first pause: some hundred microseconds */
+/* A request is tested without a pause for so long. By the clock and not by a number of tests: where there are more
+ * ranks than cores a test gives the core away, and may take milliseconds. */
+#define SPIN_SECONDS 3e-4
 #define PAUSE_NS_LEAST 20000  /* the first pause; each is a little longer than the one before */
 #define PAUSE_NS_MOST 1000000 /* the longest */
+
+/* Messages under way at once. Whoever sends one goes on at once, and waits only if so many have not been taken yet. */
+#define LETTERS 64
+
+typedef struct letter {
+    MPI_Request request; /* MPI_REQUEST_NULL: nothing is under way */
+    char bytes[CAUCUS_RANKS_MESSAGE_BYTES];
+} letter;
 
 static struct {
     bool begun; /* MPI is to be ended */
@@ -47,6 +57,8 @@ static struct {
     double stop_seen;     /* when a wait first saw the signal */
     MPI_Comm play, close; /* the end is spoken about apart from all else: ranks may come to it from different places */
     int64_t *piece;       /* [PIECE] */
+    letter *letter;       /* [LETTERS]: a ring */
+    size_t sent;          /* letters so far */
     int real_stderr, held_stderr; /* other ranks: the true one, and a file in memory in its place; -1: none */
     int (*near)[2];               /* [near_count]: number and process of every rank on this machine */
     int near_count;
@@ -91,22 +103,20 @@ static bool out_of_patience(void) {
 
 /* Wait for a request, at most for `seconds` (0: no limit). Returns: false if it was left behind. */
 static bool wait_at_most(MPI_Request *request, double seconds, bool signals) {
-    double end = seconds > 0 ? caucus_clock_seconds() + seconds : 0;
+    const double start = caucus_clock_seconds();
     long pause = PAUSE_NS_LEAST;
-    for (unsigned tests = 0;; tests++) {
+    for (;;) {
         int done = 0;
         if (!good(MPI_Test(request, &done, MPI_STATUS_IGNORE)))
             return false;
         if (done)
             return true;
-        if (tests < SPINS) {
-            if (tests % 64 == 63)
-                sched_yield(); /* there may be more ranks than cores */
+        double waited = caucus_clock_seconds() - start;
+        if (waited < SPIN_SECONDS)
             continue;
-        }
         if (signals && out_of_patience())
             lose();
-        if (here.lost || (seconds > 0 && caucus_clock_seconds() > end))
+        if (here.lost || (seconds > 0 && waited > seconds))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
         pause = pause + pause / 4 < PAUSE_NS_MOST ? pause + pause / 4 : PAUSE_NS_MOST;
@@ -143,19 +153,30 @@ static caucus_status share(void *bytes, size_t count) {
 }
 
 static void send_message(uint32_t to, const void *bytes, size_t count) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (here.lost)
+    letter *l = &here.letter[here.sent % LETTERS];
+    if (here.lost || !wait_for(&l->request))
         return;
-    memcpy(here.piece, bytes, count);
-    if (good(MPI_Isend(here.piece, (int)count, MPI_BYTE, (int)to, 0, here.play, &request)))
-        (void)wait_for(&request);
+    memcpy(l->bytes, bytes, count);
+    if (good(MPI_Isend(l->bytes, (int)count, MPI_BYTE, (int)to, 0, here.play, &l->request)))
+        here.sent++;
+}
+
+/* MPI must not be ended while a letter is under way. Returns: whether none is. */
+static bool letters_taken(void) {
+    for (size_t i = 0; i < LETTERS; i++)
+        if (!wait_at_most(&here.letter[i].request, TOGETHER_SECONDS, false))
+            return false;
+    return true;
 }
 
 static bool receive_message(uint32_t *ret_from, void *ret, size_t *ret_count) {
     MPI_Status status;
     int flag = 0, count = 0;
-    if (here.lost || !good(MPI_Iprobe(MPI_ANY_SOURCE, 0, here.play, &flag, &status)) || !flag ||
-        !good(MPI_Get_count(&status, MPI_BYTE, &count)))
+    /* A look that finds nothing lets MPI take in what has arrived, but does not look there: hence the second one. */
+    for (unsigned looks = 0; looks < 2 && !flag; looks++)
+        if (here.lost || !good(MPI_Iprobe(MPI_ANY_SOURCE, 0, here.play, &flag, &status)))
+            return false;
+    if (!flag || !good(MPI_Get_count(&status, MPI_BYTE, &count)))
         return false;
     if ((size_t)count > CAUCUS_RANKS_MESSAGE_BYTES)
         abort(); /* another program than this one speaks */
@@ -233,7 +254,11 @@ void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop) {
     if (size < 2)
         return;
     here.piece = malloc(PIECE * sizeof *here.piece);
-    if (here.piece == NULL || given < MPI_THREAD_FUNNELED || MPI_Comm_dup(MPI_COMM_WORLD, &here.play) != MPI_SUCCESS ||
+    here.letter = malloc(LETTERS * sizeof *here.letter);
+    for (size_t i = 0; here.letter != NULL && i < LETTERS; i++)
+        here.letter[i].request = MPI_REQUEST_NULL;
+    if (here.piece == NULL || here.letter == NULL || given < MPI_THREAD_FUNNELED ||
+        MPI_Comm_dup(MPI_COMM_WORLD, &here.play) != MPI_SUCCESS ||
         MPI_Comm_dup(MPI_COMM_WORLD, &here.close) != MPI_SUCCESS || !look_around(rank)) {
         fputs("caucus: MPI: no memory, or a library that does not allow threads\n", stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -284,7 +309,7 @@ int caucus_ranks_close(int code) {
     lowest = failed ? (int)here.table.rank : INT_MAX;
     MPI_Request request = MPI_REQUEST_NULL;
     bool together = good(MPI_Iallreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, here.close, &request)) &&
-                    wait_at_most(&request, failed ? TOGETHER_SECONDS : 0, false);
+                    wait_at_most(&request, failed ? TOGETHER_SECONDS : 0, false) && letters_taken();
     const bool speaker = failed && (!together || lowest == (int)here.table.rank);
     if (speaker && here.table.rank > 0)
         speak_up();

@@ -5,7 +5,7 @@
  *
  *     rank k to rank 0:  TRIAL (number, result)   a trial is complete
  *                        END (status, error)      nothing more comes from this rank in this run
- *     rank 0 to all:     HALT                     a signal, or a failure somewhere: play no more
+ *     rank 0 to all:     HALT                     a signal, or a failure somewhere: play no more; once, to everybody
  *
  * Once rank 0 has heard END from everybody it shares the outcome and all results, so that every rank knows the same.
  * A rank that dies says nothing. On the same machine it is missed at once; from another one, whoever started the ranks
@@ -20,6 +20,9 @@
 
 /* How long the others may take to say END after a signal: less than mpirun's second until it kills. */
 #define END_SECONDS 0.3
+
+/* How long a rank looks for a HALT that must be under way. */
+#define HALT_SECONDS 10.0
 
 /* Nobody is told of a message that arrives, so it is looked for: after this many nanoseconds without news, then after
  * twice as long, and so on. */
@@ -43,7 +46,7 @@ typedef struct conversation {
     const caucus_ranks *ranks;
     uint32_t told;  /* own trials that were sent, or counted here in rank 0 */
     uint32_t ended; /* rank 0: others that have said END */
-    bool halted;    /* rank 0: everybody was told to */
+    bool halted;    /* HALT was said (rank 0), or heard (the others) */
     double halt_time;
     long look_ns;
 } conversation;
@@ -69,7 +72,8 @@ static void halt_all(conversation *c) {
 }
 
 /* Pass on the trials of this process that have ended. Returns: whether there were any. Under the lock, which is let go
- * of while messages are sent. */
+ * of while messages are sent. That may wait for rank 0 while trials go on to end, so a signal is looked for here too:
+ * without it a rank whose trials are short would be passing on for as long as it plays, and play for as long. */
 static bool tell_finished(conversation *c) {
     caucus_run_pool *p = c->p;
     bool news = c->told < p->finished_count;
@@ -82,6 +86,8 @@ static bool tell_finished(conversation *c) {
         pthread_mutex_unlock(&p->lock);
         message m = {.kind = TRIAL, .number = number, .as.result = p->trial[number]};
         c->ranks->send(0, &m, sizeof m);
+        if (signalled(p))
+            halt_here(c);
         pthread_mutex_lock(&p->lock);
     }
     return news;
@@ -108,6 +114,11 @@ static void hear_end(conversation *c, uint32_t from, const message *m) {
     caucus_run_fail(c->p, (caucus_status)m->number, &error);
 }
 
+static void hear_halt(conversation *c) {
+    c->halted = true;
+    halt_here(c);
+}
+
 /* Take every message that has come. Returns: whether there were any. */
 static bool hear_all(conversation *c) {
     union {
@@ -126,7 +137,7 @@ static bool hear_all(conversation *c) {
         else if (buffer.m.kind == END)
             hear_end(c, from, &buffer.m);
         else
-            halt_here(c);
+            hear_halt(c);
     }
     return news;
 }
@@ -189,15 +200,29 @@ static void converse(conversation *c) {
         say_end(c);
 }
 
+/* A rank may have ended before rank 0 said HALT: it takes it here, so that no run hears what was said in another, and
+ * nothing is under way when the ranks end. It was sent before the outcome; only a rank 0 that died makes it wait. */
+static void take_halt(conversation *c) {
+    const double start = caucus_clock_seconds();
+    while (!c->halted && c->ranks->gone() < 0 && caucus_clock_seconds() - start < HALT_SECONDS)
+        if (!hear_all(c))
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_NS_LEAST}, NULL);
+}
+
 /* Rank 0's outcome to everybody. */
-static void share_outcome(caucus_run_pool *p, const caucus_ranks *ranks) {
+static void share_outcome(conversation *c) {
+    caucus_run_pool *p = c->p;
+    const caucus_ranks *ranks = c->ranks;
     struct {
         int32_t failed;
         uint32_t whole;
+        int32_t halted;
         caucus_error error;
-    } outcome = {atomic_load(&p->failed), p->whole, p->error};
+    } outcome = {atomic_load(&p->failed), p->whole, c->halted, p->error};
     if (ranks->share(&outcome, sizeof outcome) != CAUCUS_OK)
         return; /* given up: this rank ends with what it knows */
+    if (outcome.halted)
+        take_halt(c);
     atomic_store(&p->failed, outcome.failed);
     p->error = outcome.error;
     if (outcome.failed == CAUCUS_OK && ranks->share(p->trial, outcome.whole * sizeof *p->trial) == CAUCUS_OK)
@@ -230,7 +255,7 @@ static void deal_trials(caucus_run_pool *p) {
     free(thread);
     free(p->finished);
     p->finished = NULL;
-    share_outcome(p, ranks);
+    share_outcome(&c);
 }
 
 /* One trial after the other, each over all ranks: every rank has its result. */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "audit/audit.h"
 #include "sim/run.h"
@@ -28,6 +29,7 @@ static struct {
     size_t put[RANKS], taken[RANKS];
 } world = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local uint32_t own_rank;
+static int *stop_at_first_letter; /* rank 1 is signalled while it hands over its first letter; NULL: it is not */
 
 static caucus_status sum(int64_t *value, size_t count) {
     if (pthread_barrier_wait(&world.all) == PTHREAD_BARRIER_SERIAL_THREAD)
@@ -55,6 +57,10 @@ static caucus_status share(void *bytes, size_t count) {
 }
 
 static void send_letter(uint32_t to, const void *bytes, size_t count) {
+    if (own_rank == 1 && stop_at_first_letter) { /* slower than its trials end, too: there is always one more to tell */
+        __atomic_store_n(stop_at_first_letter, 1, __ATOMIC_RELAXED);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
     pthread_mutex_lock(&world.lock);
     letter *l = &world.box[to][world.put[to]++ % BOX];
     l->from = own_rank;
@@ -216,6 +222,26 @@ static void one_stops(void **state) {
     }
 }
 
+/* One rank is told to stop while it passes on trials, which takes longer than playing them: it plays no more, although
+ * there is always another one to pass on. */
+static void one_stops_while_it_tells(void **state) {
+    (void)state;
+    rank r[RANKS];
+    caucus_run run = run_of(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, 8, 3000); /* as many letters as fit */
+    run.settings.rounds = 4096;
+    open_world(r, &run);
+    stop_at_first_letter = &r[1].stop;
+    run_world(r, play);
+    stop_at_first_letter = NULL;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        assert_int_equal(r[i].status, CAUCUS_OK);
+        assert_true(r[i].result.done < run.trials);
+        assert_int_equal(r[i].result.done, r[0].result.done);
+        assert_int_equal(world.taken[i], world.put[i]); /* nothing is left for a later run to hear */
+    }
+    close_world(r);
+}
+
 /* One rank cannot play: all fail with its words. */
 static void one_fails(void **state) {
     (void)state;
@@ -254,6 +280,7 @@ static void audits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trials_and_clients), cmocka_unit_test(one_stops),
-                                       cmocka_unit_test(one_fails), cmocka_unit_test(audits)};
+                                       cmocka_unit_test(one_stops_while_it_tells), cmocka_unit_test(one_fails),
+                                       cmocka_unit_test(audits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
