@@ -12,18 +12,22 @@
  * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or
  * a socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
  *
- * Functions of link.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of simulate.h in
- * caucus-sim, all others in each of the three; a program links one of them.
+ * Functions of link.h, journal.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of asked.h and
+ * simulate.h in caucus-sim, all others in each of the three; a program links one of them.
  *
  * tests/house holds these rules, and that nothing is exported that is not declared here. */
 #ifndef CAUCUS_CAUCUS_H
 #define CAUCUS_CAUCUS_H
 
+#include <caucus/asked.h>
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
+#include <caucus/journal.h>
 #include <caucus/ledger.h>
 #include <caucus/link.h>
+#include <caucus/losses.h>
 #include <caucus/message.h>
+#include <caucus/pick.h>
 #include <caucus/plan.h>
 #include <caucus/plan_file.h>
 #include <caucus/rational.h>

@@ -9,10 +9,8 @@
 #ifndef CAUCUS_SIMULATE_H
 #define CAUCUS_SIMULATE_H
 
-#include <caucus/status.h>
-
-#include <stdbool.h>
-#include <stddef.h>
+#include <caucus/asked.h>
+#include <caucus/losses.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +34,31 @@ CAUCUS_API caucus_status caucus_simulation_new(const char *scenario, size_t scen
                                                caucus_simulation_progress progress, void *user, caucus_simulation **ret,
                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_simulation_free(caucus_simulation *simulation);
+
+/** The same from settings in words, as behind flags of `caucus simulate` (asked.h): errors read as those of
+ *  caucus_plan_ask(). A list has commas and makes one run per value.
+ *  In:      plan      NULL: every setting is in words. Otherwise this plan is played, and the words say only against
+ *                     what, how often, and from which seed; borrowed until caucus_simulation_free(). Convex losses
+ *                     have only the adversary cross-entropy.
+ *           losses    NULL, or the losses, in the place of a file's (setting `losses`); borrowed for the call.
+ *  Returns: as caucus_simulation_new(). */
+CAUCUS_API caucus_status caucus_simulation_ask(const caucus_plan *plan, const caucus_named *setting, size_t settings,
+                                               const caucus_loss_array *losses, caucus_simulation_progress progress,
+                                               void *user, caucus_simulation **ret,
+                                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Ways to show results, each as the program prints or writes it. */
+typedef enum caucus_simulation_view {
+    CAUCUS_SIMULATION_VIEW_TABLE = 0, /* for people */
+    CAUCUS_SIMULATION_VIEW_TRIALS,    /* trials.csv: one line per run and trial */
+    CAUCUS_SIMULATION_VIEW_CURVES     /* curves.csv: mean and spread of the regret so far */
+} caucus_simulation_view;
+
+/** The results in one of these forms.
+ *  Out:     *ret  ends in a zero that is not counted in *ret_size; freed by the caller with free().
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus_simulation_view view,
+                                                char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
 
 /** The results as JSON: *ret_bytes bytes, and a 0 behind them. They are the simulation's. */
 CAUCUS_API const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_bytes);

@@ -108,8 +108,7 @@ static bool real(const char *text, double *ret) {
 static bool range(const char *text, double *ret_lo, double *ret_hi) {
     char *end = NULL;
     *ret_lo = strtod(text, &end);
-    return end != text && *end == ',' && real(end + 1, ret_hi) && isfinite(*ret_lo) && *ret_lo < *ret_hi &&
-           *ret_hi - *ret_lo >= 1e-200 && *ret_hi - *ret_lo <= 1e200;
+    return end != text && *end == ',' && real(end + 1, ret_hi) && caucus_pick_is_range(*ret_lo, *ret_hi);
 }
 
 /* What belongs together, before the file is opened. */
@@ -134,7 +133,8 @@ static int check_options(picking *p) {
         return usage("sensitivity", NULL, "is missing: how much can one person change one of the sums, at most?");
     if (t[SUMMED] != NULL && t[RANGE] != NULL)
         return usage("range", t[RANGE], "is of one person's values; with --summed say --sensitivity");
-    if (t[SENSITIVITY] != NULL && (!real(t[SENSITIVITY], &p->sensitivity) || !(p->sensitivity >= 1e-200)))
+    if (t[SENSITIVITY] != NULL &&
+        (!real(t[SENSITIVITY], &p->sensitivity) || !caucus_pick_is_sensitivity(p->sensitivity)))
         return usage("sensitivity", t[SENSITIVITY], "must be a number above 0");
     if (t[SEED] != NULL) {
         if (t[SEED][0] == '\0' || t[SEED][strspn(t[SEED], "0123456789")] != '\0' || strlen(t[SEED]) > 19)

@@ -5,6 +5,7 @@
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"
+#include "show/plan_asked.h"
 #include "show/plan_print.h"
 #include "show/plan_recommend.h"
 
@@ -14,16 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of a scenario that make a plan. */
-static const caucus_scenario_field fields[] = {
-    CAUCUS_FIELD_ALGORITHM,     CAUCUS_FIELD_CLIENTS,     CAUCUS_FIELD_EXPERTS,    CAUCUS_FIELD_NAMES,
-    CAUCUS_FIELD_ROUNDS,        CAUCUS_FIELD_INTERVAL,    CAUCUS_FIELD_LSTAR,      CAUCUS_FIELD_RANGE,
-    CAUCUS_FIELD_EPSILON,       CAUCUS_FIELD_DELTA,       CAUCUS_FIELD_TRUST,      CAUCUS_FIELD_UNIT,
-    CAUCUS_FIELD_RHO,           CAUCUS_FIELD_CALIBRATION, CAUCUS_FIELD_PROTOCOL,   CAUCUS_FIELD_SELECT,
-    CAUCUS_FIELD_MESSAGE,       CAUCUS_FIELD_TREES,       CAUCUS_FIELD_FRONT_LOAD, CAUCUS_FIELD_PAST_PHASES,
-    CAUCUS_FIELD_LONGEST_PHASE, CAUCUS_FIELD_FIRST_PHASE, CAUCUS_FIELD_CHANGES,    CAUCUS_FIELD_RENEW,
-};
-enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_PRIVACY = 8, FIRST_MECHANISM = 13 };
+/* Fields of a scenario that make a plan come first. */
+enum { FIELDS = CAUCUS_PLAN_FIELDS, FIRST_PRIVACY = CAUCUS_PLAN_FIELDS_PRIVACY };
+enum { FIRST_MECHANISM = CAUCUS_PLAN_FIELDS_MECHANISM };
+static const caucus_scenario_field *const fields = caucus_plan_fields;
 
 /* Options of this verb alone, after the fields. */
 enum {
@@ -117,12 +112,9 @@ static int complain(const caucus_complaint *complaint, caucus_status status) {
 }
 
 static int complain_error(const planning *p, caucus_status status, const caucus_error *error) {
-    /* Settings that only this verb's own options set. */
-    const bool convex = strcmp(error->field, "loss-shape") == 0 || strcmp(error->field, "lipschitz") == 0 ||
-                        strcmp(error->field, "smoothness") == 0;
-    if (convex || strcmp(error->field, "grid") == 0 || strcmp(error->field, "federation") == 0) {
-        fprintf(stderr, "caucus plan: --%s: %s%s%s\n", convex ? "convex" : error->field, convex ? error->field : "",
-                convex ? " " : "", error->text);
+    caucus_error extra = *error;
+    if (caucus_plan_extra_refused(&extra)) { /* settings that only this verb's own options set */
+        fprintf(stderr, "caucus plan: --%s%s\n", extra.field, extra.text);
         return caucus_exit_code(status);
     }
     caucus_complaint complaint;
@@ -158,27 +150,15 @@ static int take_option(void *user, size_t index, const char *value) {
 
 /* --convex, --grid, --federation, --losses-are, --format. */
 static int read_own(planning *p) {
-    const char *convex = value_of(p, OPTION_CONVEX), *grid = value_of(p, OPTION_GRID),
-               *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
-    char *end = NULL;
-    if (convex != NULL) {
-        p->settings.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
-        p->settings.lipschitz = strtod(convex, &end);
-        bool good = end != convex && *end == ',';
-        const char *second = good ? end + 1 : convex;
-        p->settings.smoothness = strtod(second, &end);
-        if (!good || end == second || *end != '\0')
-            return usage("--convex %s: must be two numbers, for example 1,0.5", convex);
-    }
-    if (grid != NULL) {
-        unsigned long steps = strtoul(grid, &end, 10);
-        if (grid[strspn(grid, "0123456789")] != '\0' || grid[0] == '\0' || steps < 1 || steps > 1u << 20)
-            return usage("--grid %s: must be a whole number from 1 to 1048576", grid);
-        p->settings.grid = (uint32_t)steps;
-    }
-    p->settings.federation = value_of(p, OPTION_FEDERATION);
-    p->known = CAUCUS_KNOWLEDGE_COUNT;
+    static const int extras[] = {OPTION_CONVEX, OPTION_GRID, OPTION_FEDERATION};
+    const char *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
     caucus_error error = {0};
+    for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++) {
+        const char *text = value_of(p, extras[i]);
+        if (text != NULL && caucus_plan_extra(p->options[extras[i]].name, text, &p->settings, &error) != CAUCUS_OK)
+            return usage("--%s %s", error.field, error.text);
+    }
+    p->known = CAUCUS_KNOWLEDGE_COUNT;
     if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
         return usage("--losses-are %s", error.text);
     if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)

@@ -287,6 +287,14 @@ caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_erro
     return open_file(path, true, ret, ret_error);
 }
 
+caucus_npy caucus_npy_borrow(const caucus_loss_array *losses) {
+    return (caucus_npy){.clients = losses->clients,
+                        .experts = losses->experts,
+                        .rounds = losses->rounds,
+                        .wide = losses->wide,
+                        .values = losses->values};
+}
+
 void caucus_npy_close(caucus_npy *npy) {
     caucus_mapped_close(&npy->file);
     caucus_wipe_free(npy->read, npy->read != NULL ? (size_t)npy->clients * npy->rounds * npy->experts * 8 : 0);

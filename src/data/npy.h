@@ -13,6 +13,7 @@
 #define CAUCUS_DATA_NPY_H
 
 #include "store/mapped_file.h"
+#include <caucus/losses.h>
 
 #include <stdbool.h>
 
@@ -25,6 +26,9 @@ typedef struct caucus_npy {
     caucus_mapped file;    /* zero if parsed from memory */
     double *read;          /* CSV: where `values` lie; NULL for NumPy's */
 } caucus_npy;
+
+/** Losses that lie in memory already, as if they had been read; they stay borrowed by the result. */
+caucus_npy caucus_npy_borrow(const caucus_loss_array *losses);
 
 /** Parse a whole file in memory.
  *  In:      name   what errors call it; bytes stay borrowed by *ret.

@@ -38,6 +38,11 @@ void caucus_pick_add(double lo, double hi, bool largest, const double *row, uint
  *  moves no two of them further apart. */
 uint32_t caucus_pick_sums(double sensitivity, bool largest, const double *sum, uint32_t d, int64_t *ret);
 
+/** What is accepted as the public range of a value, and as what one person can change a sum by: finite, not so small
+ *  or large that a division loses it. */
+bool caucus_pick_is_range(double lo, double hi);
+bool caucus_pick_is_sensitivity(double sensitivity);
+
 /** Draw. */
 uint32_t caucus_pick_draw(const caucus_pick *pick, caucus_stream *stream, const int64_t *score, uint32_t d);
 

@@ -80,6 +80,10 @@ typedef struct caucus_values {
 typedef struct caucus_scenario {
     char *file; /* what errors call it; NULL without a file */
     caucus_values field[CAUCUS_FIELD_COUNT];
+    /* Losses in memory, in the place of the field `losses`, and a plan in the place of the fields that make one. Both
+     * are the caller's, who keeps them as long as what is resolved; NULL: none. */
+    const caucus_loss_array *array;
+    const caucus_plan *plan;
 } caucus_scenario;
 
 /* An error with its place: the one line a front end prints. */
@@ -104,6 +108,10 @@ void caucus_scenario_free(caucus_scenario *scenario);
 /** The field of a name, or CAUCUS_FIELD_COUNT. */
 caucus_scenario_field caucus_field_find(const char *name);
 
+/** The fields that make a plan; those from PRIVACY on say how private it is, those from MECHANISM on by what means. */
+enum { CAUCUS_PLAN_FIELDS = 24, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
+extern const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS];
+
 /** Read a file into a scenario; fields that are set already (flags) keep their values.
  *  Returns: CAUCUS_OK, CAUCUS_E_IO, CAUCUS_E_FORMAT, CAUCUS_E_MEMORY; the complaint names file, line and field. */
 caucus_status caucus_scenario_load(caucus_scenario *scenario, const char *path,
@@ -120,7 +128,7 @@ caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_fie
 /* What a scenario comes to: runs that have been checked and calibrated once, so that none is refused half-way. */
 typedef struct caucus_prepared {
     caucus_run *run;              /* [count]; the text they point to belongs to the scenario */
-    caucus_plan **plan;           /* [count] */
+    caucus_plan **plan;           /* [count]; NULL where the scenario came with a plan, which is in its run */
     caucus_adversary **adversary; /* [count]; equal ones are shared */
     size_t count;
     bool genre_from_data; /* a front end should warn */

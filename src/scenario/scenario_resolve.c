@@ -52,6 +52,17 @@ static caucus_status refuse_missing(const resolver *r, caucus_scenario_field fie
             return complain(r, word_status, &word_error);                                                              \
     } while (0)
 
+/* Data says where losses come from, unless the adversary is named too. */
+static caucus_status read_kind(resolver *r, const size_t *at, caucus_adversary_kind *kind) {
+    if (!given(r, CAUCUS_FIELD_ADVERSARY) && (given(r, CAUCUS_FIELD_LOSSES) || r->scenario->array != NULL))
+        *kind = CAUCUS_ADVERSARY_LOSSES;
+    else if (!given(r, CAUCUS_FIELD_ADVERSARY) && given(r, CAUCUS_FIELD_DATA))
+        *kind = CAUCUS_ADVERSARY_MOVIELENS;
+    else
+        WORD(adversary_kind, CAUCUS_FIELD_ADVERSARY, kind);
+    return CAUCUS_OK;
+}
+
 static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *s, caucus_adversary_kind *kind) {
     WORD(algorithm, CAUCUS_FIELD_ALGORITHM, &s->algorithm);
     WORD(trust, CAUCUS_FIELD_TRUST, &s->trust);
@@ -60,14 +71,7 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     WORD(unit, CAUCUS_FIELD_UNIT, &s->unit);
     WORD(select, CAUCUS_FIELD_SELECT, &s->select);
     WORD(message, CAUCUS_FIELD_MESSAGE, &s->message);
-    /* Data says where losses come from, unless the adversary is named too. */
-    if (!given(r, CAUCUS_FIELD_ADVERSARY) && given(r, CAUCUS_FIELD_LOSSES))
-        *kind = CAUCUS_ADVERSARY_LOSSES;
-    else if (!given(r, CAUCUS_FIELD_ADVERSARY) && given(r, CAUCUS_FIELD_DATA))
-        *kind = CAUCUS_ADVERSARY_MOVIELENS;
-    else
-        WORD(adversary_kind, CAUCUS_FIELD_ADVERSARY, kind);
-    return CAUCUS_OK;
+    return read_kind(r, at, kind);
 }
 
 static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const size_t *at, uint64_t *ret) {
@@ -205,9 +209,24 @@ static caucus_status check_source(const resolver *r, caucus_scenario_field field
                                   caucus_adversary_kind_word(wanted));
 }
 
+/* Losses in memory stand in the place of a file's. */
+static caucus_status check_array(const resolver *r, caucus_adversary_kind kind) {
+    if (r->scenario->array == NULL || (kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES)))
+        return CAUCUS_OK;
+    caucus_error error = {.field = "losses"};
+    if (given(r, CAUCUS_FIELD_LOSSES))
+        (void)snprintf(error.text, sizeof error.text, "from a file and from memory: they come from one place");
+    else
+        (void)snprintf(error.text, sizeof error.text, "not used by adversary %s, only by losses",
+                       caucus_adversary_kind_word(kind));
+    return complain(r, CAUCUS_E_CONFLICT, &error);
+}
+
 static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_settings *s, caucus_adversary_kind kind,
                                     caucus_run *run) {
     caucus_status status = check_source(r, CAUCUS_FIELD_LOSSES, kind, CAUCUS_ADVERSARY_LOSSES);
+    if (status == CAUCUS_OK)
+        status = check_array(r, kind);
     if (status == CAUCUS_OK)
         status = check_source(r, CAUCUS_FIELD_DATA, kind, CAUCUS_ADVERSARY_MOVIELENS);
     if (status == CAUCUS_OK)
@@ -217,12 +236,13 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
         ratings = caucus_movielens_find();
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_MOVIELENS && ratings == NULL)
         status = refuse_missing(r, CAUCUS_FIELD_DATA, CAUCUS_MOVIELENS_MISSING);
-    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES))
+    if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_LOSSES && !given(r, CAUCUS_FIELD_LOSSES) &&
+        r->scenario->array == NULL)
         status = refuse_missing(r, CAUCUS_FIELD_LOSSES, "a NumPy or CSV file, clients x rounds x experts");
     if (status == CAUCUS_OK && kind == CAUCUS_ADVERSARY_SHIFTING && !given(r, CAUCUS_FIELD_SEGMENTS))
         status = refuse_missing(r, CAUCUS_FIELD_SEGMENTS, "in how many parts of the run shall the means differ?");
     /* Data has a shape of its own: what was not asked for is taken from it. */
-    bool data = kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES;
+    bool data = (kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES) && r->scenario->plan == NULL;
     run->adversary = (caucus_adversary_settings){
         .kind = kind,
         .seed = run->seed,
@@ -239,6 +259,7 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
         run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
     if (given(r, CAUCUS_FIELD_LOSSES))
         run->adversary.losses = text_of(r, CAUCUS_FIELD_LOSSES, 0).text;
+    run->adversary.array = r->scenario->array;
     r->out.genre_from_data = r->out.genre_from_data || (run->adversary.genre != NULL &&
                                                         strcmp(run->adversary.genre, CAUCUS_GENRE_FROM_DATA) == 0);
     return status;
@@ -267,11 +288,32 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
     const caucus_adversary *adversary = r->out.adversary[n];
     caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, &run->settings.rounds);
     caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
+    if (r->scenario->plan != NULL) /* it has a range, and clamps, of its own */
+        return CAUCUS_OK;
     if (!given(r, CAUCUS_FIELD_RANGE))
         caucus_adversary_range(adversary, &run->settings.lo, &run->settings.hi);
     if (run->adversary.convex)
         caucus_adversary_smoothness(adversary, &run->settings.lipschitz, &run->settings.smoothness);
     return CAUCUS_OK;
+}
+
+static caucus_status read_plan(resolver *r, const size_t *at, caucus_run *run, caucus_adversary_kind *kind) {
+    caucus_status status = read_words(r, at, &run->settings, kind);
+    if (status == CAUCUS_OK)
+        status = read_numbers(r, at, &run->settings);
+    return status == CAUCUS_OK ? read_rest(r, at, &run->settings, *kind) : status;
+}
+
+/* The settings of a plan that is there already: fields that make one would change nothing. */
+static caucus_status take_plan(resolver *r, const size_t *at, caucus_run *run, caucus_adversary_kind *kind) {
+    for (size_t i = 0; i < CAUCUS_PLAN_FIELDS; i++)
+        if (given(r, caucus_plan_fields[i])) {
+            caucus_scenario_text t = text_of(r, caucus_plan_fields[i], 0);
+            return caucus_scenario_refuse(&t, "the plan has its settings already");
+        }
+    run->plan = r->scenario->plan;
+    run->settings = *caucus_plan_settings(run->plan);
+    return read_kind(r, at, kind);
 }
 
 /* Run number `n`, from the values picked by `at`. */
@@ -281,17 +323,13 @@ static caucus_status prepare_run(resolver *r, size_t n, const size_t *at, const 
     caucus_adversary_kind kind = CAUCUS_ADVERSARY_COUNT;
     *run = *common;
     caucus_settings_init(&run->settings);
-    caucus_status status = read_words(r, at, &run->settings, &kind);
-    if (status == CAUCUS_OK)
-        status = read_numbers(r, at, &run->settings);
-    if (status == CAUCUS_OK)
-        status = read_rest(r, at, &run->settings, kind);
+    caucus_status status = r->scenario->plan != NULL ? take_plan(r, at, run, &kind) : read_plan(r, at, run, &kind);
     if (status == CAUCUS_OK)
         status = read_adversary(r, at, &run->settings, kind, run);
     if (status != CAUCUS_OK)
         return status;
     status = open_adversary(r, n, asked);
-    if (status != CAUCUS_OK)
+    if (status != CAUCUS_OK || run->plan != NULL)
         return status;
     caucus_error error = {0};
     status = caucus_plan_new(&run->settings, &r->out.plan[n], &error);
@@ -367,7 +405,7 @@ out:
 }
 
 static caucus_status check_trust_given(const resolver *r) {
-    if (given(r, CAUCUS_FIELD_TRUST))
+    if (given(r, CAUCUS_FIELD_TRUST) || r->scenario->plan != NULL)
         return CAUCUS_OK;
     return refuse_missing(
         r, CAUCUS_FIELD_TRUST,

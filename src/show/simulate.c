@@ -4,18 +4,14 @@
 
 #include "scenario/scenario.h"
 #include "show/output.h"
+#include "show/plan_asked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The results, as they are given out. */
+/* What is asked for and what came of it; it stays until the results are done with, which point into it. */
 struct caucus_simulation {
-    char *json;
-    size_t bytes;
-};
-
-typedef struct playing {
     caucus_scenario scenario;
     caucus_prepared prepared;
     caucus_run_result *result; /* [prepared.count] */
@@ -23,12 +19,10 @@ typedef struct playing {
     void *user;
     size_t begun; /* runs with a result, and so the number of the run in hand */
     int stop;     /* set once `progress` said so */
-} playing;
-
-static caucus_status refuse(caucus_error *ret_error, caucus_status status, const caucus_complaint *complaint) {
-    const char *field = !complaint->placed && complaint->field != NULL ? complaint->field : "";
-    return caucus_fail(ret_error, status, field, "%s", complaint->line);
-}
+    char *json;
+    size_t bytes;
+};
+typedef struct caucus_simulation playing;
 
 /* What only the program does with results. */
 static caucus_status refuse_files(const playing *s, caucus_error *ret_error) {
@@ -54,6 +48,8 @@ static caucus_status play(playing *s, caucus_error *ret_error) {
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     for (size_t i = 0; i < s->prepared.count; i++) {
         caucus_run run = s->prepared.run[i];
+        if (run.plan == NULL)
+            run.plan = s->prepared.plan[i]; /* calibrated once */
         run.progress = note_progress;
         run.progress_user = s;
         run.stop = &s->stop;
@@ -67,56 +63,108 @@ static caucus_status play(playing *s, caucus_error *ret_error) {
     return CAUCUS_OK;
 }
 
-static caucus_status write_json(const playing *s, caucus_simulation **ret, caucus_error *ret_error) {
-    caucus_simulation *simulation = calloc(1, sizeof *simulation);
-    FILE *out = simulation != NULL ? open_memstream(&simulation->json, &simulation->bytes) : NULL;
-    bool whole = false;
-    if (out != NULL) {
-        caucus_output_json(out, &(caucus_outcome){s->prepared.run, s->result, s->begun});
-        whole = !ferror(out);
-        whole = fclose(out) == 0 && whole;
-    }
-    if (!whole) {
-        caucus_simulation_free(simulation);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    }
-    *ret = simulation;
-    return CAUCUS_OK;
+static caucus_outcome outcome_of(const playing *s) {
+    return (caucus_outcome){s->prepared.run, s->result, s->begun};
 }
 
-static caucus_status simulate(playing *s, const char *scenario, size_t scenario_bytes, caucus_simulation **ret,
-                              caucus_error *ret_error) {
+static void print_json(FILE *out, const void *s) {
+    const caucus_outcome outcome = outcome_of(s);
+    caucus_output_json(out, &outcome);
+}
+
+static void print_table(FILE *out, const void *s) {
+    const caucus_outcome outcome = outcome_of(s);
+    caucus_output_table(out, &outcome);
+    caucus_output_remarks(out, &outcome);
+}
+
+static void print_trials(FILE *out, const void *s) {
+    const caucus_outcome outcome = outcome_of(s);
+    caucus_output_trials(out, &outcome);
+}
+
+static void print_curves(FILE *out, const void *s) {
+    const caucus_outcome outcome = outcome_of(s);
+    caucus_output_curves(out, &outcome);
+}
+
+/* The scenario is there: check it, play it, note the results. */
+static caucus_status simulate(playing *s, caucus_error *ret_error) {
     caucus_complaint complaint;
-    caucus_status status =
-        caucus_scenario_parse(&s->scenario, "scenario", (const uint8_t *)scenario, scenario_bytes, &complaint);
-    if (status != CAUCUS_OK)
-        return refuse(ret_error, status, &complaint);
-    status = refuse_files(s, ret_error);
+    caucus_status status = refuse_files(s, ret_error);
     if (status != CAUCUS_OK)
         return status;
     status = caucus_scenario_resolve(&s->scenario, &s->prepared, &complaint);
     if (status != CAUCUS_OK)
-        return refuse(ret_error, status, &complaint);
+        return caucus_asked_refuse(ret_error, status, &complaint);
     status = play(s, ret_error);
-    return status == CAUCUS_OK ? write_json(s, ret, ret_error) : status;
+    if (status != CAUCUS_OK)
+        return status;
+    status = caucus_asked_print(print_json, s, &s->json, &s->bytes);
+    return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
+}
+
+static playing *begin(caucus_simulation_progress progress, void *user, caucus_error *ret_error) {
+    playing *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        (void)caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return NULL;
+    }
+    s->progress = progress;
+    s->user = user;
+    caucus_scenario_init(&s->scenario);
+    return s;
+}
+
+static caucus_status end(playing *s, caucus_status status, caucus_simulation **ret) {
+    if (status == CAUCUS_OK)
+        *ret = s;
+    else
+        caucus_simulation_free(s);
+    return status;
 }
 
 caucus_status caucus_simulation_new(const char *scenario, size_t scenario_bytes, caucus_simulation_progress progress,
                                     void *user, caucus_simulation **ret, caucus_error *ret_error) {
-    playing s = {.progress = progress, .user = user};
-    caucus_scenario_init(&s.scenario);
-    caucus_status status = simulate(&s, scenario, scenario_bytes, ret, ret_error);
-    for (size_t i = 0; i < s.begun; i++)
-        caucus_run_result_free(&s.result[i]);
-    free(s.result);
-    caucus_prepared_free(&s.prepared);
-    caucus_scenario_free(&s.scenario);
-    return status;
+    caucus_complaint complaint;
+    playing *s = begin(progress, user, ret_error);
+    if (s == NULL)
+        return CAUCUS_E_MEMORY;
+    caucus_status status =
+        caucus_scenario_parse(&s->scenario, "scenario", (const uint8_t *)scenario, scenario_bytes, &complaint);
+    if (status == CAUCUS_OK)
+        status = simulate(s, ret_error);
+    else
+        status = caucus_asked_refuse(ret_error, status, &complaint);
+    return end(s, status, ret);
+}
+
+caucus_status caucus_simulation_ask(const caucus_plan *plan, const caucus_named *setting, size_t settings,
+                                    const caucus_loss_array *losses, caucus_simulation_progress progress, void *user,
+                                    caucus_simulation **ret, caucus_error *ret_error) {
+    playing *s = begin(progress, user, ret_error);
+    if (s == NULL)
+        return CAUCUS_E_MEMORY;
+    caucus_status status = CAUCUS_OK;
+    for (size_t i = 0; status == CAUCUS_OK && i < settings; i++)
+        if (!caucus_asked_set(&s->scenario, &setting[i], &status, ret_error))
+            status = caucus_fail(ret_error, CAUCUS_E_RANGE, "", "'%.60s': no setting of a simulation is called so",
+                                 setting[i].name);
+    s->scenario.plan = plan;
+    s->scenario.array = losses;
+    if (status == CAUCUS_OK)
+        status = simulate(s, ret_error);
+    return end(s, status, ret);
 }
 
 void caucus_simulation_free(caucus_simulation *simulation) {
     if (simulation == NULL)
         return;
+    for (size_t i = 0; i < simulation->begun; i++)
+        caucus_run_result_free(&simulation->result[i]);
+    free(simulation->result);
+    caucus_prepared_free(&simulation->prepared);
+    caucus_scenario_free(&simulation->scenario);
     free(simulation->json);
     free(simulation);
 }
@@ -124,4 +172,14 @@ void caucus_simulation_free(caucus_simulation *simulation) {
 const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_bytes) {
     *ret_bytes = simulation->bytes;
     return simulation->json;
+}
+
+caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus_simulation_view view, char **ret,
+                                     size_t *ret_size) {
+    static void (*const print[])(FILE *, const void *) = {
+        [CAUCUS_SIMULATION_VIEW_TABLE] = print_table,
+        [CAUCUS_SIMULATION_VIEW_TRIALS] = print_trials,
+        [CAUCUS_SIMULATION_VIEW_CURVES] = print_curves,
+    };
+    return caucus_asked_print(print[view], simulation, ret, ret_size);
 }

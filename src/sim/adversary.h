@@ -35,6 +35,7 @@
 #ifndef CAUCUS_SIM_ADVERSARY_H
 #define CAUCUS_SIM_ADVERSARY_H
 
+#include <caucus/losses.h>
 #include <caucus/settings.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,8 +90,10 @@ struct caucus_adversary_settings {
     uint64_t rounds;  /* T, 1 .. 2^30. movielens: 0 = users/m, the most there can be; losses: as clients */
     double epsilon;   /* lower-bound-realizable only: above 0 */
     const char *data; /* movielens: directory in ml-1m or ml-100k format; NULL = caucus_movielens_find() */
-    const char *genre;       /* movielens: public g*, NULL = "Drama"; or "from-data" */
-    const char *losses;      /* losses: path of the .npy or .csv file */
+    const char *genre;  /* movielens: public g*, NULL = "Drama"; or "from-data" */
+    const char *losses; /* losses: path of the .npy or .csv file */
+    const caucus_loss_array
+        *array;              /* losses: or where they lie in memory, until the adversary is closed; NULL: a file */
     bool convex;             /* cross-entropy only: losses are used through value and gradient */
     uint64_t segments;       /* S, 1 .. min(T, 2^20); 0 = 1. All but convex losses, which have one */
     bool has_means;          /* bernoulli, shifting, drifting: means are drawn from the next two; else from 0.3, 0.7 */

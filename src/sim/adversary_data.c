@@ -61,18 +61,28 @@ static caucus_status open_movielens(const caucus_adversary_settings *settings, c
     return CAUCUS_OK;
 }
 
-static caucus_status open_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+static caucus_status read_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary,
                                  caucus_error *ret_error) {
+    if (settings->array != NULL) {
+        adversary->npy = caucus_npy_borrow(settings->array);
+        return CAUCUS_OK;
+    }
     if (settings->losses == NULL)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses",
                            "missing (a NumPy or CSV file, clients × rounds × experts)");
     caucus_status status = caucus_npy_open(settings->losses, &adversary->npy, ret_error);
+    if (status == CAUCUS_OK && (adversary->path = strdup(settings->losses)) == NULL)
+        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "losses", "out of memory");
+    return status;
+}
+
+static caucus_status open_losses(const caucus_adversary_settings *settings, caucus_adversary *adversary,
+                                 caucus_error *ret_error) {
+    caucus_status status = read_losses(settings, adversary, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if ((adversary->path = strdup(settings->losses)) == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "losses", "out of memory");
     const caucus_npy *npy = &adversary->npy;
-    const char *name = caucus_path_tail(settings->losses);
+    const char *name = settings->array != NULL ? "losses" : caucus_path_tail(settings->losses);
     if (npy->experts < 2)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                            "%s: shape (%u, %" PRIu64 ", %u) has %u expert — expected 2 or more to choose from", name,

@@ -49,7 +49,8 @@ grep -ohE '\(\*caucus_[a-z0-9_]+\)' "$CAUCUS_SOURCE"/include/caucus/*.h | tr -d 
 python3 - "$CAUCUS_SOURCE/include" "$CAUCUS_BUILD" <<'PY' || fail "a library lacks what caucus.h says it has"
 import pathlib, re, subprocess, sys
 include, build = pathlib.Path(sys.argv[1]) / "caucus", pathlib.Path(sys.argv[2])
-only = {"link.h": "link sim", "plan_file.h": "link sim", "simulate.h": "sim"}  # as its first comment has it
+# As its first comment has it.
+only = {"link.h": "link sim", "journal.h": "link sim", "plan_file.h": "link sim", "asked.h": "sim", "simulate.h": "sim"}
 wrong, looked = 0, 0
 for name, library in (("core", "libcaucus.so"), ("link", "libcaucus-link.so"), ("sim", "libcaucus-sim.so")):
     if not (build / library).exists():

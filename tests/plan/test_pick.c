@@ -3,6 +3,7 @@
  * broken twins (a sensitivity that is too small) are seen to lose more than they claim. */
 #include "dp/laws.h"
 #include "plan/pick.h"
+#include <caucus/pick.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -139,8 +140,71 @@ static void law(void **state) {
     assert_true(chi < 27.7);
 }
 
+/* The public function makes the choice that its parts make. */
+static void one_call(void **state) {
+    (void)state;
+    static const double table[3][D] = {{0.5, 0.25, 2}, {1, 0.75, (double)NAN}, {-1, 0, 0.5}};
+    caucus_pick_settings settings;
+    caucus_picked picked;
+    caucus_key key;
+    caucus_error error = {0};
+    caucus_pick_settings_init(&settings);
+    caucus_picked_init(&picked);
+    settings.epsilon = 2;
+    caucus_key_from_seed(5, &key);
+    assert_int_equal(caucus_pick_choose(&settings, table[0], 3, D, &key, &picked, &error), CAUCUS_OK);
+    const caucus_pick parts = pick_of(2, CAUCUS_PICK_GRID);
+    int64_t score[D] = {0};
+    caucus_clips clips = {0};
+    for (unsigned i = 0; i < 3; i++)
+        caucus_pick_add(0, 1, false, table[i], D, score, &clips);
+    caucus_stream stream;
+    caucus_stream_init(&stream, &key, CAUCUS_PURPOSE_SELECT, 0, 0, 0);
+    assert_int_equal(picked.choice, caucus_pick_draw(&parts, &stream, score, D));
+    assert_true(picked.epsilon == parts.epsilon && picked.epsilon <= 2);
+    assert_int_equal(picked.clamped, 2);
+    assert_int_equal(picked.nan, 1);
+    settings.sensitivity = 1;
+    settings.epsilon = 1000;
+    static const double sums[D] = {1000, 3, 2000};
+    assert_int_equal(caucus_pick_choose(&settings, sums, 1, D, NULL, &picked, &error), CAUCUS_OK);
+    assert_int_equal(picked.choice, 1);
+    settings.largest = true;
+    assert_int_equal(caucus_pick_choose(&settings, sums, 1, D, NULL, &picked, &error), CAUCUS_OK);
+    assert_int_equal(picked.choice, 2);
+}
+
+static void refused(caucus_pick_settings settings, uint64_t rows, uint32_t columns, caucus_status want,
+                    const char *field) {
+    static const double table[2][D];
+    caucus_picked picked = {.size = sizeof picked, .choice = 77};
+    caucus_error error = {0};
+    assert_int_equal(caucus_pick_choose(&settings, table[0], rows, columns, NULL, &picked, &error), want);
+    assert_string_equal(error.field, field);
+    assert_int_equal(picked.choice, 77);
+}
+
+static void what_is_refused(void **state) {
+    (void)state;
+    caucus_pick_settings good, s;
+    caucus_pick_settings_init(&good);
+    good.epsilon = 1;
+    refused((s = good, s.epsilon = 0, s), 2, D, CAUCUS_E_RANGE, "epsilon");
+    refused((s = good, s.epsilon = (double)NAN, s), 2, D, CAUCUS_E_RANGE, "epsilon");
+    refused((s = good, s.lo = 1, s), 2, D, CAUCUS_E_RANGE, "range");
+    refused((s = good, s.hi = (double)INFINITY, s), 2, D, CAUCUS_E_RANGE, "range");
+    refused((s = good, s.sensitivity = -1, s), 1, D, CAUCUS_E_RANGE, "sensitivity");
+    refused((s = good, s.sensitivity = (double)NAN, s), 1, D, CAUCUS_E_RANGE, "sensitivity");
+    refused((s = good, s.sensitivity = 1, s), 2, D, CAUCUS_E_FORMAT, "");
+    refused((s = good, s.size = 8, s), 2, D, CAUCUS_E_RANGE, "size");
+    refused(good, 2, 1, CAUCUS_E_FORMAT, "");
+    refused(good, 0, D, CAUCUS_E_FORMAT, "");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(sums), cmocka_unit_test(worst_values),
-                                       cmocka_unit_test(refusals), cmocka_unit_test(law)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables),         cmocka_unit_test(sums), cmocka_unit_test(worst_values),
+        cmocka_unit_test(refusals),       cmocka_unit_test(law),  cmocka_unit_test(one_call),
+        cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

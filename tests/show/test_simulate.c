@@ -106,11 +106,103 @@ static void it_stops_when_told(void **state) {
     assert_string_equal(error.text, "stopped in run 1 of 1");
 }
 
+static const caucus_named words[] = {
+    {"algorithm", "svt,hedge"}, {"trust", "coordinator"}, {"clients", "3"},  {"experts", "4"},
+    {"rounds", "20"},           {"trials", "5"},          {"epsilon", "10"}, {"seed", "7"}};
+#define WORDS (sizeof words / sizeof *words)
+
+static caucus_simulation *asked(const caucus_plan *plan, const caucus_named *setting, size_t settings,
+                                const caucus_loss_array *losses) {
+    caucus_simulation *simulation = NULL;
+    caucus_error error = {0};
+    if (caucus_simulation_ask(plan, setting, settings, losses, NULL, NULL, &simulation, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
+    return simulation;
+}
+
+static void words_say_what_a_scenario_says(void **state) {
+    (void)state;
+    caucus_simulation *scenario = played(small, NULL), *worded = asked(NULL, words, WORDS, NULL);
+    char *json = copy(scenario), *again = copy(worded);
+    assert_string_equal(without_seconds(json), without_seconds(again));
+    free(json);
+    free(again);
+    static const char *const inside[] = {"regret per client", "trial,regret,switches", "round,regret_mean,regret_std"};
+    for (int view = 0; view <= CAUCUS_SIMULATION_VIEW_CURVES; view++) {
+        char *text = NULL;
+        size_t size = 0;
+        assert_int_equal(caucus_simulation_show(worded, (caucus_simulation_view)view, &text, &size), CAUCUS_OK);
+        assert_int_equal(strlen(text), size);
+        assert_non_null(strstr(text, inside[view]));
+        free(text);
+    }
+    caucus_simulation_free(scenario);
+    caucus_simulation_free(worded);
+}
+
+/* Of a plan the words say only against what and how often; the results are those of the same settings. */
+static void a_plan_is_played(void **state) {
+    (void)state;
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    const caucus_named hedge[] = {{"algorithm", "hedge"}, {"trust", "coordinator"}, {"clients", "3"}, {"experts", "4"},
+                                  {"rounds", "20"},       {"epsilon", "10"},        {"trials", "5"},  {"seed", "7"}};
+    assert_int_equal(caucus_plan_ask(hedge, 6, &plan, &error), CAUCUS_OK);
+    caucus_simulation *planned = asked(plan, hedge + 6, 2, NULL), *worded = asked(NULL, hedge, 8, NULL);
+    char *json = copy(planned), *again = copy(worded);
+    assert_string_equal(without_seconds(json), without_seconds(again));
+    free(json);
+    free(again);
+    caucus_simulation_free(planned);
+    caucus_simulation_free(worded);
+    caucus_simulation *none = NULL;
+    assert_int_equal(caucus_simulation_ask(plan, hedge + 5, 3, NULL, NULL, NULL, &none, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "epsilon");
+    assert_string_equal(error.text, "10: the plan has its settings already");
+    assert_null(none);
+    caucus_plan_free(plan);
+}
+
+/* float and double, the same values: the same results; and what does not fit them is refused. */
+static void losses_in_memory(void **state) {
+    (void)state;
+    static float narrow[3 * 20 * 4];
+    static double wide[3 * 20 * 4];
+    for (size_t i = 0; i < 3 * 20 * 4; i++)
+        wide[i] = narrow[i] = (float)(i % 4) / 4;
+    const caucus_named few[] = {{"trust", "coordinator"}, {"epsilon", "10"}, {"trials", "5"}, {"adversary", "halving"}};
+    caucus_loss_array array = {.values = narrow, .clients = 3, .experts = 4, .rounds = 20};
+    caucus_simulation *first = asked(NULL, few, 3, &array);
+    array.values = wide;
+    array.wide = true;
+    caucus_simulation *second = asked(NULL, few, 3, &array);
+    char *json = copy(first), *again = copy(second);
+    assert_non_null(strstr(json, "\"adversary\": \"losses\""));
+    assert_non_null(strstr(json, "\"best\": {\"experts\": [0, 0, 0, 0, 0]"));
+    assert_string_equal(without_seconds(json), without_seconds(again));
+    free(json);
+    free(again);
+    caucus_simulation_free(first);
+    caucus_simulation_free(second);
+    caucus_simulation *none = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_simulation_ask(NULL, few, 4, &array, NULL, NULL, &none, &error), CAUCUS_E_CONFLICT);
+    assert_string_equal(error.field, "losses");
+    assert_string_equal(error.text, "not used by adversary halving, only by losses");
+    array.experts = 1;
+    assert_int_equal(caucus_simulation_ask(NULL, few, 3, &array, NULL, NULL, &none, &error), CAUCUS_E_FORMAT);
+    assert_non_null(strstr(error.text, "losses: shape (3, 20, 1) has 1 expert"));
+    assert_null(none);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_the_program),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(it_stops_when_told),
+        cmocka_unit_test(words_say_what_a_scenario_says),
+        cmocka_unit_test(a_plan_is_played),
+        cmocka_unit_test(losses_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal.h: a client's state in one file, as `caucus join --state` keeps it: whole and on disk, or as it was.
+ * layer: store
+ *
+ * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock
+ * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. It is there
+ * while the journal is open; one that a killed process left is taken over. A client may be begun by one program and go
+ * on in another: the file is the same. */
+#ifndef CAUCUS_JOURNAL_H
+#define CAUCUS_JOURNAL_H
+
+#include <caucus/status.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The file, and the lock on it. */
+typedef struct caucus_journal caucus_journal;
+
+/** Take the lock.
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUSY (another process has it), CAUCUS_E_PATH (no such directory, or not
+ *  one to write to), CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_journal_open(const char *path, caucus_journal **ret,
+                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Give the lock back. NULL is allowed. */
+CAUCUS_API void caucus_journal_close(caucus_journal *journal);
+
+/** What was written last: *ret = NULL, *ret_size = 0 if nothing ever was. Free *ret with free(). */
+CAUCUS_API caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **ret, size_t *ret_size,
+                                             caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Fits caucus_link_save: user is the caucus_journal. True: the bytes are on disk under the file's name. */
+CAUCUS_API bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size);
+/** Why the last write failed: an errno, 0 if it did not. */
+CAUCUS_API int caucus_journal_errno(const caucus_journal *journal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

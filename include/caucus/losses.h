@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* losses.h: losses that lie in memory, where a file would otherwise hold them.
+ * layer: data
+ *
+ * In the library caucus-sim, and experimental: what is here may still change before 1.0. */
+#ifndef CAUCUS_LOSSES_H
+#define CAUCUS_LOSSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Losses of some clients: clients x rounds x experts, row by row without gaps, as NumPy's arrays in C order are. */
+typedef struct caucus_loss_array {
+    const void *values; /* float or double, borrowed; need not be aligned */
+    bool wide;          /* double rather than float */
+    uint32_t clients;   /* 1 or more */
+    uint32_t experts;   /* 1 or more */
+    uint64_t rounds;    /* 1 or more */
+} caucus_loss_array;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
