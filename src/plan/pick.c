@@ -105,7 +105,7 @@ static void add_up(const caucus_pick_settings *s, const double *value, uint64_t 
 
 caucus_status caucus_pick_choose(const caucus_pick_settings *settings, const double *value, uint64_t rows,
                                  uint32_t columns, const caucus_key *key, caucus_picked *ret, caucus_error *ret_error) {
-    caucus_pick pick;
+    caucus_pick pick = {0};
     caucus_key fresh = {.seeded = false};
     caucus_status status = check(settings, rows, columns, ret_error);
     if (status == CAUCUS_OK && ret->size != sizeof *ret)
