@@ -34,16 +34,12 @@ static void report(const char *name, double value, const char *unit) {
     any_line = true;
 }
 
-/* The script beside this file: CAUCUS_SOURCE/bench if set, else as it was compiled. 0 if there is no NumPy. */
+/* The script beside this file, in CAUCUS_SOURCE if that is set, else where the program was built from. 0 if there is
+ * no NumPy. */
 static double numpy_normal(void) {
-    char command[1200], beside[512];
-    const char *source = getenv("CAUCUS_SOURCE");
-    snprintf(beside, sizeof beside, "%s", __FILE__);
-    char *slash = strrchr(beside, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    snprintf(command, sizeof command, CAUCUS_PYTHON " '%s%s/numpy_normal.py'", source != NULL ? source : beside,
-             source != NULL ? "/bench" : "");
+    char command[1200];
+    const char *source = getenv("CAUCUS_SOURCE") ? getenv("CAUCUS_SOURCE") : BENCH_SOURCE;
+    snprintf(command, sizeof command, CAUCUS_PYTHON " '%s/bench/numpy_normal.py'", source);
     FILE *pipe = popen(command, "r");
     double nanoseconds = 0;
     if (pipe != NULL) {

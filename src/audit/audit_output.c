@@ -66,6 +66,8 @@ static void print_summary(FILE *out, const caucus_audit_report *report) {
 void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
     const caucus_audit_result *result = report->result;
     const size_t count = report->count;
+    if (count > 0 && result[0].seeded)
+        fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 "; the runs repeat to the last bit.\n", result[0].seed);
     if (report->plan != NULL)
         print_plan(out, report->plan);
     fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "verdict");
@@ -86,8 +88,6 @@ void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
                 "  A bound on epsilon from below, wrong with probability at most %.3g in each audit; it proves no "
                 "claim.\n",
                 1 - result[0].confidence);
-    if (count > 0 && result[0].seeded)
-        fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", result[0].seed);
 }
 
 static void json_text_or_null(caucus_json *j, const char *key, const char *text) {

@@ -38,6 +38,11 @@ static void summary(FILE *out, const caucus_audit_result *result, size_t count) 
     size_t wrong = wrong_of(result, count), sound = 0;
     for (size_t i = 0; i < count; i++)
         sound += !result[i].expected;
+    if (count > 0 && result[0].seeded)
+        fprintf(out,
+                "<p><strong>NOT PRIVATE (seeded)</strong>: the runs come from seed %" PRIu64
+                ", so that they repeat to the last bit.</p>\n",
+                result[0].seed);
     if (wrong == 0)
         fprintf(out, "<p><strong>All %zu audits came out as expected.</strong> ", count);
     else
@@ -48,20 +53,14 @@ static void summary(FILE *out, const caucus_audit_result *result, size_t count) 
             "it errs or because a mechanism was broken on purpose: they say what the audits would have "
             "noticed.</p>\n",
             sound, count - sound);
-    if (count > 0) {
+    if (count > 0)
         fprintf(out,
                 "<p>Each audit runs the program many times on two neighbouring data sets, searches on half of the runs "
                 "the event that tells them apart "
                 "best, and counts it on the other half. The measured epsilon is a lower bound (Clopper and Pearson), "
                 "wrong with probability at most "
-                "%.3g in each audit. ",
+                "%.3g in each audit.</p>\n",
                 1 - result[0].confidence);
-        if (result[0].seeded)
-            fprintf(out,
-                    "Runs are seeded (seed %" PRIu64 "), so they repeat to the last bit and are <em>not private</em>.",
-                    result[0].seed);
-        fputs("</p>\n", out);
-    }
 }
 
 /* Largest value on the axis: a whole number. */

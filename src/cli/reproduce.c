@@ -172,6 +172,8 @@ static void print_series(const caucus_figure *figure) {
 }
 
 static void print_table(const caucus_study *study, const char *out) {
+    printf("NOT PRIVATE (seeded): noise and losses come from seed %llu, so that everything can be made again.\n\n",
+           (unsigned long long)study->options.seed);
     for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
         const caucus_figure *figure = &study->figure[s];
         if (!figure->spec)
@@ -197,8 +199,7 @@ static void print_table(const caucus_study *study, const char *out) {
     for (uint32_t i = 0; i < study->claims; i++)
         printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text,
                study->claim[i].measured);
-    printf("\n  NOT PRIVATE (seeded): seed %llu. Report: %s/index.html\n", (unsigned long long)study->options.seed,
-           out);
+    printf("\n  Report: %s/index.html\n", out);
 }
 
 static void json_series(caucus_json *j, caucus_section section, const caucus_series *one) {

@@ -94,6 +94,11 @@ static void head(const caucus_study *study, caucus_text *t) {
     caucus_text_add(t, "<h1>Federated prediction from experts with differential privacy, reproduced</h1>\n");
     caucus_text_add(
         t,
+        "<p class=\"remark\"><strong>NOT PRIVATE (seeded)</strong>: noise and losses come from seed %llu, so "
+        "that everything here can be made again. A live run draws its noise from the operating system.</p>\n",
+        (unsigned long long)study->options.seed);
+    caucus_text_add(
+        t,
         "<p>caucus %s ran the paper’s experiments again, with the paper’s constants and with its own (compared where "
         "both guarantee the same ε): ",
         CAUCUS_VERSION);
@@ -154,11 +159,7 @@ static void what_holds(const caucus_study *study, caucus_text *t) {
         say(t, c->measured);
         caucus_text_add(t, "</span></li>\n");
     }
-    caucus_text_add(t,
-                    "</ul>\n<p class=\"remark\"><strong>NOT PRIVATE (seeded)</strong>: noise and losses come from seed "
-                    "%llu so that everything "
-                    "here can be made again. A live run draws its noise from the operating system.</p>\n",
-                    (unsigned long long)study->options.seed);
+    caucus_text_add(t, "</ul>\n");
 }
 
 static void measured_table(const caucus_figure *f, caucus_text *t) {
