@@ -58,7 +58,8 @@ static bool hedge_sound(caucus_coordinator *c) {
 }
 
 /* n equal draws: exactly, unless that needs more than 128 bits. */
-static caucus_u128 hedge_spent(const caucus_plan *plan, uint64_t n) {
+static caucus_u128 hedge_spent(const caucus_plan *plan, uint64_t n, caucus_u128 *sum) {
+    (void)sum;
     caucus_rational rate = plan->hedge.rate;
     caucus_u128 exact, each = (caucus_u128)(2 * (uint64_t)plan->grid) * rate.num;
     if (!__builtin_mul_overflow(each << 30, (caucus_u128)n, &exact))

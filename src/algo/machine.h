@@ -67,8 +67,9 @@ typedef struct caucus_machine_ops {
     caucus_status (*record)(caucus_releases *r, const caucus_announcement *before, const caucus_announcement *after,
                             caucus_error *ret_error);
     /* For caucus_releases_take(): what the first n releases of a run cost together, in steps of 2^-30, rounded up once;
-     * and how many there can be. NULL where a family does not call it. */
-    caucus_u128 (*spent)(const caucus_plan *plan, uint64_t n);
+     * and how many there can be. NULL where a family does not call it. It is asked for n = 1, 2, ... in turn, with a
+     * running sum that is the family's own and 0 at first: what a release costs to record must not grow with them. */
+    caucus_u128 (*spent)(const caucus_plan *plan, uint64_t n, caucus_u128 *sum);
     uint64_t (*releases)(const caucus_plan *plan);
 } caucus_machine_ops;
 

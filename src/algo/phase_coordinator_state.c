@@ -77,17 +77,17 @@ caucus_status caucus_phase_record(caucus_releases *r, const caucus_announcement 
     (void)after;
     if (r->plan->settings.longest_phase != 0)
         return caucus_releases_once(r, before->block, "phases", ret_error);
-    while (status == CAUCUS_OK && r->phase + 2 <= before->block) {
+    while (status == CAUCUS_OK && r->taken + 2 <= before->block) {
         caucus_rational choices = {0, 1}, messages = {0, 1};
-        if (r->phase == 0) {
+        if (r->taken == 0) {
             status = caucus_releases_whole(g->epsilon_choices, &choices, ret_error);
             if (status == CAUCUS_OK)
                 status = caucus_releases_whole(g->epsilon_messages, &messages, ret_error);
         }
         if (status == CAUCUS_OK)
-            status = caucus_ledger_release(r->ledger, r->run, r->phase + 2, "phase", choices, messages, ret_error);
+            status = caucus_ledger_release(r->ledger, r->run, r->taken + 2, "phase", choices, messages, ret_error);
         if (status == CAUCUS_OK)
-            r->phase++;
+            r->taken++;
     }
     return status;
 }

@@ -4,9 +4,9 @@
 #include "algo/releases.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "algo/machine.h"
+#include "plan/ledger.h"
 
 static const caucus_rational nothing = {0, 1};
 
@@ -16,18 +16,12 @@ void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_
     const caucus_machine_ops *machine = caucus_machine_ops_of(plan);
     if (plan->guarantee.delta > 0 && machine->releases)
         ret->shares = machine->releases(plan);
-    for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
-        const caucus_entry *e = caucus_ledger_entry(ledger, i);
-        if (e->kind != CAUCUS_ENTRY_RELEASE || e->run != run)
-            continue;
-        ret->taken++;
-        if (strcmp(e->what, "checks") == 0)
-            ret->checked = true;
-        else if (strcmp(e->what, "selection") == 0)
-            ret->epoch++;
-        else if (strcmp(e->what, "phase") == 0)
-            ret->phase++;
-    }
+    ret->taken = caucus_ledger_releases_of(ledger, run);
+    if (ret->shares != 0 || !machine->spent || !machine->releases)
+        return;
+    const uint64_t most = machine->releases(plan);
+    for (uint64_t n = 1; n <= ret->taken && n <= most; n++)
+        ret->spent = machine->spent(plan, n, &ret->sum);
 }
 
 static caucus_status too_large(caucus_error *ret_error) {
@@ -50,8 +44,8 @@ caucus_u128 caucus_releases_steps(caucus_u128 amount) {
 
 /* The first n releases of a run together: charging differences of this, a run that is taken up again any number of
  * times pays what an undisturbed one pays. */
-static caucus_u128 steps_upto(const caucus_releases *r, caucus_u128 whole, uint64_t n) {
-    return r->shares != 0 ? whole * n / r->shares : caucus_machine_ops_of(r->plan)->spent(r->plan, n);
+static caucus_u128 share_of(const caucus_releases *r, caucus_u128 whole, uint64_t n) {
+    return whole * n / r->shares;
 }
 
 caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what, caucus_error *ret_error) {
@@ -60,14 +54,22 @@ caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const cha
     if (status != CAUCUS_OK)
         return status;
     caucus_u128 whole = (caucus_u128)total.num * (((uint64_t)1 << 30) / total.den);
-    caucus_u128 steps = steps_upto(r, whole, r->taken + 1) - steps_upto(r, whole, r->taken);
+    const uint64_t n = r->taken + 1;
+    caucus_u128 sum = r->sum;
+    const caucus_u128 before = r->shares != 0 ? share_of(r, whole, r->taken) : r->spent;
+    const caucus_u128 after =
+        r->shares != 0 ? share_of(r, whole, n) : caucus_machine_ops_of(r->plan)->spent(r->plan, n, &sum);
+    const caucus_u128 steps = after - before;
     if (steps >> 63 != 0)
         return too_large(ret_error);
     caucus_rational amount = caucus_rational_make((uint64_t)steps, (uint64_t)1 << 30);
     status = caucus_ledger_release(r->ledger, r->run, block, what, amount, nothing, ret_error);
-    if (status == CAUCUS_OK)
-        r->taken++;
-    return status;
+    if (status != CAUCUS_OK)
+        return status;
+    r->taken = n;
+    r->spent = after;
+    r->sum = sum;
+    return CAUCUS_OK;
 }
 
 caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, const char *what, caucus_error *ret_error) {

@@ -22,16 +22,15 @@ typedef struct caucus_releases {
     const caucus_plan *plan;
     caucus_ledger *ledger;
     uint32_t run;
-    bool none;       /* not private: nothing to record */
-    bool checked;    /* svt: the checks have been charged */
-    uint64_t phase;  /* stoch: phases charged */
-    uint64_t epoch;  /* svt: selections charged */
-    uint64_t taken;  /* releases recorded */
-    uint64_t shares; /* delta > 0: how many there can be; 0 = amounts add up as they are */
+    bool none;         /* not private: nothing to record */
+    uint64_t taken;    /* releases recorded */
+    uint64_t shares;   /* delta > 0: how many there can be; 0 = amounts add up as they are */
+    caucus_u128 spent; /* what they cost together, in steps of 2^-30 */
+    caucus_u128 sum;   /* the family's own running sum (machine.h) */
 } caucus_releases;
 
 /** Recorder of run `run`, which goes on after the releases that the ledger holds already. Plan and ledger are
- *  borrowed. */
+ *  borrowed. Cost: O(those releases); what is recorded from then on costs the same each time. */
 void caucus_releases_init(caucus_releases *ret, const caucus_plan *plan, caucus_ledger *ledger, uint32_t run);
 
 /** Record what deciding the step `before` with the announcement `after` releases.

@@ -198,14 +198,11 @@ static uint64_t svt_releases(const caucus_plan *plan) {
     return (uint64_t)plan->svt.switches + 1;
 }
 
-static caucus_u128 svt_spent(const caucus_plan *plan, uint64_t n) {
+static caucus_u128 svt_spent(const caucus_plan *plan, uint64_t n, caucus_u128 *sum) {
     caucus_rational t = plan->svt.threshold_noise.parameter, q = plan->svt.check_noise.parameter;
-    if (n == 0)
-        return 0;
-    caucus_u128 sum = caucus_releases_amount(plan, 1, caucus_rational_compare(t, q) > 0 ? t : q);
-    for (uint64_t k = 0; k + 1 < n; k++)
-        sum += caucus_releases_amount(plan, 2, plan->svt.select_rate[k]);
-    return caucus_releases_steps(sum);
+    *sum += n == 1 ? caucus_releases_amount(plan, 1, caucus_rational_compare(t, q) > 0 ? t : q)
+                   : caucus_releases_amount(plan, 2, plan->svt.select_rate[n - 2]);
+    return caucus_releases_steps(*sum);
 }
 
 static caucus_status svt_record(caucus_releases *r, const caucus_announcement *before, const caucus_announcement *after,
@@ -216,15 +213,10 @@ static caucus_status svt_record(caucus_releases *r, const caucus_announcement *b
     caucus_status status = CAUCUS_OK;
     if (r->plan->settings.renew != 0)
         return caucus_releases_once(r, before->block, "links", ret_error);
-    if (!r->checked) {
+    if (r->taken == 0)
         status = caucus_releases_take(r, before->block, "checks", ret_error);
-        r->checked = status == CAUCUS_OK;
-    }
-    while (status == CAUCUS_OK && r->epoch < after->epoch && r->epoch < svt->switches) {
+    while (status == CAUCUS_OK && r->taken - 1 < after->epoch && r->taken - 1 < svt->switches)
         status = caucus_releases_take(r, before->block, "selection", ret_error);
-        if (status == CAUCUS_OK)
-            r->epoch++;
-    }
     return status;
 }
 

@@ -91,7 +91,7 @@ static size_t fill_chunk(caucus_connection *c) {
         caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT,
                               .cost_next = atomic_load_explicit(&s->cost_next[c->client - 1], memory_order_relaxed),
                               .sums_next = atomic_load_explicit(&s->sums_next[c->client - 1], memory_order_relaxed),
-                              .announcement = *caucus_step_announcement(s, c->next)};
+                              .announcement = caucus_history_get(&s->history, c->next)};
         size_t bytes = caucus_wire_put(&frame, c->loop->chunk + used, sizeof c->loop->chunk - used);
         if (bytes == 0)
             break;

@@ -374,7 +374,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     }
     /* The last announcement that is committed: the machine may be one ahead of it if a commit has failed. */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
-    ret->now = *caucus_step_announcement(s, committed - 1);
+    ret->now = caucus_history_get(&s->history, committed - 1);
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
     ret->selections = s->shown.selections;
     ret->checks = s->shown.checks;
@@ -421,7 +421,7 @@ bool caucus_server_try_status(caucus_server *s, uint32_t wait_ms, caucus_server_
 uint64_t caucus_server_history(caucus_server *s, uint64_t first, caucus_announcement *ret, uint32_t room) {
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     for (uint32_t i = 0; i < room && first + i < committed; i++)
-        ret[i] = *caucus_step_announcement(s, first + i);
+        ret[i] = caucus_history_get(&s->history, first + i);
     return committed;
 }
 

@@ -8,6 +8,7 @@
 
 #include "net/server_impl.h"
 #include "num/error_line.h"
+#include "plan/ledger.h"
 
 #define COMMIT_TRIES 3
 
@@ -81,6 +82,8 @@ caucus_status caucus_step_commit(caucus_server *s, size_t first_line, caucus_err
         caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     else
         status = commit_known(s, commit_machine, &lines, ret_error);
+    if (status == CAUCUS_OK)
+        caucus_ledger_drop_releases(s->ledger); /* the store has them */
     free(text);
     free(lines.line);
     return status;

@@ -6,6 +6,7 @@
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
  *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
  *    server_waits.c   whom a step waits for
+ *    history.c        what was announced
  *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
@@ -52,14 +53,13 @@
 #include "dial/address.h"
 #include "dial/tls.h"
 #include "net/excused.h"
+#include "net/history.h"
 #include "net/revoked.h"
 #include "net/server.h"
 #include "plan/plan.h"
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u
-#define CAUCUS_HISTORY_FIRST 64u /* chunk k holds 64 << k announcements: 59 of them hold all serials there can be */
-#define CAUCUS_HISTORY_CHUNKS 59u
 
 typedef struct caucus_loop caucus_loop;
 
@@ -115,7 +115,7 @@ struct caucus_server {
     } waits;
     /* Without the lock. */
 
-    caucus_announcement *_Atomic history[CAUCUS_HISTORY_CHUNKS];
+    caucus_history history;
     _Atomic uint64_t committed;            /* announcements in history */
     _Atomic uint32_t answered;             /* answers to the step in hand, in the machine and in all partials */
     _Atomic uint32_t enough;               /* so many of them close it; UINT32_MAX: none do */
@@ -174,9 +174,6 @@ void caucus_step_wipe(caucus_server *server);
 
 /** The run is over and whoever was there has heard of it, or was waited for long enough: stop, or stay. */
 void caucus_step_over(caucus_server *server);
-
-/** The announcement of a serial below `committed`. */
-const caucus_announcement *caucus_step_announcement(caucus_server *server, uint64_t serial);
 
 /* server_commit.c */
 

@@ -24,32 +24,6 @@ static caucus_expert_words expert_words(const caucus_server *s, uint32_t expert)
     return caucus_plan_expert_words(s->set.plan, expert);
 }
 
-static uint32_t chunk_of(uint64_t serial, uint64_t *ret_at) {
-    uint32_t k = 63u - (uint32_t)__builtin_clzll(serial / CAUCUS_HISTORY_FIRST + 1);
-    *ret_at = serial - CAUCUS_HISTORY_FIRST * (((uint64_t)1 << k) - 1);
-    return k;
-}
-
-const caucus_announcement *caucus_step_announcement(caucus_server *s, uint64_t serial) {
-    uint64_t at;
-    uint32_t k = chunk_of(serial, &at);
-    return &atomic_load_explicit(&s->history[k], memory_order_acquire)[at];
-}
-
-static bool remember(caucus_server *s, const caucus_announcement *a) {
-    uint64_t at;
-    uint32_t k = chunk_of(a->serial, &at);
-    caucus_announcement *chunk = atomic_load_explicit(&s->history[k], memory_order_relaxed);
-    if (!chunk) {
-        chunk = malloc(((size_t)CAUCUS_HISTORY_FIRST << k) * sizeof *chunk);
-        if (!chunk)
-            return false;
-        atomic_store_explicit(&s->history[k], chunk, memory_order_release);
-    }
-    chunk[at] = *a;
-    return true;
-}
-
 /* When the timer rings next: the tick that a verdict waits for, the step's deadline, the end of the wait after the run,
  * or of that for the last step before a stop. 0: never. */
 static uint64_t rings_ns(const caucus_server *s) {
@@ -90,11 +64,11 @@ static void publish(caucus_server *s) {
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
-    if (before > 0 && before <= now->serial && caucus_step_announcement(s, before - 1)->expert != now->expert)
+    if (before > 0 && before <= now->serial && caucus_history_get(&s->history, before - 1).expert != now->expert)
         caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "expert"},
                                 "expert %s is in force from announcement %" PRIu64 " on (before: %s)",
                                 expert_words(s, now->expert).text, now->serial,
-                                expert_words(s, caucus_step_announcement(s, before - 1)->expert).text);
+                                expert_words(s, caucus_history_get(&s->history, before - 1).expert).text);
 }
 
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
@@ -171,7 +145,7 @@ static void decide(caucus_server *s) {
         give_up(s, status, &error);
         return;
     }
-    if (status == CAUCUS_OK && !remember(s, now))
+    if (status == CAUCUS_OK && !caucus_history_add(&s->history, now))
         status = caucus_fail(&error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     if (status == CAUCUS_OK)
         status = caucus_step_commit(s, lines, &error);
@@ -419,14 +393,14 @@ static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
     caucus_status status = caucus_coordinator_new(s->set.plan, &s->set.key, &s->machine);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
-    if (!remember(s, caucus_coordinator_announcement(s->machine)))
+    if (!caucus_history_add(&s->history, caucus_coordinator_announcement(s->machine)))
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     return caucus_step_commit(s, 0, ret_error);
 }
 
 typedef struct reading {
     caucus_server *server;
-    uint32_t next;
+    uint64_t next;
     caucus_status status;
 } reading;
 
@@ -434,7 +408,7 @@ static void read_announcement(void *user, const caucus_announcement *a) {
     reading *r = user;
     if (r->status == CAUCUS_OK && a->serial != r->next)
         r->status = CAUCUS_E_FORMAT;
-    if (r->status == CAUCUS_OK && !remember(r->server, a))
+    if (r->status == CAUCUS_OK && !caucus_history_add(&r->server->history, a))
         r->status = CAUCUS_E_MEMORY;
     r->next++;
 }
@@ -454,7 +428,7 @@ static caucus_status restore(caucus_server *s, const caucus_store_state *state, 
                                 no_older_copy);
     caucus_ledger_free(s->ledger); /* that of a new state */
     s->ledger = NULL;
-    status = caucus_store_ledger(s->store, &s->ledger, ret_error);
+    status = caucus_store_ledger(s->store, false, &s->ledger, ret_error);
     if (status != CAUCUS_OK)
         return status;
     reading r = {.server = s};
@@ -484,7 +458,7 @@ static caucus_status restore(caucus_server *s, const caucus_store_state *state, 
 static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
     for (size_t i = 0; i < caucus_ledger_count(s->ledger); i++) {
         const caucus_entry *e = caucus_ledger_entry(s->ledger, i);
-        if (e->kind == CAUCUS_ENTRY_RUN)
+        if (e != NULL && e->kind == CAUCUS_ENTRY_RUN)
             return caucus_budget_open(s, e->what, false, ret_error);
     }
     return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state", "%.100s: its ledger names no run", s->set.state_dir);
@@ -521,6 +495,5 @@ void caucus_step_close(caucus_server *s) {
     caucus_ledger_free(s->ledger);
     caucus_step_commit_free(s);
     caucus_store_close(s->store);
-    for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++)
-        free(atomic_load(&s->history[k]));
+    caucus_history_free(&s->history);
 }

@@ -28,12 +28,15 @@
 typedef struct ledger_run {
     uint64_t choices, messages;              /* reserved */
     caucus_u128 used_choices, used_messages; /* released, fine steps */
+    uint64_t releases;
     bool seeded;
 } ledger_run;
 
 struct caucus_ledger {
-    caucus_entry *entry;
+    caucus_entry *entry; /* [entries - dropped]: those before place `head`, then those after the dropped ones */
     size_t entries, entries_room;
+    size_t head, dropped; /* caucus_ledger_drop_releases() */
+    uint8_t last[CAUCUS_HASH_BYTES];
     ledger_run *run;
     size_t runs, runs_room;
     uint64_t charged; /* sum over runs of max(choices, messages), saturating */
@@ -100,18 +103,18 @@ static bool reserve(void **array, size_t *room, size_t used, size_t size) {
     return true;
 }
 
+/* Entries in memory. */
+static size_t held(const caucus_ledger *ledger) {
+    return ledger->entries - ledger->dropped;
+}
+
 static bool make_room(caucus_ledger *ledger) {
     void *entry = ledger->entry, *run = ledger->run;
-    bool ok = reserve(&entry, &ledger->entries_room, ledger->entries, sizeof *ledger->entry);
+    bool ok = reserve(&entry, &ledger->entries_room, held(ledger), sizeof *ledger->entry);
     ledger->entry = entry;
     ok = ok && reserve(&run, &ledger->runs_room, ledger->runs, sizeof *ledger->run);
     ledger->run = run;
     return ok;
-}
-
-static const uint8_t *last_hash(const caucus_ledger *ledger) {
-    static const uint8_t start[CAUCUS_HASH_BYTES] = {0};
-    return ledger->entries == 0 ? start : ledger->entry[ledger->entries - 1].hash;
 }
 
 /* Charge a run. Deltas are doubles: 2^-40 of the budget, relatively, absorbs the rounding of their decimals. */
@@ -148,6 +151,7 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "ledger", "a release beyond what run %u reserved", e->run);
     run->used_choices = choices;
     run->used_messages = messages;
+    run->releases++;
     return CAUCUS_OK;
 }
 
@@ -186,8 +190,10 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
         status = apply_release(ledger, e, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    caucus_ledger_text_hash(e, last_hash(ledger), e->hash);
-    ledger->entry[ledger->entries++] = *e;
+    caucus_ledger_text_hash(e, ledger->last, e->hash);
+    memcpy(ledger->last, e->hash, sizeof ledger->last);
+    ledger->entry[held(ledger)] = *e;
+    ledger->entries++;
     add_to_sums(ledger, e);
     return CAUCUS_OK;
 }
@@ -254,6 +260,7 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_
     if (run < 1 || run > ledger->runs)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "run", "%u (accepted: 1 to %zu)", run, ledger->runs);
     ledger_run before = ledger->run[run - 1], after = before;
+    after.releases++;
     caucus_entry e = {.kind = CAUCUS_ENTRY_RELEASE, .run = run, .block = block, .seeded = before.seeded};
     if (!caucus_ledger_text_name(what, NULL, e.what))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "what",
@@ -316,13 +323,33 @@ size_t caucus_ledger_count(const caucus_ledger *ledger) {
 }
 
 const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index) {
-    return index < ledger->entries ? &ledger->entry[index] : NULL;
+    if (index >= ledger->entries)
+        return NULL;
+    if (ledger->dropped == 0 || index < ledger->head)
+        return &ledger->entry[index];
+    return index < ledger->head + ledger->dropped ? NULL : &ledger->entry[index - ledger->dropped];
+}
+
+uint64_t caucus_ledger_releases_of(const caucus_ledger *ledger, uint32_t run) {
+    assert(run >= 1 && run <= ledger->runs);
+    return ledger->run[run - 1].releases;
+}
+
+void caucus_ledger_drop_releases(caucus_ledger *ledger) {
+    const size_t count = held(ledger);
+    size_t first = ledger->dropped > 0 ? ledger->head : 0;
+    while (first < count && ledger->dropped == 0 && ledger->entry[first].kind != CAUCUS_ENTRY_RELEASE)
+        first++;
+    for (size_t i = first; i < count; i++)
+        if (ledger->entry[i].kind != CAUCUS_ENTRY_RELEASE)
+            return; /* a run after releases of another: a file that several share, kept whole */
+    ledger->head = first;
+    ledger->dropped += count - first;
 }
 
 caucus_status caucus_ledger_line(const caucus_ledger *ledger, size_t index, char *ret, size_t ret_bytes) {
-    if (index >= ledger->entries)
-        return CAUCUS_E_RANGE;
-    return caucus_ledger_text_line(&ledger->entry[index], ret, ret_bytes);
+    const caucus_entry *e = caucus_ledger_entry(ledger, index);
+    return e != NULL ? caucus_ledger_text_line(e, ret, ret_bytes) : CAUCUS_E_RANGE;
 }
 
 /* The next entry in text form, checked against the chain; *ledger is made if it is NULL. */
@@ -339,7 +366,7 @@ static caucus_status append_text(caucus_ledger **ledger, const char *line, caucu
     }
     caucus_ledger *target = fresh != NULL ? fresh : *ledger;
     uint8_t hash[CAUCUS_HASH_BYTES];
-    caucus_ledger_text_hash(&e, last_hash(target), hash);
+    caucus_ledger_text_hash(&e, target->last, hash);
     caucus_status status =
         memcmp(hash, e.hash, sizeof hash) == 0
             ? append(target, &e, ret_error)

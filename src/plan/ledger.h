@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, and one
- * entry as one line of text and back.
+/* ledger.h (internal): what callers in this tree know of ledgers beyond <caucus/ledger.h>: totals by value, sums
+ * without their entries, and one entry as one line of text and back.
  * layer: plan
  *
  *     kind <tab> run <tab> number <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
@@ -18,6 +18,15 @@
 
 /** The totals of a ledger; the struct is the library's own here. */
 caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger);
+
+/** Releases of a run (1, 2, ...) so far. Cost: O(1). */
+uint64_t caucus_ledger_releases_of(const caucus_ledger *ledger, uint32_t run);
+
+/** Give the memory of releases back that somebody else keeps: a run of a million steps may make a million of them, and
+ *  sums, counts and the end of the chain are all that the next one needs. caucus_ledger_entry() and
+ *  caucus_ledger_line() do not have them any more (NULL, CAUCUS_E_RANGE); caucus_ledger_count() counts them. Where a
+ *  run follows the releases of another nothing is given back. Cost: O(entries in memory). */
+void caucus_ledger_drop_releases(caucus_ledger *ledger);
 
 /* The `what` of the first entry: says which format follows. */
 #define CAUCUS_LEDGER_MAGIC "caucus ledger 1"

@@ -107,8 +107,32 @@ static void test_chains_are_charged_once(void **state) {
     }
 }
 
+/* What was charged is not added up again with every further release: it could not be, here, without a division by
+ * zero. */
+static void test_charges_once(void **state) {
+    (void)state;
+    caucus_plan *plan = plan_of(CAUCUS_ALGORITHM_SVT, 10, 0, 512);
+    const double whole = charge_all(plan, false);
+    caucus_ledger *ledger = NULL;
+    uint32_t run = 0;
+    assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
+    caucus_releases r;
+    caucus_releases_init(&r, plan, ledger, run);
+    assert_true(plan->svt.switches >= 3);
+    for (uint32_t i = 1; i <= plan->svt.switches; i++) {
+        caucus_announcement before = {.block = i}, after = {.epoch = i};
+        assert_int_equal(caucus_releases_record(&r, &before, &after, NULL), CAUCUS_OK);
+        plan->svt.select_rate[i - 1] = (caucus_rational){1, 0};
+    }
+    assert_true(caucus_ledger_totals_of(ledger).released_choices == whole);
+    caucus_ledger_free(ledger);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_restarts_cost_nothing),
+                                       cmocka_unit_test(test_charges_once),
                                        cmocka_unit_test(test_chains_are_charged_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

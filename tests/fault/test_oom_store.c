@@ -224,7 +224,7 @@ static caucus_status end_ledger(caucus_status status, caucus_ledger *ledger, uin
 static caucus_status read_ledger(void *user, uint64_t *ret_digest) {
     caucus_ledger *ledger = UNTOUCHED;
     failing_begin();
-    caucus_status status = caucus_store_ledger(user, &ledger, NULL);
+    caucus_status status = caucus_store_ledger(user, true, &ledger, NULL);
     return end_ledger(status, ledger, ret_digest);
 }
 

@@ -262,6 +262,46 @@ static void names_are_checked(void **state) {
     caucus_ledger_free(ledger);
 }
 
+/* A ledger that gives back the memory of its releases goes on as one that has kept them. */
+static void releases_can_be_dropped(void **state) {
+    (void)state;
+    enum { RELEASES = 40 };
+    caucus_ledger *kept = ledger_of(7, 0), *sums = ledger_of(7, 0);
+    uint32_t run;
+    char line[CAUCUS_LEDGER_LINE_BYTES], other[CAUCUS_LEDGER_LINE_BYTES];
+    assert_int_equal(open_run(kept, 1, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(open_run(sums, 1, (double)NAN, 0, &run), CAUCUS_OK);
+    for (uint32_t i = 0; i < RELEASES; i++) {
+        assert_int_equal(caucus_ledger_release(kept, 1, i, "draw", (caucus_rational){1, 41}, none, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_release(sums, 1, i, "draw", (caucus_rational){1, 41}, none, NULL), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_line(kept, 2 + i, line, sizeof line), CAUCUS_OK);
+        assert_int_equal(caucus_ledger_line(sums, 2 + i, other, sizeof other), CAUCUS_OK);
+        assert_string_equal(line, other);
+        if (i % 3 != 0)
+            continue;
+        caucus_ledger_drop_releases(sums);
+        assert_null(caucus_ledger_entry(sums, 2 + i));
+        assert_int_equal(caucus_ledger_line(sums, 2, other, sizeof other), CAUCUS_E_RANGE);
+    }
+    assert_int_equal(caucus_ledger_count(sums), 2 + RELEASES);
+    assert_int_equal(caucus_ledger_releases_of(sums, 1), RELEASES);
+    assert_int_equal(caucus_ledger_entry(sums, 0)->kind, CAUCUS_ENTRY_BUDGET);
+    assert_int_equal(caucus_ledger_entry(sums, 1)->kind, CAUCUS_ENTRY_RUN);
+    caucus_ledger_totals a = totals(kept), b = totals(sums);
+    assert_true(a.released_choices == b.released_choices && a.releases == b.releases && b.runs == 1);
+    assert_int_equal(caucus_ledger_release(sums, 1, 99, "draw", (caucus_rational){1, 1}, none, NULL), CAUCUS_E_BUDGET);
+    /* A second run, and what comes after it, stays. */
+    caucus_ledger_drop_releases(sums);
+    assert_int_equal(open_run(sums, 1, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_release(sums, 2, 1, "draw", (caucus_rational){1, 41}, none, NULL), CAUCUS_OK);
+    caucus_ledger_drop_releases(sums);
+    assert_int_equal(caucus_ledger_entry(sums, 2 + RELEASES)->kind, CAUCUS_ENTRY_RUN);
+    assert_int_equal(caucus_ledger_entry(sums, 3 + RELEASES)->run, 2);
+    assert_int_equal(caucus_ledger_releases_of(sums, 2), 1);
+    caucus_ledger_free(kept);
+    caucus_ledger_free(sums);
+}
+
 #define LINES 8
 typedef char line_text[CAUCUS_LEDGER_LINE_BYTES];
 
@@ -522,6 +562,7 @@ int main(void) {
         cmocka_unit_test(releases_stay_within_their_run),
         cmocka_unit_test(small_amounts_are_not_lost),
         cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(releases_can_be_dropped),
         cmocka_unit_test(lines_round_trip),
         cmocka_unit_test(a_run_says_what_a_device_gets),
         cmocka_unit_test(every_altered_byte_is_noticed),

@@ -158,7 +158,7 @@ static inline uint32_t history_found(caucus_store *store) {
     assert_int_equal(caucus_store_load(store, &state, NULL), CAUCUS_OK);
     history_expect_state(&state, commits);
     caucus_store_state_free(&state);
-    assert_int_equal(caucus_store_ledger(store, &ledger, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_store_ledger(store, true, &ledger, NULL), CAUCUS_OK);
     history_expect_ledger(ledger, commits);
     caucus_ledger_free(ledger);
     return commits;

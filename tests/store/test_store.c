@@ -320,7 +320,7 @@ static void an_altered_file_is_noticed(void **state) {
         caucus_error error = {0};
         caucus_ledger *ledger = NULL;
         store = store_opened(dir);
-        caucus_status status = caucus_store_ledger(store, &ledger, &error);
+        caucus_status status = caucus_store_ledger(store, true, &ledger, &error);
         if (status != cases[i].want || strstr(error.text, cases[i].words) == NULL)
             fail_msg("%s: got %s '%s'", cases[i].sql, caucus_status_text(status), error.text);
         caucus_ledger_free(ledger);

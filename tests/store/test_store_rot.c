@@ -61,7 +61,7 @@ static bool opens_whole(const char *dir) {
         assert_int_equal(caucus_store_announcements(store, history_expect_announcement, &commits, NULL), CAUCUS_OK);
         assert_int_equal(commits, COMMITS);
         history_expect_state(&state, COMMITS);
-        good = caucus_store_ledger(store, &ledger, NULL) == CAUCUS_OK;
+        good = caucus_store_ledger(store, true, &ledger, NULL) == CAUCUS_OK;
         if (good)
             history_expect_ledger(ledger, COMMITS);
     }

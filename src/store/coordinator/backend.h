@@ -57,7 +57,8 @@ typedef struct caucus_store_backend {
     caucus_status (*announcements)(caucus_store_place *place,
                                    void (*each)(void *user, const caucus_announcement *announcement), void *user,
                                    caucus_error *ret_error);
-    caucus_status (*ledger)(caucus_store_place *place, caucus_ledger **ret, caucus_error *ret_error);
+    /* whole: as caucus_store_ledger(). */
+    caucus_status (*ledger)(caucus_store_place *place, bool whole, caucus_ledger **ret, caucus_error *ret_error);
     /* Make everything, with this row and nothing else in it. */
     caucus_status (*create)(caucus_store_place *place, const caucus_store_row *row, caucus_error *ret_error);
     /* Returns: CAUCUS_OK: durable; CAUCUS_E_FENCED: the fence does not hold; CAUCUS_E_UNKNOWN: it may be made or not;

@@ -58,7 +58,7 @@ caucus_status caucus_sqlite_change(caucus_store_place *place, const caucus_store
 void caucus_sqlite_finalize(caucus_sqlite *s);
 
 /* sqlite_ledger.c */
-caucus_status caucus_sqlite_ledger(caucus_store_place *place, caucus_ledger **ret, caucus_error *ret_error);
+caucus_status caucus_sqlite_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret, caucus_error *ret_error);
 caucus_status caucus_sqlite_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error);
 
 /* sqlite_dir.c */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "plan/ledger.h"
+
 static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expected, caucus_ledger **ledger,
                                caucus_error *ret_error) {
     const char *text = (const char *)sqlite3_column_text(row, 1);
@@ -26,14 +28,18 @@ static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expe
                        (long long)number, why.text);
 }
 
-static caucus_status read_ledger(sqlite3 *db, const char *path, caucus_ledger **ret, caucus_error *ret_error) {
+static caucus_status read_ledger(sqlite3 *db, const char *path, bool whole, caucus_ledger **ret,
+                                 caucus_error *ret_error) {
     sqlite3_stmt *rows = NULL;
     caucus_ledger *ledger = NULL;
     caucus_status status = CAUCUS_OK;
     int code = sqlite3_prepare_v2(db, "SELECT line, text FROM ledger ORDER BY line", -1, &rows, NULL);
     if (code == SQLITE_OK)
-        for (int64_t line = 1; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; line++)
+        for (int64_t line = 1; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; line++) {
             status = take_line(rows, path, line, &ledger, ret_error);
+            if (status == CAUCUS_OK && !whole)
+                caucus_ledger_drop_releases(ledger);
+        }
     if (status == CAUCUS_OK && code != SQLITE_DONE)
         status = caucus_sqlite_fail(db, path, "reading the ledger", ret_error);
     sqlite3_finalize(rows);
@@ -44,9 +50,10 @@ static caucus_status read_ledger(sqlite3 *db, const char *path, caucus_ledger **
     return status;
 }
 
-caucus_status caucus_sqlite_ledger(caucus_store_place *place, caucus_ledger **ret, caucus_error *ret_error) {
+caucus_status caucus_sqlite_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret,
+                                   caucus_error *ret_error) {
     const caucus_sqlite *s = (const caucus_sqlite *)place;
-    return read_ledger(s->db, s->path, ret, ret_error);
+    return read_ledger(s->db, s->path, whole, ret, ret_error);
 }
 
 /* One transaction, so that a commit in between cannot be seen half; WAL lets the coordinator go on meanwhile. */
@@ -62,7 +69,7 @@ static caucus_status read_only(sqlite3 *db, const char *path, caucus_ledger **re
         *ret = NULL;
         return CAUCUS_OK;
     }
-    return read_ledger(db, path, ret, ret_error);
+    return read_ledger(db, path, true, ret, ret_error);
 }
 
 /* "file:PATH?immutable=1", PATH with what means something in a URI written as %XX. */

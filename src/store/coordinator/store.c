@@ -229,9 +229,9 @@ caucus_status caucus_store_announcements(caucus_store *r, void (*each)(void *use
     return r->backend->announcements(r->at, each, user, ret_error);
 }
 
-caucus_status caucus_store_ledger(caucus_store *r, caucus_ledger **ret, caucus_error *ret_error) {
+caucus_status caucus_store_ledger(caucus_store *r, bool whole, caucus_ledger **ret, caucus_error *ret_error) {
     caucus_ledger *ledger = NULL;
-    caucus_status status = r->backend->ledger(r->at, &ledger, ret_error);
+    caucus_status status = r->backend->ledger(r->at, whole, &ledger, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if ((ledger != NULL ? caucus_ledger_count(ledger) : 0) != r->now.row.lines) {

@@ -87,8 +87,10 @@ bool caucus_store_begun(const caucus_store *store);
 caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The ledger as committed, verified line by line (NULL if none yet). Read-only use (caucus privacy) goes through
- *  caucus_store_open_ledger, which needs no lock. */
-caucus_status caucus_store_ledger(caucus_store *store, caucus_ledger **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+ *  caucus_store_open_ledger, which needs no lock.
+ *  In:      whole  false: its sums, budget and runs, without releases one by one (caucus_ledger_drop_releases). */
+caucus_status caucus_store_ledger(caucus_store *store, bool whole, caucus_ledger **ret,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
