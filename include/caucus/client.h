@@ -43,11 +43,16 @@ CAUCUS_API void caucus_client_free(caucus_client *client);
 CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradient gradient, void *user);
 
 /** Hear an announcement.
- *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first),
+ *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first, or
+ *           one in between is missing; neither matters if it ends the run before its time),
  *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was
  *           answered; after CAUCUS_ASK_NOTHING whatever it asks). */
 CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,
                                             const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
+
+/** True once an announcement was heard that ends the run before its time (caucus_announcement_stops): nothing is played
+ *  or reported any more. */
+CAUCUS_API bool caucus_client_stopped(const caucus_client *client);
 
 /** The expert to play in the coming round (0..d-1). */
 CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);

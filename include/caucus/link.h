@@ -151,7 +151,8 @@ CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *lo
 CAUCUS_API caucus_status caucus_link_leave(caucus_link *link, const char *words,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** The run is over: all rounds are played and every report is counted or no longer wanted. */
+/** The run is over: all rounds are played and every report is counted or no longer wanted, or it was ended before its
+ *  time (caucus_client_stopped). */
 CAUCUS_API bool caucus_link_done(const caucus_link *link);
 /** The coordinator said goodbye or refused: its words ("" if it did not). */
 CAUCUS_API const char *caucus_link_last_words(const caucus_link *link);

@@ -34,10 +34,16 @@ typedef struct caucus_announcement {
     uint64_t block;                  /* the block (svt, hedge) or phase (stoch) that is asked about */
     uint32_t expert;                 /* in force; for stoch the last one chosen (the client mixes, docs/PRIVACY.md) */
     caucus_ask ask;                  /* what every client is to answer */
-    uint32_t leaf;                   /* stoch: leaf within the phase, from 0 */
+    uint32_t leaf;                   /* stoch: leaf within the phase, from 0; NOTHING: CAUCUS_LEAF_STOPPED, or 0 */
     uint32_t listed;                 /* entries of `list` */
     uint32_t list[CAUCUS_SHORTLIST]; /* SHORTLIST: the experts whose sums are wanted */
 } caucus_announcement;
+
+/** `leaf` of an announcement that asks for nothing because somebody has ended the run before its time: no round is
+ *  played any more. It may be heard at any moment, whatever was announced before it. */
+#define CAUCUS_LEAF_STOPPED 1u
+/** Is it such an announcement? */
+CAUCUS_API bool caucus_announcement_stops(const caucus_announcement *announcement);
 
 /** What one client answers. */
 typedef struct caucus_report {

@@ -83,7 +83,7 @@ static uint64_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     switch (c->heard.ask) {
     case CAUCUS_ASK_NOTHING:
-        return s->rounds;
+        return caucus_announcement_stops(&c->heard) ? c->round : s->rounds;
     case CAUCUS_ASK_COST:
     case CAUCUS_ASK_SUMS:
         return caucus_block_end(s, c->heard.block);
@@ -94,6 +94,10 @@ static uint64_t ready_round(const caucus_client *c) {
 
 void caucus_client_set_ready(caucus_client *c) {
     c->ready = c->started ? ready_round(c) : 0;
+}
+
+bool caucus_client_stopped(const caucus_client *c) {
+    return c->started && caucus_announcement_stops(&c->heard);
 }
 
 uint64_t caucus_client_rounds_left(const caucus_client *c) {
@@ -142,10 +146,25 @@ static bool list_is_sound(const caucus_client *c, const caucus_announcement *a) 
     return true;
 }
 
+/* The run is ended before its time: whatever was asked, and whatever was missed, is wanted no more. What a family
+ * keeps of the rounds it has seen is left as it is, and goes with the client. */
+static caucus_status hear_stop(caucus_client *c, const caucus_announcement *a) {
+    if (caucus_client_stopped(c) || a->expert >= c->plan->settings.experts || a->listed > 0)
+        return CAUCUS_E_FORMAT;
+    caucus_client_return_rows(c);
+    c->heard = *a;
+    c->started = true;
+    c->made = false;
+    caucus_client_set_ready(c);
+    return CAUCUS_OK;
+}
+
 caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a) {
     uint64_t expected = c->started ? c->heard.serial + 1 : 0;
     if (a->serial < expected)
         return CAUCUS_E_DUPLICATE;
+    if (caucus_announcement_stops(a))
+        return hear_stop(c, a);
     if (a->serial > expected || caucus_client_rounds_left(c) > 0)
         return CAUCUS_E_ORDER;
     if (a->listed > CAUCUS_SHORTLIST || !may_ask(c, a) || !list_is_sound(c, a))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/coordinator_state.h"
 #include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
@@ -82,6 +83,25 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t
                                    .block = block,
                                    .leaf = leaf};
     c->answered = 0;
+}
+
+void caucus_coordinator_stop(caucus_coordinator *c) {
+    caucus_coordinator_announce(c, CAUCUS_ASK_NOTHING, c->now.block, CAUCUS_LEAF_STOPPED);
+    caucus_coordinator_forget(c);
+}
+
+caucus_status caucus_coordinator_new_stopped(const caucus_plan *plan, const caucus_key *key,
+                                             const caucus_announcement *last, caucus_coordinator **ret) {
+    caucus_coordinator *c = NULL;
+    if (!caucus_announcement_stops(last) || last->expert >= plan->settings.experts)
+        return CAUCUS_E_FORMAT;
+    caucus_status status = caucus_coordinator_new(plan, key, &c);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_coordinator_stop(c);
+    c->now = *last;
+    *ret = c;
+    return CAUCUS_OK;
 }
 
 static inline caucus_status count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {

@@ -46,4 +46,13 @@ caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const ca
                                                const caucus_piece *chunk, uint32_t chunks,
                                                caucus_coordinator **ret) CAUCUS_MUST_CHECK;
 
+/** End the run before its time, whatever is being asked: the last announcement (caucus_announcement_stops), and
+ *  everything else is forgotten. */
+void caucus_coordinator_stop(caucus_coordinator *coordinator);
+/** A coordinator whose run was ended so; `last` is what it announced then.
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (`last` ends nothing, or is not of this plan), CAUCUS_E_MEMORY. */
+caucus_status caucus_coordinator_new_stopped(const caucus_plan *plan, const caucus_key *key,
+                                             const caucus_announcement *last,
+                                             caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+
 #endif

@@ -7,7 +7,7 @@
 #include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "scenario/nearest.h"
 #include "show/out_dir.h"

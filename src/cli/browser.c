@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "cli/browser.h"
 
-#include "cli/stop.h"
+#include "cli/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

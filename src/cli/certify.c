@@ -4,7 +4,7 @@
  * The work is done in dial/certify.c; this reads the command line and says what was made and what to type next. */
 #include "dial/certify.h"
 #include "cli/complain.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "cli/clean_stderr.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "mpi/here.h"
 #include "scenario/nearest.h"

@@ -6,7 +6,7 @@
 #include "cli/complain.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "show/out_dir.h"

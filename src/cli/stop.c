@@ -1,50 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stop.c: see stop.h. */
-#include "cli/stop.h"
-
-#include "cli/exit_codes.h"
+/* stop.c: `caucus stop`: end a run for good, whether its coordinator is running or not.
+ *
+ * Without a coordinator the end is committed here. With one, it is asked by a file in the state and this program waits
+ * until the end is committed there; if the coordinator ends meanwhile it is committed here after all. Both are looked
+ * at in turn, so it does not matter which of them is true when. */
+#include "cli/complain.h"
+#include "cli/signals.h"
+#include "cli/verbs.h"
 #include "store/clock.h"
+#include "store/coordinator/store.h"
+#include "store/json.h"
 
-#include <signal.h>
-#include <stddef.h>
-#include <unistd.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-volatile int caucus_stop;
+#define LOOK_NS 50000000
+#define WAIT_SECONDS_MAX 86400.0
 
-/* timeout(1) and shells send a signal to the process and then to its group: both mean one request. */
-#define SAME_REQUEST_MS 500
+enum { STATE, WAIT, FORMAT, OPTIONS };
+static const caucus_option options[] = {
+    {"state", "DIR", NULL, "the --state directory of caucus serve"},
+    {"wait", "SECONDS", "60", "for a coordinator that is running, at most"},
+    {"format", "NAME", "text", "text or json on standard output"},
+    {NULL, NULL, NULL, NULL},
+};
 
-bool caucus_signal_again(void) {
-    static int64_t first; /* when the first one came; clocks do not stand at 0 */
-    int64_t now = caucus_clock_ms();
-    int64_t none = 0;
-    if (__atomic_compare_exchange_n(&first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return false;
-    return now - none > SAME_REQUEST_MS; /* a failed exchange has put the first one's time into none */
+typedef struct stopping {
+    const char *text[OPTIONS];
+    double wait_seconds;
+    bool json;
+} stopping;
+
+static void print_help(void) {
+    fputs(
+        "caucus stop: end a run for good\n"
+        "\n"
+        "  caucus stop --state state\n"
+        "\n"
+        "The coordinator makes a last announcement: clients that hear it end with 0, and play no further round. Sums, "
+        "thresholds\n"
+        "and keys are wiped from the state; its ledger stays. It works while the coordinator runs, on the same "
+        "machine, and when\n"
+        "it does not. Afterwards caucus serve refuses this state (exit code 3); with --stay it tells clients that "
+        "were away.\n"
+        "To end the program only, and go on later: SIGTERM.\n"
+        "\nOptions\n",
+        stdout);
+    caucus_options_help(options, 0, OPTIONS);
 }
 
-static void on_signal(int number) {
-    (void)number;
-    __atomic_store_n(&caucus_stop, 1, __ATOMIC_RELAXED);
-    if (caucus_signal_again())
-        _exit(CAUCUS_EXIT_FAILED);
+static int refuse(const char *option, const char *value, const char *why) {
+    fprintf(stderr, "caucus stop: --%s%s%s: %s\n", option, value[0] != '\0' ? " " : "", value, why);
+    return CAUCUS_EXIT_USAGE;
 }
 
-void caucus_on_signal(int number, void (*handler)(int)) {
-    struct sigaction action = {.sa_handler = handler}; /* without SA_RESTART: a signal ends waiting */
-    sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
+static int take_option(void *user, size_t index, const char *value) {
+    stopping *s = user;
+    if (index == SIZE_MAX) {
+        fprintf(stderr, "caucus stop: '%s': every setting has a name — caucus stop --state DIR\n", value);
+        return CAUCUS_EXIT_USAGE;
+    }
+    if (s->text[index] != NULL)
+        return refuse(options[index].name, value, "given twice");
+    s->text[index] = value;
+    return 0;
 }
 
-void caucus_on_signals(void (*handler)(int)) {
-    caucus_on_signal(SIGINT, handler);
-    caucus_on_signal(SIGTERM, handler);
+static int read_options(stopping *s) {
+    const char *format = s->text[FORMAT] ? s->text[FORMAT] : "text";
+    s->json = strcmp(format, "json") == 0;
+    if (!s->json && strcmp(format, "text") != 0)
+        return refuse("format", format, "must be text or json");
+    if (!s->text[STATE])
+        return refuse("state", "", "is needed: the directory that caucus serve was given");
+    s->wait_seconds = 60;
+    if (s->text[WAIT]) {
+        char *end = NULL;
+        s->wait_seconds = strtod(s->text[WAIT], &end);
+        if (end == s->text[WAIT] || *end != '\0' || !(s->wait_seconds >= 0 && s->wait_seconds <= WAIT_SECONDS_MAX))
+            return refuse("wait", s->text[WAIT], "must be seconds, 0 to 86400 (a day)");
+    }
+    return 0;
 }
 
-void caucus_stop_on_signals(void) {
-    caucus_on_signals(on_signal);
+static int complain(caucus_status status, const caucus_error *error) {
+    char line[CAUCUS_ERROR_LINE_BYTES];
+    caucus_complain_line(options, status, error, line);
+    fprintf(stderr, "caucus stop: %s\n", line);
+    return caucus_exit_code(status);
 }
 
-bool caucus_stopped(void) {
-    return __atomic_load_n(&caucus_stop, __ATOMIC_RELAXED) != 0;
+static int say(const stopping *s, const caucus_announcement *last, bool running, bool before) {
+    if (s->json) {
+        caucus_json j;
+        caucus_json_begin(&j, stdout, true);
+        caucus_json_truth(&j, "stopped", true);
+        caucus_json_truth(&j, "before", before);
+        caucus_json_truth(&j, "coordinator_running", running);
+        caucus_json_whole(&j, "serial", last->serial);
+        caucus_json_whole(&j, "expert", last->expert);
+        caucus_json_end(&j);
+        return CAUCUS_EXIT_DONE;
+    }
+    if (before)
+        printf("this run was ended before: its last announcement is number %" PRIu64 "\n", last->serial);
+    else
+        printf("the run is ended for good with announcement %" PRIu64 "; expert %u was in force\n", last->serial,
+               last->expert);
+    if (!before && !running)
+        puts("no coordinator was running: clients hear of it from caucus serve --stay, with the same --state");
+    return CAUCUS_EXIT_DONE;
+}
+
+/* A coordinator has the state: ask it, and wait. */
+static int ask(const stopping *s) {
+    const char *state = s->text[STATE];
+    const int64_t until = caucus_clock_ms() + (int64_t)lround(s->wait_seconds * 1000);
+    caucus_error error = {0};
+    caucus_announcement last;
+    bool any = false, before = false;
+    caucus_status status = caucus_store_peek(state, &any, &last, &error);
+    if (status == CAUCUS_OK && any && caucus_announcement_stops(&last)) /* it stays to tell others */
+        return say(s, &last, true, true);
+    status = caucus_store_request_stop(state, &error);
+    while (status == CAUCUS_OK && !caucus_stopped() && caucus_clock_ms() < until) {
+        status = caucus_store_peek(state, &any, &last, &error);
+        if (status == CAUCUS_OK && any && caucus_announcement_stops(&last))
+            return say(s, &last, true, false);
+        status = caucus_store_end(state, &last, &before, &error); /* it has gone meanwhile? */
+        if (status == CAUCUS_OK)
+            return say(s, &last, false, false);
+        if (status != CAUCUS_E_BUSY)
+            break;
+        status = CAUCUS_OK;
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+    if (status != CAUCUS_OK)
+        return complain(status, &error);
+    fprintf(stderr,
+            "caucus stop: the coordinator has not ended the run yet; it will once it comes to it, as would the next "
+            "one: the request is in %s/stop\n",
+            state);
+    return CAUCUS_EXIT_FAILED;
+}
+
+int caucus_cli_stop(int argc, char **argv) {
+    stopping s = {0};
+    int code = caucus_options_parse("stop", options, argc, argv, take_option, &s);
+    if (code == CAUCUS_OPTIONS_HELP) {
+        print_help();
+        return CAUCUS_EXIT_DONE;
+    }
+    if (code == 0)
+        code = read_options(&s);
+    if (code != 0)
+        return code;
+    caucus_stop_on_signals();
+    caucus_error error = {0};
+    caucus_announcement last;
+    bool before = false;
+    caucus_status status = caucus_store_end(s.text[STATE], &last, &before, &error);
+    if (status == CAUCUS_E_BUSY)
+        return ask(&s);
+    return status == CAUCUS_OK ? say(&s, &last, false, before) : complain(status, &error);
 }

@@ -19,6 +19,7 @@
     X(simulate, "Research", true, "any algorithm against any adversary or your own losses")                            \
     X(serve, "Run", false, "the coordinator of a live federation")                                                     \
     X(join, "Run", false, "a client: losses in, experts out")                                                          \
+    X(stop, "Run", false, "end a run for good: clients hear of it")                                                    \
     X(privacy, "Run", false, "what has been spent")                                                                    \
     X(certify, "Run", false, "certificates to try things with")                                                        \
     X(version, "Run", true, "this program's version and what is built in")

@@ -237,6 +237,21 @@ static caucus_status take_announcement(caucus_link *link, const caucus_announcem
     return CAUCUS_OK;
 }
 
+/* The run was ended before its time. That overtakes whatever waits to be heard, and what was missed. */
+static caucus_status take_stop(caucus_link *link, const caucus_announcement *a, caucus_error *ret_error) {
+    link->queue_count = 0;
+    caucus_status status = caucus_client_hear(link->machine, a);
+    if (status == CAUCUS_E_DUPLICATE)
+        return CAUCUS_OK;
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%" PRIu64 " ends the run and is malformed",
+                           a->serial);
+    link->answered = caucus_client_heard(link->machine);
+    link->over = link->over_received = true;
+    link->over_saved = false;
+    return CAUCUS_OK;
+}
+
 static caucus_status take_refusal(caucus_link *link, const caucus_frame *frame, caucus_error *ret_error) {
     memcpy(link->last_words, frame->text, sizeof link->last_words);
     caucus_status status = CAUCUS_E_REFUSED;
@@ -266,7 +281,9 @@ static caucus_status take_frame(caucus_link *link, const caucus_frame *frame, ca
     case CAUCUS_FRAME_ANNOUNCEMENT:
         if (!link->welcomed)
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "announced before it said welcome");
-        status = take_announcement(link, &frame->announcement, ret_error);
+        status = caucus_announcement_stops(&frame->announcement)
+                     ? take_stop(link, &frame->announcement, ret_error)
+                     : take_announcement(link, &frame->announcement, ret_error);
         break;
     default:
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "sent what only clients send");
@@ -429,7 +446,8 @@ caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_err
 }
 
 bool caucus_link_done(const caucus_link *link) {
-    return link->over && link->items == 0 && caucus_client_round(link->machine) == link->plan->settings.rounds;
+    return link->over && link->items == 0 &&
+           (caucus_client_stopped(link->machine) || caucus_client_round(link->machine) == link->plan->settings.rounds);
 }
 
 const char *caucus_link_last_words(const caucus_link *link) {

@@ -294,6 +294,8 @@ static int patience_ms(const caucus_loop *loop) {
         next = loop->watch_ns;
     if (loop->waits_ns && loop->waits_ns < next)
         next = loop->waits_ns;
+    if (loop->stop_ns && loop->stop_ns < next)
+        next = loop->stop_ns;
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         if (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns < next)
             next = loop->wait_head[wait]->expires_ns;
@@ -343,6 +345,7 @@ static void turn(caucus_loop *loop) {
     }
     caucus_watch_turn(loop);
     caucus_waits_turn(loop);
+    caucus_stop_turn(loop);
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)
@@ -391,6 +394,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->now_ns = caucus_clock_ns();
     loop->watch_ns = server->revoked || server->secure ? loop->now_ns : 0;
     loop->waits_ns = server->set.excused && number == 0 ? loop->now_ns : 0;
+    loop->stop_ns = number == 0 ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);

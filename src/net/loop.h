@@ -82,6 +82,7 @@ struct caucus_loop {
     caucus_lobby *lobby; /* those who have not said who they are */
     uint64_t now_ns;
     uint64_t waits_ns;     /* 0, or when to look at the list of the excused again */
+    uint64_t stop_ns;      /* 0, or when to look again whether the run is to be ended */
     uint64_t accept_ns;    /* 0, or when to accept again: out of file descriptors */
     uint64_t watch_ns;     /* 0, or when to look at certificates again (watch.c) */
     uint64_t revoked_seen; /* the list as this loop has seen it (caucus_revoked_news) */

@@ -87,6 +87,8 @@ static size_t fill_chunk(caucus_connection *c) {
         return 0;
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     size_t used = 0;
+    if (atomic_load(&s->ended) && c->next + 1 < committed)
+        c->next = committed - 1; /* the run was ended before its time: nothing before that matters any more */
     while (c->next < committed) {
         caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT,
                               .cost_next = atomic_load_explicit(&s->cost_next[c->client - 1], memory_order_relaxed),

@@ -64,6 +64,11 @@ static caucus_status commit_start(caucus_server *s, void *user, caucus_error *re
     return caucus_store_begin(s->store, ret_error);
 }
 
+static caucus_status commit_stop(caucus_server *s, void *user, caucus_error *ret_error) {
+    (void)user;
+    return caucus_store_stop(s->store, caucus_coordinator_announcement(s->machine), ret_error);
+}
+
 /* Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on. */
 caucus_status caucus_step_commit(caucus_server *s, size_t first_line, caucus_error *ret_error) {
     const size_t count = caucus_ledger_count(s->ledger) - first_line;
@@ -87,6 +92,10 @@ caucus_status caucus_step_commit(caucus_server *s, size_t first_line, caucus_err
     free(text);
     free(lines.line);
     return status;
+}
+
+caucus_status caucus_step_commit_stop(caucus_server *s, caucus_error *ret_error) {
+    return commit_known(s, commit_stop, NULL, ret_error);
 }
 
 caucus_status caucus_step_commit_start(caucus_server *s, caucus_error *ret_error) {

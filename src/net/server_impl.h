@@ -7,6 +7,7 @@
  *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
  *    server_waits.c   whom a step waits for
  *    history.c        what was announced
+ *    server_stop.c    a run that is ended for good
  *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
  *    loop_input.c     bytes to frames: hello, reports in batches, goodbye
@@ -122,6 +123,7 @@ struct caucus_server {
     _Atomic uint32_t enough_waited, least; /* so do so many of those waited for, if at least so many have answered */
     _Atomic bool started;                  /* announcements may be sent */
     _Atomic bool finished;                 /* nothing more is asked */
+    _Atomic bool ended;                    /* before its time: `caucus stop` (server_stop.c) */
     _Atomic bool told_over;                /* set.over() was called */
     _Atomic bool last_wanted;              /* caucus_server_stop() was called */
     _Atomic bool stopping;                 /* say goodbye and end */
@@ -160,6 +162,8 @@ uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);
 void caucus_step_release_loops(caucus_server *server);
+/** Under `lock`: end the run for good, because somebody asked for it. */
+void caucus_step_stop(caucus_server *server);
 /** Somebody has joined or left, or the clock has rung: start, close or end what is due. */
 void caucus_step_look(caucus_server *server);
 void caucus_step_clock(caucus_server *server);
@@ -180,6 +184,8 @@ void caucus_step_over(caucus_server *server);
 /** Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on.
  *  Returns: CAUCUS_OK: it is durable; anything else: nothing of it may leave. */
 caucus_status caucus_step_commit(caucus_server *server, size_t first_line, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Commit the end of the run, which the machine has announced, and nothing of the state. Returns: likewise. */
+caucus_status caucus_step_commit_stop(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Keep that the run has begun. Returns: likewise. */
 caucus_status caucus_step_commit_start(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_step_commit_free(caucus_server *server);
@@ -202,6 +208,16 @@ void caucus_waits_joined(caucus_server *server, uint32_t client);
 /** Loop 0, once a second: has the list of the excused changed? */
 void caucus_waits_turn(caucus_loop *loop);
 void caucus_waits_status(const caucus_server *server, caucus_server_status *ret);
+
+/* server_stop.c */
+
+/** All locks are held: end the run for good, whatever is being asked. The announcement that says so is committed; it is
+ *  the caller's to publish. */
+caucus_status caucus_stop_commit(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** A state whose run was ended: refused, unless the coordinator is to stay and tell those who were away. */
+caucus_status caucus_stop_restore(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Loop 0, once a second: is the run to be ended? */
+void caucus_stop_turn(caucus_loop *loop);
 
 /* server_budget.c */
 

@@ -98,8 +98,12 @@ static void finish(caucus_server *s) {
     set_timer(s);
     const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
     const caucus_expert_words expert = expert_words(s, last->expert);
+    const bool stopped = caucus_announcement_stops(last);
     if (s->loop[0]) {
-        caucus_server_log(s, 1, "the run is over: expert %s stays in force", expert.text);
+        caucus_server_log(s, 1,
+                          stopped ? "the run is ended for good, as was asked: expert %s was in force"
+                                  : "the run is over: expert %s stays in force",
+                          expert.text);
         return;
     }
     char until[48] = "until this program is stopped"; /* an earlier process has played it to its end */
@@ -327,6 +331,27 @@ uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *
     return session;
 }
 
+void caucus_step_stop(caucus_server *s) {
+    if (s->failure != CAUCUS_OK || atomic_load(&s->ended))
+        return;
+    caucus_error error = {0};
+    caucus_step_hold_loops(s);
+    caucus_status status = caucus_stop_commit(s, &error);
+    if (status != CAUCUS_OK) {
+        give_up(s, status, &error);
+    } else {
+        s->begun = true; /* also if it never began: who waits for that hears that it will not */
+        s->finished_ns = 0;
+        atomic_store(&s->ended, true);
+        atomic_store(&s->started, true);
+        atomic_store(&s->wipe_due, true);
+        publish(s);
+    }
+    caucus_step_release_loops(s);
+    step_progress(s);
+    caucus_server_wake(s);
+}
+
 void caucus_step_look(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
     step_progress(s);
@@ -476,7 +501,10 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     caucus_store_state state = {0};
     status = caucus_store_load(s->store, &state, ret_error);
     if (status == CAUCUS_OK)
-        status = state.root.size == 0 ? begin(s, ret_error) : restore(s, &state, ret_error);
+        status = caucus_store_last(s->store) && caucus_announcement_stops(caucus_store_last(s->store))
+                     ? caucus_stop_restore(s, ret_error)
+                 : state.root.size == 0 ? begin(s, ret_error)
+                                        : restore(s, &state, ret_error);
     caucus_store_state_free(&state);
     sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
     if (status == CAUCUS_OK)

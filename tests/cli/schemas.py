@@ -191,6 +191,19 @@ def live_run(word):
     assert check("up", done.stdout, " ".join(words[:-2]))["equal"], word
 
 
+def stops():
+    """A coordinator that was killed before anybody came has a run to end."""
+    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds", "16", "--write",
+           "ended.yaml")
+    words = ["serve", "--plan", "ended.yaml", "--state", "ended", "--insecure", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen([CAUCUS, *words, "--format", "json"], stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline()
+        server.kill()
+    for before in (False, True):
+        document = verb("stop", "stop", "--state", "ended")
+        assert document["before"] is before and not document["coordinator_running"] and document["serial"] == 1
+
+
 def others():
     verb("privacy", "privacy", "open.ledger")
     document = verb("privacy", "privacy", "budget.ledger", "--releases")
@@ -243,7 +256,7 @@ def schemas_refuse():
     print(f"ok: a stranger is refused in {count} places")
 
 
-families = [picks, simulations, plans, others, live]
+families = [picks, simulations, plans, stops, others, live]
 for family in families:
     family()
 missing = sorted(set(validators) - set(seen))

@@ -295,6 +295,11 @@ class Client:
 
     def hear(self, a):
         """Take an announcement: play the rounds it needs, and give back the report it asks for, or None."""
+        if a["ask"] == NOTHING and a["leaf"] == 1:  # ended before its time: whatever was asked or missed
+            self.heard = a["serial"] + 1
+            self.done = True
+            self.items.clear()
+            return None
         self.check(a)
         if self.now is not None and self.now["ask"] != COST and a["ask"] != SHORTLIST:  # reported: never again
             self.sums = [0] * self.plan.experts

@@ -7,7 +7,7 @@
 #include "cli/config.h"
 #include "cli/join/join_dial.h"
 #include "cli/join/join_losses.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "scenario/scenario.h"
@@ -358,7 +358,9 @@ static int open_link(joining *j) {
     if (code != 0)
         return code;
     uint64_t round = caucus_link_round(j->link);
-    if (bytes > 0 && round == j->plan->settings.rounds)
+    if (bytes > 0 && caucus_client_stopped(caucus_link_client(j->link)))
+        fputs("caucus join: this run was ended for good\n", stderr);
+    else if (bytes > 0 && round == j->plan->settings.rounds)
         fputs("caucus join: all rounds were played before\n", stderr);
     else if (bytes > 0)
         fprintf(stderr, "caucus join: going on at round %" PRIu64 "\n", round + 1);
@@ -501,7 +503,11 @@ static void say_end(const joining *j) {
     if (caucus_link_count(j->link, &counts) != CAUCUS_OK)
         return;
     caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
-    fprintf(stderr, "caucus join: %s%" PRIu64 " rounds, %llu reports%s", caucus_stopped() ? "stopped: " : "",
+    const bool ended = caucus_client_stopped(caucus_link_client(j->link));
+    fprintf(stderr, "caucus join: %s%" PRIu64 " rounds, %llu reports%s",
+            ended              ? "the run was ended for good: "
+            : caucus_stopped() ? "stopped: "
+                               : "",
             caucus_link_round(j->link), (unsigned long long)counts.reports, counts.again ? "" : "\n");
     if (counts.again)
         fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);

@@ -2,7 +2,7 @@
 /* join_dial.c: see join_dial.h. */
 #include "cli/join/join_dial.h"
 
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "num/error_line.h"
 
 #include <signal.h>

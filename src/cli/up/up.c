@@ -5,7 +5,7 @@
  * each client played is held against `caucus simulate` with the same flags and seed. */
 #include "cli/up/up.h"
 #include "cli/complain.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "plan/family.h"
 #include "store/clock.h"

@@ -149,6 +149,7 @@ caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, con
     r->then.row.lines += ledger_lines;
     r->then.row.chunks = chunks;
     caucus_chain_add(r->then.chain, announcement);
+    r->then.last = *announcement;
     caucus_store_hash(root, r->then.root_hash);
     caucus_store_change change = {.root = root,
                                   .chunk = chunk,

@@ -13,6 +13,7 @@ typedef struct caucus_store_summary {
     uint8_t root_hash[CAUCUS_CHAIN_BYTES];
     uint8_t (*chunk_hash)[CAUCUS_CHAIN_BYTES]; /* [room] */
     uint32_t room;
+    caucus_announcement last; /* there is one if row.announcements > 0 */
 } caucus_store_summary;
 
 struct caucus_store {
@@ -36,6 +37,9 @@ bool caucus_store_room(caucus_store_summary *summary, uint32_t chunks);
 void caucus_store_hash(const caucus_piece *piece, uint8_t ret[CAUCUS_CHAIN_BYTES]);
 void caucus_store_seal(const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]);
 
+/* Open what is kept here, whatever plan it is of; CAUCUS_E_PATH if nothing is. */
+caucus_status caucus_store_open_found(const caucus_store_backend *backend, const char *where, caucus_store **ret,
+                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* Write the mark of `now`. */
 caucus_status caucus_store_mark(caucus_store *r, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* Raise the term, if nothing has moved since `now` was read. */

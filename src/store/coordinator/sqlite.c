@@ -183,4 +183,5 @@ const caucus_store_backend caucus_store_sqlite = {
     .wipe = caucus_sqlite_wipe,
     .close = close_place,
     .open_ledger = caucus_sqlite_open_ledger,
+    .peek = caucus_sqlite_peek,
 };

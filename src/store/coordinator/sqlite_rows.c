@@ -200,3 +200,39 @@ caucus_status caucus_sqlite_announcements(caucus_store_place *place,
     sqlite3_finalize(rows);
     return status;
 }
+
+/* One row of one statement: WAL lets the coordinator go on meanwhile. */
+static caucus_status peek(sqlite3 *db, const char *path, bool *ret_any, caucus_announcement *ret,
+                          caucus_error *ret_error) {
+    sqlite3_stmt *row = NULL;
+    caucus_status status = CAUCUS_OK;
+    int code = sqlite3_prepare_v2(
+        db, "SELECT serial, expert, epoch, ask, block, leaf, list FROM announcement ORDER BY serial DESC LIMIT 1", -1,
+        &row, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(row);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = caucus_sqlite_fail(db, path, "reading", ret_error);
+    else if (code == SQLITE_ROW && !take_announcement(row, (uint64_t)sqlite3_column_int64(row, 0), ret))
+        status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: its last announcement is damaged",
+                             caucus_path_tail(path));
+    *ret_any = code == SQLITE_ROW;
+    sqlite3_finalize(row);
+    return status;
+}
+
+caucus_status caucus_sqlite_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+    char *path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
+    sqlite3 *db = NULL;
+    caucus_status status;
+    if (path == NULL)
+        return caucus_sqlite_fail(NULL, where, "", ret_error); /* no memory */
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(db, CAUCUS_SQLITE_BUSY_MS) != SQLITE_OK)
+        status = caucus_sqlite_fail(db, path, "opening", ret_error);
+    else
+        status = peek(db, path, ret_any, ret, ret_error);
+    sqlite3_close(db);
+    free(path);
+    return status;
+}

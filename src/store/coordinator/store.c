@@ -46,6 +46,7 @@ static caucus_status refuse_seed(const caucus_store *r, bool seeded, caucus_erro
 /* The chain over the announcements as they are read, and as it was when the mark was made. */
 typedef struct follower {
     uint8_t *chain;
+    caucus_announcement *last;
     uint64_t count, mark_count;
     uint8_t at_mark[CAUCUS_CHAIN_BYTES];
 } follower;
@@ -53,6 +54,7 @@ typedef struct follower {
 static void follow(void *user, const caucus_announcement *announcement) {
     follower *f = user;
     caucus_chain_add(f->chain, announcement);
+    *f->last = *announcement;
     if (++f->count == f->mark_count)
         memcpy(f->at_mark, f->chain, sizeof f->at_mark);
 }
@@ -66,7 +68,7 @@ static caucus_status refuse_older(const caucus_store *r, uint64_t found, caucus_
 
 /* The store must hold what the mark says was committed, and at most the one commit more whose mark was not made. */
 static caucus_status check_announcements(caucus_store *r, caucus_error *ret_error) {
-    follower f = {.chain = r->now.chain, .mark_count = r->mark.count};
+    follower f = {.chain = r->now.chain, .last = &r->now.last, .mark_count = r->mark.count};
     caucus_chain_begin(r->now.row.plan, r->now.chain);
     if (r->mark.count == 0)
         memcpy(f.at_mark, r->now.chain, sizeof f.at_mark);
@@ -97,7 +99,8 @@ static caucus_status load_sealed(caucus_store *r, caucus_store_state *ret, caucu
     uint8_t seal[CAUCUS_CHAIN_BYTES];
     hash_state(&state, &r->now);
     caucus_store_seal(&r->now, seal);
-    if (state.root.size == 0 && r->now.row.announcements > 0)
+    const bool stopped = caucus_store_last(r) != NULL && caucus_announcement_stops(&r->now.last);
+    if (state.root.size == 0 && r->now.row.announcements > 0 && !stopped)
         status = damaged(r, "an empty state", ret_error);
     else if (memcmp(seal, r->now.row.seal, sizeof seal) != 0)
         status = damaged(r, "the state is not the one that was committed", ret_error);
@@ -157,14 +160,19 @@ static caucus_status create(caucus_store *r, const uint8_t plan_hash[32], bool s
     return status;
 }
 
-static caucus_status open_parts(caucus_store *r, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
+static caucus_status open_parts(caucus_store *r, const uint8_t *plan_hash, bool seeded, caucus_error *ret_error) {
     bool found = false;
     caucus_status status = r->backend->look(r->at, &found, &r->now.row, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (!found)
+    if (!found && plan_hash != NULL)
         return create(r, plan_hash, seeded, ret_error);
-    status = check_found(r, plan_hash, seeded, ret_error);
+    if (!found)
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: no run is kept here", caucus_path_tail(r->at->folder));
+    uint8_t own[32];
+    memcpy(own, r->now.row.plan, sizeof own);
+    status =
+        check_found(r, plan_hash != NULL ? plan_hash : own, plan_hash != NULL ? seeded : r->now.row.seeded, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_store_take(r, ret_error);
     if (status == CAUCUS_OK) /* a crash may have come before it was done; if it cannot be done now, later */
@@ -172,9 +180,9 @@ static caucus_status open_parts(caucus_store *r, const uint8_t plan_hash[32], bo
     return status;
 }
 
-caucus_status caucus_store_open_with(const caucus_store_backend *backend, const char *where,
-                                     const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
-                                     caucus_error *ret_error) {
+/* plan_hash NULL: whatever plan is found; nothing is made. */
+static caucus_status open_any(const caucus_store_backend *backend, const char *where, const uint8_t *plan_hash,
+                              bool seeded, caucus_store **ret, caucus_error *ret_error) {
     caucus_store *r = calloc(1, sizeof *r);
     if (r == NULL)
         return no_memory(ret_error);
@@ -189,6 +197,17 @@ caucus_status caucus_store_open_with(const caucus_store_backend *backend, const 
     else
         caucus_store_close(r);
     return status;
+}
+
+caucus_status caucus_store_open_with(const caucus_store_backend *backend, const char *where,
+                                     const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+                                     caucus_error *ret_error) {
+    return open_any(backend, where, plan_hash, seeded, ret, ret_error);
+}
+
+caucus_status caucus_store_open_found(const caucus_store_backend *backend, const char *where, caucus_store **ret,
+                                      caucus_error *ret_error) {
+    return open_any(backend, where, NULL, false, ret, ret_error);
 }
 
 caucus_status caucus_store_open(const char *where, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
@@ -244,6 +263,10 @@ caucus_status caucus_store_ledger(caucus_store *r, bool whole, caucus_ledger **r
 
 caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error) {
     return caucus_store_sqlite.open_ledger(where, ret, ret_error);
+}
+
+const caucus_announcement *caucus_store_last(const caucus_store *r) {
+    return r->now.row.announcements > 0 ? &r->now.last : NULL;
 }
 
 bool caucus_store_begun(const caucus_store *r) {

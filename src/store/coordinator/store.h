@@ -79,6 +79,30 @@ caucus_status caucus_store_settle(caucus_store *store, bool *ret_done, caucus_er
 caucus_status caucus_store_begin(caucus_store *store, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 bool caucus_store_begun(const caucus_store *store);
 
+/** End the run for good, as `caucus stop` does: commit an announcement that ends it (caucus_announcement_stops) and
+ *  leave nothing of the state. A store that was ended so opens as before; caucus_store_load() gives an empty root.
+ *  Returns: as caucus_store_commit(). */
+caucus_status caucus_store_stop(caucus_store *store, const caucus_announcement *last,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The last announcement committed, NULL if there is none yet. */
+const caucus_announcement *caucus_store_last(const caucus_store *store);
+
+/* A request to end the run, for a coordinator that is running: a file in its directory (stop.c). It stays until the run
+ * is ended, so it is heard at the latest by the next coordinator that opens the store. */
+caucus_status caucus_store_request_stop(const char *where, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+bool caucus_store_stop_requested(const char *where);
+void caucus_store_stop_heard(const char *where);
+
+/** End the run of a store that nobody has open, without its plan: nothing of the state is needed for that.
+ *  Out:     *ret_last   the last announcement, also if the run was ended before: *ret_before.
+ *  Returns: CAUCUS_OK: it is ended; CAUCUS_E_BUSY: a coordinator is running; CAUCUS_E_PATH: no run is kept here;
+ *           otherwise as caucus_store_open() and caucus_store_commit(). */
+caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last, bool *ret_before,
+                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The last announcement of a store that may be in use: for who waits for a request to be heard. */
+caucus_status caucus_store_peek(const char *where, bool *ret_any, caucus_announcement *ret,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** Leave nothing of earlier states: after a commit that ended an epoch, and at the end of the run. Never needed for
  *  anything else to be right, so it may be late, and it may fail:
  *  Returns: CAUCUS_OK: no file holds a byte of a state before the last commit; CAUCUS_E_BUSY: somebody reads the store

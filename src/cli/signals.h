@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stop.h: Ctrl-C and SIGTERM as a flag: finish what can be finished, then say how to go on. */
-#ifndef CAUCUS_CLI_STOP_H
-#define CAUCUS_CLI_STOP_H
+/* signals.h: Ctrl-C and SIGTERM as a flag: finish what can be finished, then say how to go on. */
+#ifndef CAUCUS_CLI_SIGNALS_H
+#define CAUCUS_CLI_SIGNALS_H
 
 #include <stdbool.h>
 

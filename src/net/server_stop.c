@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_stop.c: a run that is ended for good, before its time.
+ *
+ * `caucus stop` leaves a request in the state (store/coordinator/stop.c), which loop 0 looks for once a second. The end
+ * is a commit like any other, and is announced like any other: from then on nothing is asked, counted or released, and
+ * the coordinator stays as after any run until those who were there have heard of it. The reports that have come for
+ * the step in hand are not decided on: a decision that nobody will play would be released for nothing.
+ *
+ * A state whose run was ended is not served again. With `stay` it is: not to go on, but to tell clients that were
+ * away. */
+#include "net/loop.h"
+
+#include <inttypes.h>
+
+#define LOOK_MS 1000u
+
+caucus_status caucus_stop_commit(caucus_server *s, caucus_error *ret_error) {
+    for (uint32_t i = 0; i < s->loops; i++)
+        if (s->loop[i])
+            caucus_coordinator_merge(s->machine, s->loop[i]->partial); /* they are empty from now on */
+    caucus_coordinator_stop(s->machine);
+    const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
+    if (!caucus_history_add(&s->history, last))
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = caucus_step_commit_stop(s, ret_error);
+    if (status == CAUCUS_OK)
+        caucus_store_stop_heard(s->set.state_dir);
+    return status;
+}
+
+typedef struct reading {
+    caucus_server *server;
+    bool good;
+} reading;
+
+static void read_announcement(void *user, const caucus_announcement *a) {
+    reading *r = user;
+    r->good = r->good && caucus_history_add(&r->server->history, a);
+}
+
+caucus_status caucus_stop_restore(caucus_server *s, caucus_error *ret_error) {
+    const caucus_announcement *last = caucus_store_last(s->store);
+    if (!s->set.stay)
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_OVER, "state",
+                        "%.100s: this run was ended for good after step %" PRIu64 " (caucus stop)", s->set.state_dir,
+                        last->serial),
+            "a new run needs a new 'state' and its own budget; 'stay' only tells clients that were away");
+    caucus_status status = caucus_coordinator_new_stopped(s->set.plan, &s->set.key, last, &s->machine);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
+    caucus_ledger_free(s->ledger); /* that of a new state */
+    s->ledger = NULL;
+    status = caucus_store_ledger(s->store, false, &s->ledger, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    reading r = {.server = s, .good = s->ledger != NULL};
+    status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
+    if (status == CAUCUS_OK && !r.good)
+        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    if (status != CAUCUS_OK)
+        return status;
+    s->begun = true;
+    atomic_store(&s->started, true);
+    atomic_store(&s->ended, true);
+    for (uint32_t i = 0; i < s->clients; i++)
+        atomic_store(&s->expected[i], 1);
+    atomic_store(&s->expected_count, s->clients);
+    return CAUCUS_OK;
+}
+
+void caucus_stop_turn(caucus_loop *loop) {
+    caucus_server *s = loop->server;
+    if (loop->stop_ns == 0 || loop->stop_ns > loop->now_ns)
+        return;
+    loop->stop_ns = loop->now_ns + LOOK_MS * 1000000u;
+    if (atomic_load(&s->ended) || !caucus_store_stop_requested(s->set.state_dir))
+        return;
+    pthread_mutex_lock(&s->lock);
+    caucus_step_stop(s);
+    pthread_mutex_unlock(&s->lock);
+}

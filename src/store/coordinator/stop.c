@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stop.c: a run that is ended for good, by its coordinator or without one.
+ *
+ * The end is a commit like any other: an announcement with the next serial that ends the run, in the chain and in the
+ * mark. In place of the state goes nothing: no sum, no threshold and no key is needed any more, so they are not kept,
+ * and who ends a run needs no plan to read them. What opens the store finds the announcement and knows.
+ *
+ * A coordinator that is running has the locks. It is asked by an empty file, DIR/stop, which it looks for once a second
+ * and which stays until the end is committed: if it crashes first, whoever opens the store next finds the request. */
+#include "store/coordinator/impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/atomic_file.h"
+
+#define REQUEST "stop"
+
+caucus_status caucus_store_stop(caucus_store *r, const caucus_announcement *last, caucus_error *ret_error) {
+    uint8_t none = 0; /* bytes of length 0 are at an address */
+    const caucus_piece empty = {.bytes = &none};
+    const uint32_t chunks = r->now.row.chunks;
+    caucus_piece *chunk = calloc((size_t)chunks + 1, sizeof *chunk);
+    if (chunk == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    for (uint32_t i = 0; i < chunks; i++)
+        chunk[i] = empty;
+    caucus_status status = caucus_store_commit(r, &empty, chunk, chunks, last, NULL, 0, ret_error);
+    free(chunk);
+    return status;
+}
+
+static char *request_path(const char *where) {
+    return caucus_path_in(where, REQUEST);
+}
+
+caucus_status caucus_store_request_stop(const char *where, caucus_error *ret_error) {
+    char *path = request_path(where);
+    if (path == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = CAUCUS_OK;
+    if (!caucus_atomic_file_write(path, "", 0, 0600, true))
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
+    free(path);
+    return status;
+}
+
+bool caucus_store_stop_requested(const char *where) {
+    struct stat info;
+    char *path = request_path(where);
+    const bool there = path != NULL && lstat(path, &info) == 0;
+    free(path);
+    return there;
+}
+
+void caucus_store_stop_heard(const char *where) {
+    char *path = request_path(where);
+    if (path != NULL)
+        (void)unlink(path); /* left behind it asks for what is done */
+    free(path);
+}
+
+/* The last announcement of a run that goes on, made the last of all. */
+static caucus_announcement make_last(const caucus_store *r) {
+    const caucus_announcement *before = caucus_store_last(r);
+    caucus_announcement last = {.ask = CAUCUS_ASK_NOTHING, .leaf = CAUCUS_LEAF_STOPPED};
+    if (before != NULL) {
+        last.serial = before->serial + 1;
+        last.expert = before->expert;
+        last.epoch = before->epoch;
+        last.block = before->block;
+    }
+    return last;
+}
+
+static caucus_status commit_end(caucus_store *r, const caucus_announcement *last, caucus_error *ret_error) {
+    bool done = false;
+    caucus_status status = caucus_store_stop(r, last, ret_error);
+    if (status == CAUCUS_E_UNKNOWN)
+        status = caucus_store_settle(r, &done, ret_error);
+    else
+        return status;
+    if (status == CAUCUS_OK && !done)
+        status = caucus_store_stop(r, last, ret_error);
+    return status;
+}
+
+caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last, bool *ret_before,
+                               caucus_error *ret_error) {
+    if (!caucus_store_exists(where))
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: no run is kept here", caucus_path_tail(where));
+    caucus_store *r = NULL;
+    caucus_status status = caucus_store_open_found(&caucus_store_sqlite, where, &r, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    const caucus_announcement *before = caucus_store_last(r);
+    *ret_before = before != NULL && caucus_announcement_stops(before);
+    const caucus_announcement last = *ret_before ? *before : make_last(r);
+    if (!*ret_before)
+        status = commit_end(r, &last, ret_error);
+    if (status == CAUCUS_OK) {
+        (void)!caucus_store_wipe(r, NULL); /* closing does the same */
+        caucus_store_stop_heard(where);
+        *ret_last = last;
+    }
+    caucus_store_close(r);
+    return status;
+}
+
+caucus_status caucus_store_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+    return caucus_store_sqlite.peek(where, ret_any, ret, ret_error);
+}
