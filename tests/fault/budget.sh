@@ -14,7 +14,7 @@ serve() { # serve NAME FLAGS...: in the foreground, to be refused or to die; set
     local name=$1
     shift
     code=0
-    timeout 20 "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen 127.0.0.1:0 --insecure "$@" \
+    timeout 60 "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen 127.0.0.1:0 --insecure "$@" \
         >"$work/serve.out" 2>"$work/serve.err" </dev/null || code=$?
 }
 runs() { grep -c '^run' "$1" 2>/dev/null || true; }
@@ -92,50 +92,52 @@ for at in 1 1:after 2 2:after 5 9:after; do
 done
 echo "ok: killed at every place, reserved once"
 
-# 3. A ledger that somebody holds.
-flock -x "$ledger" sleep 5 &
-holder=$!
-until_true 5 bash -c "! flock -n -x '$ledger' true" || bad "nobody holds the ledger"
+# 3. A ledger that somebody holds: this script, for as long as it takes.
+exec 9>>"$ledger"
+flock -x 9
 serve locked --ledger "$ledger"
 { [ "$code" -eq 1 ] && says "$work/serve.err" "in use by another process" && [ ! -e "$work/locked" ]; } ||
     bad "a locked ledger: $code: $(cat "$work/serve.err")"
-kill "$holder" 2>/dev/null || true
-wait "$holder" 2>/dev/null || true
+exec 9>&-
 
 # 4. What is left is said alike while a run goes on, also after another run has reserved.
 small=$work/small.ledger
 start_coordinator shown "$plan" 0 "${security[@]}" --ledger "$small" --budget 3 --http 127.0.0.1:0
+shown_server=$server
 http=$(field http_port "$work/shown.out")
 page() {
     python3 -c 'import sys, urllib.request
-sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())' "http://127.0.0.1:$http$1"
+sys.stdout.write(urllib.request.urlopen(sys.argv[1], timeout=20).read().decode())' "http://127.0.0.1:$http$1"
 }
 says_left() { # says_left N
-    page / | grep -qF "Reserved 1 of 3 by this run (0 used so far; the rest is not given back), $1 left" &&
-        page /metrics | grep -qx "caucus_left_epsilon $1" &&
-        page /api/v1/status | grep -qF "\"left_epsilon\": $1," && [ "$(left "$small")" = "$1" ]
+    grep -qF "Reserved 1 of 3 by this run (0 used so far; the rest is not given back), $1 left" <(page /) &&
+        grep -qx "caucus_left_epsilon $1" <(page /metrics) &&
+        grep -qF "\"left_epsilon\": $1," <(page /api/v1/status) && [ "$(left "$small")" = "$1" ]
 }
-until_true 5 says_left 2 || bad "left is not 2 everywhere: $(page /metrics | grep left), $(left "$small")"
+until_true 20 says_left 2 || bad "left is not 2 everywhere: $(page /metrics | grep left), $(left "$small")"
 plan=$work/other.yaml start_coordinator beside "$work/other.yaml" 0 "${security[@]}" --ledger "$small"
-until_true 5 says_left 1.5 || bad "left is not 1.5 everywhere: $(page /metrics | grep left), $(left "$small")"
+until_true 20 says_left 1.5 || bad "left is not 1.5 everywhere: $(page /metrics | grep left), $(left "$small")"
 shown=$("$CAUCUS" privacy "$small")
 grep -q '^  Left      epsilon 1.5 of 3' <<<"$shown" || bad "privacy: $shown"
 grep -q '? of 1 ' <<<"$shown" || bad "privacy claims to know what a live run has released: $shown"
-kill "$server" 2>/dev/null
-kill "$(pgrep -f "serve --plan $work/plan.yaml --state $work/shown ")" 2>/dev/null
-wait
+kill "$server" "$shown_server"
+for i in "$server" "$shown_server"; do ended "$i" "shown" 0; done
 
 # 5. From a file system that cannot be written to: the ledger, the state of a run that ended, and that of one that was
 # killed with its log.
 mkdir "$work/ro"
 cp "$ledger" "$work/ro/data.ledger"
 cp -r "$work/first" "$work/ro/ended"
+make_losses 2 40 4
 start_coordinator torn "$plan" 0 "${security[@]}"
-for i in 1 2; do start_client torn "$plan" "$port" "$i" --insecure --client "$i" --pace 20; done
-until_true 20 has_lines "$work/torn.1.1.out" 10 || bad "torn: no 10 rounds were played"
-kill -9 "$server"
-wait "$server" 2>/dev/null || true
-for pid in $(pgrep -f "join .*$work/plan.yaml"); do kill "$pid"; done
+start_held torn "$plan" "$port" 1 --insecure --client 1
+pids=("$client")
+start_client torn "$plan" "$port" 2 --insecure --client 2
+pids+=("$client")
+let_play torn 1 10
+until_true 20 has_lines "$work/torn.1.1.out" 11 || bad "torn: no 10 rounds were played"
+kill -9 "$server" "${pids[@]}"
+for i in "$server" "${pids[@]}"; do exit_code "$i"; done
 cp -r "$work/torn" "$work/ro/killed"
 rm -f "$work/ro/killed/coordinator.db-shm" "$work/ro/ended/coordinator.db-shm" "$work/ro/ended/coordinator.db-wal"
 [ -s "$work/ro/killed/coordinator.db-wal" ] || bad "the killed run has no log: the test would show little"

@@ -22,9 +22,9 @@ year() { LD_PRELOAD=$work/jumps.so date +%Y; }
 [ "$(year)" != "$(date +%Y)" ] || [ "$(LD_PRELOAD=$work/jumps.so date +%s)" -ne "$(date +%s)" ] ||
     bad "the clock does not jump: nothing was tested"
 export LD_PRELOAD=$work/jumps.so
-start_coordinator jumping "$plan" 0 "${security[@]}" --deadline 30 --quorum 2
+start_coordinator jumping "$plan" 0 "${security[@]}" --deadline 600 --quorum 2
 for i in 1 2 3; do
-    start_client jumping "$plan" "$port" "$i" --insecure --client "$i" --state "$work/jumping.$i.state" --pace 2
+    start_client jumping "$plan" "$port" "$i" --insecure --client "$i" --state "$work/jumping.$i.state"
     pid[i]=$client
 done
 unset LD_PRELOAD

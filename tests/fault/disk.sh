@@ -4,18 +4,19 @@
 # says why it does not, and tells nobody what it has not kept.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=24 adversary=halving clients=3 security=(--insecure)
+seed=24 clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
+make_losses 3 60 8
 undisturbed reference "$plan" "${flags[@]}"
-join_all() { # join_all NAME PORT FLAGS...: sets pids
-    local name=$1 to=$2 i
-    shift 2
+join_all() { # join_all NAME PORT [held]: sets pids; held: client 1 plays as far as it may, and so does the run
+    local name=$1 to=$2 how=${3:-client} i
     pids=()
     for i in 1 2 3; do
-        start_client "$name" "$plan" "$to" "$i" --insecure --client "$i" --state "$work/$name.$i.state" "$@"
+        "start_$how" "$name" "$plan" "$to" "$i" --insecure --client "$i" --state "$work/$name.$i.state"
         pids+=("$client")
+        how=client
     done
 }
 all_ended() { # all_ended NAME
@@ -44,6 +45,8 @@ with open(sys.argv[1], "ab", buffering=0) as filler:
             time.sleep(0.0005)' "$1" &
     filler=$!
 }
+nothing_free() { [ "$(stat -f -c %a "$work/full")" -eq 0 ]; }
+played_or_over() { has_lines "$work/full.1.1.out" $(($1 + 1)) || is_over "$server"; } # played_or_over ROUND
 stop_filling() {
     kill "$filler" 2>/dev/null || true
     wait "$filler" 2>/dev/null || true
@@ -54,13 +57,23 @@ mkdir "$work/full"
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$work/full" 2>/dev/null; then
     start_coordinator full "$plan" 0 "${security[@]}"
     fixed=$port
-    join_all full "$fixed" --pace 30
-    until_true 20 has_lines "$work/full.1.1.out" 10 || bad "full: no 10 rounds were played"
+    join_all full "$fixed" held
+    let_play full 1 10
+    until_true 20 has_lines "$work/full.1.1.out" 11 || bad "full: no 10 rounds were played"
     fill_disk "$work/full/filler"
+    # Round by round, with every free block taken before the next.
+    for round in $(seq 11 60); do
+        until_true 20 nothing_free || bad "full: nobody takes what is free"
+        let_play full 1 "$round"
+        until_true 100 played_or_over "$round" || give_up "full: round $round was not played"
+        ! is_over "$server" || break
+    done
+    let_play full 1 60
     ended "$server" "full disk" 1
     grep -qE 'full|[Nn]o space' "$work/full.err" || bad "full disk: it does not say why: $(tail -n 2 "$work/full.err")"
     [ "$(grep -c 'finished' "$work/full.out")" -eq 0 ] || bad "full disk: it says it has finished"
-    sleep 0.3 # whatever it may have sent has come
+    # Whatever it may have sent has come when the clients have seen that it is gone.
+    for i in 1 2 3; do until_true 20 says "$work/full.$i.1.err" "trying again" || bad "client $i has not seen it"; done
     told=$(cat "$work/full.1.1.out" "$work/full.2.1.out" "$work/full.3.1.out" | wc -l)
     kept=$(last_block full)
     for i in 1 2 3; do
@@ -82,13 +95,15 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     start_coordinator away "$plan" 0 "${security[@]}"
     fixed=$port
     pids=()
-    for i in 3 2 1; do
-        start_client away "$plan" "$fixed" "$i" --insecure --client "$i" \
-            --state "$work/$([ "$i" -ne 1 ] || echo full/)away.$i.state" --pace 5
+    for i in 3 2; do
+        start_client away "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/away.$i.state"
         pids+=("$client")
     done
-    until_true 20 has_lines "$work/away.1.1.out" 10 || bad "away: no 10 rounds were played"
+    start_held away "$plan" "$fixed" 1 --insecure --client 1 --state "$work/full/away.1.state"
+    let_play away 1 10
+    until_true 20 has_lines "$work/away.1.1.out" 11 || bad "away: no 10 rounds were played"
     dd if=/dev/zero of="$work/full/filler" bs=4096 2>/dev/null && bad "away: the disk did not fill"
+    let_play away 1 60
     ended "$client" "client 1, disk full" 1
     grep -qE 'full|[Nn]o space' "$work/away.1.1.err" ||
         bad "client 1, disk full: it does not say why: $(tail -n 1 "$work/away.1.1.err")"
@@ -122,7 +137,6 @@ start_coordinator killed "$plan" 0 "${security[@]}" --fault-commit 30:after
 fixed=$port
 join_all killed "$fixed"
 ended "$server" "killed" 137
-sleep 0.1
 for i in "${pids[@]}"; do kill -9 "$i" 2>/dev/null || true; exit_code "$i"; done
 log=$work/killed/coordinator.db-wal
 bytes=$(stat -c %s "$log")

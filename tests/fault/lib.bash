@@ -8,6 +8,8 @@
 # twice or lost, or a release spent twice, makes another state.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
+# shellcheck source=tests/fault/ports.bash
+. "$(dirname "${BASH_SOURCE[0]}")/ports.bash"
 work=$(mktemp -d "${TMPDIR:-/tmp}/caucus-fault.XXXXXX") # every process of a test has this path in its command line
 failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); }
@@ -69,9 +71,12 @@ listens() { # listens FILE PID: it said where, or it is dead
     says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
 }
 # start_coordinator NAME PLAN PORT FLAGS...: sets server and port; port stays empty if it died before it listened.
+# PORT 0 is one that nobody else takes: a coordinator that is started again finds it free, and clients that dial
+# meanwhile find nobody there.
 start_coordinator() {
     local name=$1 plan=$2 listen=$3
     shift 3
+    [ "$listen" -ne 0 ] || { own_port && listen=$free_port; }
     rm -f "$work/$name.out"
     "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} \
         --format json "$@" \
@@ -89,12 +94,13 @@ start_client() {
     join_from /dev/null "$@" "${from[@]}"
 }
 join_from() { # join_from INPUT NAME PLAN PORT INDEX FLAGS...: what start_client and start_held share
-    local input=$1 name=$2 plan=$3 to=$4 index=$5 life=1
+    local input=$1 name=$2 plan=$3 to=$4 index=$5 life=1 seeded=(--seed "${seed:-9}")
     shift 5
+    [ -n "$seed" ] || [ -z "${losses:-}" ] || seeded=() # an adversary needs one all the same
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
     : >"$work/$name.$index.$life.out" # here, not only in the new process, which may be slower than the next life
     : >"$work/$name.$index.$life.err"
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" --seed "${seed:-9}" --give-up "${patience:-120}" "$@" \
+    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" "${seeded[@]}" --give-up "${patience:-120}" "$@" \
         >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" <"$input" &
     client=$!
 }
@@ -105,17 +111,19 @@ join_from() { # join_from INPUT NAME PLAN PORT INDEX FLAGS...: what start_client
 # client tells the expert of the next one and waits. Where every client is waited for, the run stands there; with a
 # quorum, so many are held that those left do not make one.
 
-# make_losses CLIENTS ROUNDS EXPERTS: sets losses, a file for start_client and simulate; client I's lines are in
-# $work/losses.I. All experts but one turn bad, one by one, in the first three quarters, so that there are switches.
+# make_losses CLIENTS ROUNDS EXPERTS [drawn]: sets losses, a file for start_client and simulate; client I's lines are in
+# $work/losses.I. All experts but one turn bad, one by one, in the first three quarters, so that there are switches; or
+# all losses are drawn, for algorithms that take them as draws.
 make_losses() {
     losses=$work/losses.npy
     python3 - "$work/losses" "$@" <<'PY'
 import random, struct, sys
-path, (clients, rounds, experts) = sys.argv[1], map(int, sys.argv[2:])
-random.seed(7)
+path, (clients, rounds, experts), drawn = sys.argv[1], map(int, sys.argv[2:5]), sys.argv[5:] == ["drawn"]
+random.seed(3)
 order = random.sample(range(experts), experts)
 bad_from = {e: rounds if n == experts - 1 else rounds * 3 * (n + 1) // (4 * experts) for n, e in enumerate(order)}
-rows = [[[float(t >= bad_from[e]) for e in range(experts)] for t in range(rounds)] for client in range(clients)]
+loss = lambda t, e: random.randrange(101) / 100 if drawn else float(t >= bad_from[e])
+rows = [[[loss(t, e) for e in range(experts)] for t in range(rounds)] for client in range(clients)]
 head = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d, %d), }" % (clients, rounds, experts)
 head += " " * (63 - (10 + len(head)) % 64) + "\n"
 with open(path + ".npy", "wb") as out: # NumPy's format 1.0, without NumPy
@@ -139,8 +147,10 @@ start_held() {
     join_from "$pipe" "$@" --replay
 }
 let_play() { # let_play NAME INDEX ROUND
-    local who=$1.$2
-    sed -n "$((held_round[$who] + 1)),$3p" "$work/losses.$2" >&"${held_pipe[$who]}"
+    local who=$1.$2 lines
+    [ "$3" -gt "${held_round[$who]}" ] || return 0
+    mapfile -t -s "${held_round[$who]}" -n $(($3 - held_round[$who])) lines <"$work/losses.$2"
+    printf '%s\n' "${lines[@]}" >&"${held_pipe[$who]}"
     held_round[$who]=$3
 }
 # experts NAME INDEX: what a client played over its lives, one line per round; a round told twice was told the same.

@@ -19,8 +19,8 @@ date='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z'
 
 # turned_away NAME CERTS CLIENT PLAN
 turned_away() {
-    timeout 30 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$4" --cert "$2/client-$3.pem" \
-        --key "$2/client-$3.key" --ca "$certs/ca.pem" --adversary halving --seed 24 --give-up 1 \
+    timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$4" --cert "$2/client-$3.pem" \
+        --key "$2/client-$3.key" --ca "$certs/ca.pem" --adversary halving --seed 24 --give-up 60 \
         >/dev/null 2>"$work/$1.err" </dev/null && bad "$1: was let in"
     return 0
 }

@@ -8,12 +8,14 @@ seed=24 adversary=halving clients=1 security=(--insecure)
 plan=$work/plan.yaml
 make_plan "$plan" --clients 1 --experts 4 --rounds 16 --epsilon 60 --trust coordinator
 
-# In the middle for sure: it waits for whoever writes its token.
+# In the middle for sure: it has opened its token, and waits for whoever writes it.
 mkfifo "$work/token"
+exec 7<>"$work/token"
 "$CAUCUS" serve --plan "$plan" --state "$work/waits" --listen 127.0.0.1:0 --insecure --http 127.0.0.1:0 \
-    --token "$work/token" >"$work/waits.out" 2>"$work/waits.err" &
+    --token "$work/token" >"$work/waits.out" 2>"$work/waits.err" 7>&- &
 server=$!
-waits() { grep -qs openat /proc/$server/syscall || grep -qs 'S (sleeping)' /proc/$server/status; }
+is_caucus() { [ "$(readlink "/proc/$server/exe")" = "$(realpath "$CAUCUS")" ]; } # not the shell that becomes it
+waits() { is_caucus && [ -n "$(find "/proc/$server/fd" -lname "$work/token" 2>/dev/null)" ]; }
 until_true 20 waits || bad "it does not wait for its token"
 kill -TERM "$server"
 ended "$server" "SIGTERM while it reads its files" 0
@@ -21,12 +23,12 @@ says "$work/waits.err" "stopped before it listened" || bad "it does not say so: 
 
 # At moments of the machine's choosing.
 for i in $(seq 12); do
+    rm -f "$work/early.err" # if the shell is ended before it is the program, it has said nothing
     "$CAUCUS" serve --plan "$plan" --state "$work/early" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
         >"$work/early.out" 2>"$work/early.err" &
     server=$!
     for _ in $(seq $((i * 40))); do :; done
-    until_true 20 test -e "/proc/$server/exe" || true
-    [ "$(readlink "/proc/$server/exe")" = "$(realpath "$CAUCUS")" ] || sleep 0.01
+    [ $((i % 3)) -eq 0 ] || until_true 20 is_caucus || bad "it does not start"
     kill -TERM "$server"
     exit_code "$server"
     # 143: it was not yet this program, or had not yet read its words

@@ -8,51 +8,45 @@
 . "$(dirname "$0")/lib.bash"
 seed='' clients=2 security=(--insecure)
 tap=$(dirname "$0")/tap.py
-python3 - "$work/losses.npy" <<'PY'
-import struct, sys
-head = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 63, 4), }"
-head += " " * (63 - (10 + len(head)) % 64) + "\n"
-cells = [(i * 7919 % 101) / 100 for i in range(2 * 63 * 4)]
-with open(sys.argv[1], "wb") as out:
-    out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-    out.write(struct.pack(f"<{len(cells)}d", *cells))
-PY
+make_losses 2 63 4 drawn
 make_plan "$work/nobody.yaml" --algorithm stoch --clients 2 --experts 4 --rounds 63 --epsilon 1 --trust nobody \
     --message knorm
 make_plan "$work/stoch.yaml" --algorithm stoch --clients 2 --experts 4 --rounds 63 --epsilon 1 --trust coordinator
 make_plan "$work/svt.yaml" --algorithm svt --clients 2 --experts 4 --rounds 63 --epsilon 1 --trust coordinator
 make_plan "$work/hedge.yaml" --algorithm hedge --clients 2 --experts 4 --rounds 63 --epsilon 1 --trust coordinator
 
-join() { # join NAME PLAN PORT INDEX FLAGS...: sets client
-    local name=$1 plan=$2 to=$3 index=$4 life=1
-    shift 4
+join() { # join HOW NAME PLAN PORT INDEX FLAGS...: HOW is client or held; sets client, and last_err to its last life's
+    local how=$1 name=$2 plan=$3 to=$4 index=$5 life=1
+    shift 5
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$work/$plan.yaml" --insecure --client "$index" --give-up 30 \
-        --losses "$work/losses.npy" --state "$work/$name.$index.state" "$@" \
-        >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" </dev/null &
-    client=$!
+    "start_$how" "$name" "$work/$plan.yaml" "$to" "$index" --insecure --client "$index" \
+        --state "$work/$name.$index.state" "$@"
     last_err=$work/$name.$index.$life.err
 }
 has_text() { [ -s "$1" ]; }
-begin() { # begin NAME PLAN: coordinator, tap and both clients; the first is killed in the middle, and its state deleted
-    local name=$1 plan=$2
+# begin NAME PLAN: coordinator, tap and both clients. The second stops after round 8, so the step in hand stays open;
+# the first has answered it, is killed, and its state is deleted.
+begin() {
+    local name=$1 plan=$2 answers=9 # a report for each of nine rounds
+    [ "$plan" != stoch ] && [ "$plan" != nobody ] || answers=4 # of phases of 1, 2, 4 and 8 rounds
     start_coordinator "$name" "$work/$plan.yaml" 0 "${security[@]}"
     python3 "$tap" "$port" "$work/$name.reports" >"$work/$name.tap" &
     tapped=$!
-    until_true 10 has_text "$work/$name.tap" || give_up "$name: no tap"
+    until_true 20 has_text "$work/$name.tap" || give_up "$name: no tap"
     line=$(cat "$work/$name.tap")
-    join "$name" "$plan" "$port" 2 --pace 20
+    join held "$name" "$plan" "$port" 2
     other=$client
-    join "$name" "$plan" "$line" 1 --pace 5
-    until_true 20 has_lines "$work/$name.1.1.out" 8 || bad "$name: no 8 rounds were played: $(cat "$last_err")"
-    kill -STOP "$other" # so the step in hand stays open, and the first client has answered it
-    sleep 0.5
+    join client "$name" "$plan" "$line" 1
+    let_play "$name" 2 8
+    until_true 20 has_answered "$name" $answers ||
+        bad "$name: no report about block $answers: $(cat "$last_err" "$work/$name.reports")"
     kill -9 "$client"
     wait "$client" 2>/dev/null || true
     rm "$work/$name.1.state"
     before=$(wc -l <"$work/$name.reports")
     [ "$before" -ge 2 ] || bad "$name: $before reports before the state was lost: the test would show little"
 }
+has_answered() { [ -e "$work/$1.reports" ] && cut -d' ' -f4 "$work/$1.reports" | grep -x "$2" >/dev/null; }
 # told NAME: the same item is the same bytes, whenever it was sent
 told() {
     awk '{ item = $2 " " $3 " " $4 " " $5 }
@@ -64,14 +58,14 @@ repeated() { cut -d' ' -f2-5 "$work/$1.reports" | sort | uniq -d | wc -l; } # it
 
 # 1. Trust nobody: the state is lost, and that is the end of this device's part.
 begin nobody nobody
-join nobody nobody "$line" 1
+join client nobody nobody "$line" 1
 ended "$client" "nobody, without its state" 3
 { says "$last_err" "lost: reports of this client were counted" && [ "$(wc -l <"$last_err")" -eq 1 ]; } ||
     bad "nobody: it does not say why: $(cat "$last_err")"
 [ "$(wc -l <"$work/nobody.reports")" -eq "$before" ] || bad "nobody: it has reported again"
 told nobody
-kill -CONT "$other"
-join nobody nobody "$line" 1 --new-device
+join client nobody nobody "$line" 1 --new-device
+let_play nobody 2 63
 for i in "$client" "$other" "$server"; do ended "$i" "nobody, a new device" 0; done
 kill "$tapped"
 wait "$tapped" 2>/dev/null || true
@@ -80,8 +74,8 @@ echo "ok: trust nobody"
 # 2. Trust coordinator: it goes on, and what was counted is not sent again: at most the report of the step in hand is.
 for plan in stoch svt hedge; do
     begin "$plan" "$plan"
-    join "$plan" "$plan" "$line" 1
-    kill -CONT "$other"
+    join client "$plan" "$plan" "$line" 1
+    let_play "$plan" 2 63
     for i in "$client" "$other" "$server"; do ended "$i" "$plan, without its state" 0; done
     told "$plan"
     [ "$(repeated "$plan")" -le 1 ] || bad "$plan: $(repeated "$plan") items were reported again"
@@ -99,19 +93,21 @@ wrong 2 "--budget E or E,D begins one" "$CAUCUS" join --connect 127.0.0.1:1 --pl
     --client 1 --losses "$work/losses.npy" --state "$work/own.1.state" --ledger "$ledger"
 [ -s "$work/own.1.state" ] || bad "the state has no number before the ledger is written"
 start_coordinator own "$work/nobody.yaml" 0 "${security[@]}"
-join own nobody "$port" 1 --ledger "$ledger" --budget 1 --pace 20 # the number is on disk, the entry is not yet
+join held own nobody "$port" 1 --ledger "$ledger" --budget 1 # the number is on disk, the entry is not yet
+first_client=$client
 is_reserved() { [ -e "$ledger" ] && [ "$(runs)" -eq 1 ]; }
 until_true 20 is_reserved || bad "own: not reserved before the run begins: $(cat "$last_err")"
 says "$ledger" "join 1 #" || bad "own: the run is not named: $(cat "$ledger")"
-join own nobody "$port" 2
+join client own nobody "$port" 2
 other=$client
-first_client=$(pgrep -f "$work/own.1.state")
-until_true 20 has_lines "$work/own.1.1.out" 10 || bad "own: no 10 rounds were played"
+let_play own 1 10
+until_true 20 has_lines "$work/own.1.1.out" 11 || bad "own: no 10 rounds were played"
 kill -9 "$first_client"
-join own nobody "$port" 1 --ledger "$ledger"
+exit_code "$first_client"
+join client own nobody "$port" 1 --ledger "$ledger"
 for i in "$client" "$other" "$server"; do ended "$i" "own" 0; done
 [ "$(runs)" -eq 1 ] || bad "own: $(runs) reservations for one state: $(cat "$ledger")"
-"$CAUCUS" privacy "$ledger" | grep -q 'Left      epsilon 0 of 1' || bad "own: $("$CAUCUS" privacy "$ledger")"
+grep -q 'Left      epsilon 0 of 1' <("$CAUCUS" privacy "$ledger") || bad "own: $("$CAUCUS" privacy "$ledger")"
 wrong 3 "the budget does not allow this run: epsilon 1" "$CAUCUS" join --connect 127.0.0.1:1 \
     --plan "$work/nobody.yaml" --insecure --client 1 --losses "$work/losses.npy" --state "$work/own.new.state" \
     --ledger "$ledger"

@@ -4,10 +4,11 @@
 # again it goes on.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=24 adversary=halving clients=3 security=(--insecure)
+seed=24 clients=3 security=(--insecure)
 flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
+make_losses 3 60 8
 undisturbed reference "$plan" "${flags[@]}"
 
 # Before anybody has come.
@@ -18,17 +19,32 @@ ended "$server" "SIGTERM before the first client" 0
 [ "$(field finished "$work/stopped.out")" = false ] ||
     bad "stopped before it began, and it says: $(cat "$work/stopped.out")"
 
+# join_all NAME HELD FLAGS...: starts three clients, and holds the first so many of them; sets pid
+join_all() {
+    local name=$1 held=$2 i how
+    shift 2
+    for i in 1 2 3; do
+        how=client
+        [ "$i" -gt "$held" ] || how=held
+        "start_$how" "$name" "$plan" "$port" "$i" --insecure --client "$i" "$@" ${state:+--state "$work/$name.$i.state"}
+        pid[i]=$client
+    done
+}
+
 # In the middle, twice; the last client is stopped, too, and comes back from its state.
 start_coordinator stopped "$plan" "$fixed" "${security[@]}"
-for i in 1 2 3; do
-    start_client stopped "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/stopped.$i.state" --pace 5
-    pid[i]=$client
-done
+state=yes join_all stopped 1
+in_hand="stopping when the step in hand is decided"
+stopping() { [ "$(grep -cF "$in_hand" "$work/stopped.err")" -ge "$1" ]; } # stopping N: for the Nth time
 for signal in TERM INT; do
-    rounds=10
-    [ "$signal" = TERM ] || rounds=30
-    until_true 20 has_lines "$work/stopped.1.1.out" $rounds || bad "no $rounds rounds were played"
+    rounds=10 times=1
+    [ "$signal" = TERM ] || rounds=30 times=2
+    let_play stopped 1 $rounds
+    until_true 20 has_lines "$work/stopped.1.1.out" $((rounds + 1)) || bad "no $rounds rounds were played"
     kill "-$signal" "$server"
+    until_true 20 stopping $times || bad "SIG$signal was not heard: $(cat "$work/stopped.err")"
+    ! is_over "$server" || bad "SIG$signal: it did not wait for the step in hand"
+    let_play stopped 1 $((rounds + 1))
     ended "$server" "SIG$signal" 0
     [ "$(field finished "$work/stopped.out")" = false ] || bad "SIG$signal: $(cat "$work/stopped.out")"
     for i in 1 2 3; do kill -0 "${pid[i]}" 2>/dev/null ||
@@ -41,6 +57,7 @@ for signal in TERM INT; do
     fi
     start_coordinator stopped "$plan" "$fixed" "${security[@]}"
 done
+let_play stopped 1 60
 for i in "${pid[@]}" "$server"; do ended "$i" "going on" 0; done
 same_run stopped reference
 says "$work/stopped.err" "going on at step" || bad "it does not say that it goes on: $(cat "$work/stopped.err")"
@@ -48,17 +65,16 @@ says "$work/stopped.err" "going on at step" || bad "it does not say that it goes
 # A client that hangs (SIGSTOP: connected, silent) holds up nobody beyond the deadline; when it moves again it walks
 # through what it missed.
 start_coordinator hangs "$plan" 0 "${security[@]}" --deadline 0.1 --quorum 2
-fixed=$port
-for i in 1 2 3; do
-    start_client hangs "$plan" "$fixed" "$i" --insecure --client "$i" --pace 5
-    pid[i]=$client
-done
-until_true 20 has_lines "$work/hangs.3.1.out" 5 || bad "hangs: no 5 rounds were played"
+join_all hangs 2 # client 3 alone is no quorum
+for i in 1 2; do let_play hangs "$i" 5; done
+until_true 20 has_lines "$work/hangs.3.1.out" 6 || bad "hangs: no 5 rounds were played"
 kill -STOP "${pid[3]}"
-behind=$(wc -l <"$work/hangs.3.1.out")
-until_true 20 has_lines "$work/hangs.1.1.out" $((behind + 10)) ||
+for i in 1 2; do let_play hangs "$i" 16; done
+until_true 20 has_lines "$work/hangs.1.1.out" 17 ||
     bad "hangs: the others do not go on: $(wc -l <"$work/hangs.1.1.out") rounds"
+[ "$(wc -l <"$work/hangs.3.1.out")" -le 6 ] || bad "hangs: client 3 did not stop"
 kill -CONT "${pid[3]}"
+for i in 1 2; do let_play hangs "$i" 60; done
 for i in "${pid[@]}" "$server"; do ended "$i" "hangs" 0; done
 for i in 2 3; do cmp -s "$work/hangs.1.1.out" "$work/hangs.$i.1.out" || bad "hangs: client $i plays otherwise"; done
 [ "$(wc -l <"$work/hangs.3.1.out")" -eq 60 ] || bad "hangs: client 3 played $(wc -l <"$work/hangs.3.1.out") rounds"
@@ -75,10 +91,10 @@ says "$work/words.out" "to go on: the same command with --state $work/words" ||
 
 # A finished run, started again: it stays for clients that have not heard of the end, at most --linger, and says so.
 start_coordinator stopped "$plan" 0 "${security[@]}" --linger 0.2
+ended "$server" "finished, started again" 0
 says "$work/stopped.err" "this run was over after step" || bad "finished: it does not say: $(cat "$work/stopped.err")"
 says "$work/stopped.err" "answering clients that have not heard of it, for 0.2 seconds" ||
     bad "finished: it does not say what it does: $(cat "$work/stopped.err")"
-ended "$server" "finished, started again" 0
 [ "$(field finished "$work/stopped.out")" = true ] || bad "finished, started again: $(cat "$work/stopped.out")"
 # A page that stays (--stay), told to end many times over: the first is heard, the others find nothing to stop.
 start_coordinator stays "$plan" 0 "${security[@]}" --http 127.0.0.1:0 --stay
@@ -98,13 +114,12 @@ wait "$flood" 2>/dev/null || true
 # A client that was away when the run ended: a coordinator that stays tells it so, and it plays to its end: 0.
 start_coordinator away "$plan" 0 "${security[@]}" --deadline 0.05 --quorum 2 --linger 0.1 --stay
 fixed=$port
-for i in 1 2 3; do
-    start_client away "$plan" "$fixed" "$i" --insecure --client "$i" --state "$work/away.$i.state" --pace 5
-    pid[i]=$client
-done
-until_true 20 has_lines "$work/away.3.1.out" 5 || bad "away: no 5 rounds were played"
+state=yes join_all away 2
+for i in 1 2; do let_play away "$i" 5; done
+until_true 20 has_lines "$work/away.3.1.out" 6 || bad "away: no 5 rounds were played"
 kill -9 "${pid[3]}"
 exit_code "${pid[3]}"
+for i in 1 2; do let_play away "$i" 60; done
 for i in 1 2; do ended "${pid[i]}" "away: client $i" 0; done
 until_true 20 says "$work/away.err" "page and coordinator stay" || bad "away: $(cat "$work/away.err")"
 [ "$(field finished "$work/away.out")" = true ] || bad "away: no summary when the run was over: $(cat "$work/away.out")"
