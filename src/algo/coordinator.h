@@ -18,6 +18,7 @@
 #include "algo/tree.h"
 #include "num/int128.h"
 #include "plan/plan.h"
+#include "plan/stoch.h"
 
 struct caucus_coordinator {
     const caucus_plan *plan;
@@ -67,6 +68,10 @@ void caucus_coordinator_renewed(caucus_coordinator *c, uint64_t block);
 /* Epochs that have ended: the number of the one in hand. */
 static inline uint64_t caucus_coordinator_epoch(const caucus_coordinator *c) {
     return c->selections + c->renewals;
+}
+/* The phase in hand (stoch). */
+static inline const caucus_stoch_phase *caucus_coordinator_phase(const caucus_coordinator *c) {
+    return caucus_stoch_phase_of(c->plan, c->now.block);
 }
 /* Nothing more is asked: forget keys, threshold and sums. */
 void caucus_coordinator_forget(caucus_coordinator *c);

@@ -15,10 +15,6 @@
 #include "algo/schedule.h"
 #include "num/vector.h"
 
-static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
-    return caucus_stoch_phase_of(c->plan, c->now.block);
-}
-
 static bool by_votes(const caucus_coordinator *c) {
     caucus_message message = c->plan->stoch.message;
     return c->plan->settings.trust == CAUCUS_TRUST_NOBODY &&
@@ -30,7 +26,7 @@ static void ask_phase(caucus_coordinator *c, uint64_t phase) {
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : by_votes(c) ? CAUCUS_ASK_VOTE : CAUCUS_ASK_LEAF;
     caucus_coordinator_announce(c, ask, more ? phase : c->plan->stoch.phases, 0);
     if (more)
-        caucus_leaf_first(&c->leaf, phase_of(c)->trees, phase_of(c)->batch);
+        caucus_leaf_first(&c->leaf, caucus_coordinator_phase(c)->trees, caucus_coordinator_phase(c)->batch);
 }
 
 static caucus_status phase_new(caucus_coordinator *c) {
@@ -55,7 +51,7 @@ static caucus_status phase_new(caucus_coordinator *c) {
 /* Public range of one coordinate of a leaf report without noise: gradients at the root, and clamped differences below
  * it. */
 static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi) {
-    const caucus_stoch_phase *phase = phase_of(c);
+    const caucus_stoch_phase *phase = caucus_coordinator_phase(c);
     int64_t records = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->batch;
     int64_t lo = c->plan->stoch.gradient_lo * records, hi = c->plan->stoch.gradient_hi * records;
     if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
@@ -121,7 +117,7 @@ static const int64_t *weighted_score(caucus_coordinator *c) {
 
 static uint32_t choose(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
-    caucus_rational rate = phase_of(c)->select_rate[c->leaf.tree];
+    caucus_rational rate = caucus_coordinator_phase(c)->select_rate[c->leaf.tree];
     const int64_t *score = weighted_score(c);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.leaf);

@@ -62,7 +62,7 @@ bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
     if (!sums_fit(c))
         return false;
     if (c->now.ask != CAUCUS_ASK_NOTHING) {
-        const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, c->now.block);
+        const caucus_stoch_phase *phase = caucus_coordinator_phase(c);
         caucus_leaf_at(&c->leaf, phase->trees, phase->batch, c->now.leaf);
     }
     return true;

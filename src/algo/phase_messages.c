@@ -17,10 +17,6 @@
 
 #define VOTE_UNIT ((int64_t)1 << 20) /* one vote; twenty halvings before a vote is forgotten */
 
-static const caucus_stoch_phase *phase_of(const caucus_coordinator *c) {
-    return caucus_stoch_phase_of(c->plan, c->now.block);
-}
-
 size_t caucus_coordinator_stack_rows(const caucus_coordinator *c) {
     return (size_t)caucus_stoch_trees(c->plan) + 1;
 }
@@ -93,7 +89,7 @@ void caucus_phase_count_votes(caucus_coordinator *c) {
 
 /* Losses per client behind a phase's sums, and the weight of those sums. */
 static uint64_t phase_records(const caucus_coordinator *c) {
-    return c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : phase_of(c)->samples;
+    return c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : caucus_coordinator_phase(c)->samples;
 }
 
 static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension) {
@@ -118,7 +114,7 @@ void caucus_phase_decide_shortlist(caucus_coordinator *c) {
     caucus_announcement *a = &c->now;
     uint32_t best = a->list[0];
     if (c->answered > 0) {
-        uint64_t weight = phase_weight(c, &phase_of(c)->shortlist_noise, a->listed);
+        uint64_t weight = phase_weight(c, &caucus_coordinator_phase(c)->shortlist_noise, a->listed);
         for (uint32_t i = 0; i < a->listed; i++)
             accumulate(c, a->list[i], c->sum[i], weight);
         for (uint32_t i = 1; i < a->listed; i++) /* ties stay with the one more voted for */
@@ -150,7 +146,7 @@ uint32_t caucus_phase_noisy_winner(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts, best = 0;
     if (c->answered == 0)
         return c->now.expert;
-    if (phase_of(c)->trees > 0 || c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX) {
+    if (caucus_coordinator_phase(c)->trees > 0 || c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX) {
         /* Gradients at different mixtures are not samples of one mean: no accumulation. */
         const int64_t *v = leaf_sum(c);
         for (uint32_t y = 1; y < d; y++)
@@ -158,7 +154,7 @@ uint32_t caucus_phase_noisy_winner(caucus_coordinator *c) {
                 best = y;
         return best;
     }
-    uint64_t weight = phase_weight(c, &phase_of(c)->vertex_noise[0], d);
+    uint64_t weight = phase_weight(c, &caucus_coordinator_phase(c)->vertex_noise[0], d);
     for (uint32_t y = 0; y < d; y++)
         accumulate(c, y, c->sum[y], weight);
     for (uint32_t y = 1; y < d; y++)

@@ -6,10 +6,11 @@
  * is started again until it has printed enough; each line must be an independent run of the mechanism. The first half
  * of the lines of each data set finds the event, the second half counts it. */
 #include "audit/audit.h"
+#include "num/fail.h"
+#include "num/number_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -67,7 +68,7 @@ static caucus_status start(const caucus_audit_command *c, const char *data, proc
     char *argv[WORDS_MAX] = {NULL}, *copy = strdup(c->command);
     int ends[2] = {-1, -1};
     if (copy == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "command", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "command");
     caucus_status status = split(data, copy, argv, ret_error);
     if (status == CAUCUS_OK && pipe(ends) != 0)
         status = fail_command(c, ret_error, "cannot be run", errno);
@@ -138,7 +139,7 @@ static caucus_status keep(const caucus_audit_command *c, const char *at, size_t 
                            c->command, OUTPUT_MAX);
     ret->line[ret->count] = strndup(at, length);
     if (ret->line[ret->count] == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "trials");
     ret->count++;
     return CAUCUS_OK;
 }
@@ -199,7 +200,7 @@ static caucus_status collect(const caucus_audit_command *c, unsigned world, proc
                              caucus_error *ret_error) {
     ret->line = calloc(c->trials, sizeof *ret->line);
     if (ret->line == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "trials");
     caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && ret->count < c->trials) {
         uint64_t before = ret->count;
@@ -222,12 +223,6 @@ static caucus_status collect(const caucus_audit_command *c, unsigned world, proc
     return status;
 }
 
-static bool number_of(const char *text, double *ret) {
-    char *end = NULL;
-    *ret = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*ret);
-}
-
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -242,7 +237,7 @@ static int by_number(const void *a, const void *b) {
 static caucus_status statistics(const outputs out[2], uint64_t trials, double *value, uint32_t *ret_cells) {
     bool numbers = true;
     for (uint64_t i = 0; i < 2 * trials; i++)
-        numbers = numbers && number_of(out[i / trials].line[i % trials], &value[i]);
+        numbers = numbers && caucus_real_parse(out[i / trials].line[i % trials], &value[i]);
     char **text = calloc(2 * trials, sizeof *text);
     double *known = calloc(2 * trials, sizeof *known);
     uint64_t different = 0;

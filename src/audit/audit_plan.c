@@ -7,6 +7,7 @@
  * the result. */
 #include "audit/audit_stage.h"
 
+#include "num/fail.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
 
@@ -230,7 +231,7 @@ caucus_status caucus_audit_plan_run(const caucus_plan *plan, const caucus_audit_
     if (run == NULL || s == NULL) {
         caucus_plan_free(run);
         free(s);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "plan", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "plan");
     }
     const uint64_t trials = options->trials > 0 ? options->trials : trials_of(run, options->quick);
     s->plan = run;

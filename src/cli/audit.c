@@ -9,13 +9,13 @@
 #include "cli/ranks.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "num/number_text.h"
 #include "scenario/nearest.h"
 #include "show/out_dir.h"
 
 #include <caucus/plan_file.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,21 +80,6 @@ static int refuse(const char *option, const char *value, const char *accepted) {
     return CAUCUS_EXIT_USAGE;
 }
 
-static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *ret) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    bool good = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && value >= least && value <= most;
-    *ret = good ? value : 0;
-    return good;
-}
-
-static bool real(const char *text, double *ret) {
-    char *end = NULL;
-    *ret = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*ret);
-}
-
 static bool yes_no(const char *value, bool *ret) {
     *ret = strcmp(value, "true") == 0;
     return *ret || strcmp(value, "false") == 0;
@@ -136,19 +121,19 @@ static int take_option(void *user, size_t index, const char *value) {
         a->only = strdup(value);
         return a->only != NULL ? 0 : caucus_complain_memory("audit");
     case TRIALS: /* chunks of runs are counted in 32 bits */
-        return whole(value, 2, 1000000000000u, &a->run.trials)
+        return caucus_whole_parse(value, 2, 1000000000000u, &a->run.trials)
                    ? 0
                    : refuse("trials", value, "a whole number from 2 to 1000000000000");
     case CONFIDENCE:
-        a->run.confidence = real(value, &wide) ? wide : 0;
+        a->run.confidence = caucus_real_parse(value, &wide) ? wide : 0;
         return wide >= 0.5 && wide <= 1 - 1e-12 ? 0
                                                 : refuse("confidence", value, "a number from 0.5 to 0.999999999999");
     case SEED:
-        return whole(value, 0, UINT64_MAX, &a->run.seed)
+        return caucus_whole_parse(value, 0, UINT64_MAX, &a->run.seed)
                    ? 0
                    : refuse("seed", value, "a whole number from 0 to 18446744073709551615");
     case THREADS:
-        if (!whole(value, 1, 1024, &number))
+        if (!caucus_whole_parse(value, 1, 1024, &number))
             return refuse("threads", value, "a whole number from 1 to 1024");
         a->run.threads = (uint32_t)number;
         return 0;
@@ -168,11 +153,11 @@ static int take_option(void *user, size_t index, const char *value) {
         a->outside.data[index - DATA0] = value;
         return 0;
     case CLAIMED:
-        return real(value, &a->outside.claimed) && a->outside.claimed > 0
+        return caucus_real_parse(value, &a->outside.claimed) && a->outside.claimed > 0
                    ? 0
                    : refuse("claimed", value, "a number above 0");
     case DELTA:
-        return real(value, &a->outside.delta) && a->outside.delta >= 0 && a->outside.delta < 1
+        return caucus_real_parse(value, &a->outside.delta) && a->outside.delta >= 0 && a->outside.delta < 1
                    ? 0
                    : refuse("delta", value, "a number from 0 to below 1");
     case EXPECT:
@@ -181,7 +166,7 @@ static int take_option(void *user, size_t index, const char *value) {
                    ? 0
                    : refuse("expect", value, "not-refuted or refuted");
     default: /* TIMEOUT */
-        return real(value, &a->outside.timeout) && a->outside.timeout >= 0.1 && a->outside.timeout <= 86400
+        return caucus_real_parse(value, &a->outside.timeout) && a->outside.timeout >= 0.1 && a->outside.timeout <= 86400
                    ? 0
                    : refuse("timeout", value, "a number of seconds from 0.1 to 86400");
     }

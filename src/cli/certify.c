@@ -6,12 +6,11 @@
 #include "cli/complain.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "num/number_text.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum option { CLIENTS, HOST, DAYS, OPTION_COUNT } option;
@@ -24,10 +23,8 @@ static const caucus_option options[] = {
 };
 
 static int take_number(const char *name, const char *value, uint32_t most, uint32_t *ret) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long number = strtoul(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < 1 || number > most) {
+    uint64_t number = 0;
+    if (!caucus_whole_parse(value, 1, most, &number)) {
         fprintf(stderr, "caucus certify: --%s %s: must be a whole number from 1 to %u\n", name, value, most);
         return CAUCUS_EXIT_USAGE;
     }

@@ -8,7 +8,9 @@
 #include "cli/verbs.h"
 #include "data/csv_table.h"
 #include "data/npy.h"
+#include "num/fail.h"
 #include "num/label.h"
+#include "num/number_text.h"
 #include "scenario/labels.h"
 #include "scenario/scenario_convert.h"
 #include "store/atomic_file.h"
@@ -99,16 +101,10 @@ static int take_option(void *user, size_t index, const char *value) {
     return 0;
 }
 
-static bool real(const char *text, double *ret) {
-    char *end = NULL;
-    *ret = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*ret);
-}
-
 static bool range(const char *text, double *ret_lo, double *ret_hi) {
     char *end = NULL;
     *ret_lo = strtod(text, &end);
-    return end != text && *end == ',' && real(end + 1, ret_hi) && caucus_pick_is_range(*ret_lo, *ret_hi);
+    return end != text && *end == ',' && caucus_real_parse(end + 1, ret_hi) && caucus_pick_is_range(*ret_lo, *ret_hi);
 }
 
 /* What belongs together, before the file is opened. */
@@ -122,7 +118,7 @@ static int check_options(picking *p) {
     }
     if (t[EPSILON] == NULL)
         return usage("epsilon", NULL, "is missing: how private shall the choice be? 0.1 to 10 is usual");
-    if (!real(t[EPSILON], &p->epsilon) || !(p->epsilon > 0 && p->epsilon <= 1000))
+    if (!caucus_real_parse(t[EPSILON], &p->epsilon) || !(p->epsilon > 0 && p->epsilon <= 1000))
         return usage("epsilon", t[EPSILON], "must be above 0, at most 1000");
     p->lo = 0, p->hi = 1;
     if (t[RANGE] != NULL && !range(t[RANGE], &p->lo, &p->hi))
@@ -134,13 +130,10 @@ static int check_options(picking *p) {
     if (t[SUMMED] != NULL && t[RANGE] != NULL)
         return usage("range", t[RANGE], "is of one person's values; with --summed say --sensitivity");
     if (t[SENSITIVITY] != NULL &&
-        (!real(t[SENSITIVITY], &p->sensitivity) || !caucus_pick_is_sensitivity(p->sensitivity)))
+        (!caucus_real_parse(t[SENSITIVITY], &p->sensitivity) || !caucus_pick_is_sensitivity(p->sensitivity)))
         return usage("sensitivity", t[SENSITIVITY], "must be a number above 0");
-    if (t[SEED] != NULL) {
-        if (t[SEED][0] == '\0' || t[SEED][strspn(t[SEED], "0123456789")] != '\0' || strlen(t[SEED]) > 19)
-            return usage("seed", t[SEED], "must be a whole number");
-        p->seed = strtoull(t[SEED], NULL, 10);
-    }
+    if (t[SEED] != NULL && !caucus_whole_parse(t[SEED], 0, UINT64_MAX, &p->seed))
+        return usage("seed", t[SEED], "must be a whole number");
     p->json = t[FORMAT] != NULL && strcmp(t[FORMAT], "json") == 0;
     if (t[FORMAT] != NULL && !p->json && strcmp(t[FORMAT], "text") != 0)
         return usage("format", t[FORMAT], "must be text or json");
@@ -193,7 +186,7 @@ static caucus_status add_scores(picking *p, caucus_error *ret_error) {
     p->score = calloc(p->d, sizeof *p->score);
     if (row == NULL || p->score == NULL) {
         free(row);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     }
     const bool largest = p->text[LARGEST] != NULL;
     for (uint64_t i = 0; i < p->rows; i++) {

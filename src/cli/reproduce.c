@@ -8,10 +8,10 @@
 #include "cli/ranks.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "num/number_text.h"
 #include "store/json.h"
 #include "study/study.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,17 +44,12 @@ static int wrong(const char *name, const char *value, const char *accepted) {
 }
 
 static int take_number(const char *name, const char *value, uint64_t least, uint64_t most, uint64_t *ret) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long number = strtoull(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < least || number > most) {
-        char accepted[96];
-        (void)snprintf(accepted, sizeof accepted, "must be a whole number from %llu to %llu", (unsigned long long)least,
-                       (unsigned long long)most);
-        return wrong(name, value, accepted);
-    }
-    *ret = number;
-    return 0;
+    char accepted[96];
+    if (caucus_whole_parse(value, least, most, ret))
+        return 0;
+    (void)snprintf(accepted, sizeof accepted, "must be a whole number from %llu to %llu", (unsigned long long)least,
+                   (unsigned long long)most);
+    return wrong(name, value, accepted);
 }
 
 static int take_only(reproduction *r, const char *value) {

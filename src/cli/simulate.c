@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
+#include "num/fail.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
 #include "store/clock.h"
@@ -245,7 +246,7 @@ static caucus_status record_first(simulation *s, size_t i, uint32_t ledger_run, 
     caucus_trial_result *trial = malloc(sizeof *trial);
     bool played = false;
     if (trial == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "trials");
     caucus_status status = caucus_ledger_trial(s->ledger.ledger, ledger_run, p->plan[i], p->adversary[i],
                                                p->run[i].seed, &caucus_stop, &played, trial, ret_error);
     if (status == CAUCUS_OK && played)
@@ -301,7 +302,7 @@ static int share_loaded(const simulation *s, caucus_unfinished *loaded) {
     if (status == CAUCUS_OK && s->ranks->rank > 0) {
         loaded->trial = calloc(loaded->done > 0 ? loaded->done : 1, sizeof *loaded->trial);
         if (loaded->trial == NULL)
-            status = caucus_fail(&error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            status = caucus_fail_memory(&error, "trials");
     }
     status = caucus_ranks_agree(s->ranks, status, &error);
     if (status == CAUCUS_OK && loaded->done > 0)
@@ -342,7 +343,7 @@ static caucus_status keep(void *user, const caucus_trial_result *trial, uint32_t
     uint32_t asked = s->prepared.run[s->begun].trials, used = loaded->done < asked ? loaded->done : asked;
     caucus_trial_result *all = malloc(((size_t)used + done) * sizeof *all);
     if (all == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "trials");
     if (used > 0)
         memcpy(all, loaded->trial, used * sizeof *all);
     memcpy(all + used, trial, done * sizeof *all);
@@ -377,7 +378,7 @@ static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_e
     caucus_progress_end(&progress);
     if (status == CAUCUS_OK && !join_loaded(&s->result[i], &s->loaded[i], used)) {
         caucus_run_result_free(&s->result[i]);
-        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        status = caucus_fail_memory(ret_error, "trials");
     }
     s->begun += status == CAUCUS_OK;
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* address.c: see address.h. */
 #include "dial/address.h"
+#include "num/fail.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -57,7 +58,7 @@ static caucus_status look_up(const char *text, const char *field, int flags, cau
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags};
     int failed = getaddrinfo(ret->host, port, &hints, ret_found);
     if (failed == EAI_MEMORY || (failed == EAI_SYSTEM && errno == ENOMEM))
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, field);
     if (failed != 0 || !*ret_found)
         return caucus_fail(ret_error, CAUCUS_E_NETWORK, field, "%.100s — %s", text, gai_strerror(failed));
     return CAUCUS_OK;

@@ -15,11 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail_hint(ret_error,
-                            caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)), fix);
-}
-
 /* A name we give to files: what an earlier call left may be replaced, anything else is somebody's. */
 static bool is_ours(const char *folder, const char *name) {
     (void)folder;
@@ -39,7 +34,7 @@ static caucus_status look(const char *dir, caucus_error *ret_error) {
     char foreign[256];
     bool any = false;
     if (!caucus_folder_look(dir, is_ours, foreign, &any))
-        return fail_io(dir, "name a new directory", ret_error);
+        return caucus_fail_hint(ret_error, caucus_fail_path(ret_error, CAUCUS_E_PATH, "", dir), "name a new directory");
     if (foreign[0] != '\0')
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "", "%s holds other files ('%.60s') — name a new directory",
                            caucus_path_tail(dir), foreign);
@@ -66,13 +61,13 @@ static caucus_status write_pair(int at, const char *base, const caucus_certifica
     errno = 0;
     FILE *out = create(at, name, 0644);
     if (out == NULL || !finish(out, PEM_write_X509(out, c->x509) == 1))
-        return fail_io(name, "", ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", name);
     if (!with_key)
         return CAUCUS_OK;
     (void)snprintf(name, sizeof name, "%s.key", base);
     out = create(at, name, 0600);
     if (out == NULL || !finish(out, PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL) == 1))
-        return fail_io(name, "", ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", name);
     return CAUCUS_OK;
 }
 
@@ -109,14 +104,15 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
 static caucus_status make_draft(const caucus_certify_settings *s, caucus_error *ret_error) {
     caucus_atomic_folder folder;
     if (!caucus_atomic_folder_begin(&folder, s->dir, 0700))
-        return fail_io(s->dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
+        return caucus_fail_new_folder(ret_error, s->dir);
     int at = open(folder.draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    caucus_status status =
-        at >= 0 && fchmod(at, 0700) == 0 ? fill(at, s, ret_error) : fail_io(folder.draft, "", ret_error);
+    caucus_status status = at >= 0 && fchmod(at, 0700) == 0
+                               ? fill(at, s, ret_error)
+                               : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", folder.draft);
     if (at >= 0)
         close(at);
     if (status == CAUCUS_OK && !caucus_atomic_folder_end(&folder, is_ours))
-        status = fail_io(s->dir, "", ret_error);
+        status = caucus_fail_path(ret_error, CAUCUS_E_PATH, "", s->dir);
     if (status != CAUCUS_OK)
         caucus_atomic_folder_drop(&folder);
     return status;

@@ -19,6 +19,7 @@
 #include "dial/tls.h"
 #include "dial/tls_judge.h"
 #include "link/link_impl.h"
+#include "num/fail.h"
 #include "store/clock.h"
 
 /* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
@@ -66,7 +67,7 @@ static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_
 caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, caucus_error *ret_error) {
     caucus_dial *d = calloc(1, sizeof *d);
     if (!d)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "connect", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "connect");
     d->fd = -1;
     d->tick_ms = s->tick_ms;
     d->notice = s->notice;

@@ -3,13 +3,13 @@
 #include "dial/tls.h"
 
 #include "dial/tls_judge.h"
+#include "num/fail.h"
 
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
     ERR_clear_error();
     SSL_CTX *context = SSL_CTX_new(method);
     if (!context)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     SSL_CTX_set_mode(context,
                      SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -143,7 +143,7 @@ caucus_status caucus_tls_client_open(SSL_CTX *context, int fd, const char *host,
     ERR_clear_error();
     if (!ok) {
         SSL_free(ssl);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     }
     SSL_set_connect_state(ssl);
     *ret = ssl;

@@ -10,14 +10,6 @@
 
 #include "dp/log_table.inc"
 
-static unsigned bit_length(caucus_u128 n) {
-    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
-    if (high != 0) {
-        return 128 - (unsigned)__builtin_clzll(high);
-    }
-    return low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
-}
-
 caucus_inversion caucus_inversion_prepare(caucus_rational rate) {
     assert(rate.num >= 1 && rate.den >= 1 && rate.den <= CAUCUS_DEN_MAX);
     caucus_inversion inv = {.rate = rate};
@@ -27,7 +19,7 @@ caucus_inversion caucus_inversion_prepare(caucus_rational rate) {
     }
     /* The largest k with floor(2^k*den/num) + 1 < 2^64: between 7 and 69, since 1/44 < den/num <= 2^56. With one more
      * bit than this 2^k*den/num is at least 2^64; the answer is here or one below. */
-    unsigned k = 64 + bit_length(rate.num) - bit_length(rate.den);
+    unsigned k = 64 + caucus_bit_length(rate.num) - caucus_bit_length(rate.den);
     k = k < 69 ? k : 69;
     caucus_u128 quotient = ((caucus_u128)rate.den << k) / rate.num; /* 56 + 69 bits */
     while ((quotient + 1) >> 64 != 0) {
@@ -75,7 +67,7 @@ int64_t caucus_inversion_slow(const caucus_stream *stream, const caucus_inversio
 
 caucus_divisor caucus_divisor_prepare(caucus_u128 b) {
     assert(b >= 1 && b >> 119 == 0);
-    caucus_divisor divisor = {.b = b, .bits = bit_length(b)};
+    caucus_divisor divisor = {.b = b, .bits = caucus_bit_length(b)};
     if (divisor.bits <= 64) { /* 2^(63+bits) fits */
         caucus_u128 direct = ((caucus_u128)1 << (63 + divisor.bits)) / b;
         divisor.inverse = direct >> 64 != 0 ? UINT64_MAX : (uint64_t)direct;
@@ -100,7 +92,7 @@ caucus_divisor caucus_divisor_prepare(caucus_u128 b) {
  * (A+p)(V+r)/2^64 lies in [mulhi(A,V), mulhi(A,V) + 4): one for the truncation, one for A*r, one for p*V, and p*r. In
  * ulp the product is worth 2^(n-bits-5); when that shifts right the spread falls to at most 4/2 + 1 <= 5. */
 static caucus_u128 ratio(caucus_u128 a, const caucus_divisor *divisor, caucus_u128 *ret_spread) {
-    unsigned n = bit_length(a);
+    unsigned n = caucus_bit_length(a);
     uint64_t first = n > 64 ? (uint64_t)(a >> (n - 64)) : (uint64_t)a << (64 - n);
     uint64_t product = caucus_mulhi(first, divisor->inverse);
     int right = (int)divisor->bits + 5 - (int)n;

@@ -11,16 +11,8 @@
 
 #include <assert.h>
 
-static unsigned bit_length(caucus_u128 n) {
-    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
-    if (high != 0) {
-        return 128 - (unsigned)__builtin_clzll(high);
-    }
-    return low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
-}
-
 static caucus_u128 uniform_many_words(caucus_stream *stream, caucus_u128 n) {
-    unsigned bits = bit_length(n - 1);
+    unsigned bits = caucus_bit_length(n - 1);
     caucus_u128 value;
     do {
         value = 0;

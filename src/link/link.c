@@ -17,6 +17,7 @@
 #include "algo/schedule.h"
 #include "algo/wipe.h"
 #include "link/link_impl.h"
+#include "num/fail.h"
 
 /* Bytes that may lie unread while the queue is full; a caller that minds caucus_link_wants() stays far below. */
 #define IN_MAX ((size_t)1 << 20)
@@ -140,7 +141,7 @@ static caucus_status keep_report(caucus_link *link, const caucus_report *report,
     if (!item || !item->bytes) {
         link->items -= item != NULL;
         caucus_wipe_free(whole, size);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "report", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "report");
     }
     memcpy(item->bytes, whole, size);
     caucus_wipe_free(whole, size);
@@ -353,7 +354,7 @@ caucus_status caucus_link_receive(caucus_link *link, const uint8_t *bytes, size_
             room *= 2;
         uint8_t *more = realloc(link->in, room);
         if (!more)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "coordinator", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            return caucus_fail_memory(ret_error, "coordinator");
         link->in = more;
         link->in_room = room;
     }

@@ -3,6 +3,7 @@
 #include "link/link_impl.h"
 
 #include "algo/wipe.h"
+#include "num/fail.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ caucus_status caucus_link_new(const caucus_link_settings *settings, caucus_link 
         return status;
     caucus_link *link = calloc(1, sizeof *link);
     if (!link)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "client", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "client");
     status = begin(link, &own, ret_error);
     if (status != CAUCUS_OK) {
         caucus_link_free(link);

@@ -14,6 +14,7 @@
 #include "algo/wipe.h"
 #include "link/link_impl.h"
 
+#include "num/fail.h"
 #include "num/little_endian.h"
 
 #define MAGIC 0x326b4c63u     /* "cLk2" */
@@ -55,7 +56,7 @@ caucus_status caucus_link_store(caucus_link *link, caucus_error *ret_error) {
         size_t bytes = state_bytes(link);
         uint8_t *state = malloc(bytes);
         if (!state)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            return caucus_fail_memory(ret_error, "state");
         write_state(link, state, bytes);
         bool saved = link->save(link->user, state, bytes);
         sodium_memzero(state, bytes); /* it holds this client's sums */

@@ -3,6 +3,7 @@
 #include "link/redial.h"
 
 #include "algo/wipe.h"
+#include "num/fail.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ caucus_status caucus_redial_init(caucus_redial *r, const caucus_link_settings *s
     randombytes_buf(&r->jitter, sizeof r->jitter);
     r->address = calloc(count, sizeof *r->address);
     if (!r->address)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "address", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "address");
     for (; r->addresses < count; r->addresses++) {
         const char *own = text[r->addresses];
         if (!own)
@@ -32,7 +33,7 @@ caucus_status caucus_redial_init(caucus_redial *r, const caucus_link_settings *s
                                count);
         r->address[r->addresses] = (caucus_redial_address){.text = strdup(own), .when = INT64_MIN};
         if (!r->address[r->addresses].text)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "address", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            return caucus_fail_memory(ret_error, "address");
     }
     r->floor = INT64_MIN;
     return CAUCUS_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* excused.c: see excused.h. */
 #include "net/excused.h"
+#include "num/fail.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -85,9 +86,7 @@ caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *re
     if (!file)
         return caucus_fail_os(ret_error, CAUCUS_E_PATH, there ? errno : why, "excused", "%.120s", e->path);
     uint8_t *list = calloc(e->clients, 1);
-    caucus_status status =
-        list ? read_file(e, file, list, ret_error)
-             : caucus_fail(ret_error, CAUCUS_E_MEMORY, "excused", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = list ? read_file(e, file, list, ret_error) : caucus_fail_memory(ret_error, "excused");
     if (status == CAUCUS_OK && list != NULL) {
         memcpy(ret_list, list, e->clients);
         *ret_news = e->good = true;

@@ -5,6 +5,7 @@
 
 #include "algo/wipe.h"
 
+#include "num/fail.h"
 #include "store/clock.h"
 
 #include <assert.h>
@@ -383,7 +384,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     if (!loop || caucus_partial_new(server->machine, &partial) != CAUCUS_OK) {
         free(loop);
         close(listener);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     }
     memset(loop, 0, sizeof *loop);
     pthread_mutex_init(&loop->lock, NULL);

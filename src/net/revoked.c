@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revoked.c: see revoked.h. */
 #include "net/revoked.h"
+#include "num/fail.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -74,7 +75,7 @@ static caucus_status take_line(const char *path, entries *r, char *line, size_t 
         return CAUCUS_OK;
     entry *grown = realloc(r->list, (r->count + 1) * sizeof *grown);
     if (!grown)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "revoked");
     r->list = grown;
     if (!read_entry(line, &r->list[r->count]))
         return caucus_fail(
@@ -127,7 +128,7 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
     caucus_revoked *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
         free(r);
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "revoked", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "revoked");
     }
     pthread_mutex_init(&r->lock, NULL);
     caucus_status status = read_list(r);

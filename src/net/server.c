@@ -12,13 +12,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "net/loop.h"
+#include "num/fail.h"
 #include "plan/family.h"
 #include "store/clock.h"
 
@@ -73,10 +73,6 @@ void caucus_server_stop(caucus_server *s) {
 }
 
 /* ---- open ---- */
-
-static caucus_status no_memory(caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-}
 
 static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     caucus_server_settings *set = &s->set;
@@ -226,7 +222,7 @@ static caucus_status open_parts(caucus_server *s, caucus_error *ret_error) {
 caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_server **ret, caucus_error *ret_error) {
     caucus_server *s = calloc(1, sizeof *s);
     if (!s)
-        return no_memory(ret_error);
+        return caucus_fail_memory(ret_error, "");
     s->set = *settings;
     s->clients = settings->plan->settings.clients;
     s->experts = settings->plan->settings.experts;
@@ -247,7 +243,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
         s->listener[i] = -1;
     caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->expected && s->claim
                                ? open_parts(s, ret_error)
-                               : no_memory(ret_error);
+                               : caucus_fail_memory(ret_error, "");
     if (status != CAUCUS_OK) {
         caucus_server_close(s);
         return status;

@@ -6,16 +6,15 @@
  * counts) by the one function that has just committed it, and by no other. */
 #include "net/loop.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/timerfd.h>
 
 #include "num/error_line.h"
+#include "num/fail.h"
 #include "plan/ledger.h"
 #include "store/clock.h"
 
@@ -150,7 +149,7 @@ static void decide(caucus_server *s) {
         return;
     }
     if (status == CAUCUS_OK && !caucus_history_add(&s->history, now))
-        status = caucus_fail(&error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        status = caucus_fail_memory(&error, "history");
     if (status == CAUCUS_OK)
         status = caucus_step_commit(s, lines, &error);
     if (status != CAUCUS_OK) {
@@ -419,7 +418,7 @@ static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
     if (!caucus_history_add(&s->history, caucus_coordinator_announcement(s->machine)))
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     return caucus_step_commit(s, 0, ret_error);
 }
 

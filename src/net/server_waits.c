@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "num/error_line.h"
+#include "num/fail.h"
 
 #define LOOK_MS 1000u
 
@@ -27,7 +28,7 @@ caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.list = calloc(s->clients, 1);
     s->waits.count = s->clients;
     if (!s->waits.off || !s->waits.missed || !s->waits.list)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     if (!s->set.excused)
         return CAUCUS_OK;
     s->waits.excused = (caucus_excused){.path = s->set.excused, .clients = s->clients};

@@ -7,7 +7,17 @@
 #ifndef CAUCUS_NUM_INT128_H
 #define CAUCUS_NUM_INT128_H
 
+#include <stdint.h>
+
 __extension__ typedef unsigned __int128 caucus_u128;
 __extension__ typedef __int128 caucus_i128;
+
+/** Bits that n is written with: 0 for 0. */
+static inline unsigned caucus_bit_length(caucus_u128 n) {
+    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
+    if (high != 0)
+        return 128 - (unsigned)__builtin_clzll(high);
+    return low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
+}
 
 #endif

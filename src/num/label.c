@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* label.c: see label.h. */
 #include "num/label.h"
+#include "num/fail.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int by_label(const void *a, const void *b) {
 caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) {
     place *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (sorted == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "names", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "names");
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = (place){label[i], i};
     qsort(sorted, count, sizeof *sorted, by_label);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "num/fail.h"
 #include "num/printable.h"
 
 const char *caucus_status_text(caucus_status status) {
@@ -86,4 +87,8 @@ caucus_status caucus_fail_hint(caucus_error *ret_error, caucus_status status, co
         caucus_printable(ret_error->hint);
     }
     return status;
+}
+
+caucus_status caucus_fail_memory(caucus_error *ret_error, const char *field) {
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%s", caucus_status_text(CAUCUS_E_MEMORY));
 }

@@ -11,6 +11,7 @@
  * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
  * so that a restarted run is not refused the last release of a plan that fits exactly. */
 #include "plan/ledger.h"
+#include "num/fail.h"
 #include "plan/plan.h"
 
 #include "num/checked.h"
@@ -60,7 +61,7 @@ static caucus_status steps_of(double epsilon, uint64_t *ret) {
     return status;
 }
 
-static double epsilon_of(uint64_t steps) {
+double caucus_ledger_epsilon(uint64_t steps) {
     return steps == INFINITE ? INFINITY : ldexp((double)steps, -30);
 }
 
@@ -127,7 +128,8 @@ static caucus_status apply_run(caucus_ledger *ledger, const caucus_entry *e, cau
         uint64_t left = budget->choices - ledger->charged; /* charged <= budget holds from entry to entry */
         if (charge > left)
             return caucus_fail(ret_error, CAUCUS_E_BUDGET, "epsilon", "%.10g asked, %.10g of %.10g left",
-                               epsilon_of(charge), epsilon_of(left), epsilon_of(budget->choices));
+                               caucus_ledger_epsilon(charge), caucus_ledger_epsilon(left),
+                               caucus_ledger_epsilon(budget->choices));
     }
     if (ledger->delta + e->delta > budget->delta * (1 + 0x1p-40))
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "delta", "%.10g asked, %.10g of %.10g left", e->delta,
@@ -178,7 +180,7 @@ static void add_to_sums(caucus_ledger *ledger, const caucus_entry *e) {
 /* Check an entry against all before it, chain it and append it; on failure nothing has changed. */
 static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error *ret_error) {
     if (!make_room(ledger))
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "ledger");
     caucus_status status;
     if (e->kind == CAUCUS_ENTRY_BUDGET)
         status = apply_budget(ledger, e, ret_error);
@@ -208,7 +210,7 @@ caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **re
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", delta);
     caucus_ledger *ledger = calloc(1, sizeof *ledger);
     if (ledger == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "ledger");
     caucus_status status = append(ledger, &budget, ret_error);
     if (status != CAUCUS_OK) {
         caucus_ledger_free(ledger);
@@ -277,7 +279,7 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "release",
                            "'%s' would exceed what run %u reserved: %.10g for choices, "
                            "%.10g for messages",
-                           e.what, run, epsilon_of(before.choices), epsilon_of(before.messages));
+                           e.what, run, caucus_ledger_epsilon(before.choices), caucus_ledger_epsilon(before.messages));
     e.choices = (uint64_t)(coarse(after.used_choices) - coarse(before.used_choices));
     e.messages = (uint64_t)(coarse(after.used_messages) - coarse(before.used_messages));
     /* The entry's whole steps are checked from the rounded sums, then the exact sums are kept. */
@@ -292,16 +294,17 @@ caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger) {
     const caucus_entry *budget = &ledger->entry[0];
     caucus_ledger_totals totals, *ret = &totals;
     caucus_ledger_totals_init(ret);
-    ret->budget_epsilon = epsilon_of(budget->choices);
+    ret->budget_epsilon = caucus_ledger_epsilon(budget->choices);
     ret->budget_delta = budget->delta;
-    ret->reserved_choices = epsilon_of(ledger->reserved_choices);
-    ret->reserved_messages = epsilon_of(ledger->reserved_messages);
-    ret->released_choices = epsilon_of(ledger->released_choices);
-    ret->released_messages = epsilon_of(ledger->released_messages);
+    ret->reserved_choices = caucus_ledger_epsilon(ledger->reserved_choices);
+    ret->reserved_messages = caucus_ledger_epsilon(ledger->reserved_messages);
+    ret->released_choices = caucus_ledger_epsilon(ledger->released_choices);
+    ret->released_messages = caucus_ledger_epsilon(ledger->released_messages);
     ret->releases = (uint32_t)ledger->releases;
     ret->any_seeded = ledger->any_seeded;
     ret->reserved_delta = ledger->delta;
-    ret->left_epsilon = budget->choices == INFINITE ? INFINITY : epsilon_of(budget->choices - ledger->charged);
+    ret->left_epsilon =
+        budget->choices == INFINITE ? INFINITY : caucus_ledger_epsilon(budget->choices - ledger->charged);
     ret->left_delta = fmax(0, budget->delta - ledger->delta);
     ret->runs = (uint32_t)ledger->runs;
     return totals;
@@ -362,7 +365,7 @@ static caucus_status append_text(caucus_ledger **ledger, const char *line, caucu
     if (*ledger == NULL) {
         fresh = calloc(1, sizeof *fresh);
         if (fresh == NULL)
-            return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+            return caucus_fail_memory(ret_error, "ledger");
     }
     caucus_ledger *target = fresh != NULL ? fresh : *ledger;
     uint8_t hash[CAUCUS_HASH_BYTES];

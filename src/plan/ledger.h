@@ -28,6 +28,9 @@ uint64_t caucus_ledger_releases_of(const caucus_ledger *ledger, uint32_t run);
  *  run follows the releases of another nothing is given back. Cost: O(entries in memory). */
 void caucus_ledger_drop_releases(caucus_ledger *ledger);
 
+/** Steps of 2^-30, as entries count them, as an epsilon; UINT64_MAX is infinite. */
+double caucus_ledger_epsilon(uint64_t steps);
+
 /* The `what` of the first entry: says which format follows. */
 #define CAUCUS_LEDGER_MAGIC "caucus ledger 1"
 /* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. The name of a live run holds

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_text.c: one ledger entry as one line of text, and back (ledger.h has the format).
  * layer: plan */
+#include "num/number_text.h"
 #include "plan/ledger.h"
 
 #include <sodium.h>
@@ -119,29 +120,12 @@ void caucus_ledger_text_hash(const caucus_entry *entry, const uint8_t *previous,
     crypto_hash_sha256_final(&state, ret);
 }
 
-/* Digits only, no sign, no overflow. */
-static bool parse_whole(const char *text, uint64_t most, uint64_t *ret) {
-    uint64_t value = 0;
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        uint64_t digit = (uint64_t)(*text - '0');
-        if (value > (most - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *ret = value;
-    return true;
-}
-
 static bool parse_amount(const char *text, uint64_t *ret) {
     if (strcmp(text, "infinite") == 0) {
         *ret = UINT64_MAX;
         return true;
     }
-    return parse_whole(text, UINT64_MAX - 1, ret);
+    return caucus_whole_parse(text, 0, UINT64_MAX - 1, ret);
 }
 
 static bool parse_delta(const char *text, double *ret) {
@@ -185,9 +169,9 @@ static const char *parse_fields(char **field, caucus_entry *ret) {
             ret->kind = (caucus_entry_kind)kind;
     if ((int)ret->kind == 0)
         return "field 1 is not budget, run or release";
-    if (!parse_whole(field[1], UINT32_MAX, &run) ||
+    if (!caucus_whole_parse(field[1], 0, UINT32_MAX, &run) ||
         !(ret->kind == CAUCUS_ENTRY_RUN ? parse_amount(field[2], &ret->device)
-                                        : parse_whole(field[2], UINT64_MAX, &ret->block)))
+                                        : caucus_whole_parse(field[2], 0, UINT64_MAX, &ret->block)))
         return "fields 2 and 3 are not numbers of a run and a block";
     ret->run = (uint32_t)run;
     if (!is_name(field[3], strlen(field[3])))

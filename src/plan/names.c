@@ -2,15 +2,12 @@
 /* names.c: what the experts and the run of a plan are called. See plan.h, num/label.h.
  *
  * Labels hold no comma, so a list of them is one text; a plan also keeps it cut into pieces, to be asked by number. */
+#include "num/fail.h"
 #include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static caucus_status out_of_memory(const char *field, caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, field, "%s", caucus_status_text(CAUCUS_E_MEMORY));
-}
 
 /* A copy of the text with an end after every label, behind a table of where they begin: one piece of memory. */
 static char **cut(const char *names, uint32_t count) {
@@ -49,7 +46,7 @@ static caucus_status check_list(const caucus_settings *s, caucus_error *ret_erro
                            count, s->experts);
     char **label = cut(s->names, count);
     if (label == NULL)
-        return out_of_memory("names", ret_error);
+        return caucus_fail_memory(ret_error, "names");
     caucus_status status = caucus_labels_differ((const char *const *)label, count, ret_error);
     free(label);
     return status;
@@ -72,12 +69,12 @@ caucus_status caucus_plan_take_names(caucus_plan *plan, caucus_error *ret_error)
         plan->label = cut(s->names, s->experts);
         s->names = plan->names;
         if (plan->names == NULL || plan->label == NULL)
-            return out_of_memory("names", ret_error);
+            return caucus_fail_memory(ret_error, "names");
     }
     if (s->federation != NULL) {
         s->federation = plan->federation = strdup(s->federation);
         if (plan->federation == NULL)
-            return out_of_memory("federation", ret_error);
+            return caucus_fail_memory(ret_error, "federation");
     }
     return CAUCUS_OK;
 }

@@ -2,6 +2,7 @@
 /* labels.c: see labels.h. */
 #include "scenario/labels.h"
 
+#include "num/fail.h"
 #include "num/label.h"
 #include "store/atomic_file.h"
 
@@ -11,10 +12,6 @@
 
 #define EXPERTS_MAX (1u << 20)
 #define FILE_BYTES ((size_t)EXPERTS_MAX * (CAUCUS_LABEL_MAX + 2))
-
-static caucus_status out_of_memory(caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "names", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-}
 
 void caucus_labels_free(caucus_labels *labels) {
     for (uint32_t i = 0; i < labels->count; i++)
@@ -50,11 +47,11 @@ static caucus_status add(caucus_labels *labels, const char *label, size_t length
         const size_t room = labels->count == 0 ? 1 : 2 * (size_t)labels->count;
         char **grown = realloc(labels->label, room * sizeof *grown);
         if (grown == NULL)
-            return out_of_memory(ret_error);
+            return caucus_fail_memory(ret_error, "names");
         labels->label = grown;
     }
     if ((labels->label[labels->count] = strndup(label, length)) == NULL)
-        return out_of_memory(ret_error);
+        return caucus_fail_memory(ret_error, "names");
     labels->count++;
     return CAUCUS_OK;
 }

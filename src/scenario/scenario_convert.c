@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_convert.c: texts to numbers. See scenario_convert.h. */
 #include "scenario/scenario_convert.h"
+#include "num/number_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool from_file(const caucus_scenario_text *t) {
@@ -43,12 +42,8 @@ caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *
 
 /* Digits only: no sign, no space, no fraction, and nothing after them. */
 caucus_status caucus_scenario_whole(const caucus_scenario_text *t, uint64_t least, uint64_t most, uint64_t *ret) {
-    bool digits = t->text[0] != '\0' && t->text[strspn(t->text, "0123456789")] == '\0';
-    errno = 0;
-    unsigned long long value = digits ? strtoull(t->text, NULL, 10) : 0;
-    if (!digits || errno != 0 || value < least || value > most)
+    if (!caucus_whole_parse(t->text, least, most, ret))
         return caucus_scenario_refuse(t, "must be a whole number from %" PRIu64 " to %" PRIu64, least, most);
-    *ret = value;
     return CAUCUS_OK;
 }
 
@@ -57,24 +52,12 @@ static bool is_infinite_word(const char *text) {
            strcmp(text, ".inf") == 0;
 }
 
-/* Decimal notation alone: strtod also takes hexadecimal, "nan(...)" and leading space, which nobody means here. */
-static bool parse_real(const char *text, double *ret) {
-    if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
-        return false;
-    char *end = NULL;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value))
-        return false;
-    *ret = value;
-    return true;
-}
-
 caucus_status caucus_scenario_real(const caucus_scenario_text *t, bool infinite, double *ret) {
     if (infinite && is_infinite_word(t->text)) {
         *ret = INFINITY;
         return CAUCUS_OK;
     }
-    if (!parse_real(t->text, ret))
+    if (!caucus_real_parse(t->text, ret))
         return caucus_scenario_refuse(t, infinite ? "must be a number, or infinite" : "must be a finite number");
     return CAUCUS_OK;
 }
@@ -83,7 +66,7 @@ caucus_status caucus_scenario_epsilon(const caucus_scenario_text *t, double *ret
     double value = 0;
     if (is_infinite_word(t->text))
         value = INFINITY;
-    else if (!parse_real(t->text, &value) || !(value > 0))
+    else if (!caucus_real_parse(t->text, &value) || !(value > 0))
         return caucus_scenario_refuse(t, "must be above 0 (0.01 to 100 is usual); for no privacy write infinite");
     *ret = value;
     return CAUCUS_OK;
@@ -101,11 +84,11 @@ caucus_status caucus_scenario_pair(const caucus_scenario_text *t, bool infinite,
     part[0][first] = '\0';
     memcpy(part[1], rest, strlen(rest) + 1);
     double a = INFINITY, b = 0;
-    bool good = (infinite && is_infinite_word(part[0])) || parse_real(part[0], &a);
+    bool good = (infinite && is_infinite_word(part[0])) || caucus_real_parse(part[0], &a);
     if (infinite && comma == NULL)
         b = *ret_second; /* the second may be left out */
     else
-        good = good && parse_real(part[1], &b);
+        good = good && caucus_real_parse(part[1], &b);
     if (!good)
         return caucus_scenario_refuse(t, infinite ? "must be epsilon, or epsilon and delta: 10 or 10,1e-6; or infinite"
                                                   : "must be two numbers, for example 0,1");

@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double epsilon_of(uint64_t steps) {
-    return steps == UINT64_MAX ? (double)INFINITY : ldexp((double)steps, -30);
-}
-
 /* "simulate svt coordinator event": name, tag of a live run, trust and unit. A name that does not end so is left
  * whole. */
 static void split_name(const char *what, caucus_run_view *run) {
@@ -43,8 +39,8 @@ static void split_name(const char *what, caucus_run_view *run) {
 }
 
 static void take_release(caucus_run_view *run, const caucus_entry *e) {
-    run->released_choices += epsilon_of(e->choices); /* multiples of 2^-30: exact */
-    run->released_messages += epsilon_of(e->messages);
+    run->released_choices += caucus_ledger_epsilon(e->choices); /* multiples of 2^-30: exact */
+    run->released_messages += caucus_ledger_epsilon(e->messages);
     run->first_block = run->releases == 0 || e->block < run->first_block ? e->block : run->first_block;
     run->last_block = e->block > run->last_block ? e->block : run->last_block;
     run->releases++;
@@ -64,10 +60,11 @@ caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *led
         if (e->kind == CAUCUS_ENTRY_RUN) {
             run->run = e->run;
             run->seeded = e->seeded;
-            run->reserved_choices = epsilon_of(e->choices);
-            run->reserved_messages = epsilon_of(e->messages);
+            run->reserved_choices = caucus_ledger_epsilon(e->choices);
+            run->reserved_messages = caucus_ledger_epsilon(e->messages);
             run->delta = e->delta;
-            run->device = e->device == 0 && (e->choices > 0 || e->messages > 0) ? (double)NAN : epsilon_of(e->device);
+            run->device =
+                e->device == 0 && (e->choices > 0 || e->messages > 0) ? (double)NAN : caucus_ledger_epsilon(e->device);
             split_name(e->what, run);
             run->elsewhere = !state && run->tag[0] != '\0';
         } else {
@@ -165,7 +162,8 @@ static void print_releases(FILE *out, const caucus_ledger_view *v) {
             continue;
         fprintf(out, "  %3u  %5" PRIu64 "  ", e->run, e->block);
         print_name(out, e->what, 16);
-        fprintf(out, "  %-9s  %s\n", amount(epsilon_of(e->choices)).text, amount(epsilon_of(e->messages)).text);
+        fprintf(out, "  %-9s  %s\n", amount(caucus_ledger_epsilon(e->choices)).text,
+                amount(caucus_ledger_epsilon(e->messages)).text);
     }
 }
 
@@ -275,8 +273,8 @@ static void json_releases(caucus_json *j, const caucus_ledger *ledger) {
         caucus_json_whole(j, "run", e->run);
         caucus_json_whole(j, "block", e->block);
         caucus_json_text(j, "what", e->what);
-        caucus_json_real(j, "choices", epsilon_of(e->choices));
-        caucus_json_real(j, "messages", epsilon_of(e->messages));
+        caucus_json_real(j, "choices", caucus_ledger_epsilon(e->choices));
+        caucus_json_real(j, "messages", caucus_ledger_epsilon(e->messages));
         caucus_json_close(j);
     }
     caucus_json_close(j);

@@ -6,21 +6,11 @@
 #include "store/atomic_folder.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
-
-static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
-}
-
-/* The same for the directory that was named. */
-static caucus_status fail_place(const char *path, caucus_error *ret_error) {
-    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "out", "%s", caucus_path_tail(path));
-}
 
 caucus_status caucus_out_dir_make(const char *directory, bool *ret_made, caucus_error *ret_error) {
     bool good = caucus_folder_make(directory, false, ret_made) && access(directory, W_OK | X_OK) == 0;
-    return good ? CAUCUS_OK : fail_place(directory, ret_error);
+    return good ? CAUCUS_OK : caucus_fail_path(ret_error, CAUCUS_E_PATH, "out", directory);
 }
 
 caucus_status caucus_out_file_begin(caucus_atomic_file *file, const char *directory, const char *name,
@@ -29,12 +19,13 @@ caucus_status caucus_out_file_begin(caucus_atomic_file *file, const char *direct
     int length = snprintf(path, sizeof path, "%s/%s", directory, name);
     errno = ENAMETOOLONG;
     if (length < 0 || (size_t)length >= sizeof path)
-        return fail_io(directory, ret_error);
-    return caucus_atomic_file_begin(file, path, 0666) ? CAUCUS_OK : fail_io(path, ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", directory);
+    return caucus_atomic_file_begin(file, path, 0666) ? CAUCUS_OK
+                                                      : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
 }
 
 caucus_status caucus_out_file_end(caucus_atomic_file *file, caucus_error *ret_error) {
-    return caucus_atomic_file_end(file, true) ? CAUCUS_OK : fail_io(file->path, ret_error);
+    return caucus_atomic_file_end(file, true) ? CAUCUS_OK : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", file->path);
 }
 
 caucus_status caucus_out_dir_write(const char *directory, const caucus_outcome *outcome, caucus_error *ret_error) {

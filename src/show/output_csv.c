@@ -2,7 +2,7 @@
 /* output_csv.c: results as CSV, for spreadsheets and plots. See output.h. No field holds a comma or a quote. */
 #include "show/output.h"
 
-#include "num/real_text.h"
+#include "num/number_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 /* plan_asked.c: plans from words, and their looks (caucus/asked.h, plan_asked.h). */
 #include "show/plan_asked.h"
 
+#include "num/number_text.h"
 #include "show/plan_print.h"
 
 #include <stdlib.h>
@@ -22,8 +23,8 @@ static caucus_status read_convex(const char *text, caucus_settings *settings, ca
 }
 
 static caucus_status read_grid(const char *text, caucus_settings *settings, caucus_error *ret_error) {
-    const unsigned long steps = strtoul(text, NULL, 10);
-    if (text[strspn(text, "0123456789")] != '\0' || text[0] == '\0' || steps < 1 || steps > 1u << 20)
+    uint64_t steps = 0;
+    if (!caucus_whole_parse(text, 1, 1u << 20, &steps))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "grid", "%.100s: must be a whole number from 1 to 1048576", text);
     settings->grid = (uint32_t)steps;
     return CAUCUS_OK;

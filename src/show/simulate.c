@@ -2,13 +2,13 @@
 /* simulate.c: a scenario's text in, its results as JSON out (caucus/simulate.h). */
 #include <caucus/simulate.h>
 
+#include "num/fail.h"
 #include "scenario/scenario.h"
 #include "show/output.h"
 #include "show/plan_asked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What is asked for and what came of it; it stays until the results are done with, which point into it. */
 struct caucus_simulation {
@@ -45,7 +45,7 @@ static void note_progress(void *user, uint64_t done, uint64_t trials) {
 static caucus_status play(playing *s, caucus_error *ret_error) {
     s->result = calloc(s->prepared.count, sizeof *s->result);
     if (s->result == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     for (size_t i = 0; i < s->prepared.count; i++) {
         caucus_run run = s->prepared.run[i];
         if (run.plan == NULL)
@@ -107,7 +107,7 @@ static caucus_status simulate(playing *s, caucus_error *ret_error) {
 static playing *begin(caucus_simulation_progress progress, void *user, caucus_error *ret_error) {
     playing *s = calloc(1, sizeof *s);
     if (s == NULL) {
-        (void)caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        (void)caucus_fail_memory(ret_error, "");
         return NULL;
     }
     s->progress = progress;

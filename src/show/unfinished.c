@@ -8,6 +8,7 @@
  *     end
  * A trial depends on its run's settings, the seed and its number only, so the number of trials asked for is not part
  * of the hash. */
+#include "num/fail.h"
 #include "show/out_dir.h"
 
 #include "show/out_file.h"
@@ -199,7 +200,7 @@ static caucus_status read_run(reader *r, const caucus_run *run, size_t number, c
         if ((k & (k - 1)) == 0) {
             caucus_trial_result *grown = realloc(ret->trial, (k == 0 ? 1 : 2 * k) * sizeof *grown);
             if (grown == NULL)
-                return caucus_fail(r->error, CAUCUS_E_MEMORY, "trials", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+                return caucus_fail_memory(r->error, "trials");
             ret->trial = grown;
         }
         memset(&ret->trial[k], 0, sizeof ret->trial[k]);
@@ -216,7 +217,7 @@ caucus_status caucus_unfinished_load(const char *directory, const caucus_run *ru
     path_of(directory, path, sizeof path);
     reader r = {.path = path, .error = ret_error, .in = fopen(path, "re")};
     if (r.in == NULL)
-        return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
     caucus_status status = strcmp(next_line(&r), HEAD) == 0 ? CAUCUS_OK : refuse(&r, "not a file of this version");
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++)
         status = read_run(&r, &runs[i], i + 1, &ret[i]);

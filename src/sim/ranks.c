@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.c: what ranks decide together. See ranks.h. */
 #include "sim/ranks.h"
+#include "num/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ caucus_status caucus_ranks_agree(const caucus_ranks *ranks, caucus_status status
     int64_t *each = calloc(ranks->size, sizeof *each);
     if (each == NULL) { /* whoever has no memory for this cannot go on with the others */
         ranks->give_up();
-        return caucus_fail(error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(error, "");
     }
     each[ranks->rank] = (int64_t)status;
     caucus_status asked = ranks->sum(each, ranks->size);

@@ -22,6 +22,17 @@ const char *caucus_path_tail(const char *path) {
     return slash != NULL && slash[1] != '\0' ? slash + 1 : tail;
 }
 
+caucus_status caucus_fail_path(caucus_error *ret_error, caucus_status status, const char *field, const char *path) {
+    const int why = errno;
+    return caucus_fail_os(ret_error, status, why, field, "%s", caucus_path_tail(path));
+}
+
+caucus_status caucus_fail_new_folder(caucus_error *ret_error, const char *path) {
+    const bool above = errno == ENOENT;
+    caucus_status status = caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
+    return above ? caucus_fail_hint(ret_error, status, "make the directory above it first") : status;
+}
+
 bool caucus_write_all(int fd, const void *bytes, size_t size) {
     const char *at = bytes;
     while (size > 0) {

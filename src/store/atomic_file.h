@@ -53,6 +53,11 @@ bool caucus_file_is_named(int fd, const char *path);
 /** The path, or its end if it would fill an error's line. */
 const char *caucus_path_tail(const char *path);
 
+/** What the system has just said (errno) about a path. status and what becomes of it: caucus_fail_os(). */
+caucus_status caucus_fail_path(caucus_error *ret_error, caucus_status status, const char *field, const char *path);
+/** The same for a directory that could not be made, with what to do if the one above it is not there. */
+caucus_status caucus_fail_new_folder(caucus_error *ret_error, const char *path);
+
 /** "DIR/NAME", to be freed; NULL without memory. */
 char *caucus_path_in(const char *dir, const char *name);
 

@@ -2,6 +2,7 @@
 /* journal.c: see journal.h. */
 #include "store/journal.h"
 
+#include "num/fail.h"
 #include "store/atomic_file.h"
 
 #include <caucus/rng.h>
@@ -61,13 +62,13 @@ static int take_lock(const char *path) {
 caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) {
     caucus_journal *j = calloc(1, sizeof *j);
     if (!j)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "state");
     j->lock = -1;
     j->path = strdup(path);
     j->lock_path = join_text(path, ".lock");
     caucus_status status = CAUCUS_OK;
     if (!j->path || !j->lock_path) {
-        status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "state", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        status = caucus_fail_memory(ret_error, "state");
     } else if ((j->lock = take_lock(j->lock_path)) >= 0) {
         *ret = j;
         return CAUCUS_OK;

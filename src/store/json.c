@@ -2,7 +2,7 @@
 /* json.c: see json.h. */
 #include "store/json.h"
 
-#include "num/real_text.h"
+#include "num/number_text.h"
 
 #include <assert.h>
 #include <inttypes.h>

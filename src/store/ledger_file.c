@@ -2,6 +2,7 @@
 /* ledger_file.c: ledgers on disk. See ledger_file.h. */
 #include "store/ledger_file.h"
 
+#include "num/fail.h"
 #include "plan/ledger.h"
 #include "store/atomic_file.h"
 
@@ -130,7 +131,7 @@ caucus_status caucus_ledger_file_open(const char *path, double epsilon, double d
     caucus_ledger_file file = {.path = strdup(path), .fd = -1};
     caucus_status status = CAUCUS_OK;
     if (file.path == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "ledger");
     file.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
     if (file.fd >= 0) {
         status = open_old(&file, ret_error);
@@ -198,7 +199,7 @@ caucus_status caucus_ledger_file_sync(caucus_ledger_file *file, caucus_error *re
     const bool fresh = file->fd < 0;
     char *text = make_text(file->ledger, file->written, count, &size);
     if (text == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "ledger", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "ledger");
     caucus_status status = fresh ? create(file, text, size, ret_error) : append_text(file, text, size, ret_error);
     free(text);
     if (status == CAUCUS_OK) {

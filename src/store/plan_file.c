@@ -12,11 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What was named on a command line is opened and written here. */
-static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
-}
-
 static caucus_status load(const char *path, uint8_t **ret, size_t *ret_size, caucus_error *ret_error) {
     return caucus_file_load(path, CAUCUS_PLAN_FILE_BYTES, "a plan file", ret, ret_size, ret_error);
 }
@@ -40,7 +35,7 @@ static caucus_status look(const char *path, const char *text, size_t size, found
     size_t there = 0;
     *ret = NOTHING;
     if (stat(path, &info) != 0)
-        return errno == ENOENT ? CAUCUS_OK : fail_io(path, ret_error);
+        return errno == ENOENT ? CAUCUS_OK : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
     *ret = OTHER;
     if (S_ISREG(info.st_mode) && info.st_size > (off_t)CAUCUS_PLAN_FILE_BYTES)
         return CAUCUS_OK;
@@ -68,8 +63,9 @@ caucus_status caucus_plan_file_write(const caucus_plan *plan, const char *path, 
             ret_error, caucus_fail(ret_error, CAUCUS_E_EXISTS, "", "%s: holds something else", caucus_path_tail(path)),
             "add 'force' to replace it, or give another name");
     else if (status == CAUCUS_OK && there != SAME)
-        status =
-            caucus_atomic_file_write(path, text, size, 0666, there == OTHER) ? CAUCUS_OK : fail_io(path, ret_error);
+        status = caucus_atomic_file_write(path, text, size, 0666, there == OTHER)
+                     ? CAUCUS_OK
+                     : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
     free(text);
     return status;
 }

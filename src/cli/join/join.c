@@ -10,12 +10,12 @@
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
+#include "num/number_text.h"
 #include "scenario/scenario.h"
 #include "store/clock.h"
 #include "store/journal.h"
 #include <caucus/plan_file.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -154,30 +154,18 @@ static int take_option(void *user, size_t index, const char *value) {
     return 0;
 }
 
-static bool whole(const char *text, uint64_t most, uint64_t *ret) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > most)
-        return false;
-    *ret = value;
-    return true;
-}
-
 static bool seconds(const char *text, double *ret) {
-    char *end = NULL;
-    *ret = strtod(text, &end);
-    return end != text && *end == '\0' && *ret >= 0 && isfinite(*ret);
+    return caucus_real_parse(text, ret) && *ret >= 0;
 }
 
 static int check_numbers(joining *j) {
     uint64_t client = 0;
-    if (j->text[CLIENT] && (!whole(j->text[CLIENT], 1u << 24, &client) || client == 0))
+    if (j->text[CLIENT] && (!caucus_whole_parse(j->text[CLIENT], 0, 1u << 24, &client) || client == 0))
         return refuse("client", j->text[CLIENT], "must be a client's number, from 1");
     j->index = (uint32_t)client;
-    if (j->text[SEED] && !whole(j->text[SEED], UINT64_MAX, &j->seed))
+    if (j->text[SEED] && !caucus_whole_parse(j->text[SEED], 0, UINT64_MAX, &j->seed))
         return refuse("seed", j->text[SEED], "must be a whole number");
-    if (j->text[TICK] && !whole(j->text[TICK], 60000, &j->tick))
+    if (j->text[TICK] && !caucus_whole_parse(j->text[TICK], 0, 60000, &j->tick))
         return refuse("tick", j->text[TICK], "must be milliseconds, at most 60000 (a minute)");
     j->give_up = INFINITY;
     if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))

@@ -4,6 +4,7 @@
 
 #include "cli/signals.h"
 #include "num/error_line.h"
+#include "num/fail.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void notice(void *user, const char *line) {
 static caucus_status split(caucus_join_dial *d, const char *connect, caucus_error *ret_error) {
     d->text = strdup(connect);
     if (!d->text)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "connect", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "connect");
     for (char *rest = d->text; rest;) {
         if (d->addresses == CAUCUS_ADDRESSES_MOST)
             return caucus_fail(ret_error, CAUCUS_E_RANGE, "connect", "%.100s…: more than %u addresses", connect,

@@ -4,6 +4,7 @@
 
 #include "algo/wipe.h"
 
+#include "num/fail.h"
 #include "store/atomic_file.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 static caucus_status begin(caucus_losses_source *s, const caucus_plan *plan, uint32_t client, caucus_error *ret_error) {
     *s = (caucus_losses_source){.plan = plan, .client = client};
     s->row = calloc(plan->settings.experts, sizeof *s->row);
-    return s->row ? CAUCUS_OK : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    return s->row ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
 }
 
 caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint64_t skip,

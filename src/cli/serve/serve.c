@@ -10,6 +10,7 @@
 #include "cli/wanted.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "num/number_text.h"
 #include "plan/plan.h"
 #include <caucus/plan_file.h>
 
@@ -199,15 +200,9 @@ static bool read_number(const serving *s, enum option option, uint64_t most, uin
     const char *text = s->value[option];
     if (!text)
         return true;
-    char *end;
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number > most) {
-        return !caucus_config_refuse("serve", options[option].name, text,
-                                     "a whole number up to %" PRIu64 " is expected", most);
-    }
-    *ret = number;
-    return true;
+    return caucus_whole_parse(text, 0, most, ret) ||
+           !caucus_config_refuse("serve", options[option].name, text, "a whole number up to %" PRIu64 " is expected",
+                                 most);
 }
 
 static bool read_count(const serving *s, enum option option, uint32_t *ret) {
@@ -223,9 +218,9 @@ static bool read_seconds(const serving *s, enum option option, uint32_t *ret_ms)
     const char *text = s->value[option];
     if (!text)
         return true;
-    char *end;
-    double seconds = strtod(text, &end);
-    if (text[0] == '\0' || *end != '\0' || !(seconds >= 0 && seconds <= 2592000) || (seconds > 0 && seconds < 0.001)) {
+    double seconds;
+    if (!caucus_real_parse(text, &seconds) || !(seconds >= 0 && seconds <= 2592000) ||
+        (seconds > 0 && seconds < 0.001)) {
         return !caucus_config_refuse("serve", options[option].name, text,
                                      "seconds are expected, 0.001 to 2592000, or 0");
     }

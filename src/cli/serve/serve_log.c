@@ -2,6 +2,7 @@
 /* serve_log.c: see serve_log.h. */
 #include "cli/serve/serve_log.h"
 
+#include "num/fail.h"
 #include "num/printable.h"
 #include "store/json.h"
 
@@ -133,7 +134,7 @@ static void *write_lines(void *user) {
 caucus_status caucus_log_open(caucus_log_level level, bool json, caucus_log **ret, caucus_error *ret_error) {
     caucus_log *log = calloc(1, sizeof *log);
     if (!log)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     log->level = level;
     log->json = json;
     pthread_mutex_init(&log->lock, NULL);

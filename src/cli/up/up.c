@@ -7,6 +7,7 @@
 #include "cli/complain.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "num/number_text.h"
 #include "plan/family.h"
 #include "store/clock.h"
 
@@ -135,9 +136,8 @@ static int check_run(const caucus_up *u) {
     if (plan->settings.clients > CLIENTS_MAX)
         return caucus_up_say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
                              plan->settings.clients, CLIENTS_MAX);
-    char *end = NULL;
-    double pace = u->pace ? strtod(u->pace, &end) : 0;
-    if (u->pace && !(pace >= 0 && pace <= CAUCUS_PACE_MAX && end != u->pace && *end == '\0'))
+    double pace = 0;
+    if (u->pace && !(caucus_real_parse(u->pace, &pace) && pace >= 0 && pace <= CAUCUS_PACE_MAX))
         return caucus_up_say("--pace %s: must be milliseconds, at most 86400000 (a day)", u->pace);
     return 0;
 }

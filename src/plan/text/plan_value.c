@@ -6,13 +6,11 @@
  * hashes. */
 #include "plan/text/plan_walk.h"
 
-#include "num/real_text.h"
+#include "num/number_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* By caucus_noise_kind. */
@@ -65,20 +63,9 @@ void caucus_value_text(const caucus_value *v, char *ret) {
     }
 }
 
+/* Canonical: no zero before other digits. */
 static bool parse_whole(const char *text, size_t length, uint64_t most, uint64_t *ret) {
-    char digits[24];
-    if (length == 0 || length >= sizeof digits)
-        return false;
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    if (digits[strspn(digits, "0123456789")] != '\0' || (digits[0] == '0' && length > 1))
-        return false;
-    errno = 0;
-    unsigned long long value = strtoull(digits, NULL, 10);
-    if (errno != 0 || value > most)
-        return false;
-    *ret = value;
-    return true;
+    return (length == 1 || text[0] != '0') && caucus_digits_parse(text, length, most, ret);
 }
 
 static bool parse_steps(const char *text, int64_t *ret) {
@@ -95,14 +82,7 @@ static bool parse_real(const char *text, double *ret) {
         *ret = text[0] == 't' ? (double)NAN : (double)INFINITY;
         return true;
     }
-    if (text[0] == '\0' || text[strspn(text, "+-.0123456789e")] != '\0')
-        return false;
-    char *end = NULL;
-    const double value = strtod(text, &end);
-    if (*end != '\0' || !isfinite(value))
-        return false;
-    *ret = value;
-    return true;
+    return caucus_real_parse(text, ret);
 }
 
 static bool parse_rational(const char *text, caucus_rational *ret) {

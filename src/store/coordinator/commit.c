@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "num/fail.h"
 #include "store/atomic_file.h"
 
 _Noreturn void caucus_store_die(void) {
@@ -119,7 +120,7 @@ static caucus_status compare_chunks(caucus_store *r, const caucus_piece *chunk, 
     if (changed != NULL)
         r->changed = changed;
     if (changed == NULL || !caucus_store_room(&r->now, chunks) || !caucus_store_room(&r->then, chunks))
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     r->chunks_changing = 0;
     for (uint32_t i = 0; i < chunks; i++) {
         caucus_store_hash(&chunk[i], r->then.chunk_hash[i]);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "num/fail.h"
 #include "num/little_endian.h"
 #include "store/atomic_file.h"
 #include "store/coordinator/backend.h"
@@ -22,11 +23,6 @@
 #define FORMAT 2
 
 static const uint8_t magic[8] = {'C', 'A', 'U', 'C', 'm', 'a', 'r', 'k'};
-
-static caucus_status fail_io(const char *path, caucus_error *ret_error) {
-    const int why = errno;
-    return caucus_fail_os(ret_error, CAUCUS_E_IO, why, "", "%s", caucus_path_tail(path));
-}
 
 static void pack(const caucus_commit_mark *mark, uint8_t place[PLACE_BYTES]) {
     memset(place, 0, PLACE_BYTES);
@@ -58,7 +54,7 @@ static caucus_status read_places(caucus_commit_mark *mark, const uint8_t plan_ha
     uint8_t bytes[PLACES * PLACE_BYTES] = {0};
     const ssize_t got = pread(mark->fd, bytes, sizeof bytes, 0);
     if (got < 0)
-        return fail_io(mark->path, ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark->path);
     bool any = false;
     for (int i = 0; i < PLACES; i++) {
         caucus_commit_mark one = *mark;
@@ -84,22 +80,23 @@ static caucus_status create(const caucus_commit_mark *mark, caucus_error *ret_er
     uint8_t bytes[PLACES * PLACE_BYTES];
     for (int i = 0; i < PLACES; i++)
         pack(mark, bytes + (ptrdiff_t)i * PLACE_BYTES);
-    return caucus_atomic_file_write(mark->path, bytes, sizeof bytes, 0600, false) ? CAUCUS_OK
-                                                                                  : fail_io(mark->path, ret_error);
+    return caucus_atomic_file_write(mark->path, bytes, sizeof bytes, 0600, false)
+               ? CAUCUS_OK
+               : caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark->path);
 }
 
 caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], const uint8_t chain[CAUCUS_CHAIN_BYTES],
                                bool fresh, caucus_commit_mark *ret, caucus_error *ret_error) {
     caucus_commit_mark mark = {.fd = -1, .path = caucus_path_in(dir, CAUCUS_MARK_FILE)};
     if (mark.path == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     memcpy(mark.plan, plan_hash, sizeof mark.plan);
     memcpy(mark.chain, chain, sizeof mark.chain);
     caucus_status status = CAUCUS_OK;
     struct stat info;
     const bool found = lstat(mark.path, &info) == 0;
     if (!found && errno != ENOENT)
-        status = fail_io(mark.path, ret_error);
+        status = caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark.path);
     if (status == CAUCUS_OK && !found && !fresh)
         status = caucus_fail(
             ret_error, CAUCUS_E_ROLLED_BACK, "",
@@ -108,7 +105,7 @@ caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], con
     if (status == CAUCUS_OK && !found)
         status = create(&mark, ret_error);
     if (status == CAUCUS_OK && (mark.fd = open(mark.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        status = fail_io(mark.path, ret_error);
+        status = caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark.path);
     if (status == CAUCUS_OK)
         status = read_places(&mark, plan_hash, ret_error);
     if (status != CAUCUS_OK) {
@@ -132,7 +129,7 @@ caucus_status caucus_mark_write(caucus_commit_mark *mark, uint64_t count, uint64
     if (put >= 0 && put < (ssize_t)sizeof place)
         errno = ENOSPC;
     if (put != (ssize_t)sizeof place || fdatasync(mark->fd) != 0)
-        return fail_io(mark->path, ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark->path);
     *mark = next;
     return CAUCUS_OK;
 }

@@ -7,6 +7,7 @@
  * by a crash is SQLite's to judge: its frames carry checksums, and whatever follows the last whole commit is as if it
  * had never been. */
 #include "store/coordinator/sqlite.h"
+#include "num/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,13 +148,11 @@ static void close_place(caucus_store_place *place, bool kept) {
 static caucus_status open_place(const char *where, caucus_store_place **ret, caucus_error *ret_error) {
     caucus_sqlite *s = calloc(1, sizeof *s);
     if (s == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     s->locked_dir = s->lock = -1;
     s->dir = strdup(where);
     s->path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
-    caucus_status status = s->dir != NULL && s->path != NULL
-                               ? CAUCUS_OK
-                               : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+    caucus_status status = s->dir != NULL && s->path != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
     if (status == CAUCUS_OK) {
         s->place = (caucus_store_place){.label = s->path, .folder = s->dir};
         status = caucus_sqlite_take_dir(where, &s->locked_dir, &s->lock, ret_error);

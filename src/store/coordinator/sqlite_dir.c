@@ -6,6 +6,7 @@
  * directory itself, which nobody can take away while the state stays where it is, and one on DIR/lock, for file systems
  * that lock no directory and for programs of older versions. Whoever removes DIR/lock opens nothing. The number of the
  * process stands in that file only to help people; nothing is decided by it. */
+#include "num/fail.h"
 #include "store/coordinator/sqlite.h"
 
 #include <errno.h>
@@ -18,27 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static caucus_status fail_io(const char *path, const char *fix, caucus_error *ret_error) {
-    return caucus_fail_hint(ret_error,
-                            caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)), fix);
-}
-
-static caucus_status no_memory(caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-}
-
 /* An existing directory keeps its mode: it may hold other things, and our files in it are 0600 anyway. */
 static caucus_status make_dir(const char *dir, caucus_error *ret_error) {
     struct stat info;
     if (mkdir(dir, 0700) == 0) {
         if (chmod(dir, 0700) != 0 || !caucus_sync_parent(dir))
-            return fail_io(dir, "", ret_error);
+            return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", dir);
         return CAUCUS_OK;
     }
     if (errno != EEXIST)
-        return fail_io(dir, errno == ENOENT ? "make the directory above it first" : "", ret_error);
+        return caucus_fail_new_folder(ret_error, dir);
     if (stat(dir, &info) != 0)
-        return fail_io(dir, "", ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", dir);
     if (!S_ISDIR(info.st_mode))
         return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: not a directory — name a new one for the state",
                            caucus_path_tail(dir));
@@ -63,9 +55,10 @@ caucus_status caucus_sqlite_touch(const char *path, caucus_error *ret_error) {
     errno = 0;
     int fd = open_private(path);
     if (fd < 0)
-        return fail_io(path, "the coordinator must be able to write here", ret_error);
+        return caucus_fail_hint(ret_error, caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path),
+                                "the coordinator must be able to write here");
     close(fd);
-    return caucus_sync_parent(path) ? CAUCUS_OK : fail_io(path, "", ret_error);
+    return caucus_sync_parent(path) ? CAUCUS_OK : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
 }
 
 /* fd: DIR/lock, or -1 if it is not there. */
@@ -86,9 +79,11 @@ static caucus_status take_lock(const char *dir, const char *path, int *ret_lock,
     errno = 0;
     int fd = open_private(path);
     if (fd < 0)
-        return fail_io(path, "the coordinator must be able to write here", ret_error);
+        return caucus_fail_hint(ret_error, caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path),
+                                "the coordinator must be able to write here");
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        caucus_status status = errno == EWOULDBLOCK ? refuse_locked(dir, fd, ret_error) : fail_io(path, "", ret_error);
+        caucus_status status = errno == EWOULDBLOCK ? refuse_locked(dir, fd, ret_error)
+                                                    : caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path);
         close(fd);
         return status;
     }
@@ -105,7 +100,7 @@ static caucus_status take_lock(const char *dir, const char *path, int *ret_lock,
 static caucus_status lock_dir(const char *dir, const char *path, int *ret_fd, caucus_error *ret_error) {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return fail_io(dir, "", ret_error);
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", dir);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         int lock = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         caucus_status status = refuse_locked(dir, lock, ret_error);
@@ -124,7 +119,7 @@ caucus_status caucus_sqlite_take_dir(const char *dir, int *ret_dir, int *ret_loc
         return status;
     char *path = caucus_path_in(dir, "lock");
     if (path == NULL)
-        return no_memory(ret_error);
+        return caucus_fail_memory(ret_error, "");
     int fd = -1;
     status = lock_dir(dir, path, &fd, ret_error);
     if (status == CAUCUS_OK)

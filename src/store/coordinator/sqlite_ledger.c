@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_ledger.c: the ledger inside the coordinator's file, for the coordinator and for people who look on. */
+#include "num/fail.h"
 #include "store/coordinator/sqlite.h"
 
 #include <errno.h>
@@ -92,13 +93,13 @@ static caucus_status read_unshared(const char *path, caucus_ledger **ret, caucus
     struct stat info;
     char *name = sqlite3_mprintf("%s-wal", path);
     if (name == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     const bool logged = stat(name, &info) == 0 && info.st_size > 0;
     sqlite3_free(name);
     caucus_status status;
     char *uri = logged ? NULL : immutable_uri(path);
     if (!logged && uri == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     const int opened = logged ? sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, "unix-none")
                               : sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     if (opened != SQLITE_OK ||
@@ -117,10 +118,9 @@ caucus_status caucus_sqlite_open_ledger(const char *dir, caucus_ledger **ret, ca
     sqlite3 *db = NULL;
     caucus_status status;
     if (path == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
+        return caucus_fail_memory(ret_error, "");
     if (stat(path, &info) != 0)
-        status = caucus_fail_hint(ret_error,
-                                  caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path)),
+        status = caucus_fail_hint(ret_error, caucus_fail_path(ret_error, CAUCUS_E_PATH, "", path),
                                   "name the directory that holds a coordinator's state");
     else if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = caucus_sqlite_fail(db, path, "opening", ret_error);

@@ -11,11 +11,8 @@
 #include <string.h>
 
 #include "algo/wipe.h"
+#include "num/fail.h"
 #include "store/atomic_file.h"
-
-static caucus_status no_memory(caucus_error *ret_error) {
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-}
 
 static caucus_status damaged(const caucus_store *r, const char *how, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (%s) — " CAUCUS_STORE_OVER,
@@ -125,7 +122,7 @@ static caucus_status check_found(caucus_store *r, const uint8_t plan_hash[32], b
     if (r->now.row.seeded != seeded)
         return refuse_seed(r, seeded, ret_error);
     if (!caucus_store_room(&r->now, r->now.row.chunks) || !caucus_store_room(&r->then, r->now.row.chunks))
-        return no_memory(ret_error);
+        return caucus_fail_memory(ret_error, "");
     uint8_t none[CAUCUS_CHAIN_BYTES];
     caucus_chain_begin(plan_hash, none);
     caucus_status status = caucus_mark_open(r->at->folder, plan_hash, none, false, &r->mark, ret_error);
@@ -185,7 +182,7 @@ static caucus_status open_any(const caucus_store_backend *backend, const char *w
                               bool seeded, caucus_store **ret, caucus_error *ret_error) {
     caucus_store *r = calloc(1, sizeof *r);
     if (r == NULL)
-        return no_memory(ret_error);
+        return caucus_fail_memory(ret_error, "");
     r->backend = backend;
     r->mark.fd = -1;
     caucus_status status = backend->open(where, &r->at, ret_error);
