@@ -31,10 +31,16 @@ static double fraction(double x, double a, double b) {
     return value;
 }
 
+/* As lgamma(), which writes the sign to a variable that all threads share. */
+static double log_gamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 double caucus_beta_cdf(double x, double a, double b) {
     if (x <= 0 || x >= 1)
         return x >= 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
     if (x < (a + 1) / (a + b + 2))
         return front * fraction(x, a, b) / a;
     return 1 - front * fraction(1 - x, b, a) / b;

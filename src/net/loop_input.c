@@ -92,14 +92,14 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
     return 0;
 }
 
-static void take_session(caucus_connection *c, uint32_t client) {
+static void take_session(caucus_connection *c, uint32_t client, uint64_t *ret_answered) {
     caucus_server *s = c->loop->server;
     uint64_t before = 0;
     c->client = client;
     c->ends = c->ssl ? caucus_tls_expiry(SSL_get0_peer_certificate(c->ssl)) : 0;
     atomic_fetch_add(&s->connections, 1);
     caucus_lobby_leave(c->loop->lobby, c);
-    c->session = caucus_step_take_session(c->loop, client, &before);
+    c->session = caucus_step_take_session(c->loop, client, &before, ret_answered);
     if (before != 0)
         caucus_server_wake(s);
     if (atomic_exchange(&s->expected[client - 1], 1) == 0)
@@ -121,7 +121,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_reason reason;
     char text[CAUCUS_WIRE_TEXT_BYTES];
     uint32_t client;
-    uint64_t committed;
+    uint64_t committed, answered = 0;
     if (hello->version != CAUCUS_WIRE_VERSION) {
         snprintf(text, sizeof text, "protocol version %u is spoken here, not %u", CAUCUS_WIRE_VERSION, hello->version);
         caucus_output_refuse(c, CAUCUS_REFUSAL_VERSION, text);
@@ -148,12 +148,9 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     } else {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
-        take_session(c, client);
+        take_session(c, client, &answered);
         caucus_waits_joined(s, client);
         c->next = hello->heard;
-        pthread_mutex_lock(&c->loop->lock); /* the client is this loop's now: nobody else counts for it */
-        const uint64_t answered = caucus_coordinator_answered(s->machine, client);
-        pthread_mutex_unlock(&c->loop->lock);
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
                                 .version = CAUCUS_WIRE_VERSION,
                                 .cost_next = atomic_load(&s->cost_next[client - 1]),

@@ -157,8 +157,9 @@ void caucus_step_close(caucus_server *server);
 void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
  *  connection that had its place finds out by its session number.
- *  Returns: the session; *ret_before what was before. */
-uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before);
+ *  Returns: the session; *ret_before what was before; *ret_answered caucus_coordinator_answered() at the moment it was
+ *  taken: afterwards a third connection may have the client, and count for it. */
+uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before, uint64_t *ret_answered);
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);
 void caucus_step_release_loops(caucus_server *server);

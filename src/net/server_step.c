@@ -313,7 +313,7 @@ void caucus_step_count(caucus_loop *loop) {
     }
 }
 
-uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before) {
+uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before, uint64_t *ret_answered) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
     pthread_mutex_lock(&s->lock); /* one at a time: who is seen to have the session has it until it is taken below */
@@ -326,6 +326,7 @@ uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *
         atomic_fetch_add(&s->present, 1); /* before anybody else can take the place, and leave it */
     if (having)
         pthread_mutex_unlock(&having->lock);
+    *ret_answered = caucus_coordinator_answered(s->machine, client); /* nobody else counts for it under this lock */
     pthread_mutex_unlock(&s->lock);
     return session;
 }
