@@ -19,7 +19,7 @@ deadline: 30
 YAML
 "$CAUCUS" serve --config serve.yaml --linger 5 >serve.out 2>serve.err </dev/null &
 server=$!
-for _ in $(seq 500); do grep -qs listening serve.out && break; sleep 0.02; done
+for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do grep -qs listening serve.out && break; sleep 0.02; done
 port=$(sed -n 's/.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' serve.out)
 cat >join.yaml <<YAML
 connect: [127.0.0.1:$port]
@@ -28,7 +28,7 @@ insecure: true
 client: 7
 adversary: halving
 seed: 4
-give-up: 20
+give-up: 120
 YAML
 code=0
 "$CAUCUS" join --config join.yaml --client 1 >join.out 2>join.err </dev/null || code=$? # a flag wins
@@ -40,7 +40,7 @@ grep -q '"finished": true' serve.out || fail "serve --config: $(cat serve.out)"
 wrong() {
     local code=0
     cat >wrong.yaml
-    timeout 20 "$CAUCUS" "$1" --config wrong.yaml >out 2>err </dev/null || code=$?
+    timeout 60 "$CAUCUS" "$1" --config wrong.yaml >out 2>err </dev/null || code=$?
     { [ "$code" -eq 2 ] && [ "$(cat err)" = "$2" ]; } || fail "$1: exit code $code, expected 2 and '$2': $(cat err)"
 }
 wrong serve "wrong.yaml:2: unknown field 'dedline' — did you mean 'deadline'?" <<<$'plan: plan.yaml\ndedline: 3'

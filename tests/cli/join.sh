@@ -11,7 +11,7 @@
 refuses() {
     local name=$1 code=$2 pattern=$3 got=0
     shift 3
-    timeout 20 "$CAUCUS" join "$@" >out 2>err <input || got=$?
+    timeout 60 "$CAUCUS" join "$@" >out 2>err <input || got=$?
     if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(grep -vc 'NOT PRIVATE (seeded)' err)" -ne 1 ] ||
         ! grep -qF -- "$pattern" err; then
         fail "$name (exit code $got): $(cat out err)"
@@ -25,7 +25,7 @@ plain=(--connect 127.0.0.1:1 --plan plan.yaml --insecure --client 1)
 # A state in use; and no lock stays, neither of the refused nor of those who ended.
 mkfifo pipe
 exec 9<>pipe
-timeout 60 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>holder.err &
+timeout 300 "$CAUCUS" join "${plain[@]}" --state 1.state <pipe >/dev/null 2>holder.err &
 holder=$!
 locked() { [ -e 1.state.lock ] && grep -q ":$(stat -c %i 1.state.lock) " /proc/locks; } # there, and taken
 for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do ! locked 2>/dev/null || break; sleep 0.02; done
@@ -65,13 +65,13 @@ locks=$(find . -name '*.lock')
 line() { # line NAME PATTERN: ./input is refused so
     local got=0
     rm -f serve.out
-    timeout 60 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out \
+    timeout 300 "$CAUCUS" serve --plan one.yaml --state "state-$1" --listen 127.0.0.1:0 --insecure >serve.out \
         2>/dev/null </dev/null &
     local server=$!
     for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs '^listening on' serve.out && break; sleep 0.05; done
-    timeout 20 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml \
+    timeout 60 "$CAUCUS" join --connect "$(sed -n 's/^listening on //p' serve.out)" --plan one.yaml \
         --insecure --client 1 \
-        --give-up 10 <input >out 2>err || got=$?
+        --give-up 50 <input >out 2>err || got=$?
     { [ "$got" -eq 2 ] && grep -qF -- "$2" err; } || fail "$1 (exit code $got): $(cat err)"
     kill -TERM $server
     wait $server || true

@@ -14,7 +14,7 @@ printf '%s\n' "$hostile" >list
 clean() {
     local name=$1 code=0
     shift
-    timeout 20 "$@" >out 2>err </dev/null || code=$?
+    timeout 60 "$@" >out 2>err </dev/null || code=$?
     [ "$code" -ne 0 ] || fail "$name: accepted"
     "$python" - "$name" <<'PY' || failures=$((failures + 1))
 import sys

@@ -9,7 +9,7 @@
 refuses() {
     local name=$1 code=$2 pattern=$3 got=0
     shift 3
-    timeout 20 "$CAUCUS" serve "$@" >out 2>err </dev/null || got=$?
+    timeout 60 "$CAUCUS" serve "$@" >out 2>err </dev/null || got=$?
     if [ "$got" -ne "$code" ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -- "$pattern" err; then
         echo "not ok: $name (exit code $got): $(cat out err)"
         failures=$((failures + 1))
@@ -19,11 +19,11 @@ refuses() {
 }
 
 # A coordinator that waits for its clients: what it says, who else may have its state, how it ends.
-timeout 60 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
-timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep other >/dev/null 2>&1
+timeout 300 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
+timeout 300 "$CAUCUS" up --clients 3 --rounds 10 --keep other >/dev/null 2>&1
 start() { # start FLAGS...: sets server and where
-    timeout 60 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" >run.out 2>run.err \
-        </dev/null &
+    timeout 300 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" \
+        >run.out 2>run.err </dev/null &
     server=$!
     for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -q 'listening' run.out && break; sleep 0.05; done
     where=$(sed -n 's/.*listening[^1]*\(127.0.0.1:[0-9]*\).*/\1/p' run.out)

@@ -195,7 +195,7 @@ refused "a torn ledger" "l.txt:$(($(wc -l <before.txt) + \
     --epsilon 0.1 --ledger l.txt
 
 # Stopped, and gone on with: the bytes of an undisturbed run. How far it came when stopped does not matter.
-run=("${c[@]}" --algorithm "svt,sparse-vector" --experts 8 --rounds 64)
+run=("${c[@]}" --algorithm "svt,sparse-vector" --experts 50 --rounds 2048) # a million trials: hours
 # Not the function: the signal is for the program itself.
 "$CAUCUS" simulate "${run[@]}" --trials 1000000 --out stopped >out 2>err &
 child=$!

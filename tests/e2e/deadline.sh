@@ -5,10 +5,11 @@
 # ends it. Without a deadline it waits.
 set -euo pipefail
 . "$CAUCUS_SOURCE/tests/fault/lib.bash"
-seed=4 adversary=bernoulli clients=2 security=(--insecure)
+seed=4 clients=2 security=(--insecure)
 plan=$work/plan.yaml
 flags=(--algorithm hedge --interval 2 --clients 2 --experts 5 --rounds 60 --epsilon 50 --trust coordinator)
 make_plan "$plan" "${flags[@]}"
+make_losses 2 60 5 drawn
 # sockets PID: its connection, by a number that is never used twice.
 sockets() { find "/proc/$1/fd" -lname 'socket:*' -printf '%l\n' 2>/dev/null; }
 other_socket() { [ -n "$(sockets "$1")" ] && [ "$(sockets "$1")" != "$2" ]; } # other_socket PID OLD
@@ -16,8 +17,8 @@ late="no announcement 2 s after the deadline"
 
 undisturbed quiet "$plan" "${flags[@]}"
 
-# hang NAME FLAGS...: both clients play 10 rounds, then the coordinator hangs (its kernel still answers: nothing is
-# closed).
+# hang NAME FLAGS...: both clients play 10 rounds and are held there, then the coordinator hangs (its kernel still
+# answers: nothing is closed), and they play on: to the end of the next block.
 hang() {
     local name=$1 i
     shift
@@ -25,13 +26,17 @@ hang() {
     pids=()
     for i in 1 2; do
         patience=${give_up_after[i]}
-        start_client "$name" "$plan" "$port" "$i" --insecure --client "$i" --pace 20
+        start_held "$name" "$plan" "$port" "$i" --insecure --client "$i"
         pids+=("$client")
     done
-    until_true 30 has_lines "$work/$name.1.1.out" 10 ||
-        give_up "$name: the run did not begin: $(cat "$work/$name".*.err)"
+    for i in 1 2; do let_play "$name" "$i" 10; done
+    for i in 1 2; do
+        until_true 30 has_lines "$work/$name.$i.1.out" 11 ||
+            give_up "$name: the run did not begin: $(cat "$work/$name".*.err)"
+    done
     kill -STOP "$server"
     first=$(sockets "${pids[0]}")
+    for i in 1 2; do let_play "$name" "$i" 60; done
 }
 
 # With a deadline: said once however long it lasts; who gives up ends with 1; the other plays on as if nothing had been.

@@ -60,11 +60,11 @@ federation() {
             --ca "$kept/certs/ca.pem")
         # A bad network, too: it breaks off after every 5 reports, and sends each twice.
         if [ "$i" -eq 2 ] && [ "$who" = peer ]; then
-            timeout 50 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 \
+            timeout 200 python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 \
                 --client 2 --losses "$losses" \
                 --twice --cut 5 >"$work/$name.pairs" 2>"$work/$name.2.err" </dev/null &
         else
-            timeout 50 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --losses "$losses" \
+            timeout 200 "$CAUCUS" join "${tls[@]}" --plan "$kept/plan.yaml" --seed 5 --losses "$losses" \
                 "${join_more[@]}" >"$work/$name.$i" 2>"$work/$name.$i.err" </dev/null &
         fi
         pids+=($!)
@@ -83,7 +83,7 @@ equal() {
     local name=$1 who i
     losses=$work/$4.npy kept=$work/$name-kept
     local flags=(--algorithm "$2" --trust "$3" --clients 3 --losses "$losses" --interval "$5" --seed 5 "${@:6}")
-    timeout 50 "$CAUCUS" up "${flags[@]}" --keep "$kept" --format json >"$work/up.json" 2>"$work/err" ||
+    timeout 200 "$CAUCUS" up "${flags[@]}" --keep "$kept" --format json >"$work/up.json" 2>"$work/err" ||
         bad "$name: up: $(cat "$work/err")"
     grep -q '"equal": true' "$work/up.json" || bad "$name: up and simulate differ"
     "$CAUCUS" simulate "${flags[@]}" --trials 1 --format csv >"$work/sim.csv" 2>/dev/null

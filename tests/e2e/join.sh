@@ -5,6 +5,8 @@
 # A run is seeded, so whatever happens on the way, the experts must be those of the undisturbed run.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
+# shellcheck source=tests/fault/ports.bash
+. "$(dirname "$0")/../fault/ports.bash"
 work=$(mktemp -d)
 finish() { # every process of this test has this path in its command line
     for pid in $(pgrep -f "$work"); do kill -9 "$pid" 2>/dev/null || true; done
@@ -40,16 +42,18 @@ with open(sys.argv[1] + '/three.csv', 'w') as f:
         values = [repr(v) for v in row]
         f.write(','.join(values) + '\n' if t % 2 else '[' + ', '.join(values).replace('nan', 'null') + ']\n')
 PY
-timeout 60 "$CAUCUS" up --losses "$work/all.npy" --clients 3 --epsilon 50 --seed 3 --keep "$work/kept" --format json \
+timeout 300 "$CAUCUS" up --losses "$work/all.npy" --clients 3 --epsilon 50 --seed 3 --keep "$work/kept" --format json \
     >"$work/up.json" 2>"$work/err" ||
     { cat "$work/err"; bad "up --losses"; exit 1; }
 grep -q '"equal": true' "$work/up.json" || bad "up --losses is not equal to the simulation"
 plan=$work/kept/plan.yaml
 certs=$work/kept/certs
 
+port=
 serve() { # serve STATE [FLAGS]: sets server and port
-    local state=$1 listen=${port:-0}
+    local state=$1 listen=$port
     shift
+    [ -n "$listen" ] || { own_port && listen=$free_port; } # its own, since it is started there again
     rm -f "$work/$state.out" # an old line must not be taken for the new one
     "$CAUCUS" serve --plan "$plan" --state "$work/$state" --listen "127.0.0.1:$listen" --cert "$certs/coordinator.pem" \
         --key "$certs/coordinator.key" --client-ca "$certs/ca.pem" --seed 3 "$@" >"$work/$state.out" \
@@ -63,7 +67,7 @@ serve() { # serve STATE [FLAGS]: sets server and port
     [ -n "$port" ] || { cat "$work/$state.err"; bad "serve does not listen"; exit 1; }
 }
 command_of() { # command_of CLIENT: sets cmd; started directly, a signal meets the program and not a shell
-    cmd=(timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --cert "$certs/client-$1.pem" \
+    cmd=(timeout 300 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --cert "$certs/client-$1.pem" \
         --key "$certs/client-$1.key"
         --ca "$certs/ca.pem" --seed 3)
 }
@@ -107,12 +111,12 @@ for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do
 done
 port=$(sed -n 's/^listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$work/plain.out")
 for i in 1 2 3; do
-    timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i \
+    timeout 300 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client $i \
         --losses "$work/all.npy" --seed 3 \
         >"$work/plain$i" 2>"$work/err$i" &
-    c=$!
+    plain[i]=$!
 done
-ended "$c" "without TLS" 0
+for i in 1 2 3; do ended "${plain[i]}" "client $i without TLS" 0; done
 ended "$server" "serve without TLS" 0
 for i in 1 2 3; do cmp -s "$work/ref1" "$work/plain$i" ||
     bad "client $i plays otherwise without TLS: $(cat "$work/err$i")"; done
@@ -122,7 +126,7 @@ echo "ok: without TLS"
 port=
 serve two
 command_of 1
-"${cmd[@]}" --losses "$work/all.npy" --state "$work/1.state" --pace 20 >"$work/out1" 2>"$work/err1" &
+"${cmd[@]}" --losses "$work/all.npy" --state "$work/1.state" >"$work/out1" 2>"$work/err1" &
 a=$!
 command_of 2
 "${cmd[@]}" --losses "$work/two.npy" --state "$work/2.state" >"$work/out2" 2>"$work/err2" &
@@ -207,13 +211,13 @@ wrong 2 "stdin:7: 4 values — expected 5" join 3 <"$work/short"
 wrong 2 "stdin:3: value 3 is 'x' — expected a number" join 3 <"$work/word"
 wrong 1 "standard input ended after round 4 of 60" join 3 < <(head -n 4 "$work/three.csv")
 wrong 1 "standard input ended after round 0 of 60" join 3 </dev/null
-timeout 60 "$CAUCUS" up --clients 3 --rounds 10 --keep "$work/other" >/dev/null 2>&1
-wrong 3 "plan" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" \
+timeout 300 "$CAUCUS" up --clients 3 --rounds 10 --keep "$work/other" >/dev/null 2>&1
+wrong 3 "plan" timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$work/other/plan.yaml" \
     --cert "$certs/client-3.pem" \
     --key "$certs/client-3.key" --ca "$certs/ca.pem"
-wrong 1 "TLS: certificate: " timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" --give-up 1 \
+wrong 1 "TLS: certificate: " timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" "${tls[@]:0:6}" --give-up 5 \
     --ca "$work/other/certs/ca.pem"
-wrong 3 "does not accept this client's certificate" timeout 20 "$CAUCUS" join --connect "127.0.0.1:$port" \
+wrong 3 "does not accept this client's certificate" timeout 60 "$CAUCUS" join --connect "127.0.0.1:$port" \
     --plan "$plan" \
     --cert "$work/other/certs/client-3.pem" --key "$work/other/certs/client-3.key" --ca "$certs/ca.pem"
 wrong 2 "belongs to client 3, and this is client 1" join 1 --state "$work/3.state"
@@ -225,7 +229,7 @@ wrong 2 "--cert is needed" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan"
 wrong 2 "--client is needed" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure
 wrong 2 "the plan has clients 1 to 3" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 4
 wrong 2 "client 1, 60 rounds, 5 experts" "$CAUCUS" join --connect 127.0.0.1:1 "${tls[@]}" --losses "$work/small.npy"
-timeout 60 "$CAUCUS" up --clients 2 --rounds 20 --algorithm stoch --trust nobody --adversary gaussian \
+timeout 300 "$CAUCUS" up --clients 2 --rounds 20 --algorithm stoch --trust nobody --adversary gaussian \
     --keep "$work/votes" >/dev/null 2>&1
 wrong 2 "--state is needed where clients add the noise" "$CAUCUS" join --connect 127.0.0.1:1 \
     --plan "$work/votes/plan.yaml" --insecure --client 1

@@ -34,7 +34,7 @@ data=$(cd "$data" && pwd)
 played() {
     local name=$1 rounds=$2
     shift 2
-    timeout 100 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" ||
+    timeout 300 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" ||
         bad "$name: exit code $?: $(cat "$work/err")"
     tr -d '\n' <"$work/up.json" |
         grep -qE '"equal": true.*"adversary": "movielens".*"clients": 10, +"experts": 18, +"rounds": '"$rounds," ||

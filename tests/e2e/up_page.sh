@@ -36,7 +36,7 @@ chmod +x "$work/bin/fetch"
 TEST_SESSION=$(ps -o sid= -p $$ | tr -d ' ')
 export TEST_SESSION
 
-up() { timeout 60 "$CAUCUS" up --clients 2 --rounds 20 "$@" >"$work/out" 2>"$work/err" </dev/null; }
+up() { timeout 200 "$CAUCUS" up --clients 2 --rounds 20 "$@" >"$work/out" 2>"$work/err" </dev/null; }
 seen() { # seen WHAT: the script was given the address that was printed, and got the page
     local address
     address=$(sed -n 's/^caucus up: status page //p' "$work/err")
@@ -97,7 +97,7 @@ key, seen, command = sys.argv[1].encode().decode("unicode_escape").encode(), sys
 pid, terminal = pty.fork()
 if pid == 0:
     os.execv(command[0], command)
-said, pressed, until = b"", False, time.monotonic() + 60
+said, pressed, until = b"", False, time.monotonic() + 300 * int(os.environ.get("CAUCUS_PATIENCE", "1"))
 while time.monotonic() < until:
     if not select.select([terminal], [], [], 1)[0]:
         continue
@@ -125,7 +125,7 @@ sys.exit(code if pressed or not key else 99)
 PY
 for key in '\n' '\x03' '\x04'; do
     code=0
-    BROWSER="$work/bin/fetch $work/seen" timeout 90 python3 "$work/terminal.py" "$key" "$work/seen" "$CAUCUS" up \
+    BROWSER="$work/bin/fetch $work/seen" timeout 400 python3 "$work/terminal.py" "$key" "$work/seen" "$CAUCUS" up \
         --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null || code=$?
     tr -d '\r' <"$work/said" >"$work/err"
     [ "$code" -eq 0 ] || bad "a terminal, $key: exit code $code: $(cat "$work/err")"
@@ -135,7 +135,7 @@ for key in '\n' '\x03' '\x04'; do
     clean "a terminal, $key"
 done
 # A terminal without a desktop: as ever.
-timeout 90 python3 "$work/terminal.py" '' - "$CAUCUS" up --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null ||
+timeout 400 python3 "$work/terminal.py" '' - "$CAUCUS" up --clients 2 --rounds 20 >"$work/said" 2>&1 </dev/null ||
     bad "no desktop: exit code $?"
 if grep -q 'page stays' "$work/said"; then bad "no desktop: $(cat "$work/said")"; fi
 clean "no desktop"

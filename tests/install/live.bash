@@ -54,7 +54,7 @@ for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs listening "$live/s
 port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$live/serve.out")
 [ -n "$port" ] || fail "serve does not listen: $(cat "$live/serve.err")"
 for i in 1 3; do
-    "$program" join --connect "127.0.0.1:$port" --plan "$live/plan.yaml" --losses "$live/losses.npy" --give-up 60 \
+    "$program" join --connect "127.0.0.1:$port" --plan "$live/plan.yaml" --losses "$live/losses.npy" --give-up 200 \
         --cert "$live/certs/client-$i.pem" --key "$live/certs/client-$i.key" --ca "$live/certs/ca.pem" \
         >"$live/experts-$i" 2>"$live/join-$i.err" </dev/null &
     children+=($!)
@@ -64,11 +64,11 @@ own=("$live/plan.yaml" 2 "$live/certs/client-2.pem" "$live/certs/client-2.key" "
 # First with losses for half of the run: it ends, its state stays. Then all of them: it goes on where it was. The first
 # of the two addresses is one where nobody listens.
 code=0
-head -n 30 "$live/losses-2.txt" | LD_LIBRARY_PATH=$libdir timeout 60 "$work/link_client" "${own[@]}" 127.0.0.1:1 \
+head -n 30 "$live/losses-2.txt" | LD_LIBRARY_PATH=$libdir timeout 200 "$work/link_client" "${own[@]}" 127.0.0.1:1 \
     "127.0.0.1:$port" >"$live/experts-2" 2>"$live/client.err" || code=$?
 [ "$code" -eq 1 ] || fail "link_client without losses must end with 1, not $code: $(cat "$live/client.err")"
 grep -q 'no losses for round 31' "$live/client.err" || fail "link_client: $(cat "$live/client.err")"
-LD_LIBRARY_PATH=$libdir timeout 60 "$work/link_client" "${own[@]}" 127.0.0.1:1 "127.0.0.1:$port" \
+LD_LIBRARY_PATH=$libdir timeout 200 "$work/link_client" "${own[@]}" 127.0.0.1:1 "127.0.0.1:$port" \
     <"$live/losses-2.txt" >"$live/experts-2.rest" 2>"$live/client.err" ||
     fail "link_client: exit code $?: $(cat "$live/client.err")"
 grep -q "^link_client: $rounds rounds, all reports counted$" "$live/client.err" ||
@@ -115,7 +115,7 @@ children+=($!)
 for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs listening "$live/serve.out" && break; sleep 0.05; done
 port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$live/serve.out")
 code=0
-LD_LIBRARY_PATH=$libdir timeout 60 "$work/link_client" "$live/plan.yaml" 2 "$live/other/client-2.pem" \
+LD_LIBRARY_PATH=$libdir timeout 200 "$work/link_client" "$live/plan.yaml" 2 "$live/other/client-2.pem" \
     "$live/other/client-2.key" "$live/certs/ca.pem" "$live/state-other" "127.0.0.1:$port" \
     <"$live/losses-2.txt" >/dev/null 2>"$live/client.err" || code=$?
 [ "$code" -eq 3 ] || fail "a certificate of another authority: exit code $code: $(cat "$live/client.err")"

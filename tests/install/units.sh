@@ -67,7 +67,7 @@ exec >/opt/out/said 2>&1
 systemctl daemon-reload
 systemctl start caucus-serve@one caucus-join@one || true
 systemctl show -p DynamicUser -p User -p MainPID caucus-serve@one
-for _ in $(seq 600); do
+for _ in $(seq 3000); do
     [ "$(systemctl is-active caucus-serve@one caucus-join@one | sort -u)" = inactive ] && break
     sleep 0.1
 done
@@ -79,7 +79,7 @@ journalctl --no-pager -u caucus-serve@one -u caucus-join@one
 touch /opt/out/done
 systemctl --no-block poweroff
 CHECK
-timeout 80 systemd-nspawn -q --register=no --keep-unit --directory=/ --volatile=yes --private-network \
+timeout 400 systemd-nspawn -q --register=no --keep-unit --directory=/ --volatile=yes --private-network \
     --bind-ro="$(realpath "$CAUCUS")":/opt/caucus --bind-ro="$work/etc":/etc/caucus --bind="$work/out":/opt/out \
     --bind-ro="$work/check.sh":/opt/check.sh \
     --bind-ro="$work/units":/run/systemd/system --boot systemd.firstboot=off systemd.unit=check.service \

@@ -54,13 +54,24 @@ rank_pid() {
     local pid
     while kill -0 "$1" 2>/dev/null; do
         for pid in $(pgrep -P "$1" || true); do
-            if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2" &&
+            if grep -qzxs "OMPI_COMM_WORLD_RANK=$2" "/proc/$pid/environ" &&
                 [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = caucus-mpi ]; then
                 echo "$pid"
                 return
             fi
         done
         sleep 0.1
+    done
+    return 1
+}
+
+# playing DIR RANK: whether it came so far: its folder is made, and that rank (a process) listens to signals.
+playing() {
+    local caught
+    while kill -0 "$mpirun" 2>/dev/null; do
+        caught=$(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$2/status" 2>/dev/null || echo 0)
+        if [ -d "$1" ] && ((caught & 1 << 14)); then return 0; fi
+        sleep 0.02
     done
     return 1
 }

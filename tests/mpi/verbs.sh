@@ -60,6 +60,7 @@ long=(simulate --algorithm svt --trust coordinator --epsilon 5 --clients 20 --ex
 "$CAUCUS" "${long[@]/killed/whole}" --trials 300 >whole.txt
 start_ranks 3 "${long[@]}" --trials 1000000
 victim=$(rank_pid "$mpirun" 1)
+playing killed "$victim" || fail "the ranks do not play"
 sleep 1 # some trials end meanwhile; none would be right too
 kill -KILL "$victim"
 code=0
@@ -73,7 +74,8 @@ same "and on the screen" whole.txt killed.txt
 # Stopped by a signal to one rank alone: it says so to rank 0, all stop, with one line, and what is complete is kept.
 start_ranks 2 "${long[@]/killed/stopped}" --trials 1000000
 victim=$(rank_pid "$mpirun" 1)
-sleep 1
+playing stopped "$victim" || fail "the ranks do not play"
+sleep 1 # as above
 kill -TERM "$victim"
 code=0
 wait "$mpirun" || code=$?

@@ -173,7 +173,7 @@ static void test_reload(void **state) {
     serial_seen(&h, two, after);
     assert_string_equal(after, before); /* nobody has asked for it */
     caucus_server_reload(h.server);
-    for (int tries = 0; strcmp(after, before) == 0 && tries < 1000; tries++) {
+    for (int tries = 0; strcmp(after, before) == 0 && tries < PATIENCE_MS; tries++) {
         serial_seen(&h, two, after);
         usleep(1000);
     }
