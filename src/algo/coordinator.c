@@ -5,12 +5,22 @@
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "algo/coordinator_state.h"
 #include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
+
+caucus_status caucus_coordinator_hand_over(caucus_coordinator *c, caucus_status status, caucus_coordinator **ret) {
+    if (status != CAUCUS_OK) {
+        caucus_coordinator_free(c);
+        return status;
+    }
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
+    *ret = c;
+    return CAUCUS_OK;
+}
 
 caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *key, caucus_coordinator **ret) {
     assert(plan && key && ret);
@@ -28,14 +38,7 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     size_t own = c->ops->own_bytes ? c->ops->own_bytes(plan) : 0;
     c->own = own > 0 ? calloc(1, own) : NULL;
     caucus_status status = own > 0 && !c->own ? CAUCUS_E_MEMORY : c->ops->new (c);
-    if (status != CAUCUS_OK) {
-        caucus_coordinator_free(c);
-        return status;
-    }
-    if (c->now.ask == CAUCUS_ASK_NOTHING)
-        caucus_coordinator_forget(c);
-    *ret = c;
-    return CAUCUS_OK;
+    return caucus_coordinator_hand_over(c, status, ret);
 }
 
 void caucus_coordinator_free(caucus_coordinator *c) {

@@ -54,6 +54,9 @@ struct caucus_coordinator {
     caucus_leaf leaf;
 };
 
+/* The end of whatever makes a coordinator: given out, without its secrets if its run is over, or freed. */
+caucus_status caucus_coordinator_hand_over(caucus_coordinator *c, caucus_status status, caucus_coordinator **ret);
+
 /* Next announcement: copies expert and epoch, clears the rest. */
 void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t leaf);
 

@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "algo/announcement_pack.h"
 #include "algo/machine.h"
@@ -263,14 +262,7 @@ static caucus_status finish_restore(caucus_coordinator *c, bool good, const cauc
     else if (c->key.seeded != key->seeded)
         status =
             CAUCUS_E_CONFLICT; /* a private run must not go on with a seed, nor a seeded one as if it were private */
-    if (status != CAUCUS_OK) {
-        caucus_coordinator_free(c);
-        return status;
-    }
-    if (c->now.ask == CAUCUS_ASK_NOTHING)
-        caucus_coordinator_forget(c);
-    *ret = c;
-    return CAUCUS_OK;
+    return caucus_coordinator_hand_over(c, status, ret);
 }
 
 caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_key *key, const uint8_t *state,

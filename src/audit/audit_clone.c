@@ -63,20 +63,11 @@ static void add(list *l, const char *format, ...) {
     va_end(arguments);
 }
 
-static void fewer_clients(caucus_plan *plan, uint32_t most, list *l) {
-    caucus_settings *s = &plan->settings;
-    if (s->clients <= most)
+static void fewer(uint32_t *count, uint32_t most, const char *what, list *l) {
+    if (*count <= most)
         return;
-    add(l, "%u of %u clients", most, s->clients);
-    s->clients = most;
-}
-
-static void fewer_experts(caucus_plan *plan, uint32_t most, list *l) {
-    caucus_settings *s = &plan->settings;
-    if (s->experts <= most)
-        return;
-    add(l, "%u of %u experts", most, s->experts);
-    s->experts = most;
+    add(l, "%u of %u %s", most, *count, what);
+    *count = most;
 }
 
 /* svt: one block per switch and one more; blocks long enough for a cost to reach a threshold. */
@@ -86,10 +77,10 @@ static void reduce_svt(caucus_plan *plan, list *l) {
     const double grid = (double)plan->grid;
     const double noise = 24 / (grid * fmin(caucus_rational_double(svt->threshold_noise.parameter),
                                            caucus_rational_double(svt->check_noise.parameter)));
-    fewer_experts(plan, 2, l);
+    fewer(&plan->settings.experts, 2, "experts", l);
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     if (!means)
-        fewer_clients(plan, 4, l);
+        fewer(&plan->settings.clients, 4, "clients", l);
     if (svt->switches > SWITCHES_MAX) {
         add(l, "%d of %u switches", SWITCHES_MAX, svt->switches);
         svt->switches = SWITCHES_MAX;
@@ -124,8 +115,8 @@ static void reduce_svt(caucus_plan *plan, list *l) {
 
 static void reduce_hedge(caucus_plan *plan, list *l) {
     caucus_settings *s = &plan->settings;
-    fewer_experts(plan, 2, l);
-    fewer_clients(plan, 2, l);
+    fewer(&plan->settings.experts, 2, "experts", l);
+    fewer(&plan->settings.clients, 2, "clients", l);
     if (plan->hedge.blocks > DRAWS_MAX + 1) {
         add(l, "%d of %" PRIu64 " draws", DRAWS_MAX, plan->hedge.blocks - 1);
         plan->hedge.blocks = DRAWS_MAX + 1;
@@ -143,8 +134,8 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
     const uint64_t phases = plan->stoch.phases;
     /* Noise for d coordinates is d times as large: fewer of them would not show what it costs. */
     const bool sums = plan->stoch.message == CAUCUS_MESSAGE_LAPLACE_D || plan->stoch.message == CAUCUS_MESSAGE_GAUSS;
-    fewer_experts(plan, s->trust == CAUCUS_TRUST_COORDINATOR || !sums ? 2 : 64, l);
-    fewer_clients(plan, 2, l);
+    fewer(&plan->settings.experts, s->trust == CAUCUS_TRUST_COORDINATOR || !sums ? 2 : 64, "experts", l);
+    fewer(&plan->settings.clients, 2, "clients", l);
     while (plan->stoch.phases > 2 &&
            (caucus_phase_first(plan, plan->stoch.phases) + caucus_stoch_phase_of(plan, plan->stoch.phases)->length) *
                    s->clients * s->experts >

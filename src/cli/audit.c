@@ -76,8 +76,7 @@ typedef struct audit {
 } audit;
 
 static int refuse(const char *option, const char *value, const char *accepted) {
-    fprintf(stderr, "caucus audit: --%s %s: must be %s\n", option, value, accepted);
-    return CAUCUS_EXIT_USAGE;
+    return caucus_usage("audit", "--%s %s: must be %s", option, value, accepted);
 }
 
 static bool yes_no(const char *value, bool *ret) {
@@ -99,18 +98,12 @@ static int take_option(void *user, size_t index, const char *value) {
     audit *a = user;
     uint64_t number = 0;
     double wide = 0;
-    if (index == SIZE_MAX) {
-        fprintf(stderr, "caucus audit: '%s': only options are expected — 'caucus audit --help' lists them\n", value);
-        return CAUCUS_EXIT_USAGE;
-    }
-    if (a->given[index]) {
-        fprintf(stderr, "caucus audit: --%s: given twice\n", options[index].name);
-        return CAUCUS_EXIT_USAGE;
-    }
-    if (value[0] == '\0') {
-        fprintf(stderr, "caucus audit: --%s: an empty value\n", options[index].name);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (index == SIZE_MAX)
+        return caucus_usage("audit", "'%s': only options are expected — 'caucus audit --help' lists them", value);
+    if (a->given[index])
+        return caucus_usage("audit", "--%s: given twice", options[index].name);
+    if (value[0] == '\0')
+        return caucus_usage("audit", "--%s: an empty value", options[index].name);
     a->given[index] = true;
     switch (index) {
     case QUICK:
@@ -172,6 +165,22 @@ static int take_option(void *user, size_t index, const char *value) {
     }
 }
 
+static const caucus_option_section sections[] = {
+    {"What is audited", QUICK, FORMAT, NULL},
+    {"Results", FORMAT, PLAN, NULL},
+    {"A plan that is going to be signed", PLAN, COMMAND,
+     "\n  A plan whose runs are short is run as it is; another one with the same rates and fewer clients, experts, "
+     "rounds: the\n"
+     "  output says which. Two broken twins of it, with noise / 1.25 and noise / 2, say what would have been "
+     "noticed.\n"},
+    {"A program that is not ours", COMMAND, OPTIONS,
+     "\n  It prints one output per line, a number or a word, each an independent run on the data set whose path "
+     "is its last\n"
+     "  argument. It is started again until --trials lines (10000) have come from each data set; many lines per "
+     "start are faster.\n"},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(void) {
     fputs("caucus audit: try to refute the privacy claims\n"
           "\n"
@@ -185,27 +194,9 @@ static void print_help(void) {
           "apart best, and counts it on the other half: a lower bound on epsilon. Our claims must not be refuted; the "
           "paper's false\n"
           "claims and mechanisms broken on purpose must be. Exit code 0 only if all of this is so, 1 if a claim of "
-          "ours is refuted.\n"
-          "\nWhat is audited\n",
+          "ours is refuted.\n",
           stdout);
-    caucus_options_help(options, QUICK, FORMAT - QUICK);
-    fputs("\nResults\n", stdout);
-    caucus_options_help(options, FORMAT, PLAN - FORMAT);
-    fputs("\nA plan that is going to be signed\n", stdout);
-    caucus_options_help(options, PLAN, COMMAND - PLAN);
-    fputs(
-        "\n  A plan whose runs are short is run as it is; another one with the same rates and fewer clients, experts, "
-        "rounds: the\n"
-        "  output says which. Two broken twins of it, with noise / 1.25 and noise / 2, say what would have been "
-        "noticed.\n",
-        stdout);
-    fputs("\nA program that is not ours\n", stdout);
-    caucus_options_help(options, COMMAND, OPTIONS - COMMAND);
-    fputs("\n  It prints one output per line, a number or a word, each an independent run on the data set whose path "
-          "is its last\n"
-          "  argument. It is started again until --trials lines (10000) have come from each data set; many lines per "
-          "start are faster.\n",
-          stdout);
+    caucus_options_sections(options, sections);
 }
 
 /* An audit's name at the end of `user`, a table; for the nearest one. */
@@ -238,10 +229,8 @@ static int choose(const audit *a, size_t count, bool *chosen) {
         if (!found) {
             const char *meant = caucus_nearest(word, name_at, NULL);
             if (meant != NULL)
-                fprintf(stderr, "caucus audit: --only '%s': no such audit — did you mean '%s'?\n", word, meant);
-            else
-                fprintf(stderr, "caucus audit: --only '%s': no such audit — 'caucus audit --list' lists them\n", word);
-            return CAUCUS_EXIT_USAGE;
+                return caucus_usage("audit", "--only '%s': no such audit — did you mean '%s'?", word, meant);
+            return caucus_usage("audit", "--only '%s': no such audit — 'caucus audit --list' lists them", word);
         }
         word = comma != NULL ? comma + 1 : NULL;
     }
@@ -330,16 +319,12 @@ static int run_table(audit *a) {
 static int run_outside(audit *a) {
     caucus_audit_command *c = &a->outside;
     for (unsigned i = DATA0; i <= CLAIMED; i++)
-        if (!a->given[i]) {
-            fprintf(stderr, "caucus audit: --%s is missing: --command needs --data0, --data1 and --claimed\n",
-                    options[i].name);
-            return CAUCUS_EXIT_USAGE;
-        }
-    if (a->run.ranks != NULL) {
-        fprintf(stderr, "caucus audit: --command: the program is started by one process, not %u — without mpirun\n",
-                a->run.ranks->size);
-        return CAUCUS_EXIT_USAGE;
-    }
+        if (!a->given[i])
+            return caucus_usage("audit", "--%s is missing: --command needs --data0, --data1 and --claimed",
+                                options[i].name);
+    if (a->run.ranks != NULL)
+        return caucus_usage("audit", "--command: the program is started by one process, not %u — without mpirun",
+                            a->run.ranks->size);
     if (a->given[QUICK] || a->given[ONLY] || a->given[PLAN] || a->given[SEED] || a->given[THREADS]) {
         fputs("caucus audit: --quick, --only, --plan, --seed and --threads have no meaning for --command\n", stderr);
         return CAUCUS_EXIT_USAGE;
@@ -422,10 +407,8 @@ static int run(audit *a, int argc, char **argv) {
         return CAUCUS_EXIT_DONE;
     }
     for (unsigned i = DATA0; i < OPTIONS && !a->given[COMMAND]; i++)
-        if (a->given[i]) {
-            fprintf(stderr, "caucus audit: --%s: only for --command\n", options[i].name);
-            return CAUCUS_EXIT_USAGE;
-        }
+        if (a->given[i])
+            return caucus_usage("audit", "--%s: only for --command", options[i].name);
     bool made = false;
     caucus_error error = {0};
     if (a->out != NULL && caucus_ranks_first(a->run.ranks)) { /* before minutes of work, not after */

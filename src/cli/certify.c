@@ -24,10 +24,8 @@ static const caucus_option options[] = {
 
 static int take_number(const char *name, const char *value, uint32_t most, uint32_t *ret) {
     uint64_t number = 0;
-    if (!caucus_whole_parse(value, 1, most, &number)) {
-        fprintf(stderr, "caucus certify: --%s %s: must be a whole number from 1 to %u\n", name, value, most);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (!caucus_whole_parse(value, 1, most, &number))
+        return caucus_usage("certify", "--%s %s: must be a whole number from 1 to %u", name, value, most);
     *ret = (uint32_t)number;
     return 0;
 }
@@ -35,10 +33,8 @@ static int take_number(const char *name, const char *value, uint32_t most, uint3
 static int take(void *user, size_t index, const char *value) {
     caucus_certify_settings *s = user;
     if (index == SIZE_MAX) {
-        if (s->dir != NULL || value[0] == '\0') {
-            fprintf(stderr, "caucus certify: '%s': takes one directory\n", value);
-            return CAUCUS_EXIT_USAGE;
-        }
+        if (s->dir != NULL || value[0] == '\0')
+            return caucus_usage("certify", "'%s': takes one directory", value);
         s->dir = value;
         return 0;
     }
@@ -144,10 +140,8 @@ int caucus_cli_certify(int argc, char **argv) {
     }
     if (code != 0)
         return code;
-    if (s.dir == NULL || s.clients == 0) {
-        fprintf(stderr, "caucus certify: %s — for example: caucus certify certs --clients 10\n",
-                s.dir == NULL ? "no directory given" : "--clients is missing");
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (s.dir == NULL || s.clients == 0)
+        return caucus_usage("certify", "%s — for example: caucus certify certs --clients 10",
+                            s.dir == NULL ? "no directory given" : "--clients is missing");
     return certify(&s);
 }

@@ -4,6 +4,7 @@
 
 #include "scenario/nearest.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,4 +105,38 @@ void caucus_options_help(const caucus_option *options, size_t first, size_t coun
             printf(" (%s)", o->fallback);
         putchar('\n');
     }
+}
+
+void caucus_options_sections(const caucus_option *options, const caucus_option_section *sections) {
+    for (const caucus_option_section *s = sections; s->title != NULL; s++) {
+        if (s->title[0] != '\0')
+            printf("\n%s\n", s->title);
+        caucus_options_help(options, s->first, s->end - s->first);
+        if (s->below != NULL)
+            fputs(s->below, stdout);
+    }
+}
+
+int caucus_usage(const char *verb, const char *format, ...) {
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "caucus %s: %s\n", verb, line);
+    return CAUCUS_EXIT_USAGE;
+}
+
+int caucus_take_word(const char *verb, const char *what, const char *value, const char **ret) {
+    if (*ret != NULL)
+        return caucus_usage(verb, "'%s': one %s at a time, '%s' was given already", value, what, *ret);
+    *ret = value;
+    return 0;
+}
+
+int caucus_take_switch(const char *verb, const char *option, const char *value, bool *ret) {
+    *ret = strcmp(value, "true") == 0;
+    if (!*ret && strcmp(value, "false") != 0)
+        return caucus_usage(verb, "--%s %s: must be true or false", option, value);
+    return 0;
 }

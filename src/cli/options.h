@@ -9,6 +9,7 @@
 
 #include "cli/exit_codes.h"
 
+#include <caucus/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,5 +36,24 @@ int caucus_options_parse(const char *verb, const caucus_option *options, int arg
 
 /** Print options first .. first+count-1 as lines of help: "  --epsilon E   what it is (1)". */
 void caucus_options_help(const caucus_option *options, size_t first, size_t count);
+
+/* A section of help: an empty line, its title ("": the one before goes on), options first .. end-1, and lines below
+ * them or NULL. */
+typedef struct caucus_option_section {
+    const char *title;
+    size_t first, end;
+    const char *below;
+} caucus_option_section;
+/** Print sections up to one without a title. */
+void caucus_options_sections(const caucus_option *options, const caucus_option_section *sections);
+
+/** "caucus VERB: what is wrong with the command line" on standard error. Returns: CAUCUS_EXIT_USAGE. */
+int caucus_usage(const char *verb, const char *format, ...) CAUCUS_PRINTF(2, 3);
+
+/** The one word beside the options that a verb takes ("scenario file"). Returns: 0, or CAUCUS_EXIT_USAGE if there was
+ *  one already; it has said so. */
+int caucus_take_word(const char *verb, const char *what, const char *value, const char **ret);
+/** The value of a yes/no option. Returns: 0, or CAUCUS_EXIT_USAGE; it has said why. */
+int caucus_take_switch(const char *verb, const char *option, const char *value, bool *ret);
 
 #endif

@@ -74,9 +74,7 @@ static void print_help(void) {
 }
 
 static int usage(const char *option, const char *value, const char *why) {
-    fprintf(stderr, "caucus pick: --%s%s%s%s %s\n", option, value ? " " : "", value ? value : "", value ? ":" : "",
-            why);
-    return CAUCUS_EXIT_USAGE;
+    return caucus_usage("pick", "--%s%s%s%s %s", option, value ? " " : "", value ? value : "", value ? ":" : "", why);
 }
 
 static int complain(caucus_status status, const caucus_error *error) {
@@ -85,14 +83,8 @@ static int complain(caucus_status status, const caucus_error *error) {
 
 static int take_option(void *user, size_t index, const char *value) {
     picking *p = user;
-    if (index == SIZE_MAX) {
-        if (p->file != NULL) {
-            fprintf(stderr, "caucus pick: '%s': one file at a time, '%s' was given already\n", value, p->file);
-            return CAUCUS_EXIT_USAGE;
-        }
-        p->file = value;
-        return 0;
-    }
+    if (index == SIZE_MAX)
+        return caucus_take_word("pick", "file", value, &p->file);
     if (p->text[index] != NULL)
         return usage(options[index].name, value, "given twice");
     if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)

@@ -9,7 +9,6 @@
 #include "show/plan_print.h"
 #include "show/plan_recommend.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +68,13 @@ static void fill_options(planning *p) {
     memcpy(&p->options[FIELDS], own, sizeof own);
 }
 
+static const caucus_option_section sections[] = {
+    {"Privacy", FIRST_PRIVACY, FIRST_MECHANISM, NULL},
+    {"Mechanisms", FIRST_MECHANISM, OPTION_KNOWN, NULL},
+    {"What to do with it", OPTION_KNOWN, OPTIONS, NULL},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(const planning *p) {
     fputs("caucus plan: calibrate a run: noise, budget, regret bound, bytes\n"
           "\n"
@@ -79,12 +85,7 @@ static void print_help(const planning *p) {
           "\nThe run\n",
           stdout);
     caucus_options_help(p->options, 0, FIRST_PRIVACY);
-    fputs("\nPrivacy\n", stdout);
-    caucus_options_help(p->options, FIRST_PRIVACY, FIRST_MECHANISM - FIRST_PRIVACY);
-    fputs("\nMechanisms\n", stdout);
-    caucus_options_help(p->options, FIRST_MECHANISM, OPTION_KNOWN - FIRST_MECHANISM);
-    fputs("\nWhat to do with it\n", stdout);
-    caucus_options_help(p->options, OPTION_KNOWN, OPTIONS - OPTION_KNOWN);
+    caucus_options_sections(p->options, sections);
     fputs("\nAlgorithms\n", stdout);
     for (unsigned i = 0; i < CAUCUS_ALGORITHM_COUNT; i++)
         printf("  %-22s %s\n", caucus_algorithm_word((caucus_algorithm)i), caucus_algorithm_help((caucus_algorithm)i));
@@ -94,17 +95,6 @@ static void print_help(const planning *p) {
     fputs("\nThe words of the other choices: caucus simulate --help. Defaults in brackets; --trust must be said, "
           "except with --recommend.\n",
           stdout);
-}
-
-static int usage(const char *format, ...) CAUCUS_PRINTF(1, 2);
-static int usage(const char *format, ...) {
-    char line[CAUCUS_ERROR_LINE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "caucus plan: %s\n", line);
-    return CAUCUS_EXIT_USAGE;
 }
 
 static int complain(const caucus_complaint *complaint, caucus_status status) {
@@ -126,20 +116,16 @@ static int complain_error(const planning *p, caucus_status status, const caucus_
 
 static int take_option(void *user, size_t index, const char *value) {
     planning *p = user;
-    if (index == SIZE_MAX) {
-        if (p->file != NULL)
-            return usage("'%s': one plan file at a time, '%s' was given already", value, p->file);
-        p->file = value;
-        return 0;
-    }
+    if (index == SIZE_MAX)
+        return caucus_take_word("plan", "plan file", value, &p->file);
     if (index >= FIELDS) {
         /* The table ends with this verb's own options; cppcheck does not see how long it is. */
         // cppcheck-suppress arrayIndexOutOfBoundsCond
         const caucus_option *option = &p->options[index];
         if (option->argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-            return usage("--%s %s: must be true or false", option->name, value);
+            return caucus_usage("plan", "--%s %s: must be true or false", option->name, value);
         if (p->value[index - FIELDS] != NULL)
-            return usage("--%s: given twice", option->name);
+            return caucus_usage("plan", "--%s: given twice", option->name);
         p->value[index - FIELDS] = option->argument == NULL && strcmp(value, "false") == 0 ? NULL : value;
         return 0;
     }
@@ -156,13 +142,13 @@ static int read_own(planning *p) {
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++) {
         const char *text = value_of(p, extras[i]);
         if (text != NULL && caucus_plan_extra(p->options[extras[i]].name, text, &p->settings, &error) != CAUCUS_OK)
-            return usage("--%s %s", error.field, error.text);
+            return caucus_usage("plan", "--%s %s", error.field, error.text);
     }
     p->known = CAUCUS_KNOWLEDGE_COUNT;
     if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
-        return usage("--losses-are %s", error.text);
+        return caucus_usage("plan", "--losses-are %s", error.text);
     if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
-        return usage("--format %s: must be text or json", format);
+        return caucus_usage("plan", "--format %s: must be text or json", format);
     p->json = format != NULL && strcmp(format, "json") == 0;
     return 0;
 }
@@ -171,30 +157,31 @@ static int read_own(planning *p) {
 static int check_together(const planning *p) {
     const bool recommend = value_of(p, OPTION_RECOMMEND) != NULL;
     if (value_of(p, OPTION_FORCE) != NULL && value_of(p, OPTION_WRITE) == NULL)
-        return usage("--force: belongs to --write");
+        return caucus_usage("plan", "--force: belongs to --write");
     if (recommend && (value_of(p, OPTION_WRITE) != NULL || value_of(p, OPTION_EXPLAIN) != NULL || p->file != NULL))
-        return usage("--recommend: compares plans and keeps none — leave out %s", p->file != NULL ? "the plan file"
-                                                                                  : value_of(p, OPTION_WRITE) != NULL
-                                                                                      ? "--write"
-                                                                                      : "--explain");
+        return caucus_usage("plan", "--recommend: compares plans and keeps none — leave out %s",
+                            p->file != NULL                     ? "the plan file"
+                            : value_of(p, OPTION_WRITE) != NULL ? "--write"
+                                                                : "--explain");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
-        return usage("--recommend: compares all algorithms — leave out --algorithm");
+        return caucus_usage("plan", "--recommend: compares all algorithms — leave out --algorithm");
     if (recommend && value_of(p, OPTION_FEDERATION) != NULL)
-        return usage("--recommend: compares plans and names none — leave out --federation");
+        return caucus_usage("plan", "--recommend: compares plans and names none — leave out --federation");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
-        return usage(
+        return caucus_usage(
+            "plan",
             "--recommend: for convex losses there is only stoch — leave out --convex, or use --algorithm stoch");
     if (value_of(p, OPTION_EXPLAIN) != NULL && p->json)
-        return usage("--explain: is text for people — leave out --format json");
+        return caucus_usage("plan", "--explain: is text for people — leave out --format json");
     if (p->file == NULL)
         return 0;
     for (size_t i = 0; i < FIELDS; i++)
         if (p->scenario.field[fields[i]].count > 0)
-            return usage("--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
+            return caucus_usage("plan", "--%s: a plan file has its settings already", caucus_fields[fields[i]].name);
     static const int settings[] = {OPTION_CONVEX, OPTION_GRID, OPTION_FEDERATION};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (value_of(p, settings[i]) != NULL)
-            return usage("--%s: a plan file has its settings already", p->options[settings[i]].name);
+            return caucus_usage("plan", "--%s: a plan file has its settings already", p->options[settings[i]].name);
     return 0;
 }
 

@@ -49,28 +49,15 @@ static void print_help(void) {
 
 static int take_option(void *user, size_t index, const char *value) {
     request *r = user;
-    if (index == SIZE_MAX) {
-        if (r->path != NULL) {
-            fprintf(stderr, "caucus privacy: '%s': one ledger at a time, '%s' was given already\n", value, r->path);
-            return CAUCUS_EXIT_USAGE;
-        }
-        r->path = value;
-        return 0;
-    }
+    if (index == SIZE_MAX)
+        return caucus_take_word("privacy", "ledger", value, &r->path);
     if (index == OPTION_FORMAT) {
-        if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0) {
-            fprintf(stderr, "caucus privacy: --format %s: must be text or json\n", value);
-            return CAUCUS_EXIT_USAGE;
-        }
+        if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0)
+            return caucus_usage("privacy", "--format %s: must be text or json", value);
         r->format = value;
         return 0;
     }
-    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
-        fprintf(stderr, "caucus privacy: --%s %s: must be true or false\n", options[index].name, value);
-        return CAUCUS_EXIT_USAGE;
-    }
-    r->flag[index] = strcmp(value, "true") == 0;
-    return 0;
+    return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
 }
 
 static bool draws_blocks(void) {

@@ -39,8 +39,7 @@ typedef struct reproduction {
 } reproduction;
 
 static int wrong(const char *name, const char *value, const char *accepted) {
-    fprintf(stderr, "caucus reproduce: --%s %s: %s\n", name, value, accepted);
-    return CAUCUS_EXIT_USAGE;
+    return caucus_usage("reproduce", "--%s %s: %s", name, value, accepted);
 }
 
 static int take_number(const char *name, const char *value, uint64_t least, uint64_t most, uint64_t *ret) {
@@ -61,10 +60,8 @@ static int take_only(reproduction *r, const char *value) {
         caucus_section section;
         caucus_error error = {0};
         (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
-        if (caucus_section_parse(word, &section, &error) != CAUCUS_OK) {
-            fprintf(stderr, "caucus reproduce: --only: %s\n", error.text);
-            return CAUCUS_EXIT_USAGE;
-        }
+        if (caucus_section_parse(word, &section, &error) != CAUCUS_OK)
+            return caucus_usage("reproduce", "--only: %s", error.text);
         r->study.only[section] = true;
         if (at[length] == '\0')
             return 0;
@@ -76,16 +73,11 @@ static int take(void *user, size_t index, const char *value) {
     reproduction *r = user;
     uint64_t number = 0;
     int code = 0;
-    if (index == SIZE_MAX) {
-        fprintf(stderr, "caucus reproduce: '%s': takes options only; a folder is named with --out %s\n", value, value);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (index == SIZE_MAX)
+        return caucus_usage("reproduce", "'%s': takes options only; a folder is named with --out %s", value, value);
     switch ((option)index) {
     case QUICK:
-        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-            return wrong("quick", value, "must be true or false");
-        r->study.quick = strcmp(value, "true") == 0;
-        return 0;
+        return caucus_take_switch("reproduce", "quick", value, &r->study.quick);
     case ONLY:
         return take_only(r, value);
     case SEED:

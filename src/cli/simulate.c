@@ -84,6 +84,15 @@ WORDS(unit)
 WORDS(select)
 WORDS(message)
 
+static const caucus_option_section sections[] = {
+    {"What is simulated", CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON, NULL},
+    {"Privacy and mechanisms", CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_SEGMENTS, NULL},
+    {"Simulated losses", CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA, NULL},
+    {"Your own data", CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS, NULL},
+    {"Running and results", CAUCUS_FIELD_TRIALS, OPTIONS, NULL},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(void) {
     fputs("caucus simulate: any algorithm against any adversary, or your own losses, many trials at once\n"
           "\n"
@@ -94,18 +103,9 @@ static void print_help(void) {
           "A scenario file has the same settings as the flags (epsilon: 10); flags override it. A list makes one run "
           "per value\n"
           "(--interval 1,10 or interval: [1, 10]), several lists every combination. Defaults in brackets; --trust must "
-          "be said.\n"
-          "\nWhat is simulated\n",
+          "be said.\n",
           stdout);
-    caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
-    fputs("\nPrivacy and mechanisms\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_SEGMENTS - CAUCUS_FIELD_EPSILON);
-    fputs("\nSimulated losses\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA - CAUCUS_FIELD_SEGMENTS);
-    fputs("\nYour own data\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
-    fputs("\nRunning and results\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_TRIALS, OPTIONS - CAUCUS_FIELD_TRIALS);
+    caucus_options_sections(options, sections);
     print_words("Algorithms", algorithm_word, algorithm_help, CAUCUS_ALGORITHM_COUNT);
     print_words("Adversaries", adversary_kind_word, adversary_kind_help, CAUCUS_ADVERSARY_COUNT);
     print_words("Trust", trust_word, trust_help, CAUCUS_TRUST_COUNT);
@@ -118,10 +118,8 @@ static void print_help(void) {
 
 static int take_split(simulation *s, const char *value) {
     s->split_clients = strcmp(value, "clients") == 0;
-    if (!s->split_clients && strcmp(value, "trials") != 0) {
-        fprintf(stderr, "caucus simulate: --split %s: must be trials or clients\n", value);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (!s->split_clients && strcmp(value, "trials") != 0)
+        return caucus_usage("simulate", "--split %s: must be trials or clients", value);
     if (s->split_clients && caucus_ranks_library() == NULL) {
         fputs("caucus simulate: --split clients: this program is one process — mpirun -n 2 caucus-mpi simulate …\n",
               stderr);
@@ -132,25 +130,12 @@ static int take_split(simulation *s, const char *value) {
 
 static int take_option(void *user, size_t index, const char *value) {
     simulation *s = user;
-    if (index == SIZE_MAX) {
-        if (s->file != NULL) {
-            fprintf(stderr, "caucus simulate: '%s': one scenario file at a time, '%s' was given already\n", value,
-                    s->file);
-            return CAUCUS_EXIT_USAGE;
-        }
-        s->file = value;
-        return 0;
-    }
+    if (index == SIZE_MAX)
+        return caucus_take_word("simulate", "scenario file", value, &s->file);
     if (index == SPLIT)
         return take_split(s, value);
-    if (index == RESUME) {
-        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
-            fprintf(stderr, "caucus simulate: --resume %s: must be true or false\n", value);
-            return CAUCUS_EXIT_USAGE;
-        }
-        s->resume = strcmp(value, "true") == 0;
-        return 0;
-    }
+    if (index == RESUME)
+        return caucus_take_switch("simulate", "resume", value, &s->resume);
     caucus_complaint complaint;
     caucus_status status = caucus_scenario_set(&s->scenario, (caucus_scenario_field)index, value, &complaint);
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);

@@ -107,20 +107,24 @@ static size_t grown(uint32_t number) {
     return size <= NUMBER_MAX ? size : NUMBER_MAX + 1u;
 }
 
+/* A table of `had` rows gets `wanted`, the new ones zero. NULL without memory: then the old one is as it was. */
+static void *grow_table(void *table, size_t had, size_t wanted, size_t row_bytes) {
+    char *rows = realloc(table, wanted * row_bytes);
+    if (rows != NULL)
+        memset(rows + had * row_bytes, 0, (wanted - had) * row_bytes);
+    return rows;
+}
+
 static caucus_status room_for_film(caucus_ratings *tables, uint32_t film) {
     if (film < tables->films)
         return CAUCUS_OK;
     size_t wanted = grown(film);
-    uint64_t *films = realloc(tables->film, wanted * sizeof *films);
-    if (films == NULL)
+    uint64_t *films = grow_table(tables->film, tables->films, wanted, sizeof *films);
+    tables->film = films != NULL ? films : tables->film;
+    bool *known = grow_table(tables->known, tables->films, wanted, sizeof *known);
+    tables->known = known != NULL ? known : tables->known;
+    if (films == NULL || known == NULL)
         return CAUCUS_E_MEMORY;
-    tables->film = films;
-    bool *known = realloc(tables->known, wanted * sizeof *known);
-    if (known == NULL)
-        return CAUCUS_E_MEMORY;
-    tables->known = known;
-    memset(films + tables->films, 0, (wanted - tables->films) * sizeof *films);
-    memset(known + tables->films, 0, (wanted - tables->films) * sizeof *known);
     tables->films = wanted;
     return CAUCUS_OK;
 }
@@ -129,16 +133,13 @@ static caucus_status room_for_user(caucus_ratings *tables, uint32_t user) {
     if (user < tables->users)
         return CAUCUS_OK;
     size_t wanted = grown(user);
-    caucus_rating_sum *by_genre = realloc(tables->by_genre, wanted * tables->genres * sizeof *by_genre);
-    if (by_genre == NULL)
+    caucus_rating_sum *by_genre =
+        grow_table(tables->by_genre, tables->users, wanted, tables->genres * sizeof *by_genre);
+    tables->by_genre = by_genre != NULL ? by_genre : tables->by_genre;
+    uint32_t *rated = grow_table(tables->rated, tables->users, wanted, sizeof *rated);
+    tables->rated = rated != NULL ? rated : tables->rated;
+    if (by_genre == NULL || rated == NULL)
         return CAUCUS_E_MEMORY;
-    tables->by_genre = by_genre;
-    uint32_t *rated = realloc(tables->rated, wanted * sizeof *rated);
-    if (rated == NULL)
-        return CAUCUS_E_MEMORY;
-    tables->rated = rated;
-    memset(by_genre + tables->users * tables->genres, 0, (wanted - tables->users) * tables->genres * sizeof *by_genre);
-    memset(rated + tables->users, 0, (wanted - tables->users) * sizeof *rated);
     tables->users = wanted;
     return CAUCUS_OK;
 }

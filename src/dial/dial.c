@@ -38,22 +38,19 @@ struct caucus_dial {
     const char *connect; /* the address in hand: the link's; NULL: none yet */
     caucus_route route;  /* all that it stands for */
     int64_t next_ms;     /* CONNECTING: when the next of them is tried instead */
-    const char *cert, *key, *ca;
+    caucus_dial_settings set;
     SSL_CTX *context; /* NULL: plain */
     SSL *ssl;
     SSL_SESSION *session;    /* of the last connection that got as far as a ticket, */
     const char *session_for; /* and whose it was */
     int fd;
     dial_state state;
-    bool want_write; /* the handshake or a record waits for room in the socket */
-    bool has_read;   /* this connection has brought something */
-    bool accepted;   /* and so has an earlier one with this certificate, or this one */
-    bool said_late;  /* that no announcement comes */
-    uint32_t tick_ms;
+    bool want_write;  /* the handshake or a record waits for room in the socket */
+    bool has_read;    /* this connection has brought something */
+    bool accepted;    /* and so has an earlier one with this certificate, or this one */
+    bool said_late;   /* that no announcement comes */
     int64_t leave_ms; /* the tick that what is to be sent waits for; 0: nothing waits */
     char last[256];   /* the last notice: nobody wants to read it every 30 seconds */
-    void (*notice)(void *user, const char *line);
-    void *user;
 };
 
 static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_error) {
@@ -69,12 +66,7 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     if (!d)
         return caucus_fail_memory(ret_error, "connect");
     d->fd = -1;
-    d->tick_ms = s->tick_ms;
-    d->notice = s->notice;
-    d->user = s->user;
-    d->cert = s->cert;
-    d->key = s->key;
-    d->ca = s->ca;
+    d->set = *s;
     caucus_status status = CAUCUS_OK;
     if (s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
@@ -134,8 +126,8 @@ bool caucus_dial_is_open(const caucus_dial *d) {
 }
 
 static void notice(caucus_dial *d, const char *line) {
-    if (d->notice)
-        d->notice(d->user, line);
+    if (d->set.notice)
+        d->set.notice(d->set.user, line);
 }
 
 static void say(caucus_dial *d, const char *what, int64_t pause) {
@@ -189,12 +181,12 @@ void caucus_dial_drop(caucus_dial *d, caucus_link *link, const caucus_error *why
 /* Files for files: what is there now takes the place of what was read before. */
 static caucus_status read_again(caucus_dial *d, caucus_error *ret_error) {
     SSL_CTX *fresh = NULL;
-    caucus_status status = caucus_tls_client_new(d->cert, d->key, d->ca, &fresh, ret_error);
+    caucus_status status = caucus_tls_client_new(d->set.cert, d->set.key, d->set.ca, &fresh, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (caucus_tls_certificate_index(SSL_CTX_get0_certificate(fresh)) != caucus_dial_index(d)) {
         SSL_CTX_free(fresh);
-        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "cert", "%.120s: is another client's now", d->cert);
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "cert", "%.120s: is another client's now", d->set.cert);
     }
     SSL_CTX_free(d->context); /* a connection that uses it keeps it */
     d->context = fresh;
@@ -389,9 +381,9 @@ static caucus_status gone(caucus_dial *d, caucus_link *link, int result, caucus_
 
 /* May what is to be sent leave now? With ticks it waits for the first one after it was there. */
 static bool may_leave(caucus_dial *d) {
-    if (d->tick_ms == 0)
+    if (d->set.tick_ms == 0)
         return true;
-    int64_t now = caucus_clock_ms(), tick = d->tick_ms;
+    int64_t now = caucus_clock_ms(), tick = d->set.tick_ms;
     if (d->leave_ms == 0)
         d->leave_ms = (now / tick + 1) * tick;
     return now >= d->leave_ms;
@@ -519,7 +511,7 @@ caucus_status caucus_dial_step(caucus_dial *d, caucus_link *link, int wake, int 
 
 void caucus_dial_finish(caucus_dial *d, caucus_link *link, int timeout_ms) {
     int64_t until = caucus_clock_ms() + timeout_ms;
-    d->tick_ms = 0; /* a farewell tells nothing */
+    d->set.tick_ms = 0; /* a farewell tells nothing */
     caucus_error error;
     size_t size = 0;
     while (d->state == OPEN && caucus_link_to_send(link, &size) != NULL && caucus_clock_ms() < until) {

@@ -13,6 +13,7 @@
  * floor(N*L_(d-1)) and floor((N+1)*(L_(d-1) + 3d)) + 1. */
 #include "dp/choose.h"
 
+#include "dp/limbs.h"
 #include "rng/words.h"
 
 #include <assert.h>
@@ -34,20 +35,6 @@ static void subtract_one(uint64_t *x, unsigned m) { /* not below 0 */
         any |= x[i];
     for (unsigned i = m; any != 0 && i-- > 0 && x[i]-- == 0;)
         continue;
-}
-
-/* ret, of n + m limbs, = x*y. */
-static void multiply(const uint64_t *x, unsigned n, const uint64_t *y, unsigned m, uint64_t *ret) {
-    memset(ret, 0, (n + m) * sizeof *ret);
-    for (unsigned i = n; i-- > 0;) {
-        uint64_t carry = 0;
-        for (unsigned k = m; k-- > 0;) {
-            caucus_u128 sum = (caucus_u128)x[i] * y[k] + ret[i + k + 1] + carry;
-            ret[i + k + 1] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
-        }
-        ret[i] = carry;
-    }
 }
 
 static int compare(const uint64_t *x, const uint64_t *y, unsigned m) {
@@ -72,7 +59,7 @@ static int scaled_compare(const caucus_lazy *u, const caucus_lazy *v, uint64_t g
     uint64_t e[LIMBS], product[2 * LIMBS];
     caucus_exp_limbs((caucus_u128)gap * rate.num, rate.den, m, e);
     subtract_one(e, m);
-    multiply(v->limb, m, e, m, product);
+    caucus_limbs_multiply(v->limb, m, e, m, product);
     if (at_most(u->limb, 1, product, m))
         return 1;
     return at_most(product, 5, u->limb, m) ? -1 : 0;
@@ -137,7 +124,7 @@ static void add_weight(const caucus_choice *choice, uint32_t n, unsigned m, uint
 static void target(const uint64_t *u, unsigned m, const uint64_t *total, uint32_t d, uint64_t *ret_low,
                    uint64_t *ret_high) {
     uint64_t product[LIMBS + SUM_LIMBS], next[SUM_LIMBS + 1], most[SUM_LIMBS];
-    multiply(u, m, total, m + 1, product);
+    caucus_limbs_multiply(u, m, total, m + 1, product);
     memcpy(ret_low, product, (m + 1) * sizeof *ret_low);
     memcpy(most, total, (m + 1) * sizeof *most);
     add_small(most, m + 1, 3 * (uint64_t)d);
@@ -145,7 +132,7 @@ static void target(const uint64_t *u, unsigned m, const uint64_t *total, uint32_
     memcpy(next + 1, u, m * sizeof *u);
     add_small(next, m + 1, 1);
     uint64_t wide[2 * SUM_LIMBS];
-    multiply(next, m + 1, most, m + 1, wide);
+    caucus_limbs_multiply(next, m + 1, most, m + 1, wide);
     memcpy(ret_high, wide + 1, (m + 1) * sizeof *ret_high);
     add_small(ret_high, m + 1, 1);
 }

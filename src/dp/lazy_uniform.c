@@ -19,6 +19,7 @@
  *      So exp(-x)*2^(64n) lies in (e - 2^-28, e + 1 + 2^-28), inside (e-1, e+2). */
 #include "dp/lazy_uniform.h"
 
+#include "dp/limbs.h"
 #include "rng/words.h"
 
 #include <assert.h>
@@ -30,16 +31,8 @@
 
 /* ret = floor(x*y) of two fractions of m limbs, most significant first. ret may be x or y. */
 static void multiply(const uint64_t *x, const uint64_t *y, unsigned m, uint64_t *ret) {
-    uint64_t product[2 * LIMBS_MAX] = {0};
-    for (unsigned i = m; i-- > 0;) {
-        uint64_t carry = 0;
-        for (unsigned k = m; k-- > 0;) {
-            caucus_u128 sum = (caucus_u128)x[i] * y[k] + product[i + k + 1] + carry;
-            product[i + k + 1] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
-        }
-        product[i] = carry;
-    }
+    uint64_t product[2 * LIMBS_MAX];
+    caucus_limbs_multiply(x, m, y, m, product);
     memcpy(ret, product, m * sizeof *ret);
 }
 

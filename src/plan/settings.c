@@ -3,6 +3,7 @@
  * layer: plan
  *
  * Every refusal is one line that names the field, its value and what is accepted. */
+#include "num/choice.h"
 #include "plan/family.h"
 
 #include <inttypes.h>
@@ -10,54 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct choice {
-    const char *word, *help;
-} choice;
-
-/* "what (accepted: a, b, c)" with the words of a list. */
-static caucus_status refuse_word(const char *field, const char *what, const choice *list, size_t count,
-                                 caucus_error *ret_error) {
-    char words[160] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof words; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i == 0 ? "" : ", ", list[i].word);
-    return caucus_fail(ret_error, CAUCUS_E_RANGE, field, "%s (accepted: %s)", what, words);
-}
-
-static caucus_status parse_word(const char *field, const char *word, const choice *list, size_t count, size_t *ret,
-                                caucus_error *ret_error) {
-    for (size_t i = 0; word != NULL && i < count; i++) {
-        if (strcmp(word, list[i].word) == 0) {
-            *ret = i;
-            return CAUCUS_OK;
-        }
-    }
-    char quoted[36];
-    (void)snprintf(quoted, sizeof quoted, "'%.32s'", word != NULL ? word : "");
-    return refuse_word(field, quoted, list, count, ret_error);
-}
-
-#define CHOICE(name, word, help) {word, help},
+/* Every choice: its words, and whether a value is one of them. */
 #define CHOICE_FUNCTIONS(type, field, LIST)                                                                            \
-    static const choice type##_choices[] = {LIST(CHOICE)};                                                             \
-    static const size_t type##_count = sizeof type##_choices / sizeof type##_choices[0];                               \
-    const char *caucus_##type##_word(caucus_##type value) {                                                            \
-        return (size_t)value < type##_count ? type##_choices[value].word : "?";                                        \
-    }                                                                                                                  \
-    const char *caucus_##type##_help(caucus_##type value) {                                                            \
-        return (size_t)value < type##_count ? type##_choices[value].help : "?";                                        \
-    }                                                                                                                  \
-    caucus_status caucus_##type##_parse(const char *word, caucus_##type *ret, caucus_error *ret_error) {               \
-        size_t index = 0;                                                                                              \
-        caucus_status status = parse_word(field, word, type##_choices, type##_count, &index, ret_error);               \
-        if (status == CAUCUS_OK)                                                                                       \
-            *ret = (caucus_##type)index;                                                                               \
-        return status;                                                                                                 \
-    }                                                                                                                  \
+    CAUCUS_CHOICE_WORDS(type, LIST)                                                                                    \
+    CAUCUS_CHOICE_PARSE(type, field)                                                                                   \
     static caucus_status check_##type(caucus_##type value, caucus_error *ret_error) {                                  \
         if ((size_t)value < type##_count)                                                                              \
             return CAUCUS_OK;                                                                                          \
-        return refuse_word(field, "missing", type##_choices, type##_count, ret_error);                                 \
+        return caucus_choice_refuse(type##_choices, type##_count, field, "missing", ret_error);                        \
     }
 
 CHOICE_FUNCTIONS(algorithm, "algorithm", CAUCUS_ALGORITHM_LIST)

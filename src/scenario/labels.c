@@ -79,6 +79,18 @@ static caucus_status check(const caucus_labels *labels, caucus_error *ret_error)
     return caucus_labels_differ((const char *const *)labels->label, labels->count, ret_error);
 }
 
+/* The end of whatever makes labels: checked and handed over, or freed. */
+static caucus_status hand_over(caucus_labels *labels, caucus_status status, caucus_labels *ret,
+                               caucus_error *ret_error) {
+    if (status == CAUCUS_OK)
+        status = check(labels, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = *labels;
+    else
+        caucus_labels_free(labels);
+    return status;
+}
+
 caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_error *ret_error) {
     caucus_labels labels = {0};
     uint8_t *bytes = NULL;
@@ -90,13 +102,7 @@ caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_er
         status = text[0] == '@' ? split((const char *)bytes, size, '\n', &labels, ret_error)
                                 : split(text, strlen(text), ',', &labels, ret_error);
     free(bytes);
-    if (status == CAUCUS_OK)
-        status = check(&labels, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = labels;
-    else
-        caucus_labels_free(&labels);
-    return status;
+    return hand_over(&labels, status, ret, ret_error);
 }
 
 caucus_status caucus_labels_copy(const char *const *label, uint32_t count, caucus_labels *ret,
@@ -105,11 +111,5 @@ caucus_status caucus_labels_copy(const char *const *label, uint32_t count, caucu
     caucus_status status = CAUCUS_OK;
     for (uint32_t i = 0; status == CAUCUS_OK && i < count; i++)
         status = add(&labels, label[i], strlen(label[i]), ret_error);
-    if (status == CAUCUS_OK)
-        status = check(&labels, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = labels;
-    else
-        caucus_labels_free(&labels);
-    return status;
+    return hand_over(&labels, status, ret, ret_error);
 }

@@ -2,23 +2,10 @@
 /* bound_fit.c: premises of bounds against classes of adversaries. See bound_fit.h. */
 #include "show/bound_fit.h"
 
+#include "num/choice.h"
 #include "num/grid.h"
 
-static const struct {
-    const char *word, *help;
-} premises[] = {
-#define PREMISE(name, word, help) {word, help},
-    CAUCUS_PREMISE_LIST(PREMISE)
-#undef PREMISE
-};
-
-const char *caucus_premise_word(caucus_premise premise) {
-    return (size_t)premise < CAUCUS_PREMISE_COUNT ? premises[premise].word : "?";
-}
-
-const char *caucus_premise_help(caucus_premise premise) {
-    return (size_t)premise < CAUCUS_PREMISE_COUNT ? premises[premise].help : "?";
-}
+CAUCUS_CHOICE_WORDS(premise, CAUCUS_PREMISE_LIST)
 
 caucus_premise caucus_premise_of(const caucus_plan *plan) {
     if (plan->bound_kind == CAUCUS_BOUND_NONE)

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
+#include "num/choice.h"
 #include "show/family_words.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-static const struct {
-    const char *word, *help;
-} words[] = {
-#define WORD(name, word, help) {word, help},
-    CAUCUS_KNOWLEDGE_LIST(WORD)
-#undef WORD
-};
-
-const char *caucus_knowledge_word(caucus_knowledge value) {
-    return value < CAUCUS_KNOWLEDGE_COUNT ? words[value].word : "?";
-}
-
-const char *caucus_knowledge_help(caucus_knowledge value) {
-    return value < CAUCUS_KNOWLEDGE_COUNT ? words[value].help : "?";
-}
-
-caucus_status caucus_knowledge_parse(const char *word, caucus_knowledge *ret, caucus_error *ret_error) {
-    for (unsigned i = 0; i < CAUCUS_KNOWLEDGE_COUNT; i++)
-        if (strcmp(word, words[i].word) == 0) {
-            *ret = (caucus_knowledge)i;
-            return CAUCUS_OK;
-        }
-    return caucus_fail(ret_error, CAUCUS_E_RANGE, "losses-are", "'%.32s' (accepted: realizable, iid, any)", word);
-}
+CAUCUS_CHOICE_WORDS(knowledge, CAUCUS_KNOWLEDGE_LIST)
+CAUCUS_CHOICE_PARSE(knowledge, "losses-are")
 
 /* A reference is proved nothing; independent losses are what it is usually compared on. */
 caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm) {

@@ -2,46 +2,20 @@
 /* adversary.c: words, checks, loading, and what is known about an adversary as a whole.
  * layer: sim */
 #include "sim/adversary.h"
+#include "num/choice.h"
+#include "num/fail.h"
 #include "sim/adversary_impl.h"
 #include "store/atomic_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CLIENTS_MAX (1u << 24)
 #define ROUNDS_MAX (1u << 30)
 
-static const struct {
-    const char *word, *help;
-} kinds[] = {
-#define KIND(name, word, help) {word, help},
-    CAUCUS_ADVERSARY_LIST(KIND)
-#undef KIND
-};
-
-const char *caucus_adversary_kind_word(caucus_adversary_kind value) {
-    return (size_t)value < CAUCUS_ADVERSARY_COUNT ? kinds[value].word : "?";
-}
-
-const char *caucus_adversary_kind_help(caucus_adversary_kind value) {
-    return (size_t)value < CAUCUS_ADVERSARY_COUNT ? kinds[value].help : "?";
-}
-
-caucus_status caucus_adversary_kind_parse(const char *word, caucus_adversary_kind *ret, caucus_error *ret_error) {
-    char words[208] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < CAUCUS_ADVERSARY_COUNT; i++) {
-        if (strcmp(word, kinds[i].word) == 0) {
-            *ret = (caucus_adversary_kind)i;
-            return CAUCUS_OK;
-        }
-        if (used < sizeof words)
-            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i == 0 ? "" : ", ", kinds[i].word);
-    }
-    return caucus_fail(ret_error, CAUCUS_E_RANGE, "adversary", "'%.24s' (accepted: %s)", word, words);
-}
+CAUCUS_CHOICE_WORDS(adversary_kind, CAUCUS_ADVERSARY_LIST)
+CAUCUS_CHOICE_PARSE(adversary_kind, "adversary")
 
 #define DECLARE(NAME, word, help) extern const caucus_adversary_ops caucus_adversary_##NAME;
 CAUCUS_ADVERSARY_LIST(DECLARE)
@@ -127,23 +101,25 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
     if (settings->convex && !tables[settings->kind]->convex)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "loss-shape",
                            "convex (accepted with adversary %s: linear; cross-entropy alone is convex)",
-                           kinds[settings->kind].word);
+                           caucus_adversary_kind_word(settings->kind));
     caucus_adversary *adversary = calloc(1, sizeof *adversary);
     if (adversary == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "out of memory");
-    adversary->ops = tables[settings->kind];
-    adversary->kind = settings->kind;
-    adversary->seed = settings->seed;
-    adversary->clients = settings->clients;
-    adversary->experts = settings->experts;
-    adversary->rounds = settings->rounds;
-    adversary->convex = settings->convex;
-    adversary->segments = settings->segments == 0 ? 1 : settings->segments;
-    adversary->mean_lo = settings->has_means ? settings->mean_lo : CAUCUS_MEAN_LO;
-    adversary->mean_hi = settings->has_means ? settings->mean_hi : CAUCUS_MEAN_HI;
-    adversary->spread = settings->spread;
-    adversary->drift = settings->drift;
-    adversary->best = UINT32_MAX;
+        return caucus_fail_memory(ret_error, "");
+    *adversary = (caucus_adversary){
+        .ops = tables[settings->kind],
+        .kind = settings->kind,
+        .seed = settings->seed,
+        .clients = settings->clients,
+        .experts = settings->experts,
+        .rounds = settings->rounds,
+        .convex = settings->convex,
+        .segments = settings->segments == 0 ? 1 : settings->segments,
+        .mean_lo = settings->has_means ? settings->mean_lo : CAUCUS_MEAN_LO,
+        .mean_hi = settings->has_means ? settings->mean_hi : CAUCUS_MEAN_HI,
+        .spread = settings->spread,
+        .drift = settings->drift,
+        .best = UINT32_MAX,
+    };
     caucus_status status = open_kind(settings, adversary, ret_error);
     if (status != CAUCUS_OK)
         caucus_adversary_close(adversary);

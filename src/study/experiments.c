@@ -13,6 +13,7 @@
 
 #include "data/movielens.h"
 #include "data/movielens_read.h"
+#include "num/choice.h"
 #include "store/atomic_file.h"
 #include "store/clock.h"
 #include "study/parts.h"
@@ -71,22 +72,13 @@ const caucus_figure_spec caucus_figure_specs[3] = {
     {CAUCUS_SECTION_MOVIELENS, "movielens", CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 10, 10, 0, 0, 0, 0,
      svt_series}};
 
-#define SECTION_ENTRY(name, word, help) {word, help},
-static const struct { const char *word, *help; } sections[] = {CAUCUS_SECTION_LIST(SECTION_ENTRY)};
-
-const char *caucus_section_word(caucus_section value) {
-    return (unsigned)value < CAUCUS_SECTION_COUNT ? sections[value].word : "?";
-}
-
-const char *caucus_section_help(caucus_section value) {
-    return (unsigned)value < CAUCUS_SECTION_COUNT ? sections[value].help : "?";
-}
+CAUCUS_CHOICE_WORDS(section, CAUCUS_SECTION_LIST)
 
 /* A number from 1 is a section too. */
 caucus_status caucus_section_parse(const char *word, caucus_section *ret, caucus_error *ret_error) {
-    for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++) {
+    for (unsigned i = 0; i < section_count; i++) {
         const char number[2] = {(char)('1' + i), '\0'};
-        if (strcmp(word, sections[i].word) == 0 || strcmp(word, number) == 0) {
+        if (strcmp(word, section_choices[i].word) == 0 || strcmp(word, number) == 0) {
             *ret = (caucus_section)i;
             return CAUCUS_OK;
         }

@@ -112,6 +112,13 @@ static int complain(caucus_status status, const caucus_error *error) {
     return caucus_complain("join", options, status, error);
 }
 
+static const caucus_option_section sections[] = {
+    {"The federation", CONNECT, LOSSES, NULL},
+    {"Losses (standard input, or one of these)", LOSSES, CONFIG, NULL},
+    {"All of these from a file", CONFIG, CONFIG + 1, NULL},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(void) {
     fputs(
         "caucus join: one client of a live federation: losses in, experts out\n"
@@ -126,14 +133,9 @@ static void print_help(void) {
         "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
         "is dialled again, and so is a coordinator that announces nothing after its own deadline; with --state, a "
         "restart\n"
-        "goes on where it was: it says at which round, and standard input goes on there, too.\n"
-        "\nThe federation\n",
+        "goes on where it was: it says at which round, and standard input goes on there, too.\n",
         stdout);
-    caucus_options_help(options, CONNECT, LOSSES - CONNECT);
-    fputs("\nLosses (standard input, or one of these)\n", stdout);
-    caucus_options_help(options, LOSSES, CONFIG - LOSSES);
-    fputs("\nAll of these from a file\n", stdout);
-    caucus_options_help(options, CONFIG, 1);
+    caucus_options_sections(options, sections);
 }
 
 static int take_option(void *user, size_t index, const char *value) {

@@ -141,6 +141,16 @@ static void on_hangup(int number) {
         caucus_server_reload(server);
 }
 
+static const caucus_option_section sections[] = {
+    {"What is run", OPTION_PLAN, OPTION_CERT, NULL},
+    {"Who may join", OPTION_CERT, OPTION_DEADLINE, NULL},
+    {"Whom to wait for", OPTION_DEADLINE, OPTION_HTTP, NULL},
+    {"All of these from a file", OPTION_CONFIG, OPTION_CONFIG + 1, NULL},
+    {"What is shown", OPTION_HTTP, OPTION_SEED, NULL},
+    {"For tests", OPTION_SEED, OPTION_TRUST, NULL},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(void) {
     fputs("caucus serve: the coordinator of a live federation\n"
           "\n"
@@ -150,28 +160,15 @@ static void print_help(void) {
           "\n"
           "It prints where it listens, waits for the plan's clients (caucus join), and ends when the run is over. "
           "Stopped or killed,\n"
-          "it goes on from --state: no decision is lost, and no noise is drawn twice.\n"
-          "\nWhat is run\n",
+          "it goes on from --state: no decision is lost, and no noise is drawn twice.\n",
           stdout);
-    caucus_options_help(options, OPTION_PLAN, OPTION_CERT - OPTION_PLAN);
-    fputs("\nWho may join\n", stdout);
-    caucus_options_help(options, OPTION_CERT, OPTION_DEADLINE - OPTION_CERT);
-    fputs("\nWhom to wait for\n", stdout);
-    caucus_options_help(options, OPTION_DEADLINE, OPTION_HTTP - OPTION_DEADLINE);
-    fputs("\nAll of these from a file\n", stdout);
-    caucus_options_help(options, OPTION_CONFIG, 1);
-    fputs("\nWhat is shown\n", stdout);
-    caucus_options_help(options, OPTION_HTTP, OPTION_SEED - OPTION_HTTP);
-    fputs("\nFor tests\n", stdout);
-    caucus_options_help(options, OPTION_SEED, OPTION_TRUST - OPTION_SEED);
+    caucus_options_sections(options, sections);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
     serving *s = user;
-    if (index == SIZE_MAX) {
-        fprintf(stderr, "caucus serve: '%s': unexpected word — options begin with --\n", value);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (index == SIZE_MAX)
+        return caucus_usage("serve", "'%s': unexpected word — options begin with --", value);
     if (index == OPTION_TRUST) {
         if (strcmp(value, "sum") == 0)
             fputs("caucus serve: --trust sum: not there yet — plan with --trust coordinator or --trust nobody\n",
@@ -183,10 +180,8 @@ static int take_option(void *user, size_t index, const char *value) {
     if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
         return caucus_config_refuse("serve", options[index].name, value, "must be true or false");
     }
-    if (s->value[index]) {
-        fprintf(stderr, "caucus serve: --%s %s: given twice\n", options[index].name, value);
-        return CAUCUS_EXIT_USAGE;
-    }
+    if (s->value[index])
+        return caucus_usage("serve", "--%s %s: given twice", options[index].name, value);
     s->value[index] = value;
     return 0;
 }

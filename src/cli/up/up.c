@@ -12,7 +12,6 @@
 #include "store/clock.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +38,19 @@ static void on_signal(int number) {
     caucus_up_stop = 1;
 }
 
+static const caucus_option_section sections[] = {
+    {"What is played", CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON, NULL},
+    {"Privacy and mechanisms", CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_TRUST,
+     "  --trust WHOM           who may see what (coordinator)\n"},
+    {"", CAUCUS_FIELD_TRUST + 1, CAUCUS_FIELD_SEGMENTS, NULL},
+    {"Simulated losses", CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA, NULL},
+    {"Data", CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS, NULL},
+    {"Running and results", CAUCUS_FIELD_SEED, CAUCUS_FIELD_SEED + 1,
+     "  --format NAME          table or json on standard output (table)\n"},
+    {"", KEEP, KEEP + 4, NULL},
+    {NULL, 0, 0, NULL},
+};
+
 static void print_help(void) {
     fputs("caucus up: a live federation on this machine: certificates, coordinator, clients over mutual TLS, summary\n"
           "\n"
@@ -52,32 +64,9 @@ static void print_help(void) {
           "process and\n"
           "no file, unless --keep is given. At a terminal with a desktop a browser shows the status page, which stays "
           "until\n"
-          "you press Enter.\n"
-          "\nWhat is played\n",
+          "you press Enter.\n",
           stdout);
-    caucus_options_help(options, CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON - CAUCUS_FIELD_ALGORITHM);
-    fputs("\nPrivacy and mechanisms\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_EPSILON, CAUCUS_FIELD_TRUST - CAUCUS_FIELD_EPSILON);
-    puts("  --trust WHOM           who may see what (coordinator)");
-    caucus_options_help(options, CAUCUS_FIELD_TRUST + 1, CAUCUS_FIELD_SEGMENTS - CAUCUS_FIELD_TRUST - 1);
-    fputs("\nSimulated losses\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_DATA - CAUCUS_FIELD_SEGMENTS);
-    fputs("\nData\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS - CAUCUS_FIELD_DATA);
-    fputs("\nRunning and results\n", stdout);
-    caucus_options_help(options, CAUCUS_FIELD_SEED, 1);
-    puts("  --format NAME          table or json on standard output (table)");
-    caucus_options_help(options, KEEP, 4);
-}
-
-int caucus_up_say(const char *format, ...) {
-    char line[2048];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fprintf(stderr, "caucus up: %s\n", line);
-    return CAUCUS_EXIT_USAGE;
+    caucus_options_sections(options, sections);
 }
 
 static int complain(const caucus_complaint *c, caucus_status status) {
@@ -86,24 +75,20 @@ static int complain(const caucus_complaint *c, caucus_status status) {
 
 static int take_option(void *user, size_t index, const char *value) {
     caucus_up *u = user;
-    if (index == SIZE_MAX) {
-        if (u->file)
-            return caucus_up_say("'%s': one scenario file at a time, '%s' was given already", value, u->file);
-        u->file = value;
-        return 0;
-    }
+    if (index == SIZE_MAX)
+        return caucus_take_word("up", "scenario file", value, &u->file);
     if (index >= CAUCUS_FIELD_COUNT) {
         const char **into[] = {&u->keep, &u->pace, &u->http, &u->open};
         *into[index - KEEP] = value;
         return 0;
     }
     if (index == CAUCUS_FIELD_OUT || index == CAUCUS_FIELD_LEDGER || index == CAUCUS_FIELD_BUDGET)
-        return caucus_up_say("--%s: for caucus simulate; --keep DIR keeps the files of a live run",
-                             options[index].name);
+        return caucus_usage("up", "--%s: for caucus simulate; --keep DIR keeps the files of a live run",
+                            options[index].name);
     if (index == CAUCUS_FIELD_THREADS)
-        return caucus_up_say("--threads: for caucus simulate; a live run is one process per client");
+        return caucus_usage("up", "--threads: for caucus simulate; a live run is one process per client");
     if (index == CAUCUS_FIELD_TRIALS && strcmp(value, "1") != 0)
-        return caucus_up_say("--trials %s: a live run is one trial; caucus simulate plays many", value);
+        return caucus_usage("up", "--trials %s: a live run is one trial; caucus simulate plays many", value);
     caucus_complaint complaint;
     caucus_status status = caucus_scenario_set(&u->scenario, (caucus_scenario_field)index, value, &complaint);
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);
@@ -120,25 +105,26 @@ static int check_run(const caucus_up *u) {
     const caucus_run *run = &u->prepared.run[0];
     const caucus_plan *plan = u->prepared.plan[0];
     if (u->prepared.count != 1)
-        return caucus_up_say("%zu runs: a live run has one value per flag; caucus simulate plays many",
-                             u->prepared.count);
+        return caucus_usage("up", "%zu runs: a live run has one value per flag; caucus simulate plays many",
+                            u->prepared.count);
     if (u->wanted.format == CAUCUS_FORMAT_CSV)
-        return caucus_up_say("--format csv: must be table or json");
+        return caucus_usage("up", "--format csv: must be table or json");
     if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
-        return caucus_up_say(
-            "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
-            "simulate");
+        return caucus_usage(
+            "up", "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
+                  "simulate");
     if (caucus_algorithm_variant(run->settings.algorithm)->alone)
-        return caucus_up_say("--algorithm %s: is for one client alone — %s federate",
-                             caucus_algorithm_word(run->settings.algorithm), caucus_federating(" and ").text);
+        return caucus_usage("up", "--algorithm %s: is for one client alone — %s federate",
+                            caucus_algorithm_word(run->settings.algorithm), caucus_federating(" and ").text);
     if (run->settings.protocol == CAUCUS_PROTOCOL_PAPER)
-        return caucus_up_say("--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
+        return caucus_usage("up",
+                            "--protocol paper: is for caucus simulate; live runs are two-step, with the same experts");
     if (plan->settings.clients > CLIENTS_MAX)
-        return caucus_up_say("--clients %u: each is a process, at most %u — caucus simulate takes millions",
-                             plan->settings.clients, CLIENTS_MAX);
+        return caucus_usage("up", "--clients %u: each is a process, at most %u — caucus simulate takes millions",
+                            plan->settings.clients, CLIENTS_MAX);
     double pace = 0;
     if (u->pace && !(caucus_real_parse(u->pace, &pace) && pace >= 0 && pace <= CAUCUS_PACE_MAX))
-        return caucus_up_say("--pace %s: must be milliseconds, at most 86400000 (a day)", u->pace);
+        return caucus_usage("up", "--pace %s: must be milliseconds, at most 86400000 (a day)", u->pace);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #define CAUCUS_CLI_UP_H
 
 #include "cli/children.h"
+#include "cli/options.h"
 #include "cli/up/up_compare.h"
 #include "cli/wanted.h"
 
@@ -36,9 +37,6 @@ typedef struct caucus_up {
 
 /** Set by a signal: end everything. */
 extern volatile int caucus_up_stop;
-
-/** "caucus up: ..." on standard error. Returns: CAUCUS_EXIT_USAGE. */
-int caucus_up_say(const char *format, ...) CAUCUS_PRINTF(1, 2);
 
 /* up_files.c */
 typedef char caucus_up_path[CAUCUS_UP_PATH_BYTES + 64];

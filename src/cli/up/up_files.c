@@ -81,17 +81,17 @@ int caucus_up_make_files(caucus_up *u) {
     if (u->keep && strlen(u->keep) < CAUCUS_UP_PATH_BYTES && mkdir(u->keep, 0700) == 0)
         (void)snprintf(u->dir, sizeof u->dir, "%s", u->keep);
     else if (u->keep)
-        return caucus_up_say("--keep %s: %s — give a directory that does not exist yet", u->keep, strerror(errno)),
+        return caucus_usage("up", "--keep %s: %s — give a directory that does not exist yet", u->keep, strerror(errno)),
                CAUCUS_EXIT_USAGE;
     else if (snprintf(u->dir, sizeof u->dir, "%s/caucus-up-XXXXXX", temporary && temporary[0] ? temporary : "/tmp") >=
                  (int)sizeof u->dir ||
              !mkdtemp(u->dir)) {
-        caucus_up_say("%s: %s — set TMPDIR to a directory that can be written to", u->dir, strerror(errno));
+        caucus_usage("up", "%s: %s — set TMPDIR to a directory that can be written to", u->dir, strerror(errno));
         u->dir[0] = '\0';
         return CAUCUS_EXIT_FAILED;
     }
     if (!u->keep && !start_watcher(u)) {
-        caucus_up_say("cannot start a process: %s", strerror(errno));
+        caucus_usage("up", "cannot start a process: %s", strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
     caucus_up_file(u, path, "certs");
@@ -105,7 +105,7 @@ int caucus_up_make_files(caucus_up *u) {
     if (status == CAUCUS_OK || caucus_up_stop)
         return status == CAUCUS_OK ? 0 : CAUCUS_EXIT_FAILED;
     caucus_error_line(&error, status, line);
-    caucus_up_say("%s%s%s", error.field, error.field[0] ? ": " : "", line);
+    caucus_usage("up", "%s%s%s", error.field, error.field[0] ? ": " : "", line);
     return CAUCUS_EXIT_FAILED;
 }
 

@@ -31,11 +31,11 @@ static int check_place(const char *http) {
     caucus_error error = {0};
     caucus_status status = caucus_address_resolve(http, "http", true, &place, &error);
     if (status != CAUCUS_OK) {
-        caucus_up_say("--http %s", error.text);
+        caucus_usage("up", "--http %s", error.text);
         return caucus_exit_code(status);
     }
     if (!place.loopback)
-        return caucus_up_say("--http %s: must be on this machine, 127.0.0.1:PORT or [::1]:PORT", http);
+        return caucus_usage("up", "--http %s: must be on this machine, 127.0.0.1:PORT or [::1]:PORT", http);
     return 0;
 }
 
@@ -45,7 +45,7 @@ int caucus_up_page_wanted(caucus_up *u) {
         return code;
     const char *when = u->open ? u->open : "auto";
     if (strcmp(when, "yes") != 0 && strcmp(when, "no") != 0 && strcmp(when, "auto") != 0)
-        return caucus_up_say("--open %s: must be yes, no or auto", when);
+        return caucus_usage("up", "--open %s: must be yes, no or auto", when);
     bool automatic = strcmp(when, "auto") == 0;
     u->opens = strcmp(when, "yes") == 0 || (automatic && at_terminal() && caucus_browser_there());
     return 0;
@@ -54,17 +54,17 @@ int caucus_up_page_wanted(caucus_up *u) {
 void caucus_up_page_open(caucus_up *u) {
     if (!u->page[0])
         return;
-    caucus_up_say("status page %s", u->page);
+    caucus_usage("up", "status page %s", u->page);
     u->opened = u->opens && caucus_browser_open(u->page);
     if (u->opens && !u->opened)
-        caucus_up_say("it could not be opened: %s — open it yourself, or set BROWSER to a command that can",
-                      strerror(errno));
+        caucus_usage("up", "it could not be opened: %s — open it yourself, or set BROWSER to a command that can",
+                     strerror(errno));
 }
 
 static void wait_for_enter(caucus_up *u) {
     struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
     (void)tcflush(STDIN_FILENO, TCIFLUSH); /* keys pressed before this was said */
-    caucus_up_say("the status page stays at %s — Enter or Ctrl-C ends it", u->page);
+    caucus_usage("up", "the status page stays at %s — Enter or Ctrl-C ends it", u->page);
     while (!caucus_up_stop && caucus_up_listen(u, 0))
         if (poll(&keys, 1, 200) > 0) {
             char line[256]; /* not left for the shell to read */

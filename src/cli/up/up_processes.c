@@ -24,7 +24,7 @@ static int say_why(const caucus_child *child, const char *what) {
     if (file)
         (void)fclose(file);
     last[strcspn(last, "\n")] = '\0';
-    caucus_up_say("%s: %s", what, last);
+    caucus_usage("up", "%s: %s", what, last);
     return CAUCUS_EXIT_FAILED;
 }
 
@@ -88,7 +88,7 @@ int caucus_up_start_coordinator(caucus_up *u) {
                           u->opens ? "--stay" : NULL,
                           NULL};
     if (!caucus_child_start(&u->child[0], argv, log)) {
-        caucus_up_say("the coordinator could not be started: %s", strerror(errno));
+        caucus_usage("up", "the coordinator could not be started: %s", strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
     u->children = 1;
@@ -138,7 +138,7 @@ static int start_client(caucus_up *u, uint32_t index) {
     }
     argv[n] = NULL;
     if (!caucus_child_start(&u->child[index], argv, log)) {
-        caucus_up_say("client %u could not be started: %s", index, strerror(errno));
+        caucus_usage("up", "client %u could not be started: %s", index, strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
     u->children = (size_t)index + 1;
@@ -183,12 +183,12 @@ int caucus_up_play(caucus_up *u) {
             clients_gone = caucus_clock_seconds();
         if (caucus_clock_seconds() - clients_gone > END_SECONDS) {
             caucus_progress_end(&progress);
-            return caucus_up_say("the clients have gone and the coordinator has not ended"), CAUCUS_EXIT_FAILED;
+            return caucus_usage("up", "the clients have gone and the coordinator has not ended"), CAUCUS_EXIT_FAILED;
         }
     }
     caucus_progress_end(&progress);
     u->seconds = caucus_clock_seconds() - u->start;
-    return code == 0 && caucus_up_stop ? (caucus_up_say("stopped"), CAUCUS_EXIT_FAILED) : code;
+    return code == 0 && caucus_up_stop ? (caucus_usage("up", "stopped"), CAUCUS_EXIT_FAILED) : code;
 }
 
 bool caucus_up_listen(caucus_up *u, int timeout_ms) {
