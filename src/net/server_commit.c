@@ -55,8 +55,8 @@ typedef struct ledger_lines {
 
 static caucus_status commit_machine(caucus_server *s, void *user, caucus_error *ret_error) {
     const ledger_lines *lines = user;
-    return caucus_store_commit(s->store, &s->root, s->chunk, caucus_coordinator_chunks(s->set.plan),
-                               caucus_coordinator_announcement(s->machine), lines->line, lines->count, ret_error);
+    return caucus_store_commit(s->store, &s->root, s->chunk, s->chunks, caucus_coordinator_announcement(s->machine),
+                               lines->line, lines->count, ret_error);
 }
 
 static caucus_status commit_start(caucus_server *s, void *user, caucus_error *ret_error) {
@@ -74,11 +74,16 @@ caucus_status caucus_step_commit(caucus_server *s, size_t first_line, caucus_err
     const size_t count = caucus_ledger_count(s->ledger) - first_line;
     char(*text)[CAUCUS_LEDGER_LINE_BYTES] = calloc(count + 1, sizeof *text);
     ledger_lines lines = {.line = calloc(count + 1, sizeof *lines.line), .count = count};
-    if (s->chunk == NULL)
-        s->chunk = calloc(caucus_coordinator_chunks(s->set.plan), sizeof *s->chunk);
+    const uint32_t machine = caucus_coordinator_chunks(s->set.plan);
+    if (s->chunk == NULL) {
+        s->chunks = machine + s->waits.kept;
+        s->chunk = calloc(s->chunks, sizeof *s->chunk);
+    }
     caucus_status status = text && lines.line && s->chunk ? CAUCUS_OK : CAUCUS_E_MEMORY;
     if (status == CAUCUS_OK)
         status = caucus_coordinator_save_parts(s->machine, &s->root, s->chunk);
+    if (status == CAUCUS_OK && !caucus_waits_save(s, s->chunk + machine))
+        status = CAUCUS_E_MEMORY;
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
         status = caucus_ledger_line(s->ledger, first_line + i, text[i], sizeof text[i]);
         lines.line[i] = text[i];
@@ -104,7 +109,7 @@ caucus_status caucus_step_commit_start(caucus_server *s, caucus_error *ret_error
 
 void caucus_step_commit_free(caucus_server *s) {
     caucus_piece_free(&s->root);
-    for (uint32_t i = 0; s->chunk != NULL && i < caucus_coordinator_chunks(s->set.plan); i++)
+    for (uint32_t i = 0; s->chunk != NULL && i < s->chunks; i++)
         caucus_piece_free(&s->chunk[i]);
     free(s->chunk);
 }

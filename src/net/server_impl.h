@@ -92,10 +92,11 @@ struct caucus_server {
     caucus_coordinator *machine;
     caucus_ledger *ledger; /* of this run alone; part of the state */
     caucus_releases releases;
-    caucus_piece root, *chunk; /* [caucus_coordinator_chunks()]: working space for a commit */
-    bool wipe_failed;          /* and that was logged */
-    uint64_t step_ns;          /* when the step in hand was opened */
-    struct { /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
+    caucus_piece root, *chunk; /* [chunks]: working space for a commit: the machine's, then those of server_waits.c */
+    uint32_t chunks;
+    bool wipe_failed; /* and that was logged */
+    uint64_t step_ns; /* when the step in hand was opened */
+    struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint64_t selections, checks, commits;
         double epsilon_spent;
     } shown;
@@ -112,6 +113,7 @@ struct caucus_server {
         uint32_t *missed, count; /* [m]: deadlines missed in a row; how many clients are waited for */
         caucus_excused excused;  /* loop 0 alone */
         uint8_t *list;           /* [m]: loop 0 alone */
+        uint32_t kept;           /* chunks of the state that hold `missed`; 0: in a state of an earlier version none */
         _Atomic uint32_t answered; /* answers to the step in hand of who is waited for */
     } waits;
     /* Without the lock. */
@@ -195,6 +197,10 @@ void caucus_step_commit_free(caucus_server *server);
 
 caucus_status caucus_waits_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_waits_close(caucus_server *server);
+/** Deadlines missed, as waits.kept chunks of the state, and back.
+ *  Returns: false without memory; false if that is not what was saved. */
+bool caucus_waits_save(const caucus_server *server, caucus_piece *chunk) CAUCUS_MUST_CHECK;
+bool caucus_waits_restore(caucus_server *server, const caucus_piece *chunk) CAUCUS_MUST_CHECK;
 /** Is this client waited for? Under any of the locks. */
 bool caucus_waits_for(const caucus_server *server, uint32_t client);
 /** All locks are held: count again who has answered the step in hand. */

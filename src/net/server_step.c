@@ -441,8 +441,12 @@ static void read_announcement(void *user, const caucus_announcement *a) {
 static const char no_older_copy[] = "run no older copy; a new run needs a new 'state' and its own budget";
 
 static caucus_status restore(caucus_server *s, const caucus_store_state *state, caucus_error *ret_error) {
+    const uint32_t chunks = caucus_coordinator_chunks(s->set.plan);
+    s->waits.kept = state->chunks == 2 * chunks ? chunks : 0;
     caucus_status status = caucus_coordinator_restore_parts(s->set.plan, &s->set.key, &state->root, state->chunk,
-                                                            state->chunks, &s->machine);
+                                                            state->chunks - s->waits.kept, &s->machine);
+    if (status == CAUCUS_OK && !caucus_waits_restore(s, state->chunk + chunks))
+        status = CAUCUS_E_FORMAT;
     if (status == CAUCUS_E_MEMORY)
         return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     if (status != CAUCUS_OK)

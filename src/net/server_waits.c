@@ -17,16 +17,23 @@
 
 #include "num/error_line.h"
 #include "num/fail.h"
+#include "num/little_endian.h"
 
 #define LOOK_MS 1000u
 
 enum { EXCUSED = 1, REVOKED = 2, MISSED = 4 };
+
+/* A chunk of the state: how many clients 4, then for each of them, rising: client - first client of the chunk 2,
+ * deadlines missed 4; of 65,536 clients (algo/coordinator_state.h), least significant byte first. */
+#define HEAD_BYTES 4u
+#define ENTRY_BYTES 6u
 
 caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.off = calloc(s->clients, sizeof *s->waits.off);
     s->waits.missed = calloc(s->clients, sizeof *s->waits.missed);
     s->waits.list = calloc(s->clients, 1);
     s->waits.count = s->clients;
+    s->waits.kept = caucus_coordinator_chunks(s->set.plan);
     if (!s->waits.off || !s->waits.missed || !s->waits.list)
         return caucus_fail_memory(ret_error, "");
     if (!s->set.excused)
@@ -48,10 +55,6 @@ void caucus_waits_close(caucus_server *s) {
     free(s->waits.list);
 }
 
-bool caucus_waits_for(const caucus_server *s, uint32_t client) {
-    return s->waits.off[client - 1] == 0;
-}
-
 /* All locks are held. */
 static void set_off(caucus_server *s, uint32_t client, uint8_t why, bool on) {
     uint8_t *off = &s->waits.off[client - 1], before = *off;
@@ -60,6 +63,66 @@ static void set_off(caucus_server *s, uint32_t client, uint8_t why, bool on) {
         s->waits.count--;
     if (before != 0 && *off == 0)
         s->waits.count++;
+}
+
+/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
+static uint32_t chunk_clients(const caucus_server *s, uint32_t number, uint32_t *ret_first) {
+    *ret_first = number * CAUCUS_CHUNK_CLIENTS;
+    return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
+}
+
+bool caucus_waits_save(const caucus_server *s, caucus_piece *chunk) {
+    for (uint32_t k = 0; k < s->waits.kept; k++) {
+        uint32_t first, late = 0;
+        const uint32_t count = chunk_clients(s, k, &first), *missed = s->waits.missed + first;
+        for (uint32_t i = 0; i < count; i++)
+            late += missed[i] > 0;
+        if (!caucus_piece_resize(&chunk[k], HEAD_BYTES + (size_t)late * ENTRY_BYTES))
+            return false;
+        uint8_t *to = caucus_le_put(chunk[k].bytes, late, 4);
+        for (uint32_t i = 0; i < count; i++)
+            if (missed[i] > 0)
+                to = caucus_le_put(caucus_le_put(to, i, 2), missed[i], 4);
+    }
+    return true;
+}
+
+static bool read_chunk(const caucus_piece *chunk, uint32_t clients, uint32_t *missed) {
+    if (chunk->size < HEAD_BYTES)
+        return false;
+    const uint8_t *from = chunk->bytes + HEAD_BYTES;
+    const size_t late = (size_t)caucus_le_get(chunk->bytes, 4);
+    if (late > clients || chunk->size != HEAD_BYTES + late * ENTRY_BYTES)
+        return false;
+    uint32_t next = 0;
+    for (size_t i = 0; i < late; i++, from += ENTRY_BYTES) {
+        const uint32_t at = (uint32_t)caucus_le_get(from, 2), times = (uint32_t)caucus_le_get(from + 2, 4);
+        if (at < next || at >= clients || times == 0)
+            return false;
+        missed[at] = times;
+        next = at + 1;
+    }
+    return true;
+}
+
+bool caucus_waits_restore(caucus_server *s, const caucus_piece *chunk) {
+    for (uint32_t k = 0; k < s->waits.kept; k++) {
+        uint32_t first;
+        const uint32_t count = chunk_clients(s, k, &first);
+        if (!read_chunk(&chunk[k], count, s->waits.missed + first))
+            return false;
+    }
+    for (uint32_t i = 1; i <= s->clients && s->set.missed > 0; i++)
+        if (s->waits.missed[i - 1] >= s->set.missed) {
+            set_off(s, i, MISSED, true);
+            caucus_server_log(s, 1, "client %u had missed %u deadlines: it is waited for no more until it is back", i,
+                              s->waits.missed[i - 1]);
+        }
+    return true;
+}
+
+bool caucus_waits_for(const caucus_server *s, uint32_t client) {
+    return s->waits.off[client - 1] == 0;
 }
 
 /* All locks are held: answers to the step in hand of those who are waited for. */
@@ -116,7 +179,7 @@ void caucus_waits_decided(caucus_server *s) {
             if (s->waits.off[i - 1] & MISSED)
                 caucus_server_log(s, 1, "client %u is back: it is waited for again", i);
             set_off(s, i, MISSED, false);
-        } else if (s->overdue && ++*missed == s->set.missed) {
+        } else if (s->overdue && *missed < s->set.missed && ++*missed == s->set.missed) {
             set_off(s, i, MISSED, true);
             caucus_server_log(s, 1, "client %u has missed %u deadlines: it is waited for no more until it is back", i,
                               s->set.missed);

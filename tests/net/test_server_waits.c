@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_server_waits.c: whom a step waits for, over restarts and changes of the lists. The coordinator's loops do not
+ * run: the test hands reports over as they do, says when a deadline has passed and when to look at a list, so that
+ * nothing here depends on time. */
+#include "net/server_testing.h"
+
+#include "net/loop.h"
+#include "testing_settings.h"
+
+#define CLIENTS 3
+#define MISSED 3
+#define HOUR_MS 3600000u /* a deadline that passes when the test says so */
+
+typedef struct post {
+    hall hall;
+    caucus_connection from[CLIENTS];
+    char lines[4096]; /* of the log */
+} post;
+
+static void keep_line(void *user, const caucus_log_line *line) {
+    post *p = user;
+    const size_t used = strlen(p->lines);
+    (void)snprintf(p->lines + used, sizeof p->lines - used, "%s\n", line->text);
+}
+
+static caucus_plan *three_clients(void) {
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CLIENTS, 4, 1000, 1);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    return plan;
+}
+
+static void post_init(post *p, const caucus_plan *plan) {
+    memset(p, 0, sizeof *p);
+    hall_init(&p->hall, plan, 7);
+    p->hall.settings.loops = 1;
+    p->hall.settings.deadline_ms = HOUR_MS;
+    p->hall.settings.quorum = 2;
+    p->hall.settings.missed = MISSED;
+    p->hall.settings.log = keep_line;
+    p->hall.settings.log_user = p;
+}
+
+static void post_open(post *p) {
+    caucus_error error = {0};
+    p->lines[0] = '\0';
+    if (caucus_server_open(&p->hall.settings, &p->hall.server, &error) != CAUCUS_OK)
+        fail_msg("server: %s: %s", error.field, error.text);
+}
+
+static void post_close(post *p) {
+    caucus_server_close(p->hall.server);
+    p->hall.server = NULL;
+}
+
+static void join(post *p, uint32_t client) {
+    caucus_server *s = p->hall.server;
+    uint64_t before = 0, answered = 0;
+    p->from[client - 1] = (caucus_connection){.loop = s->loop[0], .client = client};
+    p->from[client - 1].session = caucus_step_take_session(s->loop[0], client, &before, &answered);
+    caucus_waits_joined(s, client);
+    caucus_step_look(s);
+}
+
+static caucus_announcement now_in(const post *p) {
+    caucus_announcement now;
+    (void)caucus_server_history(p->hall.server, caucus_server_history(p->hall.server, 0, NULL, 0) - 1, &now, 1);
+    return now;
+}
+
+static void answer(post *p, uint32_t client) {
+    static const int64_t none[4] = {0};
+    caucus_loop *loop = p->hall.server->loop[0];
+    const caucus_announcement now = now_in(p);
+    loop->report[0] = (caucus_report){.client = client,
+                                      .kind = now.ask,
+                                      .first = p->hall.server->sums_next[client - 1], /* what it owes, too */
+                                      .block = now.block,
+                                      .epoch_or_leaf = now.epoch,
+                                      .count = 4,
+                                      .value = none};
+    loop->from[0] = &p->from[client - 1];
+    loop->reports = 1;
+    caucus_step_count(loop);
+    loop->reports = 0;
+    assert_int_equal(loop->answer[0], CAUCUS_OK);
+}
+
+static void deadline_passes(post *p) {
+    pthread_mutex_lock(&p->hall.server->lock);
+    p->hall.server->overdue = true;
+    pthread_mutex_unlock(&p->hall.server->lock);
+    caucus_step_look(p->hall.server);
+}
+
+/* Clients 1 and 2 answer the step in hand; has that decided it? */
+static bool two_answer(post *p) {
+    const uint64_t step = now_in(p).serial;
+    answer(p, 1);
+    answer(p, 2);
+    return now_in(p).serial == step + 1;
+}
+
+static void waited_for(const post *p, uint32_t waited, uint32_t missing) {
+    caucus_server_status status;
+    caucus_server_get_status(p->hall.server, &status);
+    assert_int_equal(status.waited_for, waited);
+    assert_int_equal(status.missing, missing);
+}
+
+static void says(const post *p, const char *line) {
+    if (!strstr(p->lines, line))
+        fail_msg("not said: %s\nbut:\n%s", line, p->lines);
+}
+
+/* A coordinator that is started again knows how many deadlines each client has let pass. */
+static void test_missed_deadlines_are_kept(void **state) {
+    (void)state;
+    caucus_plan *plan = three_clients();
+    post p;
+    post_init(&p, plan);
+    post_open(&p);
+    for (uint32_t i = 1; i <= CLIENTS; i++)
+        join(&p, i);
+    for (int late = 1; late < MISSED; late++) {
+        assert_false(two_answer(&p)); /* it is waited for */
+        deadline_passes(&p);
+        assert_int_equal(now_in(&p).serial, late);
+        waited_for(&p, CLIENTS, 0);
+        post_close(&p);
+        post_open(&p);
+        join(&p, 1);
+        join(&p, 2);
+    }
+    assert_false(two_answer(&p));
+    deadline_passes(&p);
+    waited_for(&p, CLIENTS - 1, 1);
+    says(&p, "client 3 has missed 3 deadlines: it is waited for no more until it is back");
+    assert_true(two_answer(&p));
+    for (int again = 0; again < 2; again++) {
+        post_close(&p);
+        post_open(&p);
+        waited_for(&p, CLIENTS - 1, 1); /* from the start */
+        says(&p, "client 3 had missed 3 deadlines: it is waited for no more until it is back");
+        join(&p, 1);
+        join(&p, 2);
+        assert_true(two_answer(&p));
+    }
+    join(&p, 3);
+    waited_for(&p, CLIENTS, 0);
+    assert_false(two_answer(&p));
+    answer(&p, 3);
+    post_close(&p);
+    post_open(&p);
+    waited_for(&p, CLIENTS, 0); /* it was back, and that is kept, too */
+    post_close(&p);
+    p.hall.settings.missed = 0; /* somebody who waits for everybody does not care what was counted before */
+    post_open(&p);
+    waited_for(&p, CLIENTS, 0);
+    hall_free(&p.hall);
+    caucus_plan_free(plan);
+}
+
+/* Every altered byte of what is kept is refused: nobody is waited for, or not, by accident. */
+static void test_what_is_kept_is_read_strictly(void **state) {
+    (void)state;
+    caucus_plan *plan = three_clients();
+    post p;
+    post_init(&p, plan);
+    post_open(&p);
+    caucus_server *s = p.hall.server;
+    caucus_piece piece = {0}, cut = {0};
+    s->waits.missed[0] = 1;
+    s->waits.missed[2] = UINT32_MAX;
+    assert_true(caucus_waits_save(s, &piece));
+    assert_int_equal(piece.size, 4 + 2 * 6);
+    memset(s->waits.missed, 0, CLIENTS * sizeof *s->waits.missed);
+    assert_true(caucus_waits_restore(s, &piece));
+    assert_true(s->waits.missed[0] == 1 && s->waits.missed[1] == 0 && s->waits.missed[2] == UINT32_MAX);
+    for (size_t size = 0; size < piece.size; size++) {
+        assert_true(caucus_piece_resize(&cut, size));
+        memcpy(cut.bytes, piece.bytes, size);
+        assert_false(caucus_waits_restore(s, &cut));
+    }
+    static const struct {
+        size_t at;
+        uint8_t value;
+    } bad[] = {{0, 1}, {0, 3}, {4, 2}, {4, 3}, {6, 0}, {10, 0}, {10, 3}, {11, 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const uint8_t before = piece.bytes[bad[i].at];
+        piece.bytes[bad[i].at] = bad[i].value;
+        assert_false(caucus_waits_restore(s, &piece));
+        piece.bytes[bad[i].at] = before;
+    }
+    caucus_piece_free(&piece);
+    caucus_piece_free(&cut);
+    hall_free(&p.hall);
+    caucus_plan_free(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_missed_deadlines_are_kept),
+                                       cmocka_unit_test(test_what_is_kept_is_read_strictly)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
