@@ -54,7 +54,7 @@ static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, c
         *ret_why = CAUCUS_REVOKED_TEXT;
         *ret_reason = CAUCUS_REASON_REVOKED;
         caucus_claims_drop(s, client); /* what it claims to have heard holds nobody up any longer */
-        caucus_waits_revoked(s, client);
+        caucus_waits_refused(s, client, serial[0] ? serial : NULL);
     } else if (answer == CAUCUS_REVOKED_UNKNOWN) {
         *ret_why = "the list of the revoked cannot be read here: come again later";
         *ret_code = CAUCUS_REFUSAL_LATER;

@@ -113,6 +113,7 @@ struct caucus_server {
         uint32_t *missed, count; /* [m]: deadlines missed in a row; how many clients are waited for */
         caucus_excused excused;  /* loop 0 alone */
         uint8_t *list;           /* [m]: loop 0 alone */
+        char **serial;           /* [m]: of the certificate with which it was found on the list of the revoked */
         uint32_t kept;           /* chunks of the state that hold `missed`; 0: in a state of an earlier version none */
         _Atomic uint32_t answered; /* answers to the step in hand of who is waited for */
     } waits;
@@ -209,9 +210,17 @@ void caucus_waits_recount(caucus_server *server);
 void caucus_waits_decided(caucus_server *server);
 /** Under `lock`: is everybody connected who is waited for? */
 bool caucus_waits_all_here(const caucus_server *server, uint32_t present);
-/** From a loop, without its lock: it is not let in; it has joined. */
-void caucus_waits_revoked(caucus_server *server, uint32_t client);
+/** From a loop, without its lock: it is cut off, because the list of the revoked has its number or this serial number
+ *  (NULL: of no certificate), or because its certificate has expired; somebody who says that he is this client was
+ *  turned away because of the list (a client that is connected with another certificate has nothing to do with that);
+ *  it has joined. */
+void caucus_waits_revoked(caucus_server *server, uint32_t client, const char *serial);
+void caucus_waits_expired(caucus_server *server, uint32_t client);
+void caucus_waits_refused(caucus_server *server, uint32_t client, const char *serial);
 void caucus_waits_joined(caucus_server *server, uint32_t client);
+/** Loop 0, once a second, without its lock: who is on the list of the revoked, and who is not any more? news: it has
+ *  changed; else only those that were found on it are looked up again. */
+void caucus_waits_list(caucus_server *server, bool news);
 /** Loop 0, once a second: has the list of the excused changed? */
 void caucus_waits_turn(caucus_loop *loop);
 void caucus_waits_status(const caucus_server *server, caucus_server_status *ret);

@@ -4,7 +4,9 @@
  * A step is closed early when everybody who is waited for has answered, and so many as the quorum asks for (one, where
  * none was given); at its deadline by the quorum, as ever. Nobody waits for a client
  *  - that is excused: a person has put it on a list (excused.h), because it is in repair, or gone;
- *  - that is revoked: it is not let in;
+ *  - that is revoked: it is not let in, as long as the list says so: by its number, or by the serial number of the
+ *    certificate that it came with last;
+ *  - whose certificate has expired, until it joins with another;
  *  - that has missed `missed` deadlines in a row, until it is back: until it joins again or answers a step.
  * All of them may answer all the same, if they are there, and what they say is counted as anybody's. Who is waited for
  * depends on lists, connections and clocks, and on no loss: docs/PRIVACY.md, "Who is waited for".
@@ -14,6 +16,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "num/error_line.h"
 #include "num/fail.h"
@@ -21,7 +24,7 @@
 
 #define LOOK_MS 1000u
 
-enum { EXCUSED = 1, REVOKED = 2, MISSED = 4 };
+enum { EXCUSED = 1, REVOKED = 2, MISSED = 4, EXPIRED = 8 };
 
 /* A chunk of the state: how many clients 4, then for each of them, rising: client - first client of the chunk 2,
  * deadlines missed 4; of 65,536 clients (algo/coordinator_state.h), least significant byte first. */
@@ -32,9 +35,10 @@ caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.off = calloc(s->clients, sizeof *s->waits.off);
     s->waits.missed = calloc(s->clients, sizeof *s->waits.missed);
     s->waits.list = calloc(s->clients, 1);
+    s->waits.serial = calloc(s->clients, sizeof *s->waits.serial);
     s->waits.count = s->clients;
     s->waits.kept = caucus_coordinator_chunks(s->set.plan);
-    if (!s->waits.off || !s->waits.missed || !s->waits.list)
+    if (!s->waits.off || !s->waits.missed || !s->waits.list || !s->waits.serial)
         return caucus_fail_memory(ret_error, "");
     if (!s->set.excused)
         return CAUCUS_OK;
@@ -53,6 +57,9 @@ void caucus_waits_close(caucus_server *s) {
     free(s->waits.off);
     free(s->waits.missed);
     free(s->waits.list);
+    for (uint32_t i = 0; s->waits.serial && i < s->clients; i++)
+        free(s->waits.serial[i]);
+    free(s->waits.serial);
 }
 
 /* All locks are held. */
@@ -141,7 +148,7 @@ void caucus_waits_recount(caucus_server *s) {
 /* From a loop, without its lock: change one client, and see whether that closes the step. */
 static bool change(caucus_server *s, uint32_t client, uint8_t why, bool on) {
     pthread_mutex_lock(&s->lock);
-    bool changes = ((s->waits.off[client - 1] & why) != 0) != on;
+    bool changes = ((s->waits.off[client - 1] & why) != 0) != on; /* several reasons are only ever taken away */
     if (changes) {
         caucus_step_hold_loops(s);
         set_off(s, client, why, on);
@@ -154,16 +161,66 @@ static bool change(caucus_server *s, uint32_t client, uint8_t why, bool on) {
     return changes;
 }
 
-void caucus_waits_revoked(caucus_server *s, uint32_t client) {
-    if (change(s, client, REVOKED, true))
+static void not_let_in(caucus_server *s, uint32_t client, uint8_t why) {
+    if (change(s, client, why, true))
         caucus_server_log(s, 1, "client %u is not let in any more: nobody waits for it", client);
+}
+
+/* Which certificate it was that is on the list; NULL: none. */
+static void note_serial(caucus_server *s, uint32_t client, const char *serial) {
+    char *copy = serial ? strdup(serial) : NULL; /* without memory: as if it had been let in again */
+    pthread_mutex_lock(&s->lock);
+    free(s->waits.serial[client - 1]);
+    s->waits.serial[client - 1] = copy;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void caucus_waits_revoked(caucus_server *s, uint32_t client, const char *serial) {
+    note_serial(s, client, serial);
+    not_let_in(s, client, REVOKED);
+}
+
+void caucus_waits_refused(caucus_server *s, uint32_t client, const char *serial) {
+    if (atomic_load(&s->session[client - 1]) == 0 || caucus_revoked_lists(s->revoked, client, "-"))
+        caucus_waits_revoked(s, client, serial);
+}
+
+void caucus_waits_expired(caucus_server *s, uint32_t client) {
+    not_let_in(s, client, EXPIRED);
+}
+
+void caucus_waits_list(caucus_server *s, bool news) {
+    bool changed = false;
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 1; i <= s->clients; i++) {
+        const bool was = (s->waits.off[i - 1] & REVOKED) != 0;
+        const char *serial = s->waits.serial[i - 1];
+        if ((!news && !was) || caucus_revoked_lists(s->revoked, i, serial ? serial : "-") == was)
+            continue;
+        if (!changed)
+            caucus_step_hold_loops(s);
+        changed = true;
+        set_off(s, i, REVOKED, !was);
+        caucus_server_log(s, 1,
+                          was ? "client %u is let in again: it is waited for again"
+                              : "client %u is not let in any more: nobody waits for it",
+                          i);
+    }
+    if (changed) {
+        caucus_waits_recount(s);
+        caucus_step_release_loops(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (changed)
+        caucus_step_look(s);
 }
 
 void caucus_waits_joined(caucus_server *s, uint32_t client) {
     pthread_mutex_lock(&s->lock);
     s->waits.missed[client - 1] = 0;
     pthread_mutex_unlock(&s->lock);
-    (void)change(s, client, REVOKED, false);
+    note_serial(s, client, NULL);
+    (void)change(s, client, REVOKED | EXPIRED, false);
     if (change(s, client, MISSED, false))
         caucus_server_log(s, 1, "client %u is back: it is waited for again", client);
 }

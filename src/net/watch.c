@@ -41,16 +41,28 @@ static void cut_off(caucus_connection *c, caucus_reason reason, const char *why)
     caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, reason, why);
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
-    caucus_waits_revoked(s, c->client);
+}
+
+static void cut_off_revoked(caucus_connection *c, const char *serial) {
+    cut_off(c, CAUCUS_REASON_REVOKED, CAUCUS_REVOKED_TEXT);
+    caucus_waits_revoked(c->loop->server, c->client, serial[0] ? serial : NULL);
+}
+
+static void cut_off_expired(caucus_connection *c) {
+    cut_off(c, CAUCUS_REASON_EXPIRED, "the certificate has expired");
+    caucus_waits_expired(c->loop->server, c->client);
 }
 
 static void look_for_revoked(caucus_loop *loop) {
     caucus_server *s = loop->server;
-    if (!s->revoked || !caucus_revoked_news(s->revoked, &loop->revoked_seen))
+    if (!s->revoked)
         return;
-    for (uint32_t i = 1; loop->number == 0 && i <= s->clients; i++) /* by number; who is listed by serial must come */
-        if (caucus_revoked_lists(s->revoked, i, "-"))
-            caucus_waits_revoked(s, i);
+    const bool news = caucus_revoked_news(s->revoked, &loop->revoked_seen);
+    if (loop->number == 0)
+        caucus_waits_list(s,
+                          news); /* news or not: another loop may have found somebody on a list that is gone by now */
+    if (!news)
+        return;
     for (uint32_t i = 0; i < loop->connections; i++) {
         caucus_connection *c = loop->connection[i];
         char serial[CAUCUS_SERIAL_BYTES] = "";
@@ -59,7 +71,7 @@ static void look_for_revoked(caucus_loop *loop) {
         if (c->ssl && !caucus_tls_peer_serial(c->ssl, serial))
             caucus_connection_end(c); /* no memory to look it up: it comes again, and is looked up then */
         else if (caucus_revoked_lists(s->revoked, c->client, serial))
-            cut_off(c, CAUCUS_REASON_REVOKED, CAUCUS_REVOKED_TEXT);
+            cut_off_revoked(c, serial);
     }
 }
 
@@ -71,7 +83,7 @@ static void look_for_expired(caucus_loop *loop, int64_t now) {
         if (c->client == 0 || c->dead || c->leaving || c->ends == 0)
             continue;
         if (c->ends <= now)
-            cut_off(c, CAUCUS_REASON_EXPIRED, "the certificate has expired");
+            cut_off_expired(c);
         else if (next == 0 || c->ends < next)
             next = c->ends;
     }

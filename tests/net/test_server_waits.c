@@ -198,8 +198,92 @@ static void test_what_is_kept_is_read_strictly(void **state) {
     caucus_plan_free(plan);
 }
 
+/* A list, written whole; the next look at it finds it changed, since no two of a test are equally long. */
+static void write_list(const post *p, const char *text) {
+    FILE *file = fopen(p->hall.settings.revoked, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A second has passed: the loop looks at the list. */
+static void second_passes(post *p) {
+    caucus_loop *loop = p->hall.server->loop[0];
+    loop->now_ns = loop->watch_ns;
+    caucus_watch_turn(loop);
+}
+
+/* Who is on the list of the revoked is not waited for as long as it is on it, and not a second longer. */
+static void test_revoked_as_long_as_the_list_says(void **state) {
+    (void)state;
+    caucus_plan *plan = three_clients();
+    char list[96];
+    post p;
+    post_init(&p, plan);
+    (void)snprintf(list, sizeof list, "%s.list", p.hall.dir);
+    p.hall.settings.revoked = list;
+    p.hall.settings.missed = 0;
+    write_list(&p, "");
+    post_open(&p);
+    for (uint32_t i = 1; i <= CLIENTS; i++)
+        join(&p, i);
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    /* By its number. */
+    assert_false(two_answer(&p));
+    write_list(&p, "3\n");
+    second_passes(&p);
+    assert_int_equal(now_in(&p).serial, 1); /* that closed the step */
+    waited_for(&p, CLIENTS - 1, 0);
+    write_list(&p, "# 3\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0); /* without having come again */
+    says(&p, "client 3 is let in again: it is waited for again");
+    assert_false(two_answer(&p));
+    answer(&p, 3);
+    assert_int_equal(now_in(&p).serial, 2);
+    /* By its certificate's serial number, which is known once it has come with it. */
+    write_list(&p, "0xAB12\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    caucus_waits_revoked(p.hall.server, 3, "AB12");
+    waited_for(&p, CLIENTS - 1, 0);
+    second_passes(&p);
+    waited_for(&p, CLIENTS - 1, 0);
+    assert_true(two_answer(&p));
+    write_list(&p, "0xCD12 # not that one\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    /* A list that cannot be read changes nothing, either way. */
+    write_list(&p, "3 and what is this\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    /* Another certificate of the client is on the list: that says nothing about the one it is connected with. */
+    write_list(&p, "0xAB12\n0xCD12\n0xEF12\n");
+    join(&p, 3);
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    caucus_waits_refused(p.hall.server, 3, "AB12");
+    waited_for(&p, CLIENTS, 0);
+    atomic_store(&p.hall.server->session[2], 0); /* gone */
+    caucus_waits_refused(p.hall.server, 3, "AB12");
+    waited_for(&p, CLIENTS - 1, 0);
+    join(&p, 3);
+    waited_for(&p, CLIENTS, 0);
+    /* An expired certificate is on no list: it takes another one. */
+    caucus_waits_expired(p.hall.server, 3);
+    second_passes(&p);
+    waited_for(&p, CLIENTS - 1, 0);
+    join(&p, 3);
+    waited_for(&p, CLIENTS, 0);
+    hall_free(&p.hall);
+    caucus_plan_free(plan);
+    assert_int_equal(unlink(list), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_missed_deadlines_are_kept),
-                                       cmocka_unit_test(test_what_is_kept_is_read_strictly)};
+                                       cmocka_unit_test(test_what_is_kept_is_read_strictly),
+                                       cmocka_unit_test(test_revoked_as_long_as_the_list_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
