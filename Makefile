@@ -6,7 +6,7 @@ SOAK_MINUTES ?= 10
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: coverage soak nightly mpi-test abi abi-update docs-api dist install clean
+.PHONY: python-test coverage soak nightly mpi-test abi abi-update docs-api dist install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -39,6 +39,10 @@ audit: all ## try to refute every privacy claim (minutes): out/audit/audit.html
 fleet: all ## what the algorithms for fleets must show (experiments/fleet.yaml), 24 trials, two seeds: minutes
 	tools/install-deps --test
 	tools/fleet build/caucus
+
+python-test: all ## build the Python wheel, install it in a fresh environment (PyPI), run mypy, ruff, pytest there
+	tools/install-deps --python
+	tools/python-test build/caucus
 
 mpi-test: all ## what tests of caucus-mpi take minutes: full audit and report over ranks, a million clients
 	CAUCUS=build/caucus CAUCUS_MPI=build/caucus-mpi tests/mpi/long
@@ -113,4 +117,5 @@ install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage build-lint-gcc build-lint-clang out
+	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage build-lint-gcc build-lint-clang build-python \
+	    out

@@ -3,7 +3,7 @@
 #   libcaucus       layers num rng dp plan algo                 the machines, for any transport of your own
 #   libcaucus-link  + wire, the files of store, link            what a device needs: no socket, no SQLite, no OpenSSL
 #   libcaucus-sim   + data sim scenario show audit              what researchers and bindings need
-# and, for the program alone, the coordinator: its store (SQLite), dial, net, study.
+# and, for the program alone, the coordinator (coordinator.cmake).
 # A library that needed another one's internal functions would have to export them; holding the earlier layers itself,
 # it exports the installed headers and nothing else.
 #
@@ -26,10 +26,6 @@ endfunction()
 caucus_sources(core_sources num rng dp plan plan/text algo)
 caucus_sources(link_sources wire store link)
 caucus_sources(sim_sources data sim scenario show audit)
-caucus_sources(coordinator_sources dial net study)
-# The store of a coordinator is the program's alone.
-caucus_sources(store_sources store/coordinator)
-list(APPEND coordinator_sources ${store_sources})
 list(APPEND link_sources ${caucus_pb_source})
 
 # What each needs at run time: as CMake targets here, as pkg-config modules for those who link a static one.
@@ -69,14 +65,3 @@ endfunction()
 caucus_library(caucus core)
 caucus_library(caucus-link link caucus)
 caucus_library(caucus-sim sim caucus caucus-link)
-
-# The coordinator, for the program and the tests; not installed. The report quotes docs/PAPER.md.
-set(paper_md ${PROJECT_SOURCE_DIR}/docs/PAPER.md)
-add_custom_command(OUTPUT paper_md.c DEPENDS ${paper_md} cmake/embed.cmake VERBATIM
-    COMMAND ${CMAKE_COMMAND} -DINPUT=${paper_md} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/paper_md.c -DNAME=caucus_paper_md
-            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
-add_library(caucus-coordinator STATIC ${coordinator_sources} ${CMAKE_CURRENT_BINARY_DIR}/paper_md.c)
-caucus_target(caucus-coordinator)
-target_include_directories(caucus-coordinator PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(caucus-coordinator PUBLIC caucus-sim-static PkgConfig::SQLITE PkgConfig::OPENSSL
-                      PkgConfig::MICROHTTPD Threads::Threads)

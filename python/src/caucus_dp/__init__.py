@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""caucus: pick the best of d experts for a fleet, online, with differential privacy.
+
+`plan()` calibrates a run, `simulate()` plays one, `join()` is a client of a live federation; `Client` and `Coordinator`
+are the bare machines, for transports of your own; `pick()` makes one private choice, `laplace()` and `gaussian()` draw
+exact noise. All of it is the C library of the program `caucus`: the same settings, the same words, the same bytes.
+"""
+
+from ._errors import Error, InputError, RefusedError
+from ._join import Member, Round, join
+from ._keys import Key
+from ._machines import Announcement, Client, Coordinator, Report
+from ._native import ffi as _ffi
+from ._native import lib as _lib
+from ._pick import pick
+from ._plan import Plan, PlanSettings, plan
+from ._samplers import gaussian, laplace
+from ._simulate import Curves, Run, Simulation, SimulationSettings, simulate
+
+__version__: str = _ffi.string(_lib.caucus_version()).decode()
+
+__all__ = [
+    "Announcement",
+    "Client",
+    "Coordinator",
+    "Curves",
+    "Error",
+    "InputError",
+    "Key",
+    "Member",
+    "Plan",
+    "PlanSettings",
+    "RefusedError",
+    "Report",
+    "Round",
+    "Run",
+    "Simulation",
+    "SimulationSettings",
+    "gaussian",
+    "join",
+    "laplace",
+    "pick",
+    "plan",
+    "simulate",
+]

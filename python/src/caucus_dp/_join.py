@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of a live federation: a loop over rounds, blocking or with asyncio (`caucus join`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import socket
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._errors import Error, refuse
+from ._keys import Key
+from ._link import Connection, Link, now_ms, split_address, tls_context
+from ._machines import rows_of
+from ._native import ffi, lib
+from ._plan import Plan, pointer
+
+_FAREWELL_SECONDS = 2.0
+
+
+class Round:
+    """One round: play its expert, then say what every expert would have cost."""
+
+    def __init__(self, member: Member, number: int, expert: int) -> None:
+        """For this module."""
+        self._member = member
+        self.number = number
+        """From 1."""
+        self.expert = expert
+        """The expert to play, from 0."""
+        self.observed = False
+        """Whether its losses have been observed."""
+
+    @property
+    def name(self) -> str | None:
+        """What the expert is called; None: it has only a number."""
+        names = self._member.names
+        return names[self.expert] if names is not None else None
+
+    def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
+        """The losses of this round: one number per expert, or a mapping from expert (number or name) to loss."""
+        self._member._observe(self, losses)
+
+    def __repr__(self) -> str:
+        return f"<round {self.number}: expert {self.expert}{'' if self.name is None else f' {self.name!r}'}>"
+
+
+class Member:
+    """A client's place in a federation, made by `join()`: iterate over its rounds."""
+
+    def __init__(self, link: Link, give_up: float | None) -> None:
+        """For this module."""
+        self._link = link
+        self._give_up = give_up
+        self._connection: Connection | None = None
+        self._current: Round | None = None
+        self._left = False
+        self.names = link.plan.names
+        """What the experts are called; None: they have numbers."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self._link.plan
+
+    @property
+    def round(self) -> int:
+        """Rounds observed so far; after a restart the next one is the one after these."""
+        return self._link.round
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over: all rounds are played and every report is counted or no longer wanted."""
+        return self._link.done
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers for people: reports, reports sent again, bytes_sent, bytes_received."""
+        return self._link.counts
+
+    def _observe(self, round: Round, losses: ArrayLike | Mapping[int | str, float]) -> None:
+        if round.observed or round is not self._current:
+            raise Error(f"round {round.number}: its losses were observed before", "CAUCUS_E_ORDER")
+        row = rows_of(self._row(losses) if isinstance(losses, Mapping) else losses, self.plan.experts)
+        if row.shape[0] != 1:
+            raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
+        if row.dtype != np.float64:
+            row = row.astype(np.float64)
+        round.observed = True
+        try:
+            self._link.observe(ffi.from_buffer("double[]", row))
+        except OSError as why:  # an announcement that waited for this round was none that a coordinator makes
+            self._hang_up(why)
+
+    def _row(self, losses: Mapping[int | str, float]) -> list[float]:
+        row: list[float | None] = [None] * self.plan.experts
+        for expert, loss in losses.items():
+            number = expert
+            if isinstance(number, str):
+                if self.names is None or number not in self.names:
+                    raise refuse("losses", f"'{expert}': no expert is called so")
+                number = self.names.index(number)
+            if not 0 <= number < len(row):
+                raise refuse("losses", f"{expert}: experts are 0 to {len(row) - 1}")
+            row[number] = loss
+        missing = [str(i) for i, loss in enumerate(row) if loss is None]
+        if missing:
+            raise refuse("losses", f"of experts {', '.join(missing[:8])} are missing: every expert needs one")
+        return [float(loss) for loss in row if loss is not None]
+
+    def _hang_up(self, why: OSError) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._link.lost(why)
+
+    def _turn(self) -> None:
+        """Everything that can be done without waiting, but for dialling."""
+        if self._connection is None:
+            return
+        try:
+            self._connection.move()
+            if self._link.overdue:
+                raise TimeoutError("took too long")
+        except OSError as why:
+            self._hang_up(why)
+
+    def _next(self) -> Round | None:
+        """The next round, if it can be played now; StopIteration after the last."""
+        if self._left:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
+        if self._current is not None and not self._current.observed:
+            raise Error(f"round {self._current.number}: observe its losses before the next", "CAUCUS_E_ORDER")
+        self._turn()  # reports of the last round leave before the next is played
+        if self._link.ready:
+            self._current = Round(self, self._link.round + 1, self._link.expert)
+            return self._current
+        if self._link.done:
+            raise StopIteration
+        self._link.check_refused()
+        self._link.check_missing(self._give_up)
+        return None
+
+    def _dial(self, address: str, found: Sequence[tuple[Any, ...]] | OSError) -> None:
+        """Begin to connect to what was found under an address."""
+        if isinstance(found, OSError):
+            self._link.lost(found)
+            return
+        try:
+            self._connection = Connection(self._link, address, found)
+        except OSError as why:
+            self._link.lost(why)
+
+    # A blocking loop.
+
+    def __enter__(self) -> Member:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.leave(failed=kind is not None)
+
+    def __iter__(self) -> Member:
+        return self
+
+    def __next__(self) -> Round:
+        while True:
+            found = self._next()
+            if found is not None:
+                return found
+            address = self._link.next_address()
+            if address is not None:
+                host, port = split_address(address)
+                try:
+                    self._dial(address, socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+                except OSError as why:
+                    self._dial(address, why)
+            else:
+                self._wait(self._seconds())
+
+    def _seconds(self) -> float:
+        """How long to sleep; with a limit for giving up not much beyond it."""
+        return min(self._link.wait_seconds, 60.0 if self._give_up is None else max(self._give_up / 4, 0.05))
+
+    def _wait(self, seconds: float) -> None:
+        connection = self._connection
+        read = [connection.socket] if connection is not None and connection.wants_read else []
+        write = [connection.socket] if connection is not None and connection.wants_write else []
+        select.select(read, write, [], seconds)
+
+    def leave(self, *, failed: bool = False) -> None:
+        """Save the state, say goodbye, close. Leaving twice changes nothing."""
+        if self._left:
+            return
+        self._left = True
+        try:
+            self._link.leave("done" if self._link.done else "failed" if failed else "stopped")
+            end = now_ms() + int(_FAREWELL_SECONDS * 1000)
+            while self._connection is not None and self._saying(end):
+                self._wait(0.05)
+        finally:
+            self._close()
+
+    def _saying(self, end: int) -> bool:
+        """Whether words are still on their way, and it is not too late."""
+        self._turn()
+        return self._connection is not None and self._connection.wants_write and now_ms() < end
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._link.close()
+
+    # asyncio.
+
+    async def __aenter__(self) -> Member:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave(failed=kind is not None)  # two seconds at most, and none if the coordinator listens
+
+    def __aiter__(self) -> Member:
+        return self
+
+    async def __anext__(self) -> Round:
+        while True:
+            try:
+                found = self._next()
+            except StopIteration:
+                raise StopAsyncIteration from None
+            if found is not None:
+                await asyncio.sleep(0)  # others have their turn, however many rounds can be played
+                return found
+            address = self._link.next_address()
+            if address is not None:
+                host, port = split_address(address)
+                loop = asyncio.get_running_loop()
+                try:
+                    self._dial(address, await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+                except OSError as why:
+                    self._dial(address, why)
+            else:
+                await self._await(self._seconds())
+
+    async def _await(self, seconds: float) -> None:
+        connection, loop, woken = self._connection, asyncio.get_running_loop(), asyncio.Event()
+        if connection is None:
+            await asyncio.sleep(seconds)
+            return
+        handle = connection.socket.fileno()
+        if connection.wants_read:
+            loop.add_reader(handle, woken.set)
+        if connection.wants_write:
+            loop.add_writer(handle, woken.set)
+        try:
+            await asyncio.wait_for(woken.wait(), seconds)
+        except asyncio.TimeoutError:
+            pass
+        finally:
+            loop.remove_reader(handle)
+            loop.remove_writer(handle)
+
+
+def join(
+    connect: str | Sequence[str],
+    *,
+    plan: Plan | str | os.PathLike[str],
+    client: int,
+    cert: str | os.PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
+    ca: str | os.PathLike[str] | None = None,
+    insecure: bool = False,
+    state: str | os.PathLike[str] | None = None,
+    new_device: bool = False,
+    give_up: float | None = None,
+    seed: int | None = None,
+) -> Member:
+    """Join a live federation as client number `client` (from 1), which is what its certificate says.
+
+    `connect` is the coordinator's HOST:PORT; of several, each is tried in turn. Connections that break, and
+    coordinators that announce nothing after their own deadline, are dialled again; `give_up` ends that after so many
+    seconds without a coordinator. `state` is a file that survives a restart: the next round is then the one after
+    `.round`. `insecure` leaves TLS out, on this machine only. A seed repeats a run: NOT PRIVATE.
+
+        with join("host:7400", plan="plan.yaml", client=7, cert="7.pem", key="7.key", ca="ca.pem", state="7") as me:
+            for round in me:
+                play(round.expert)
+                round.observe(losses_of_all_experts())
+
+    `async with` and `async for` do the same without blocking.
+    """
+    addresses = connect.split(",") if isinstance(connect, str) else list(connect)
+    for address in addresses:
+        split_address(address)
+    files = {"cert": cert, "key": key, "ca": ca}
+    given = [name for name, path in files.items() if path is not None]
+    if insecure and given:
+        raise refuse("insecure", "uses no certificates — leave out cert, key and ca, or insecure")
+    own = plan if isinstance(plan, Plan) else Plan.read(plan)
+    settings = lib.caucus_plan_settings(pointer(own))
+    if settings.loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
+        raise refuse("plan", "its losses are convex functions, known by their gradients — use the C interface")
+    trusted = settings.trust == lib.CAUCUS_TRUST_COORDINATOR
+    if not trusted and state is None and seed is None:
+        words = "is needed where clients add the noise: without it a restart would draw noise for the same losses again"
+        raise refuse("state", words)
+    if new_device and trusted:
+        raise refuse("new_device", "is for plans that trust nobody: here no noise is drawn by clients")
+    context = None
+    if cert is not None and key is not None and ca is not None:
+        context = tls_context(cert, key, ca)
+    elif not insecure:
+        missing = next(name for name, path in files.items() if path is None)
+        words = "is needed (caucus certify makes certificates to try things with; insecure works on loopback)"
+        raise refuse(missing, words)
+    secret = None if seed is not None else Key()
+    link = Link(addresses, own, client, context=context, state=state, seed=seed, key=secret, new_device=new_device)
+    return Member(link, give_up)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bare machines: messages in, messages out. Whoever moves the messages is the transport."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import check, failure, new_error, refuse
+from ._keys import Key, key_of
+from ._keys import pointer as key_pointer
+from ._native import ffi, lib
+from ._plan import Plan, pointer
+
+_ASKS = {value: name.removeprefix("CAUCUS_ASK_").lower() for name, value in ffi.typeof("caucus_ask").relements.items()}
+_ASK_VALUES = {name: value for value, name in _ASKS.items()}
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What the coordinator says to every client."""
+
+    serial: int
+    """0, 1, 2, ...: position in the coordinator's sequence of announcements."""
+    epoch: int
+    block: int
+    """The block (svt, hedge) or phase (stoch) that is asked about."""
+    expert: int
+    """In force; for stoch the last one chosen."""
+    ask: str
+    """What every client is to answer: "nothing", "cost", "sums", "leaf", "vote", "shortlist"."""
+    leaf: int = 0
+    listed: tuple[int, ...] = ()
+    """shortlist: the experts whose sums are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What one client answers: an immutable item, counted at most once, sent again as it was."""
+
+    client: int
+    kind: str
+    first: int
+    block: int
+    epoch_or_leaf: int
+    values: NDArray[np.int64]
+    """Sums in steps of the plan's grid, or an expert's number (vote)."""
+
+
+def _kind(word: str) -> int:
+    if word not in _ASK_VALUES:
+        raise refuse("ask", f"'{word}': must be one of {', '.join(_ASK_VALUES)}")
+    return int(_ASK_VALUES[word])
+
+
+def _checked(status: int, what: str) -> None:
+    check(status, new_error(), f"{what}: ")
+
+
+def _save(machine: Any, size: Any, save: Any) -> bytes:
+    state = ffi.new("uint8_t[]", size(machine))
+    _checked(save(machine, state, len(state)), "state")
+    kept = bytes(ffi.buffer(state))
+    lib.native_wipe(state, len(state))
+    return kept
+
+
+class Client:
+    """The client's machine (caucus/client.h): give it losses and announcements, take an expert and reports.
+
+    It draws from a key of its own: fresh from the operating system, or that of a seed (NOT PRIVATE), which makes the
+    run repeat what `simulate(seed=...)` plays in its first trial.
+    """
+
+    def __init__(self, plan: Plan, index: int, *, seed: int | None = None, key: Key | None = None) -> None:
+        self._begin(plan, index)
+        ret = ffi.new("caucus_client **")
+        own = key_of(key, seed, index)
+        _checked(lib.caucus_client_new(pointer(plan), index, key_pointer(own), ret), f"client {index}")
+        self._client = ffi.gc(ret[0], lib.caucus_client_free)
+
+    def _begin(self, plan: Plan, index: int) -> None:
+        if lib.caucus_plan_settings(pointer(plan)).loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
+            raise refuse("plan", "its losses are convex functions, known by their gradients — use the C interface")
+        if not 1 <= index <= plan.clients:
+            raise refuse("client", f"{index}: must be a client's number, 1 to {plan.clients}")
+        self.plan, self.index = plan, index
+
+    @classmethod
+    def restore(
+        cls, plan: Plan, index: int, state: bytes, *, seed: int | None = None, key: Key | None = None
+    ) -> Client:
+        """The client that `save()` was asked of, with its key."""
+        client = cls.__new__(cls)
+        client._begin(plan, index)
+        ret = ffi.new("caucus_client **")
+        own = key_of(key, seed, index)
+        status = lib.caucus_client_restore(pointer(plan), index, key_pointer(own), state, len(state), ret)
+        _checked(status, f"client {index}")
+        client._client = ffi.gc(ret[0], lib.caucus_client_free)
+        return client
+
+    def save(self) -> bytes:
+        """The whole state but the key. Save after `report()` and before the report is sent: then it is sent again as it
+        was, never drawn again. The bytes hold this client's sums: they stay with it.
+        """
+        return _save(self._client, lib.caucus_client_state_bytes, lib.caucus_client_save)
+
+    def hear(self, announcement: Announcement) -> None:
+        """Hear an announcement; one that was heard before changes nothing."""
+        if len(announcement.listed) > lib.CAUCUS_SHORTLIST_MOST:
+            raise refuse("listed", f"{len(announcement.listed)} experts: at most {lib.CAUCUS_SHORTLIST_MOST}")
+        a = ffi.new(
+            "caucus_announcement *",
+            {
+                "serial": announcement.serial,
+                "epoch": announcement.epoch,
+                "block": announcement.block,
+                "expert": announcement.expert,
+                "ask": _kind(announcement.ask),
+                "leaf": announcement.leaf,
+                "listed": len(announcement.listed),
+                "list": announcement.listed,
+            },
+        )
+        status = lib.caucus_client_hear(self._client, a)
+        if status not in (lib.CAUCUS_OK, lib.CAUCUS_E_DUPLICATE):
+            raise failure(status, new_error(), f"announcement {announcement.serial}: ")
+
+    @property
+    def expert(self) -> int:
+        """The expert to play in the coming round, from 0."""
+        return int(lib.caucus_client_expert(self._client))
+
+    @property
+    def mixture(self) -> NDArray[np.float64]:
+        """Stoch: the mixture in force, one value per expert; they sum to 1."""
+        mixture = np.empty(self.plan.experts, dtype=np.float64)
+        values = ffi.from_buffer("double[]", mixture, require_writable=True)
+        _checked(lib.caucus_client_mixture(self._client, values, mixture.size), "mixture")
+        return mixture
+
+    @property
+    def round(self) -> int:
+        """Rounds observed so far."""
+        return int(lib.caucus_client_round(self._client))
+
+    @property
+    def rounds_left(self) -> int:
+        """Rounds that can be observed before a report is due; 0: a report or an announcement is due, or all is over."""
+        return int(lib.caucus_client_rounds_left(self._client))
+
+    def observe(self, losses: ArrayLike) -> None:
+        """Observe one round of losses, or several: rounds × experts. float32 and float64 are read where they lie."""
+        rows = rows_of(losses, self.plan.experts)
+        narrow = rows.dtype == np.float32
+        values = ffi.from_buffer("float[]" if narrow else "double[]", rows)
+        observe = lib.caucus_client_observe_f32 if narrow else lib.caucus_client_observe
+        _checked(observe(self._client, values, rows.shape[0]), f"losses of {rows.shape[0]} rounds")
+
+    def report(self) -> Report | None:
+        """The report that is due, None if none is; asking again gives the same."""
+        report = lib.caucus_client_report(self._client)
+        if report == ffi.NULL:
+            return None
+        values = np.frombuffer(ffi.buffer(report.value, 8 * report.count), dtype=np.int64).copy()
+        kind = _ASKS[report.kind]
+        return Report(report.client, kind, report.first, report.block, report.epoch_or_leaf, values)
+
+    @property
+    def clips(self) -> tuple[int, int, int]:
+        """Losses that were too low, too high, and no numbers; for this client alone."""
+        low, high, nan = ffi.new("uint64_t *"), ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        lib.caucus_client_clips(self._client, low, high, nan)
+        return int(low[0]), int(high[0]), int(nan[0])
+
+
+class Coordinator:
+    """The coordinator's machine (caucus/coordinator.h): give it reports, take announcements.
+
+    When a step is decided (everybody has reported, or a deadline has passed) is the caller's business and must not
+    depend on losses.
+    """
+
+    def __init__(self, plan: Plan, *, seed: int | None = None, key: Key | None = None) -> None:
+        self.plan = plan
+        ret = ffi.new("caucus_coordinator **")
+        own = key_of(key, seed, 0)
+        _checked(lib.caucus_coordinator_new(pointer(plan), key_pointer(own), ret), "coordinator")
+        self._coordinator = ffi.gc(ret[0], lib.caucus_coordinator_free)
+
+    @classmethod
+    def restore(cls, plan: Plan, state: bytes, *, seed: int | None = None, key: Key | None = None) -> Coordinator:
+        """The coordinator that `save()` was asked of; the epochs after the one in hand draw from a new key."""
+        coordinator = cls.__new__(cls)
+        coordinator.plan = plan
+        ret = ffi.new("caucus_coordinator **")
+        own = key_of(key, seed, 0)
+        _checked(lib.caucus_coordinator_restore(pointer(plan), key_pointer(own), state, len(state), ret), "coordinator")
+        coordinator._coordinator = ffi.gc(ret[0], lib.caucus_coordinator_free)
+        return coordinator
+
+    def save(self) -> bytes:
+        """The whole state, sums, noise and the epoch's key among it: for nobody else.
+
+        Save right after `decide()`, before anything that depends on the decision leaves.
+        """
+        return _save(self._coordinator, lib.caucus_coordinator_state_bytes, lib.caucus_coordinator_save)
+
+    @property
+    def announcement(self) -> Announcement:
+        """The announcement in force; the first one is there from the start."""
+        a = lib.caucus_coordinator_announcement(self._coordinator)
+        listed = tuple(int(a.list[i]) for i in range(a.listed))
+        return Announcement(a.serial, a.epoch, a.block, a.expert, _ASKS[a.ask], a.leaf, listed)
+
+    def receive(self, report: Report) -> None:
+        """Count one report; one that was counted before changes nothing."""
+        values = np.ascontiguousarray(report.values, dtype=np.int64)
+        r = ffi.new("caucus_report *")
+        r.client, r.kind, r.first, r.block = report.client, _kind(report.kind), report.first, report.block
+        r.epoch_or_leaf, r.count = report.epoch_or_leaf, values.size
+        r.value = ffi.from_buffer("int64_t[]", values)
+        status = lib.caucus_coordinator_receive(self._coordinator, r)
+        if status not in (lib.CAUCUS_OK, lib.CAUCUS_E_DUPLICATE):
+            raise failure(status, new_error(), f"report of client {report.client}: ")
+
+    @property
+    def waiting(self) -> int:
+        """Clients whose answer to the announcement in force has not come yet."""
+        return int(lib.caucus_coordinator_waiting(self._coordinator))
+
+    def decide(self) -> Announcement:
+        """Decide the step on what has come, and make the next announcement. This is the release: no way back."""
+        _checked(lib.caucus_coordinator_decide(self._coordinator), "decide")
+        return self.announcement
+
+    @property
+    def selections(self) -> int:
+        """Selections made so far."""
+        return int(lib.caucus_coordinator_selections(self._coordinator))
+
+
+def rows_of(losses: ArrayLike, experts: int) -> NDArray[Any]:
+    """Losses as rows of `experts` numbers, float32 or float64, without a copy where they are that already."""
+    rows = np.asarray(losses)
+    rows = np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
+    if rows.ndim == 1:
+        rows = rows[np.newaxis, :]
+    if rows.ndim != 2 or rows.shape[1] != experts:
+        raise refuse("", f"losses: shape {np.shape(losses)} — expected {experts} numbers a round, one per expert")
+    return rows

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated federations: settings or a plan in, results out. Seeded, and so NOT PRIVATE."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import check, new_error, refuse, take_text
+from ._native import ffi, lib
+from ._plan import Plan, pointer
+from ._words import Named
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_LOOK_SECONDS = 0.1  # between looks at how far a simulation is
+
+
+class SimulationSettings(TypedDict, total=False):
+    """What is simulated; the words, defaults and checks are those of `caucus simulate --help`.
+
+    A sequence makes one run per value; several make every combination.
+    """
+
+    algorithm: str | Sequence[str] | None
+    adversary: str | Sequence[str] | None
+    clients: int | Sequence[int] | None
+    experts: int | Sequence[int] | None
+    names: Sequence[str] | None
+    rounds: int | Sequence[int] | None
+    interval: int | str | Sequence[int | str] | None
+    epsilon: float | Sequence[float] | None
+    delta: float | Sequence[float] | None
+    trust: str | Sequence[str] | None
+    calibration: str | Sequence[str] | None
+    protocol: str | Sequence[str] | None
+    unit: str | Sequence[str] | None
+    select: str | Sequence[str] | None
+    message: str | Sequence[str] | None
+    trees: int | str | Sequence[int | str] | None
+    front_load: bool | None
+    past_phases: bool | None
+    longest_phase: int | str | Sequence[int | str] | None
+    first_phase: int | None
+    changes: float | None
+    renew: int | Sequence[int] | None
+    rho: float | None
+    lstar: float | None
+    range: tuple[float, float] | None
+    segments: int | Sequence[int] | None
+    means: tuple[float, float] | None
+    spread: float | Sequence[float] | None
+    drift: float | Sequence[float] | None
+    data: str | os.PathLike[str] | None
+    genre: str | None
+    trials: int | None
+    seed: int | None
+    threads: int | None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Regret per client so far, at some rounds: mean and standard deviation over the trials."""
+
+    round: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    std: NDArray[np.float64]
+
+
+class Run:
+    """One run of a simulation: one setting of everything, many trials."""
+
+    def __init__(self, content: dict[str, Any], curves: Curves) -> None:
+        """For this module."""
+        self.settings = content
+        """The run as `caucus simulate --format json` has it."""
+        self.curves = curves
+        """Regret so far."""
+        self.regret: NDArray[np.float64] = np.array(content["regret"]["values"], dtype=np.float64)
+        """Per client and against the best expert in hindsight: one number per trial."""
+        self.switches: NDArray[np.int64] = np.array(content["switches"]["values"], dtype=np.int64)
+        """How often the expert in force changed, per trial."""
+        self.expert = self._experts("last")
+        """The expert in force at the end of each trial; -1 where a mixture is played."""
+        self.best = self._experts("best")
+        """The best expert in hindsight of each trial; -1 where there is none."""
+        self.bound: float | None = content["bound"]["value"] if content["bound"] is not None else None
+        """The regret that is proved for these losses; None: nothing is proved for them."""
+
+    def _experts(self, key: str) -> NDArray[np.int64]:
+        return np.array([-1 if e is None else e for e in self.settings[key]["experts"]], dtype=np.int64)
+
+    @property
+    def label(self) -> str:
+        """A few words that tell runs apart."""
+        s = self.settings
+        return f"{s['algorithm']}, {s['clients']} clients, epsilon {s['epsilon']}"
+
+
+class Simulation:
+    """The results of a simulation: a sequence of runs. Its repr is the program's table.
+
+    Of one run alone its figures can be asked directly: `r.regret` is `r.runs[0].regret`.
+    """
+
+    def __init__(self, pointer: Any, plan: Plan | None) -> None:
+        """For this module: takes over a caucus_simulation, which borrows the plan."""
+        self._simulation = ffi.gc(pointer, lib.caucus_simulation_free)
+        self._plan = plan
+        size = ffi.new("size_t *")
+        text = lib.caucus_simulation_json(self._simulation, size)
+        self._json: str = ffi.unpack(text, size[0]).decode()
+        contents = json.loads(self._json)["runs"]
+        self.runs = [
+            Run(content, curves) for content, curves in zip(contents, self._curves(len(contents)), strict=True)
+        ]
+
+    def _show(self, view: int) -> str:
+        ret, size = ffi.new("char **"), ffi.new("size_t *")
+        check(lib.caucus_simulation_show(self._simulation, view, ret, size), new_error())
+        return take_text(ret, size)
+
+    def _curves(self, runs: int) -> list[Curves]:
+        points: list[list[tuple[int, float, float]]] = [[] for _ in range(runs)]
+        for row in csv.DictReader(io.StringIO(self.curves_csv())):
+            std = float(row["regret_std"]) if row["regret_std"] else float("nan")
+            points[int(row["run"]) - 1].append((int(row["round"]), float(row["regret_mean"]), std))
+        return [
+            Curves(
+                np.array([p[0] for p in run], dtype=np.int64),
+                np.array([p[1] for p in run], dtype=np.float64),
+                np.array([p[2] for p in run], dtype=np.float64),
+            )
+            for run in points
+        ]
+
+    def _only(self) -> Run:
+        if len(self.runs) != 1:
+            raise refuse("", f"{len(self.runs)} runs: ask one of them, runs[0] to runs[{len(self.runs) - 1}]")
+        return self.runs[0]
+
+    @property
+    def regret(self) -> NDArray[np.float64]:
+        """Of the only run: regret per client, one number per trial."""
+        return self._only().regret
+
+    @property
+    def expert(self) -> NDArray[np.int64]:
+        """Of the only run: the expert in force at the end of each trial."""
+        return self._only().expert
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """Of the only run: the best expert in hindsight of each trial."""
+        return self._only().best
+
+    @property
+    def switches(self) -> NDArray[np.int64]:
+        """Of the only run: how often the expert in force changed, per trial."""
+        return self._only().switches
+
+    @property
+    def curves(self) -> Curves:
+        """Of the only run: regret so far."""
+        return self._only().curves
+
+    def to_json(self) -> str:
+        """What `caucus simulate --format json` prints."""
+        return self._json
+
+    def trials_csv(self) -> str:
+        """One line per run and trial: the program's trials.csv."""
+        return self._show(lib.CAUCUS_SIMULATION_VIEW_TRIALS)
+
+    def curves_csv(self) -> str:
+        """Mean and spread of the regret so far: the program's curves.csv."""
+        return self._show(lib.CAUCUS_SIMULATION_VIEW_CURVES)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with one row per run and trial (needs pandas)."""
+        import pandas  # noqa: PLC0415 (an optional dependency)
+
+        return pandas.read_csv(io.StringIO(self.trials_csv()))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Regret so far, the mean of each run in a band of one standard deviation (needs matplotlib).
+
+        Returns the axes, new ones unless some were given.
+        """
+        if axes is None:
+            import matplotlib.pyplot  # noqa: PLC0415 (an optional dependency)
+
+            axes = matplotlib.pyplot.subplots(layout="constrained")[1]
+        for run in self.runs:
+            c = run.curves
+            (line,) = axes.plot(c.round, c.mean, label=run.label)
+            axes.fill_between(c.round, c.mean - c.std, c.mean + c.std, color=line.get_color(), alpha=0.2, linewidth=0)
+        axes.set_xlabel("round")
+        axes.set_ylabel("regret per client")
+        axes.legend()
+        return axes
+
+    def __repr__(self) -> str:
+        return self._show(lib.CAUCUS_SIMULATION_VIEW_TABLE).rstrip("\n")
+
+
+def _loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
+    array = np.asarray(losses)
+    if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    if array.ndim != 3 or array.size == 0:
+        raise refuse(
+            "", f"losses: shape {array.shape} — expected clients × rounds × experts, for example (10, 512, 100)"
+        )
+    if max(array.shape[0], array.shape[2]) >= 1 << 32:
+        raise refuse("", f"losses: shape {array.shape} — at most 2^24 clients and 2^20 experts")
+    ret = ffi.new("caucus_loss_array *")
+    ret.values = ffi.from_buffer(array)
+    ret.wide = array.dtype == np.float64
+    ret.clients, ret.rounds, ret.experts = array.shape
+    return ret, array
+
+
+def _play(call: Callable[[Any], int], progress: Callable[[int, int, int, int], None] | None) -> int:
+    """Make the call in a thread of its own, so that this one hears a keyboard's interrupt, and looks how far it is."""
+    watch = ffi.new("native_watch *")
+    status: list[int] = []
+    over = threading.Event()
+
+    def work() -> None:
+        try:
+            status.append(call(watch))
+        finally:
+            over.set()
+
+    thread = threading.Thread(target=work, name="caucus simulate")
+    thread.start()
+    seen = None
+    try:
+        while not over.wait(_LOOK_SECONDS):
+            now = (int(watch.run), int(watch.runs), int(watch.done), int(watch.trials))
+            if progress is not None and now != seen and watch.runs > 0:
+                progress(*now)
+                seen = now
+    except BaseException:
+        watch.stop = 1  # it ends with the trials that are under way
+        thread.join()
+        raise
+    thread.join()
+    return status[0]
+
+
+def simulate(
+    plan: Plan | None = None,
+    *,
+    losses: ArrayLike | str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int, int, int], None] | None = None,
+    **settings: Unpack[SimulationSettings],
+) -> Simulation:
+    """Play a plan, or settings, many times at once, on all cores (`caucus simulate`).
+
+    With a plan the settings say only against what, how often and from which seed. `losses` are your own: an array of
+    clients × rounds × experts (float32 and float64 in C order are read where they lie), or the path of a NumPy or CSV
+    file. `progress(run, runs, done, trials)` is called now and then. A keyboard's interrupt ends it.
+
+    >>> r = simulate(algorithm="svt", clients=3, experts=4, rounds=20, epsilon=10, trust="coordinator", trials=5)
+    >>> r.regret.shape
+    (5,)
+    """
+    words: dict[str, object] = dict(settings)
+    array = ffi.NULL
+    borrowed: NDArray[Any] | None = None
+    if isinstance(losses, str | os.PathLike):
+        words["losses"] = losses
+    elif losses is not None:
+        array, borrowed = _loss_array(losses)
+    named = Named(words, {**SimulationSettings.__annotations__, "losses": None}, "simulate")
+    ret, error = ffi.new("caucus_simulation **"), new_error()
+    own = ffi.NULL if plan is None else pointer(plan)
+
+    def call(watch: Any) -> int:
+        return int(
+            lib.caucus_simulation_ask(own, named.array, named.count, array, lib.native_progress, watch, ret, error)
+        )
+
+    check(_play(call, progress), error)
+    del borrowed  # until here
+    return Simulation(ret[0], plan)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bare machines: a run of them is the simulation's run."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import caucus_dp as caucus
+from conftest import reference
+
+
+def test_machines_play_what_is_simulated(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """The same seed and losses: the same expert at the end, the same switches, in every seed."""
+    for seed in range(1, 6):
+        experts = reference(plan, losses, seed)
+        r = caucus.simulate(plan, losses=losses, trials=1, seed=seed)
+        assert experts[-1] == r.expert[0]
+        assert int(np.count_nonzero(np.diff(experts))) == r.switches[0]
+
+
+def test_state_survives_a_restart_anywhere(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """Saved and restored between any two calls, the reports are the same, noise and all."""
+    nobody = caucus.plan(algorithm="stoch", clients=3, experts=4, rounds=40, epsilon=5, trust="nobody")
+    coordinator, client = caucus.Coordinator(nobody, seed=4), caucus.Client(nobody, 2, seed=4)
+    client.hear(coordinator.announcement)
+    client.observe(losses[1, : client.rounds_left].astype(np.float32))
+    report = client.report()
+    assert report is not None
+    again = caucus.Client.restore(nobody, 2, client.save(), key=caucus.Key())
+    repeated = again.report()
+    assert repeated is not None
+    assert np.array_equal(report.values, repeated.values)
+    assert again.round == client.round
+    assert client.mixture.sum() == pytest.approx(1)
+    coordinator.receive(report)
+    coordinator.receive(report)  # counted once
+    assert coordinator.waiting == 2
+    same = caucus.Coordinator.restore(nobody, coordinator.save(), seed=4)
+    assert same.announcement == coordinator.announcement
+    with pytest.raises(caucus.InputError):
+        caucus.Client.restore(plan, 2, client.save())
+
+
+def test_messages_can_be_carried(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """Announcements and reports are values: pickled, they are what they were."""
+    client = caucus.Client(plan, 1, seed=1)
+    announcement = pickle.loads(pickle.dumps(caucus.Coordinator(plan, seed=1).announcement))
+    client.hear(announcement)
+    client.hear(announcement)  # heard once
+    assert client.rounds_left == 4
+    client.observe(losses[0, :4])
+    assert client.rounds_left == 0
+    report = client.report()
+    assert report is not None
+    carried = pickle.loads(pickle.dumps(report))
+    assert (carried.kind, carried.client, carried.values.dtype) == ("sums", 1, np.int64)
+    assert client.clips == (0, 0, 0)
+
+
+def test_what_is_refused(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """A caller's mistakes are exceptions, never the end of the process."""
+    coordinator, client = caucus.Coordinator(plan, seed=1), caucus.Client(plan, 1, seed=1)
+    with pytest.raises(caucus.Error, match="a call came before"):
+        client.observe(losses[0, :1])
+    client.hear(coordinator.announcement)
+    with pytest.raises(caucus.Error, match="a call came before"):
+        client.observe(losses[0, :5])  # the block has four rounds
+    with pytest.raises(caucus.InputError, match="expected 4 numbers a round"):
+        client.observe(losses[0, 0, :3])
+    with pytest.raises(caucus.InputError, match="client 4: must be a client's number, 1 to 3"):
+        caucus.Client(plan, 4)
+    with pytest.raises(caucus.InputError, match="ask 'dance'"):
+        client.hear(replace(coordinator.announcement, ask="dance"))
+    with pytest.raises(caucus.InputError, match="at most 8"):
+        client.hear(replace(coordinator.announcement, listed=tuple(range(9))))
+    with pytest.raises(caucus.Error, match="announcement 7: a call came before"):
+        client.hear(replace(coordinator.announcement, serial=7))
+    client.observe(losses[0, :4])
+    report = client.report()
+    assert report is not None
+    with pytest.raises(caucus.InputError, match="report of client 9"):
+        coordinator.receive(replace(report, client=9))
+    with pytest.raises(caucus.InputError, match="report of client 1"):
+        coordinator.receive(replace(report, values=report.values[:2]))
+    with pytest.raises(caucus.InputError, match="a key was given, too"):
+        caucus.Coordinator(plan, seed=1, key=caucus.Key())
+    convex = caucus.plan(algorithm="stoch", clients=3, experts=4, rounds=40, convex=(1, 0.5), trust="coordinator")
+    with pytest.raises(caucus.InputError, match="convex functions"):
+        caucus.Client(convex, 1)
+
+
+def test_keys() -> None:
+    """A key never shows itself."""
+    assert not caucus.Key().seeded
+    assert caucus.Key(1).derive(0).seeded
+    assert "NOT PRIVATE" in repr(caucus.Key(1))
+    assert repr(caucus.Key()) == "<caucus key>"

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: what they say is what the program says."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import caucus_dp as caucus
+from conftest import Program
+
+WORDS = ["--algorithm", "svt", "--clients", "5", "--names", "small,distilled,large", "--rounds", "50", "--epsilon", "2"]
+SETTINGS: dict[str, Any] = {
+    "algorithm": "svt",
+    "clients": 5,
+    "names": ["small", "distilled", "large"],
+    "rounds": 50,
+    "epsilon": 2,
+    "trust": "coordinator",
+}
+
+
+@pytest.fixture(scope="module")
+def small() -> caucus.Plan:
+    """A plan with names."""
+    return caucus.plan(**SETTINGS)
+
+
+def test_text_explanation_and_file_are_those_of_the_program(
+    program: Program, small: caucus.Plan, tmp_path: Path
+) -> None:
+    """Every text is the program's, byte for byte."""
+    file = tmp_path / "plan.yaml"
+    out = program("plan", *WORDS, "--trust", "coordinator", "--explain", "--write", str(file))
+    assert out.returncode == 0, out.stderr
+    assert out.stdout == repr(small) + "\n" + small.explain()
+    assert file.read_text() == small.to_yaml()
+    assert small.hash in out.stderr
+    shown = program("plan", str(file), "--format", "json")
+    assert json.loads(shown.stdout) == small.to_dict()
+    assert caucus.Plan.read(file) == small
+
+
+def test_figures(small: caucus.Plan) -> None:
+    """What a plan is asked by name."""
+    assert (small.clients, small.experts, small.rounds) == (5, 3, 50)
+    assert small.names == ["small", "distilled", "large"]
+    assert small.federation is None
+    assert small.epsilon_choices == pytest.approx(2)
+    assert small.epsilon_messages is None
+    assert small.epsilon_device >= small.epsilon_choices
+    assert small.delta == 0
+    assert small.bound is not None
+    assert small.bound_kind == "probability"
+    assert 0 < small.bound <= 50
+    assert "epsilon 2" in small.note
+
+
+def test_no_bound_and_no_privacy() -> None:
+    """The reference without privacy."""
+    leader = caucus.plan(algorithm="leader", clients=2, experts=3, rounds=5, trust="coordinator", epsilon=math.inf)
+    assert leader.bound is None
+    assert leader.bound_kind is None
+    assert leader.epsilon_choices == math.inf
+
+
+def test_from_text_and_back(small: caucus.Plan, tmp_path: Path) -> None:
+    """A plan survives its text, a pickle and a file."""
+    assert caucus.Plan.from_yaml(small.to_yaml()) == small
+    assert pickle.loads(pickle.dumps(small)).hash == small.hash
+    small.write(tmp_path / "a.yaml")
+    small.write(tmp_path / "a.yaml")  # the same bytes
+    other = caucus.plan(**{**SETTINGS, "rounds": 51})
+    assert other != small
+    with pytest.raises(caucus.InputError, match="holds something else — say replace=True"):
+        other.write(tmp_path / "a.yaml")
+    other.write(tmp_path / "a.yaml", replace=True)
+    assert caucus.Plan.read(tmp_path / "a.yaml") == other
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"epsilon": 0}, ["--epsilon", "0"]),
+        ({"algorithm": "svd"}, ["--algorithm", "svd"]),
+        ({"trees": 3}, ["--trees", "3"]),
+        ({"clients": 2.5}, ["--clients", "2.5"]),
+        ({"range": (1, 0)}, ["--range", "1,0"]),
+        ({"grid": 0}, ["--grid", "0"]),
+        ({"convex": (1, 0)}, ["--convex", "1,0"]),
+        ({"federation": "a,b"}, ["--federation", "a,b"]),
+        ({"names": ["a", "a"]}, ["--names", "a,a"]),
+        ({"names": ["a", "b"], "experts": 3}, ["--names", "a,b", "--experts", "3"]),
+        ({"past_phases": True}, ["--past-phases"]),
+        ({"delta": 0.5}, ["--delta", "0.5"]),
+        ({"epsilon": 1e-9}, ["--epsilon", "1e-09"]),
+    ],
+)
+def test_bad_input_gets_the_words_of_the_program(program: Program, settings: dict[str, Any], words: list[str]) -> None:
+    """The same line, but for what a setting is called."""
+    with pytest.raises(caucus.InputError) as caught:
+        caucus.plan(trust="coordinator", **settings)
+    refused = program("plan", "--trust", "coordinator", *words)
+    assert refused.returncode == 2
+    line = refused.stderr.removeprefix("caucus plan: --").rstrip("\n")
+    assert str(caught.value) == line.replace("past-phases", "past_phases", 1)
+    assert caught.value.field == next(iter(settings))
+
+
+def test_what_the_binding_refuses() -> None:
+    """Words that the program cannot be given."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'losses_are'"):
+        caucus.plan(losses_are="iid", trust="coordinator")  # type: ignore[call-arg]
+    with pytest.raises(caucus.InputError, match="trust is missing: whom do the clients trust"):
+        caucus.plan()
+    with pytest.raises(caucus.InputError, match="must be a number or a word"):
+        caucus.plan(epsilon=object(), trust="coordinator")  # type: ignore[arg-type]
+    with pytest.raises(caucus.InputError, match="has a comma"):
+        caucus.plan(names=["a,b", "c"], trust="coordinator")
+    with pytest.raises(caucus.InputError, match="zero character"):
+        caucus.plan(names=["a\0b", "c"], trust="coordinator")
+    with pytest.raises(caucus.InputError, match="No such file"):
+        caucus.Plan.read("nowhere.yaml")
+    with pytest.raises(caucus.InputError):
+        caucus.Plan.from_yaml("caucus-plan: 1\n")
+
+
+def test_errors_survive_a_pickle() -> None:
+    """Errors cross processes with their parts."""
+    with pytest.raises(caucus.InputError) as caught:
+        caucus.plan(epsilon=0, trust="coordinator")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.status, again.field) == (str(caught.value), "CAUCUS_E_RANGE", "epsilon")
+    assert isinstance(again, ValueError)

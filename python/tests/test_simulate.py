@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulations: the same bytes as the program's."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import caucus_dp as caucus
+from conftest import Program
+
+SETTINGS: dict[str, Any] = {
+    "algorithm": ["svt", "hedge", "stoch"],
+    "clients": [1, 4],
+    "experts": 5,
+    "rounds": 60,
+    "epsilon": 5,
+    "trust": "coordinator",
+    "trials": 7,
+    "seed": 11,
+}
+
+
+def words_of(settings: dict[str, Any]) -> list[str]:
+    """Settings as flags."""
+    words = []
+    for name, value in settings.items():
+        text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        words += [f"--{name.replace('_', '-')}", text]
+    return words
+
+
+def timeless(text: str) -> str:
+    """JSON without the time that it took."""
+    return re.sub(r'"seconds": [^,}\n]*', "", text)
+
+
+def test_the_same_bytes_as_the_program(program: Program, tmp_path: Path) -> None:
+    """JSON, trials, curves and table."""
+    out = program("simulate", *words_of(SETTINGS), "--format", "json", "--out", str(tmp_path / "out"))
+    assert out.returncode == 0, out.stderr
+    r = caucus.simulate(**SETTINGS)
+    assert timeless(r.to_json()) == timeless(out.stdout)
+    assert r.trials_csv() == (tmp_path / "out" / "trials.csv").read_text()
+    assert r.curves_csv() == (tmp_path / "out" / "curves.csv").read_text()
+    assert repr(r) + "\n" == program("simulate", *words_of(SETTINGS)).stdout
+    assert len(r.runs) == 6
+    with pytest.raises(caucus.InputError, match="6 runs: ask one of them"):
+        r.regret  # noqa: B018
+    assert r.runs[0].regret.shape == (7,)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_own_losses_are_those_of_the_file(
+    program: Program, losses: NDArray[np.float64], tmp_path: Path, dtype: type[np.float32] | type[np.float64]
+) -> None:
+    """An array, a file and the program: one result."""
+    array: NDArray[np.floating[Any]] = losses.astype(dtype)
+    file = tmp_path / "losses.npy"
+    np.save(file, array)
+    settings: dict[str, Any] = {"algorithm": "hedge", "epsilon": 20, "trust": "coordinator", "trials": 9, "seed": 2}
+    out = program("simulate", *words_of(settings), "--losses", str(file), "--format", "json")
+    assert out.returncode == 0, out.stderr
+    for given in (array, file, str(file), np.asfortranarray(array), array[::1]):
+        assert timeless(caucus.simulate(losses=given, **settings).to_json()) == timeless(out.stdout)
+
+
+def test_a_plan_is_played(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """The results of a plan are those of its settings."""
+    r = caucus.simulate(plan, losses=losses, trials=20)
+    same = caucus.simulate(algorithm="hedge", interval=4, epsilon=50, trust="coordinator", losses=losses, trials=20)
+    assert timeless(r.to_json()) == timeless(same.to_json())
+    assert (r.best == 2).all()
+    assert (r.expert == 2).sum() >= 10
+    assert r.regret.shape == r.switches.shape == (20,)
+    assert r.runs[0].settings["clients"] == 3
+    assert r.curves.round[-1] == 40
+    assert r.curves.mean[-1] == pytest.approx(r.regret.mean())
+    assert r.curves.std[-1] == pytest.approx(r.regret.std(ddof=1))
+    with pytest.raises(caucus.InputError, match=r"^epsilon 1: the plan has its settings already$"):
+        caucus.simulate(plan, epsilon=1)
+    with pytest.raises(caucus.InputError, match="too small for 3 clients, 40 rounds, or not 4 experts"):
+        caucus.simulate(plan, losses=losses[:, :39])
+
+
+def test_many_expert_numbers() -> None:
+    """Whatever adversary; a single trial has no spread."""
+    r = caucus.simulate(
+        adversary="shifting", segments=3, clients=2, experts=3, rounds=30, trust="coordinator", trials=1
+    )
+    assert np.isnan(r.curves.std).all()
+    assert 0 <= r.expert[0] < 3
+
+
+def test_pandas_and_plot(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """A table with a row per trial, and a figure."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    r = caucus.simulate(plan, losses=losses, trials=6)
+    frame = r.to_pandas()
+    assert list(frame["trial"]) == [1, 2, 3, 4, 5, 6]
+    assert np.array_equal(frame["regret"].to_numpy(), r.regret)
+    axes = r.plot()
+    assert r.plot(axes) is axes
+    assert len(axes.get_lines()) == 2
+    assert axes.get_xlabel() == "round"
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"epsilon": 0}, "epsilon 0: must be above 0"),
+        ({"trust": "x"}, "trust 'x' \\(accepted: coordinator"),
+        ({"adversary": "shifting"}, "segments is missing: in how many parts"),
+        ({"adversary": "losses"}, "losses is missing: a NumPy or CSV file"),
+        ({"losses": "nowhere.npy"}, "nowhere.npy: No such file"),
+        ({"losses": np.zeros((3, 4))}, r"losses: shape \(3, 4\) — expected clients × rounds × experts"),
+        ({"losses": np.zeros((0, 4, 2))}, "losses: shape"),
+        ({"losses": np.zeros((3, 4, 1))}, "has 1 expert — expected 2 or more"),
+        ({"losses": np.zeros((3, 4, 2)), "adversary": "halving"}, "losses not used by adversary halving"),
+        ({"trials": 0}, "trials 0: must be"),
+    ],
+)
+def test_bad_input(settings: dict[str, Any], words: str) -> None:
+    """The program's words."""
+    with pytest.raises(caucus.InputError, match=words):
+        caucus.simulate(**{"trust": "coordinator", **settings})
+    with pytest.raises(TypeError, match="'out'"):
+        caucus.simulate(out="x", trust="coordinator")  # type: ignore[call-arg]
+
+
+def test_it_can_be_watched_and_stopped() -> None:
+    """Whatever `progress` raises ends the simulation, long before its million trials."""
+
+    class StoppedError(Exception):
+        pass
+
+    seen: list[tuple[int, int, int, int]] = []
+
+    def look(*now: int) -> None:
+        seen.append((now[0], now[1], now[2], now[3]))
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        caucus.simulate(rounds=2000, trust="coordinator", trials=1_000_000, progress=look)
+    run, runs, done, trials = seen[0]
+    assert (run, runs, trials) == (0, 1, 1_000_000)
+    assert done < trials
+
+
+def test_other_threads_run_meanwhile() -> None:
+    """Python's lock is free during the work: another thread counts while a simulation that it ends is played."""
+    counted = 0
+    enough = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while counted < 100_000:
+            counted += 1
+        enough.set()
+
+    class StoppedError(Exception):
+        pass
+
+    def look(*_: int) -> None:
+        if enough.is_set():
+            raise StoppedError
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    with pytest.raises(StoppedError):
+        caucus.simulate(rounds=2000, trust="coordinator", trials=1_000_000, progress=look)
+    thread.join()
+    assert counted == 100_000
