@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from dataclasses import replace
 
@@ -100,3 +101,13 @@ def test_keys() -> None:
     assert caucus.Key(1).derive(0).seeded
     assert "NOT PRIVATE" in repr(caucus.Key(1))
     assert repr(caucus.Key()) == "<caucus key>"
+
+
+def test_what_is_borrowed_is_freed_last(losses: NDArray[np.float64]) -> None:
+    """A plan that nobody has any more, in a circle with what borrows it, is freed after that."""
+    for _ in range(50):
+        plan = caucus.plan(algorithm="hedge", clients=3, experts=4, rounds=40, epsilon=50, trust="coordinator")
+        circle: list[object] = [caucus.Client(plan, 1), caucus.Coordinator(plan), caucus.simulate(plan, trials=1), plan]
+        circle.append(circle)
+        del plan, circle
+        gc.collect()

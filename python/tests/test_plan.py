@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import math
 import pickle
@@ -137,3 +139,11 @@ def test_errors_survive_a_pickle() -> None:
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.status, again.field) == (str(caught.value), "CAUCUS_E_RANGE", "epsilon")
     assert isinstance(again, ValueError)
+
+
+@pytest.mark.parametrize("module", ["_plan", "_simulate"])
+def test_examples_in_the_words(module: str) -> None:
+    """What docstrings show is so."""
+    results = doctest.testmod(importlib.import_module(f"caucus_dp.{module}"))
+    assert results.attempted > 0
+    assert results.failed == 0

@@ -82,6 +82,15 @@ def refuse(field: str, words: str) -> InputError:
     return InputError(f"{field} {words}" if field else words, "CAUCUS_E_RANGE", field)
 
 
+def owned(pointer: Any, free: Any, *kept: object) -> Any:
+    """A pointer that is freed when nobody has it any more, before anything of `kept`, which it borrows from."""
+
+    def end(last: Any, _kept: tuple[object, ...] = kept) -> None:
+        free(last)
+
+    return ffi.gc(pointer, end)
+
+
 def take_text(pointer: Any, size: Any) -> str:
     """Text that a call has allocated (char **, size_t *), which is freed."""
     try:

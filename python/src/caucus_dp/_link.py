@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from ._errors import Error, InputError, RefusedError, check, failure, new_error, refuse
+from ._errors import Error, InputError, RefusedError, check, failure, new_error, owned, refuse
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
 from ._native import ffi, lib
@@ -237,7 +237,7 @@ class Link:
             if kept[0] != ffi.NULL:
                 lib.native_wipe(kept[0], size[0])
                 lib.native_free(kept[0])
-        return ffi.gc(ret[0], lib.caucus_link_free)
+        return owned(ret[0], lib.caucus_link_free, pointer(self.plan), self._journal)
 
     def close(self) -> None:
         """Free the link and give the lock on the state back."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._errors import check, failure, new_error, refuse
+from ._errors import check, failure, new_error, owned, refuse
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
 from ._native import ffi, lib
@@ -80,7 +80,7 @@ class Client:
         ret = ffi.new("caucus_client **")
         own = key_of(key, seed, index)
         _checked(lib.caucus_client_new(pointer(plan), index, key_pointer(own), ret), f"client {index}")
-        self._client = ffi.gc(ret[0], lib.caucus_client_free)
+        self._client = owned(ret[0], lib.caucus_client_free, pointer(plan))
 
     def _begin(self, plan: Plan, index: int) -> None:
         if lib.caucus_plan_settings(pointer(plan)).loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
@@ -100,7 +100,7 @@ class Client:
         own = key_of(key, seed, index)
         status = lib.caucus_client_restore(pointer(plan), index, key_pointer(own), state, len(state), ret)
         _checked(status, f"client {index}")
-        client._client = ffi.gc(ret[0], lib.caucus_client_free)
+        client._client = owned(ret[0], lib.caucus_client_free, pointer(plan))
         return client
 
     def save(self) -> bytes:
@@ -190,7 +190,7 @@ class Coordinator:
         ret = ffi.new("caucus_coordinator **")
         own = key_of(key, seed, 0)
         _checked(lib.caucus_coordinator_new(pointer(plan), key_pointer(own), ret), "coordinator")
-        self._coordinator = ffi.gc(ret[0], lib.caucus_coordinator_free)
+        self._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(plan))
 
     @classmethod
     def restore(cls, plan: Plan, state: bytes, *, seed: int | None = None, key: Key | None = None) -> Coordinator:
@@ -200,7 +200,7 @@ class Coordinator:
         ret = ffi.new("caucus_coordinator **")
         own = key_of(key, seed, 0)
         _checked(lib.caucus_coordinator_restore(pointer(plan), key_pointer(own), state, len(state), ret), "coordinator")
-        coordinator._coordinator = ffi.gc(ret[0], lib.caucus_coordinator_free)
+        coordinator._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(plan))
         return coordinator
 
     def save(self) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._errors import check, new_error, refuse, take_text
+from ._errors import check, new_error, owned, refuse, take_text
 from ._native import ffi, lib
 from ._plan import Plan, pointer
 from ._words import Named
@@ -113,10 +113,9 @@ class Simulation:
     Of one run alone its figures can be asked directly: `r.regret` is `r.runs[0].regret`.
     """
 
-    def __init__(self, pointer: Any, plan: Plan | None) -> None:
-        """For this module: takes over a caucus_simulation, which borrows the plan."""
-        self._simulation = ffi.gc(pointer, lib.caucus_simulation_free)
-        self._plan = plan
+    def __init__(self, simulation: Any) -> None:
+        """For this module: a caucus_simulation."""
+        self._simulation = simulation
         size = ffi.new("size_t *")
         text = lib.caucus_simulation_json(self._simulation, size)
         self._json: str = ffi.unpack(text, size[0]).decode()
@@ -295,4 +294,4 @@ def simulate(
 
     check(_play(call, progress), error)
     del borrowed  # until here
-    return Simulation(ret[0], plan)
+    return Simulation(owned(ret[0], lib.caucus_simulation_free, own))
