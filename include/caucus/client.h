@@ -44,7 +44,8 @@ CAUCUS_API void caucus_client_set_gradient(caucus_client *client, caucus_gradien
 
 /** Hear an announcement.
  *  Returns: CAUCUS_OK; CAUCUS_E_DUPLICATE (heard before: nothing changes), CAUCUS_E_ORDER (losses are due first, or
- *           one in between is missing; neither matters if it ends the run before its time),
+ *           one in between is missing; neither matters if it ends the run before its time, nor in a run without an
+ *           end, where the client goes on from it: caucus_client_round() says with which round),
  *           CAUCUS_E_FORMAT (it asks for what this plan never asks, or out of its order, or asks again for what was
  *           answered; after CAUCUS_ASK_NOTHING whatever it asks). */
 CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,

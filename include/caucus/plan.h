@@ -49,7 +49,7 @@ CAUCUS_API const char *caucus_plan_hash_text(const caucus_plan *plan);
 
 /** The settings it was made from, as checked: the grid is chosen, baselines have one client. */
 CAUCUS_API const caucus_settings *caucus_plan_settings(const caucus_plan *plan);
-/** m, d and T of the settings. */
+/** m, d and T of the settings; T is CAUCUS_ROUNDS_ENDLESS where the run does not end. */
 CAUCUS_API uint32_t caucus_plan_clients(const caucus_plan *plan);
 CAUCUS_API uint32_t caucus_plan_experts(const caucus_plan *plan);
 CAUCUS_API uint64_t caucus_plan_rounds(const caucus_plan *plan);
@@ -57,7 +57,9 @@ CAUCUS_API uint64_t caucus_plan_rounds(const caucus_plan *plan);
 CAUCUS_API const char *caucus_plan_expert_name(const caucus_plan *plan, uint32_t expert);
 /** What the run is called; NULL: it has no name. */
 CAUCUS_API const char *caucus_plan_federation(const caucus_plan *plan);
-/** Blocks of the run (stoch: phases). */
+/** Whether the run has no end. */
+CAUCUS_API bool caucus_plan_is_endless(const caucus_plan *plan);
+/** Blocks of the run (stoch: phases); CAUCUS_ROUNDS_ENDLESS where it does not end, as of its selections. */
 CAUCUS_API uint64_t caucus_plan_blocks(const caucus_plan *plan);
 /** The most selections that a run can make. */
 CAUCUS_API uint64_t caucus_plan_selections(const caucus_plan *plan);

@@ -94,6 +94,9 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 
 /** caucus_settings.interval: of hedge, the one with the smallest proved bound; a plan holds the number. */
 #define CAUCUS_INTERVAL_AUTO 0
+/** caucus_settings.rounds: a run that does not end. A number that no run comes to, so that what is counted in rounds,
+ *  blocks and phases goes on as in any other. */
+#define CAUCUS_ROUNDS_ENDLESS ((uint64_t)1 << 62)
 /** caucus_settings.trees: as many as the losses need. */
 #define CAUCUS_TREES_AUTO (-1)
 /** The most trees of a phase. */
@@ -120,7 +123,7 @@ typedef struct caucus_settings {
     caucus_loss_shape loss_shape;   /* linear */
     uint32_t clients;               /* m, 1 .. 2^24 (10). The single-player baselines are planned with 1 */
     uint32_t experts;               /* d, 2 .. 2^20 (100) */
-    uint64_t rounds;                /* T, 1 .. 2^30 (512) */
+    uint64_t rounds;                /* T, 1 .. 2^30, or CAUCUS_ROUNDS_ENDLESS (512) */
     uint64_t interval;              /* N, rounds per block, 1 .. 2^30 (1), or CAUCUS_INTERVAL_AUTO; svt and hedge */
     double epsilon;                 /* above 0, at most 1000, or INFINITY (hedge and leader only) (1) */
     double delta;                   /* 0 (pure) or in (0, 0.1) (0) */

@@ -49,6 +49,13 @@ bool caucus_block_may_ask(const caucus_client *c, const caucus_announcement *a) 
            (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && c->costs));
 }
 
+/* Any later block; a vector that goes with a cost which was never asked for here is asked for in vain. */
+static bool block_may_jump(const caucus_client *c, const caucus_announcement *a) {
+    const caucus_settings *s = &c->plan->settings;
+    return a->block >= 1 && a->block <= (s->rounds - 1) / s->interval &&
+           (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && c->costs));
+}
+
 static int64_t rounded_mean(int64_t sum, int64_t n) {
     return (sum + n / 2) / n;
 }
@@ -150,6 +157,25 @@ void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
     c->expert = c->heard.expert;
 }
 
+/* The vector keeps what it holds, if that was not reported and its link goes on: each loss is in one report all the
+ * same. A block that was not played to its end has no mean. */
+static void block_jump(caucus_client *c, const caucus_asked *before, bool made) {
+    const caucus_settings *s = &c->plan->settings;
+    const uint64_t blocks = s->renew / s->interval, block = c->heard.block;
+    const bool reported = before && before->ask == CAUCUS_ASK_SUMS && made;
+    if (!before || reported || (before->block - 1) / blocks != (block - 1) / blocks) {
+        memset(c->sums, 0, s->experts * sizeof *c->sums);
+        const uint64_t link = (block - 1) / blocks * blocks + 1;
+        c->sums_first = !before ? block : reported && before->block >= link ? before->block + 1 : link;
+    }
+    if (c->block_sums)
+        memset(c->block_sums, 0, s->experts * sizeof *c->block_sums);
+    c->block_cost = 0;
+    c->expert = c->heard.expert;
+    c->missed = c->costs && c->heard.ask == CAUCUS_ASK_SUMS;
+    c->round = caucus_block_end(s, c->missed ? block : block - 1);
+}
+
 static void block_pack(caucus_pack *p, caucus_client *c) {
     size_t d = c->plan->settings.experts;
     caucus_pack_i64s(p, c->sums, d);
@@ -168,6 +194,8 @@ const caucus_client_ops caucus_block_client = {
     .free = block_free,
     .rows = block_rows,
     .may_ask = caucus_block_may_ask,
+    .may_jump = block_may_jump,
+    .jump = block_jump,
     .observe = block_observe,
     .borrow = caucus_block_borrow,
     .report = caucus_block_report,

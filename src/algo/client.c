@@ -159,24 +159,43 @@ static caucus_status hear_stop(caucus_client *c, const caucus_announcement *a) {
     return CAUCUS_OK;
 }
 
+/* A run without an end keeps no history: who was away goes on from the announcement in force. Rounds that were missed
+ * are passed over, and what was observed of a block or phase that is over is forgotten where it cannot be used. */
+static caucus_status hear_jump(caucus_client *c, const caucus_announcement *a) {
+    const bool forward = !c->started || (c->heard.ask != CAUCUS_ASK_NOTHING && a->block > c->heard.block);
+    if (a->expert >= c->plan->settings.experts || a->listed > CAUCUS_SHORTLIST || !forward || !list_is_sound(c, a) ||
+        a->ask == CAUCUS_ASK_NOTHING || !c->ops->may_jump(c, a))
+        return CAUCUS_E_FORMAT;
+    const caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .leaf = c->heard.leaf};
+    const bool made = c->made;
+    c->heard = *a;
+    c->made = c->missed = false;
+    c->ops->jump(c, c->started ? &before : NULL, made);
+    c->started = true;
+    caucus_client_set_ready(c);
+    return CAUCUS_OK;
+}
+
 caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a) {
     uint64_t expected = c->started ? c->heard.serial + 1 : 0;
     if (a->serial < expected)
         return CAUCUS_E_DUPLICATE;
     if (caucus_announcement_stops(a))
         return hear_stop(c, a);
+    if (a->serial > expected && caucus_plan_is_endless(c->plan))
+        return hear_jump(c, a);
     if (a->serial > expected || caucus_client_rounds_left(c) > 0)
         return CAUCUS_E_ORDER;
     if (a->listed > CAUCUS_SHORTLIST || !may_ask(c, a) || !list_is_sound(c, a))
         return CAUCUS_E_FORMAT;
     /* A report that nobody took is made all the same: what was asked has been used up. */
-    if (c->started && !c->made)
+    if (c->started && !c->made && !c->missed)
         (void)caucus_client_report(c);
     caucus_asked before = {.ask = c->heard.ask, .block = c->heard.block, .leaf = c->heard.leaf};
     memcpy(&c->heard, a, offsetof(caucus_announcement, list));
     if (a->listed > 0)
         memcpy(c->heard.list, a->list, a->listed * sizeof a->list[0]);
-    c->made = false;
+    c->made = c->missed = false;
     CALL(c, hear, c, c->started ? &before : NULL);
     c->started = true;
     caucus_client_set_ready(c);
@@ -222,7 +241,7 @@ caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint
 const caucus_report *caucus_client_report(caucus_client *c) {
     if (c->made)
         return &c->report;
-    if (!c->started || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
+    if (!c->started || c->missed || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)
         return NULL;
     if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX && !c->gradient)
         return NULL; /* nothing to make it from */

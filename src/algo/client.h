@@ -50,6 +50,7 @@ struct caucus_client {
     bool costs;         /* blocks: the coordinator asks for costs (machine.h) */
     bool started;       /* heard the first announcement */
     bool made;          /* the report now due has been made: its bytes are frozen */
+    bool missed;        /* what is asked goes back to what was missed: nothing is due until the next announcement */
     bool walks;         /* phases: the plan has trees or convex losses */
     bool mixed;         /* phases: more than one expert in the mixture: draw one per round */
     bool shares_common; /* `common` is another client's, who hears every announcement first */
@@ -103,6 +104,7 @@ void caucus_client_set_ready(caucus_client *c);
 /* phase_client_state.c: of the operations of stoch's clients (machine.h) those about questions and saved states. */
 struct caucus_pack;
 bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a);
+bool caucus_phase_may_jump(const caucus_client *c, const caucus_announcement *a);
 void caucus_phase_pack(struct caucus_pack *p, caucus_client *c);
 bool caucus_phase_sound(caucus_client *c);
 /* Where the values of a leaf are made, NULL where the plan needs no such place (phase_space.c). */

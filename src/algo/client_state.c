@@ -59,6 +59,8 @@ static void pack_fields(caucus_pack *p, caucus_client *c) {
     caucus_pack_announcement(p, plan, &c->heard);
     caucus_pack_bool(p, &c->started);
     caucus_pack_bool(p, &c->made);
+    if (caucus_plan_is_endless(plan))
+        caucus_pack_bool(p, &c->missed);
     caucus_pack_u32(p, &c->expert);
     caucus_pack_below(p, c->expert, d);
     caucus_pack_i64(p, &c->cost);

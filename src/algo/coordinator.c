@@ -150,7 +150,10 @@ caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_
     uint64_t *next = &c->sums_next[r->client - 1];
     if (r->block < *next)
         return CAUCUS_E_DUPLICATE;
-    if (r->first != *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
+    /* Who was away in a run without an end has nothing to say about what it missed. */
+    const bool follows =
+        caucus_plan_is_endless(c->plan) ? r->first >= *next && r->first <= r->block : r->first == *next;
+    if (!follows || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
     caucus_vector_add_clamped_i64(p->sum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
     p->filled = true;

@@ -29,6 +29,12 @@ typedef struct caucus_client_ops {
     size_t (*rows)(const caucus_plan *plan);
     /* May this be asked now? Only called with a question; what has been answered must never be asked again. */
     bool (*may_ask)(const caucus_client *c, const caucus_announcement *a);
+    /* The same of an announcement that does not follow the one in force, in a run without an end: what lies between is
+     * not to be had any more. Blocks and phases only move forward. */
+    bool (*may_jump)(const caucus_client *c, const caucus_announcement *a);
+    /* c->heard is such an announcement: set c->round to the beginning of what is asked about, c->expert, and c->missed
+     * if it cannot be answered. `before` as for hear(); `made`: whether it had been answered. */
+    void (*jump)(caucus_client *c, const caucus_asked *before, bool made);
     void (*observe)(caucus_client *c, caucus_rows rows, uint64_t rounds);
     /* Observe rows that stay where they are; false: observe them now. NULL: always that. */
     bool (*borrow)(caucus_client *c, const float *rows, uint64_t rounds);

@@ -243,6 +243,16 @@ static void phase_hear(caucus_client *c, const caucus_asked *before) {
         begin_phase(c, before->block);
 }
 
+/* The phase before the one that is asked about is played from its beginning, and what was seen of an earlier one is
+ * forgotten: its step is decided. Who has not voted on a phase has nothing to say about its shortlist. */
+static void phase_jump(caucus_client *c, const caucus_asked *before, bool made) {
+    (void)before, (void)made;
+    c->missed = c->heard.ask == CAUCUS_ASK_SHORTLIST;
+    c->expert = c->heard.expert;
+    begin_phase(c, c->heard.block - 1);
+    c->round = caucus_phase_first(c->plan, c->missed ? c->heard.block : c->heard.block - 1) - 1;
+}
+
 caucus_status caucus_client_mixture(const caucus_client *c, double *ret, size_t ret_count) {
     uint32_t d = c->plan->settings.experts;
     if (ret_count < d)
@@ -269,6 +279,8 @@ const caucus_client_ops caucus_phase_client = {
     .free = phase_free,
     .rows = phase_rows,
     .may_ask = caucus_phase_may_ask,
+    .may_jump = caucus_phase_may_jump,
+    .jump = phase_jump,
     .observe = phase_observe,
     .report = phase_report,
     .hear = phase_hear,

@@ -11,7 +11,7 @@ bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a) 
                  (plan->message == CAUCUS_MESSAGE_VOTE || plan->message == CAUCUS_MESSAGE_SHORTLIST);
     bool next = a->block == (c->started ? h->block + 1 : 2) && a->leaf == 0;
     bool same = c->started && a->block == h->block;
-    if (a->block < 2 || a->block > plan->phases)
+    if (a->block < 2 || a->block > caucus_stoch_last(c->plan))
         return false;
     switch (a->ask) {
     case CAUCUS_ASK_LEAF:
@@ -25,6 +25,11 @@ bool caucus_phase_may_ask(const caucus_client *c, const caucus_announcement *a) 
     default:
         return false;
     }
+}
+
+/* Runs without an end have no trees: one question a phase, and perhaps a shortlist after it. */
+bool caucus_phase_may_jump(const caucus_client *c, const caucus_announcement *a) {
+    return caucus_machine_ops_of(c->plan)->asks(c->plan, a);
 }
 
 /* Places of the format that hold nothing: whatever is read there is dropped. */
@@ -68,7 +73,7 @@ bool caucus_phase_sound(caucus_client *c) {
         return false;
     if (c->mixed && total == 0)
         return false;
-    if (c->phase < 1 || c->phase > plan->stoch.phases)
+    if (c->phase < 1 || c->phase > caucus_stoch_last(plan))
         return false;
     if (c->started && c->heard.ask != CAUCUS_ASK_NOTHING) { /* the leaf of the report made last */
         const caucus_stoch_phase *phase = caucus_stoch_phase_of(plan, c->heard.block);

@@ -6,7 +6,7 @@
 bool caucus_phase_asks(const caucus_plan *plan, const caucus_announcement *a) {
     bool votes = plan->settings.trust == CAUCUS_TRUST_NOBODY &&
                  (plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST);
-    if (a->block < 2 || a->block > plan->stoch.phases)
+    if (a->block < 2 || a->block > caucus_stoch_last(plan))
         return false;
     if (a->ask == CAUCUS_ASK_LEAF)
         return !votes && a->leaf < caucus_tree_leaves(caucus_stoch_phase_of(plan, a->block)->trees);

@@ -76,7 +76,8 @@ static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
 }
 
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
- * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order.
+ * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order;
+ * in a run without an end those of a client that was away are left out.
  * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint64_t *next = &c->cost_next[r->client - 1];
@@ -84,7 +85,8 @@ static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, 
         return CAUCUS_E_RANGE;
     if (r->block < *next)
         return CAUCUS_E_DUPLICATE;
-    if (r->block > *next || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
+    if ((r->block > *next && !caucus_plan_is_endless(c->plan)) || c->now.ask == CAUCUS_ASK_NOTHING ||
+        r->block > c->now.block)
         return CAUCUS_E_ORDER;
     *next = r->block + 1;
     add_cost(c, p, r, r->value[0]);

@@ -154,7 +154,10 @@ static void one_link(caucus_plan *plan, list *l) {
     caucus_settings *s = &plan->settings;
     if (s->renew == 0 || s->renew >= s->rounds)
         return;
-    add(l, "one of %" PRIu64 " links", (s->rounds - 1) / s->renew + 1);
+    if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
+        add(l, "one link");
+    else
+        add(l, "one of %" PRIu64 " links", (s->rounds - 1) / s->renew + 1);
     s->rounds = s->renew;
     s->renew = 0;
     const uint64_t blocks = (s->rounds - 1) / s->interval + 1;
@@ -164,6 +167,16 @@ static void one_link(caucus_plan *plan, list *l) {
     } else {
         plan->hedge.blocks = blocks;
     }
+}
+
+/* A run without an end: phases learn from different losses, so its beginning, with some full phases, shows what all of
+ * them cost. */
+static void beginning(caucus_plan *plan, list *l) {
+    if (!caucus_plan_is_endless(plan))
+        return;
+    plan->stoch.phases = (uint64_t)plan->stoch.described + 3;
+    plan->settings.rounds = caucus_phase_first(plan, plan->stoch.phases + 1) - 1;
+    add(l, "its first %" PRIu64 " phases", plan->stoch.phases);
 }
 
 /* Can one block of svt bring a cost from 0 to a threshold, and beyond its noise? */
@@ -186,6 +199,7 @@ caucus_plan *caucus_audit_reduced(const caucus_plan *plan, char *ret_words, size
     if (to == NULL)
         return NULL;
     one_link(to, &l);
+    beginning(to, &l);
     const caucus_settings *s = &to->settings;
     const bool small = (double)s->clients * (double)s->rounds * s->experts <= CELLS_MAX;
     if (small && reaches(to))

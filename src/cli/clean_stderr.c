@@ -6,6 +6,7 @@
 #include "num/printable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,4 +62,13 @@ void caucus_clean_stderr(void) {
 
 FILE *caucus_terminal(void) {
     return terminal ? terminal : stderr;
+}
+
+void caucus_keep_standard_files(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd);
 }

@@ -13,4 +13,7 @@ void caucus_clean_stderr(void);
 /** Standard error as it is, for progress bars, which do move the cursor. */
 FILE *caucus_terminal(void);
 
+/** A socket must never take the place of a closed standard input or output. */
+void caucus_keep_standard_files(void);
+
 #endif

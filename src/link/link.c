@@ -222,10 +222,30 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
     return CAUCUS_OK;
 }
 
+/* A run without an end: what lies between was not kept. What is asked now overtakes whatever waits to be heard; costs
+ * of blocks that were missed are wanted no more, while sums may still be counted. */
+static caucus_status take_jump(caucus_link *link, const caucus_announcement *a, caucus_error *ret_error) {
+    link->queue_count = 0;
+    if (caucus_client_hear(link->machine, a) != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement",
+                           "%" PRIu64 " asks for what this plan never asks, or again for what was answered", a->serial);
+    link->answered = caucus_client_heard(link->machine) - 1;
+    for (size_t i = link->items; i-- > 0;)
+        if (link->item[i].kind == CAUCUS_ASK_COST) {
+            if (i == link->next && link->offset > 0)
+                link->item[i].unwanted = true; /* half of it is on its way */
+            else
+                remove_item(link, i);
+        }
+    return CAUCUS_OK;
+}
+
 static caucus_status take_announcement(caucus_link *link, const caucus_announcement *a, caucus_error *ret_error) {
     uint64_t expected = serial_expected(link);
     if (a->serial < expected)
         return CAUCUS_OK; /* said before */
+    if (a->serial > expected && caucus_plan_is_endless(link->plan) && !link->over_received)
+        return take_jump(link, a, ret_error);
     if (a->serial > expected)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement", "%" PRIu64 " came, %" PRIu64 " is next",
                            a->serial, expected);

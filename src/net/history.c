@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static_assert(CAUCUS_HISTORY_KEPT <= CAUCUS_HISTORY_FIRST, "the places are those of the first chunk");
 static_assert(sizeof(caucus_past) == 28 && sizeof(caucus_past) + sizeof(caucus_past_list) == 60,
               "what docs/OPERATIONS.md says of an announcement in memory");
 
-static uint32_t chunk_of(uint64_t serial, uint64_t *ret_at) {
+static uint32_t chunk_of(const caucus_history *h, uint64_t serial, uint64_t *ret_at) {
+    if (h->endless) {
+        *ret_at = serial % CAUCUS_HISTORY_KEPT;
+        return 0;
+    }
     const uint32_t k = 63u - (uint32_t)__builtin_clzll(serial / CAUCUS_HISTORY_FIRST + 1);
     *ret_at = serial - CAUCUS_HISTORY_FIRST * (((uint64_t)1 << k) - 1);
     return k;
@@ -34,13 +39,15 @@ static bool add_list(caucus_history *h, uint32_t k, uint64_t at, const caucus_an
 
 bool caucus_history_add(caucus_history *h, const caucus_announcement *a) {
     uint64_t at;
-    const uint32_t k = chunk_of(a->serial, &at);
+    const uint32_t k = chunk_of(h, a->serial, &at);
     caucus_past *chunk = atomic_load_explicit(&h->past[k], memory_order_relaxed);
     if (!chunk) {
         chunk = malloc(chunk_room(k) * sizeof *chunk);
         if (!chunk)
             return false;
         atomic_store_explicit(&h->past[k], chunk, memory_order_release);
+        if (k == 0)
+            atomic_store(&h->first, h->endless ? a->serial : 0);
     }
     assert(a->listed <= CAUCUS_SHORTLIST);
     if (a->listed > 0 && !add_list(h, k, at, a))
@@ -56,7 +63,7 @@ bool caucus_history_add(caucus_history *h, const caucus_announcement *a) {
 
 caucus_announcement caucus_history_get(const caucus_history *h, uint64_t serial) {
     uint64_t at;
-    const uint32_t k = chunk_of(serial, &at);
+    const uint32_t k = chunk_of(h, serial, &at);
     const caucus_past *p = &atomic_load_explicit(&h->past[k], memory_order_acquire)[at];
     caucus_announcement ret = {.serial = serial,
                                .epoch = p->epoch[0] | (uint64_t)p->epoch[1] << 32,
@@ -69,6 +76,11 @@ caucus_announcement caucus_history_get(const caucus_history *h, uint64_t serial)
         memcpy(ret.list, atomic_load_explicit(&h->list[k], memory_order_acquire)[at].expert,
                p->listed * sizeof ret.list[0]);
     return ret;
+}
+
+uint64_t caucus_history_from(const caucus_history *h, uint64_t count) {
+    const uint64_t first = atomic_load(&h->first), kept = CAUCUS_HISTORY_KEPT - 1; /* the next may be there already */
+    return h->endless && count - first > kept ? count - kept : first;
 }
 
 void caucus_history_free(caucus_history *h) {

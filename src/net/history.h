@@ -3,7 +3,10 @@
  * layer: net
  *
  * An announcement takes 28 bytes, and 32 more where experts are listed. Chunks double and never move, so that what has
- * been committed is read without a lock while the next announcement is added (server_impl.h). */
+ * been committed is read without a lock while the next announcement is added (server_impl.h).
+ *
+ * A run without an end keeps the last CAUCUS_HISTORY_KEPT of them, in places that are used again: there who reads holds
+ * the lock of its loop, and who adds holds all of them. */
 #ifndef CAUCUS_NET_HISTORY_H
 #define CAUCUS_NET_HISTORY_H
 
@@ -12,6 +15,7 @@
 
 #define CAUCUS_HISTORY_FIRST 64u /* chunk k holds 64 << k announcements: 59 of them hold all serials there can be */
 #define CAUCUS_HISTORY_CHUNKS 59u
+#define CAUCUS_HISTORY_KEPT 64u
 
 /* An announcement without its serial, which is its place, and without its list. Words of 32 bits: no gaps. */
 typedef struct caucus_past {
@@ -28,13 +32,17 @@ typedef struct caucus_past_list {
 typedef struct caucus_history {
     caucus_past *_Atomic past[CAUCUS_HISTORY_CHUNKS];
     caucus_past_list *_Atomic list[CAUCUS_HISTORY_CHUNKS]; /* NULL: nothing is listed in this chunk */
+    bool endless;                                          /* the last ones only */
+    _Atomic uint64_t first;                                /* the first that was added */
 } caucus_history;
 
-/** Add the announcement at the place of its serial; all before it are there. One thread at a time.
+/** Add the announcement at the place of its serial; all before it are there, or it is the first. One thread at a time.
  *  Returns: false without memory. */
 bool caucus_history_add(caucus_history *history, const caucus_announcement *announcement);
 /** One that was added, and published since. Any thread. */
 caucus_announcement caucus_history_get(const caucus_history *history, uint64_t serial);
+/** The first announcement that there is, if `count` is the serial of the next. */
+uint64_t caucus_history_from(const caucus_history *history, uint64_t count);
 void caucus_history_free(caucus_history *history);
 
 #endif

@@ -8,6 +8,14 @@
 #include "net/http_view.h"
 #include "store/json.h"
 
+/* What has no end is null. */
+static void put_count(caucus_json *j, const char *key, uint64_t value) {
+    if (value == CAUCUS_ROUNDS_ENDLESS)
+        caucus_json_null(j, key);
+    else
+        caucus_json_whole(j, key, value);
+}
+
 static void put_plan(const caucus_view *view, caucus_json *j) {
     const caucus_settings *settings = &view->plan->settings;
     caucus_json_text(j, "name", view->name);
@@ -17,9 +25,9 @@ static void put_plan(const caucus_view *view, caucus_json *j) {
     caucus_json_text(j, "trust", caucus_trust_word(settings->trust));
     caucus_json_text(j, "unit", caucus_unit_word(settings->unit));
     caucus_json_whole(j, "experts", settings->experts);
-    caucus_json_whole(j, "rounds", settings->rounds);
+    put_count(j, "rounds", settings->rounds);
     caucus_json_text(j, "block_word", caucus_view_block_word(view));
-    caucus_json_whole(j, "blocks", caucus_view_blocks(view));
+    put_count(j, "blocks", caucus_view_blocks(view));
 }
 
 static void put_now(const caucus_view *view, caucus_json *j) {

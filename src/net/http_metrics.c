@@ -55,7 +55,8 @@ static void put_run(const caucus_view *view, FILE *to) {
         whole_gauge(to, "announcement_serial", s->now.serial, "Serial of the announcement in force.");
         whole_gauge(to, "block", s->now.block, "Block or phase that is asked about.");
     }
-    whole_gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
+    if (!caucus_plan_is_endless(view->plan))
+        whole_gauge(to, "blocks", caucus_view_blocks(view), "Blocks or phases of the whole run.");
     gauge(to, "clients_enrolled", s->clients, "Clients in the plan.");
     gauge(to, "clients_present", s->present, "Clients connected.");
     gauge(to, "clients_waited_for", s->waited_for, "Clients that a step waits for.");

@@ -77,7 +77,10 @@ static void put_plan_words(const caucus_view *view, FILE *to) {
     (void)fprintf(to, " client%s, ", s->clients == 1 ? "" : "s");
     caucus_put_thousands(to, s->experts);
     (void)fputs(" experts, ", to);
-    caucus_put_thousands(to, s->rounds);
+    if (caucus_plan_is_endless(view->plan))
+        (void)fputs("endless", to);
+    else
+        caucus_put_thousands(to, s->rounds);
     (void)fprintf(to, " rounds, trust: %s", caucus_trust_word(s->trust));
 }
 
@@ -225,6 +228,8 @@ static void put_step(const caucus_view *view, FILE *to) {
         (void)fputs("Not started", to);
     else if (view->status.now.ask == CAUCUS_ASK_NOTHING)
         (void)fputs("Nothing more is asked", to);
+    else if (caucus_plan_is_endless(view->plan))
+        (void)fprintf(to, "%s %" PRIu64, caucus_view_block_word(view), view->status.now.block);
     else
         (void)fprintf(to, "%s %" PRIu64 " of %" PRIu64, caucus_view_block_word(view), view->status.now.block,
                       caucus_view_blocks(view));

@@ -67,6 +67,9 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
     if (view->status.started) {
         caucus_announcement piece[PIECE];
         uint64_t total;
+        const uint64_t from = caucus_server_history_from(view->server);
+        if (view->read < from) /* a run without an end: what came before is not known any more */
+            view->read = from;
         do {
             total = caucus_server_history(view->server, view->read, piece, PIECE);
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)

@@ -85,8 +85,13 @@ static size_t fill_chunk(caucus_connection *c) {
     caucus_server *s = c->loop->server;
     if (c->client == 0 || c->leaving || !atomic_load(&s->started))
         return 0;
+    const bool endless = s->history.endless;
+    if (endless)
+        pthread_mutex_lock(&c->loop->lock); /* places are used again */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     size_t used = 0;
+    if (endless && c->next < caucus_history_from(&s->history, committed))
+        c->next = committed - 1; /* it goes on from the announcement in force */
     if (atomic_load(&s->ended) && c->next + 1 < committed)
         c->next = committed - 1; /* the run was ended before its time: nothing before that matters any more */
     while (c->next < committed) {
@@ -100,6 +105,8 @@ static size_t fill_chunk(caucus_connection *c) {
         used += bytes;
         c->next++;
     }
+    if (endless)
+        pthread_mutex_unlock(&c->loop->lock);
     return used;
 }
 

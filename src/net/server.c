@@ -228,6 +228,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->experts = settings->plan->settings.experts;
     s->frame_max = caucus_wire_max_bytes(s->experts);
     s->opened_ns = caucus_clock_ns();
+    s->history.endless = caucus_plan_is_endless(settings->plan);
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
     pthread_mutex_init(&s->tls_lock, NULL);
@@ -333,7 +334,7 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
     uint64_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
     ret->blocks = decided;
     ret->scalars_paper = vector * (caucus_plan_ops_of(plan)->phases ? ret->selections : decided);
-    ret->selections_allowed = caucus_plan_selections(plan);
+    ret->selections_allowed = caucus_plan_is_endless(plan) ? 0 : caucus_plan_selections(plan);
 }
 
 /* Under the lock. */
@@ -417,10 +418,18 @@ bool caucus_server_try_status(caucus_server *s, uint32_t wait_ms, caucus_server_
 }
 
 uint64_t caucus_server_history(caucus_server *s, uint64_t first, caucus_announcement *ret, uint32_t room) {
+    if (s->history.endless)
+        pthread_mutex_lock(&s->lock); /* places are used again */
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     for (uint32_t i = 0; i < room && first + i < committed; i++)
         ret[i] = caucus_history_get(&s->history, first + i);
+    if (s->history.endless)
+        pthread_mutex_unlock(&s->lock);
     return committed;
+}
+
+uint64_t caucus_server_history_from(caucus_server *s) {
+    return caucus_history_from(&s->history, atomic_load_explicit(&s->committed, memory_order_acquire));
 }
 
 void caucus_server_presence(caucus_server *s, uint8_t *ret) {

@@ -110,6 +110,8 @@ bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_se
 /** Announcements so far: serial -> expert, block; for the history strip. Returns how many there are; fills at most
  *  `room` from `first`. */
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room);
+/** The first announcement that caucus_server_history() still has: 0, or a later one in a run without an end. */
+uint64_t caucus_server_history_from(caucus_server *server);
 /** Presence of each client: 0 away, 1 present, 2 answered. ret has `clients` bytes. */
 void caucus_server_presence(caucus_server *server, uint8_t *ret);
 

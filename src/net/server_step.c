@@ -460,7 +460,7 @@ static caucus_status restore(caucus_server *s, const caucus_store_state *state, 
     status = caucus_store_ledger(s->store, false, &s->ledger, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    reading r = {.server = s};
+    reading r = {.server = s, .next = caucus_store_first(s->store)};
     status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
     if (status != CAUCUS_OK)
         return status;
@@ -502,6 +502,8 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     if (status != CAUCUS_OK)
         return status;
     caucus_store_fault(s->store, s->set.fault_commit, s->set.fault_after);
+    if (caucus_plan_is_endless(set->plan))
+        caucus_store_keep_last(s->store);
     caucus_store_state state = {0};
     status = caucus_store_load(s->store, &state, ret_error);
     if (status == CAUCUS_OK)

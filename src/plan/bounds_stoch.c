@@ -180,25 +180,45 @@ static double changes_of(const caucus_settings *s) {
     return s->longest_phase != 0 ? s->changes / 1000 : 0;
 }
 
+/* What rounding adds per round, in grid steps. It moves a gradient, and the mean of a block, by half a step, a
+ * difference of gradients by a whole one, and an excess by twice that; averages over phases are kept to 2^-16 of a
+ * step. */
+static double rounding_of(const caucus_plan *plan) {
+    const double means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
+    return 1 + means + 2.0 * caucus_stoch_trees(plan) + 0x1p-15;
+}
+
+/* A run without an end: phases of W rounds, per 1,000 rounds, and `changes` changes; against the best in expectation of
+ * each segment. */
+static double endless_total(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const double width = width_of(plan), error = plan->stoch.phase[plan->stoch.described - 1].error;
+    return 1000 * (fmin(width, error) + step_of(plan) * rounding_of(plan)) +
+           caucus_bounds_stoch_change(plan) * s->changes;
+}
+
+double caucus_bounds_stoch_change(const caucus_plan *plan) {
+    return width_of(plan) * (plan->stoch.past + 1.0) * (double)plan->settings.longest_phase;
+}
+
 double caucus_bounds_stoch_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
+    if (caucus_plan_is_endless(plan))
+        return endless_total(plan);
     const double width = width_of(plan), m = s->clients, changes = changes_of(s) * (double)s->rounds;
-    const double trees = caucus_stoch_trees(plan);
     double total = excess(plan);
     if (isnan(total))
         return NAN;
     /* A change makes the phase that it falls into, and those that learn from it, wrong. */
     if (changes > 0)
-        total += width * (plan->stoch.past + 1.0) * (double)s->longest_phase * changes;
+        total += caucus_bounds_stoch_change(plan) * changes;
     total += width * sqrt((1 + changes) * (double)s->rounds * log((double)s->experts) / (2 * m));
-    /* Rounding moves a gradient, and the mean of a block, by half a step, a difference of gradients by a whole one, and
-     * an excess by twice that; averages over phases are kept to 2^-16 of a step. */
-    const double means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
-    return total + (double)s->rounds * step_of(plan) * (1 + means + 2 * trees + 0x1p-15);
+    return total + (double)s->rounds * step_of(plan) * rounding_of(plan);
 }
 
 caucus_status caucus_bounds_stoch(caucus_plan *plan) {
-    const double all = (double)plan->settings.rounds * (plan->settings.hi - plan->settings.lo);
+    const double rounds = caucus_plan_is_endless(plan) ? 1000 : (double)plan->settings.rounds;
+    const double all = rounds * (plan->settings.hi - plan->settings.lo);
     const double total = caucus_bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;
     plan->bound_uncapped = isnan(total) ? all : total;

@@ -67,6 +67,8 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
 
 /* The bound of a whole stoch plan, uncapped; NAN if none is proved. Uses phase->error. */
 double caucus_bounds_stoch_total(const caucus_plan *plan);
+/* What one change of the losses' distribution costs at most, where there is a longest phase. */
+double caucus_bounds_stoch_change(const caucus_plan *plan);
 
 /* Sums that a wrap could reach (docs/PRIVACY.md, "The grid"): CAUCUS_OK or CAUCUS_E_OVERFLOW. */
 caucus_status caucus_plan_limits(const caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;

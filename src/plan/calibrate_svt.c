@@ -201,7 +201,7 @@ caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const svt_facts f = caucus_calibrate_svt_facts(s);
     plan->svt.checks = (uint32_t)f.checks;
-    plan->svt.blocks = (s->rounds - 1) / s->interval + 1;
+    plan->svt.blocks = caucus_settings_blocks(s);
     caucus_status status = score_floor(plan, &f, ret_error);
     if (status != CAUCUS_OK || plan->svt.checks == 0)
         return status; /* no check: nothing is decided, drawn or spent */

@@ -32,10 +32,6 @@ static double squares(const caucus_settings *s, uint64_t rounds) {
     return (double)full * n * n + rest * rest;
 }
 
-static uint64_t blocks_of(const caucus_settings *s) {
-    return (s->rounds - 1) / s->interval + 1;
-}
-
 /* Draws of a link: none after its last block. */
 static uint64_t draws_of(const caucus_settings *s) {
     return (caucus_settings_link(s) - 1) / s->interval;
@@ -96,7 +92,7 @@ static uint64_t best_interval(const caucus_settings *s) {
 static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     caucus_hedge_plan *hedge = &plan->hedge;
-    hedge->blocks = blocks_of(s);
+    hedge->blocks = caucus_settings_blocks(s);
     hedge->rate = (caucus_rational){0, 1};
     if (is_leader(s))
         return CAUCUS_OK;
@@ -109,7 +105,8 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
 
 static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double all = (double)s->rounds * (s->hi - s->lo);
+    const bool endless = caucus_plan_is_endless(plan); /* then it is the bound of a link */
+    const double all = (double)(endless ? caucus_settings_link(s) : s->rounds) * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;
     plan->bound_kind = CAUCUS_BOUND_NONE;
     if (is_leader(s))
@@ -117,12 +114,13 @@ static caucus_status bound(caucus_plan *plan) {
     const double e = plan->hedge.learning_rate;
     plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
     const uint64_t links = caucus_settings_links(s), last = s->rounds - (links - 1) * caucus_settings_link(s);
+    const double carried = (double)s->interval * (1 - 1.0 / s->experts);
+    const double link = log((double)s->experts) / e + e * squares(s, caucus_settings_link(s)) / 8 + carried;
     double sum = log((double)s->experts) / e + e * squares(s, last) / 8;
-    if (links > 1) {
-        const double carried = (double)s->interval * (1 - 1.0 / s->experts);
-        sum +=
-            (double)(links - 1) * (log((double)s->experts) / e + e * squares(s, caucus_settings_link(s)) / 8 + carried);
-    }
+    if (endless)
+        sum = link;
+    else if (links > 1)
+        sum += (double)(links - 1) * link;
     plan->bound_uncapped = sum * (s->hi - s->lo) + all / (double)plan->grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
     return CAUCUS_OK;
@@ -131,7 +129,7 @@ static caucus_status bound(caucus_plan *plan) {
 static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_hedge_plan *hedge = &plan->hedge;
-    if (hedge->blocks != blocks_of(s))
+    if (hedge->blocks != caucus_settings_blocks(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval", "the plan has %" PRIu64 " blocks",
                            hedge->blocks);
     const uint64_t draws = draws_of(s);

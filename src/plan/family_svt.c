@@ -36,7 +36,7 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     const caucus_svt_plan *svt = &plan->svt;
     const uint64_t checks =
         (caucus_settings_link(s) - 1) / s->interval; /* links use different losses: one pays for all */
-    if (svt->checks != checks || svt->blocks != (s->rounds - 1) / s->interval + 1)
+    if (svt->checks != checks || svt->blocks != caucus_settings_blocks(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval",
                            "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks, checks);
     if (svt->switches == 0)

@@ -123,6 +123,7 @@ caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings
 
 /** Rounds of a link: from one beginning of the algorithm to the next (settings.renew); the whole run without renewal.
  *  And how many links a run has; the last one may be shorter. */
+uint64_t caucus_settings_blocks(const caucus_settings *settings); /* of svt and hedge: ceil(T/N), or endless */
 uint64_t caucus_settings_link(const caucus_settings *settings);
 uint64_t caucus_settings_links(const caucus_settings *settings);
 /** The most rounds whose losses one sum of a run holds: those of a link, or of the longest phase. */

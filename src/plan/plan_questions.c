@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_questions.c: what a plan is asked by name (<caucus/plan.h>), and what follows from settings alone (plan.h). */
 #include "plan/family.h"
+#include "plan/stoch.h"
 #include "plan/zcdp.h"
 
 #include <math.h>
@@ -30,12 +31,16 @@ uint64_t caucus_plan_rounds(const caucus_plan *plan) {
     return plan->settings.rounds;
 }
 
+bool caucus_plan_is_endless(const caucus_plan *plan) {
+    return plan->settings.rounds == CAUCUS_ROUNDS_ENDLESS;
+}
+
 uint64_t caucus_plan_blocks(const caucus_plan *plan) {
     return caucus_plan_ops_of(plan)->blocks(plan);
 }
 
 uint64_t caucus_plan_selections(const caucus_plan *plan) {
-    return caucus_plan_ops_of(plan)->selections(plan);
+    return caucus_plan_is_endless(plan) ? CAUCUS_ROUNDS_ENDLESS : caucus_plan_ops_of(plan)->selections(plan);
 }
 
 int64_t caucus_plan_grid(const caucus_plan *plan) {
@@ -56,7 +61,7 @@ double caucus_plan_epsilon_device(const caucus_plan *plan) {
     const double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages;
     const double record = fmax(g->epsilon_choices, messages);
     double linear = 0, square = 0;
-    if (isinf(record))
+    if (isinf(record) || caucus_plan_is_endless(plan)) /* a device contributes for ever */
         return INFINITY;
     if (caucus_plan_ops_of(plan)->device)
         caucus_plan_ops_of(plan)->device(plan, &linear, &square);
@@ -110,6 +115,10 @@ size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAK
     return count;
 }
 
+uint64_t caucus_settings_blocks(const caucus_settings *s) {
+    return s->rounds == CAUCUS_ROUNDS_ENDLESS ? CAUCUS_ROUNDS_ENDLESS : (s->rounds - 1) / s->interval + 1;
+}
+
 uint64_t caucus_settings_link(const caucus_settings *s) {
     return s->renew != 0 && s->renew < s->rounds ? s->renew : s->rounds;
 }
@@ -120,5 +129,9 @@ uint64_t caucus_settings_links(const caucus_settings *s) {
 
 uint64_t caucus_settings_span(const caucus_settings *s) {
     const uint64_t link = caucus_settings_link(s);
-    return s->longest_phase != 0 && s->longest_phase < link ? s->longest_phase : link;
+    uint64_t longest = s->longest_phase;
+    double bound;
+    if (longest == CAUCUS_PHASE_AUTO && s->rounds == CAUCUS_ROUNDS_ENDLESS) /* which will be this */
+        longest = caucus_stoch_longest(s, &bound);
+    return longest != 0 && longest < link ? longest : link;
 }

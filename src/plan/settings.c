@@ -104,7 +104,7 @@ static caucus_status check_sizes(const caucus_settings *s, caucus_error *e) {
     caucus_status status = whole("clients", s->clients, 1, 1u << 24, e);
     if (status == CAUCUS_OK)
         status = whole("experts", s->experts, 2, 1u << 20, e);
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && s->rounds != CAUCUS_ROUNDS_ENDLESS)
         status = whole("rounds", s->rounds, 1, 1u << 30, e);
     if (status == CAUCUS_OK)
         status = s->interval == CAUCUS_INTERVAL_AUTO ? CAUCUS_OK : whole("interval", s->interval, 1, 1u << 30, e);
@@ -288,6 +288,24 @@ static caucus_status check_renew(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
+/* A run without an end must not add up without an end: phases of at most W rounds, or links that begin again. */
+static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
+    if (s->rounds != CAUCUS_ROUNDS_ENDLESS)
+        return CAUCUS_OK;
+    const char *algorithm = caucus_algorithm_word(s->algorithm);
+    const bool phases = takes(s, CAUCUS_OPTION_LONGEST_PHASE), links = takes(s, CAUCUS_OPTION_RENEW);
+    if (!phases && !links)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted: a number)", algorithm);
+    if (phases ? s->longest_phase == 0 : s->renew == 0)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted only with %s)", algorithm,
+                           phases ? "longest-phase" : "renew");
+    if (s->loss_shape != CAUCUS_LOSS_SHAPE_LINEAR || s->trees > 0)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds",
+                           "endless with %s (accepted: a number; or linear losses without trees)",
+                           s->trees > 0 ? "trees" : "convex losses");
+    return CAUCUS_OK;
+}
+
 /* Every sum is below m*n*G, n the rounds that it spans; grid 0 may still become 2^16. */
 static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     uint64_t grid = s->grid != 0 ? s->grid : 1u << 16;
@@ -349,6 +367,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_longest(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_renew(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_endless(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK)

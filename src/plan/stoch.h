@@ -22,6 +22,12 @@ uint32_t caucus_stoch_described(const caucus_settings *s);
 /** Where a phase whose number is that of an entry is: first, length, samples. */
 void caucus_stoch_place(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret);
 
+/** The last phase there can be: P, or of a run without an end the last whose rounds have numbers. */
+static inline uint64_t caucus_stoch_last(const caucus_plan *plan) {
+    const bool endless = plan->settings.rounds == CAUCUS_ROUNDS_ENDLESS;
+    return endless ? CAUCUS_ROUNDS_ENDLESS / plan->settings.longest_phase : plan->stoch.phases;
+}
+
 /** The entry that describes phase p >= 2. */
 static inline const caucus_stoch_phase *caucus_stoch_phase_of(const caucus_plan *plan, uint64_t p) {
     const uint32_t last = plan->stoch.described - 1;

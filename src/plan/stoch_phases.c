@@ -37,6 +37,8 @@ uint64_t caucus_stoch_first(const caucus_settings *s, uint64_t p) {
 uint64_t caucus_stoch_phases(const caucus_settings *s) {
     const uint64_t full = full_from(s);
     uint64_t p = 1;
+    if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
+        return CAUCUS_ROUNDS_ENDLESS;
     while (p < full && caucus_stoch_first(s, p + 1) <= s->rounds)
         p++;
     return p < full ? p : full + (s->rounds - caucus_stoch_first(s, full)) / longest_of(s);

@@ -19,7 +19,8 @@
     X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                              \
     X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
     X(NAMES, "names", one, "A,B", NULL, "what experts are called, which says how many; or @FILE with one a line")      \
-    X(ROUNDS, "rounds", many, "T", "512", "rounds to play")                                                            \
+    X(ROUNDS, "rounds", many, "T", "512", "rounds to play; endless: with longest-phase or renew")                      \
+    X(PLAY, "play", many, "N", NULL, "rounds to play of a run without an end")                                         \
     X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end; hedge: or auto")       \
     X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \
     X(DELTA, "delta", many, "D", "0", "0 is pure privacy; else below 0.1")                                             \

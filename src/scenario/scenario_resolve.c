@@ -76,7 +76,23 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
 
 static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const size_t *at, uint64_t *ret) {
     caucus_scenario_text t = text_of(r, field, at[field]);
-    return caucus_scenario_whole(&t, 1, 1u << 30, ret);
+    if (field == CAUCUS_FIELD_ROUNDS && strcmp(t.text, "endless") == 0) {
+        *ret = CAUCUS_ROUNDS_ENDLESS;
+        return CAUCUS_OK;
+    }
+    if (caucus_scenario_whole(&t, 1, 1u << 30, ret) == CAUCUS_OK)
+        return CAUCUS_OK;
+    return caucus_scenario_refuse(&t, "must be a whole number from 1 to %u%s", 1u << 30,
+                                  field == CAUCUS_FIELD_ROUNDS ? ", or endless" : "");
+}
+
+/* How much of a run without an end is played; of another one, all of it. */
+static caucus_status read_play(resolver *r, const size_t *at, const caucus_settings *s, uint64_t *ret) {
+    const bool endless = s->rounds == CAUCUS_ROUNDS_ENDLESS;
+    *ret = s->rounds;
+    if (endless && !given(r, CAUCUS_FIELD_PLAY))
+        return refuse_missing(r, CAUCUS_FIELD_PLAY, "how many rounds of a run without an end shall be played?");
+    return endless ? read_rounds(r, CAUCUS_FIELD_PLAY, at, ret) : CAUCUS_OK;
 }
 
 /* A number of rounds, or what has the smallest proved bound. */
@@ -243,12 +259,15 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
         status = refuse_missing(r, CAUCUS_FIELD_SEGMENTS, "in how many parts of the run shall the means differ?");
     /* Data has a shape of its own: what was not asked for is taken from it. */
     bool data = (kind == CAUCUS_ADVERSARY_MOVIELENS || kind == CAUCUS_ADVERSARY_LOSSES) && r->scenario->plan == NULL;
+    uint64_t rounds = 0;
+    if (status == CAUCUS_OK)
+        status = read_play(r, at, s, &rounds);
     run->adversary = (caucus_adversary_settings){
         .kind = kind,
         .seed = run->seed,
         .clients = data && !given(r, CAUCUS_FIELD_CLIENTS) ? 0 : s->clients,
         .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) && s->names == NULL ? 0 : s->experts,
-        .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : s->rounds,
+        .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : rounds,
         .epsilon = s->epsilon,
         .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX,
     };
@@ -286,7 +305,8 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
             return complain(r, status, &error);
     }
     const caucus_adversary *adversary = r->out.adversary[n];
-    caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, &run->settings.rounds);
+    uint64_t *rounds = run->settings.rounds == CAUCUS_ROUNDS_ENDLESS ? NULL : &run->settings.rounds;
+    caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, rounds);
     caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
     if (r->scenario->plan != NULL) /* it has a range, and clamps, of its own */
         return CAUCUS_OK;

@@ -40,6 +40,10 @@ static bool takes_drift(const caucus_run *run) {
     return run->adversary.kind == CAUCUS_ADVERSARY_DRIFTING;
 }
 
+static bool takes_play(const caucus_run *run) {
+    return run->settings.rounds == CAUCUS_ROUNDS_ENDLESS;
+}
+
 static bool takes_changes(const caucus_run *run) {
     return run->settings.longest_phase != 0;
 }
@@ -54,6 +58,7 @@ static const struct rule {
     {CAUCUS_FIELD_MEANS, takes_means, NULL, "only by bernoulli, shifting and drifting", 0},
     {CAUCUS_FIELD_SPREAD, takes_means, NULL, "only by bernoulli, shifting and drifting", 0},
     {CAUCUS_FIELD_DRIFT, takes_drift, NULL, "only by drifting", 0},
+    {CAUCUS_FIELD_PLAY, takes_play, NULL, "whose run has an end", 0},
     {CAUCUS_FIELD_EPSILON, takes_epsilon, "infinite", "which protects nobody", 0},
     {CAUCUS_FIELD_DELTA, takes_delta, "0", "which protects nobody", 0},
     {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise", 0},

@@ -21,7 +21,8 @@ static void print_hedge(FILE *out, const caucus_plan *plan) {
         return;
     }
     const double rate = plan->hedge.learning_rate, best = caucus_hedge_best_rate(&plan->settings);
-    fprintf(out, "  Draws       %s, learning rate %s: ", caucus_words_whole(plan->hedge.blocks).text,
+    fprintf(out, "  Draws       %s, learning rate %s: ",
+            caucus_plan_is_endless(plan) ? "one a block" : caucus_words_whole(plan->hedge.blocks).text,
             caucus_words_number(rate).text);
     if (isinf(plan->guarantee.epsilon_choices))
         fputs("the best one, without privacy\n", out);
@@ -52,10 +53,17 @@ static void explain(caucus_explainer *e) {
         caucus_explain_account(e);
         return;
     }
-    caucus_explain_say(e, "Fed-Hedge",
-                       "B = %" PRIu64 " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
-                       plan->hedge.blocks, draws);
-    if (caucus_settings_links(s) > 1)
+    if (caucus_plan_is_endless(plan))
+        caucus_explain_say(e, "Runs without an end",
+                           "Links of %" PRIu64 " rounds without an end use different losses: all of them cost what the "
+                           "%.0f draws of one do. What follows is about one link.",
+                           s->renew, draws);
+    else
+        caucus_explain_say(e, "Fed-Hedge",
+                           "B = %" PRIu64
+                           " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
+                           plan->hedge.blocks, draws);
+    if (caucus_settings_links(s) > 1 && !caucus_plan_is_endless(plan))
         caucus_explain_say(e, "Renewal",
                            "%" PRIu64 " links of %" PRIu64
                            " rounds use different losses: all of them cost what the draws of one do.",
@@ -70,7 +78,9 @@ static void explain(caucus_explainer *e) {
     }
     caucus_explain_account(e);
     caucus_explain_say(e, "Bounds", "Expected regret <= ln d/e_H + e_H sum of N^2/8%s = %.2f%s.",
-                       caucus_settings_links(s) > 1 ? ", over all links, and N (1 - 1/d) for each after the first" : "",
+                       caucus_plan_is_endless(plan)   ? " + N (1 - 1/d)"
+                       : caucus_settings_links(s) > 1 ? ", over all links, and N (1 - 1/d) for each after the first"
+                                                      : "",
                        plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 

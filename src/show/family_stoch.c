@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* family_stoch.c: how plans of stoch and limited-updates are told. */
+#include "plan/calibrate.h"
 #include "plan/stoch.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
@@ -47,7 +48,10 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
                 caucus_words_number(phase_scale(plan, phase)).text,
                 isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
     }
-    if (stoch->phases > (uint64_t)stoch->described + 1)
+    if (caucus_plan_is_endless(plan))
+        fprintf(out, "              and so on, without an end: phases from %u on are alike, %s rounds each\n",
+                stoch->described + 1, caucus_words_whole(plan->settings.longest_phase).text);
+    else if (stoch->phases > (uint64_t)stoch->described + 1)
         fprintf(out, "              and so on: phases %u to %s are alike, %s rounds each\n", stoch->described + 1,
                 caucus_words_whole(stoch->phases).text, caucus_words_whole(plan->settings.longest_phase).text);
     fputs(
@@ -110,9 +114,16 @@ static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase
 static void explain_longest(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    caucus_explain_say(e, "Phases with a longest length",
-                       "%" PRIu64 " phases that double up to W = %" PRIu64 " rounds; phase p learns from phase p - 1.",
-                       plan->stoch.phases, s->longest_phase);
+    if (caucus_plan_is_endless(plan))
+        caucus_explain_say(e, "Runs without an end",
+                           "Phases double up to W = %" PRIu64
+                           " rounds and go on; phase p learns from phase p - 1. The ledger is charged once.",
+                           s->longest_phase);
+    else
+        caucus_explain_say(e, "Phases with a longest length",
+                           "%" PRIu64 " phases that double up to W = %" PRIu64
+                           " rounds; phase p learns from phase p - 1.",
+                           plan->stoch.phases, s->longest_phase);
     caucus_explain_more(e, "A loss is in one phase: however long the run, it costs what one phase costs.");
     caucus_explain_more(
         e,
@@ -157,7 +168,13 @@ static void explain(caucus_explainer *e) {
                     e, "but the d coordinates of a message move together, so the message itself is far less private.");
     }
     caucus_explain_account(e);
-    if (plan->bound_kind != CAUCUS_BOUND_NONE && s->longest_phase != 0)
+    if (plan->bound_kind != CAUCUS_BOUND_NONE && caucus_plan_is_endless(plan))
+        caucus_explain_say(e, "Runs without an end",
+                           "Expected regret <= %.4f per 1,000 rounds once phases are full, of which %.4f are for %.6g "
+                           "changes, %u W R each%s.",
+                           plan->bound_uncapped, s->changes * caucus_bounds_stoch_change(plan), s->changes,
+                           plan->stoch.past + 1, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    else if (plan->bound_kind != CAUCUS_BOUND_NONE && s->longest_phase != 0)
         caucus_explain_say(e, "Phases with a longest length",
                            "Expected regret <= R len_1 + sum over phases of length * excess + %u W R (S - 1) + "
                            "R sqrt(S T ln d/(2m)) = %.2f%s.",

@@ -110,10 +110,17 @@ static void explain_renewal(caucus_explainer *e) {
     const caucus_settings *s = &e->plan->settings;
     if (caucus_settings_links(s) <= 1)
         return;
-    caucus_explain_say(e, "Renewal",
-                       "%" PRIu64 " links of %" PRIu64
-                       " rounds use different losses: all of them cost what one does. What follows is about one link.",
-                       caucus_settings_links(s), s->renew);
+    if (caucus_plan_is_endless(e->plan))
+        caucus_explain_say(e, "Runs without an end",
+                           "Links of %" PRIu64 " rounds without an end use different losses: all of them cost what one "
+                           "does. What follows is about one link.",
+                           s->renew);
+    else
+        caucus_explain_say(
+            e, "Renewal",
+            "%" PRIu64 " links of %" PRIu64
+            " rounds use different losses: all of them cost what one does. What follows is about one link.",
+            caucus_settings_links(s), s->renew);
     caucus_explain_more(e, "Its first expert is carried over, not drawn: one more switch is allowed.");
 }
 
@@ -140,10 +147,15 @@ static void explain_svt_bound(caucus_explainer *e) {
 static void explain(caucus_explainer *e) {
     const caucus_svt_plan *svt = &e->plan->svt;
     const double checks = (double)svt->checks;
-    caucus_explain_say(e, "Fed-SVT",
-                       "%" PRIu64 " block%s of %" PRIu64 " round%s: M = %" PRIu64 " checks, none after the last block.",
-                       svt->blocks, svt->blocks == 1 ? "" : "s", e->plan->settings.interval,
-                       e->plan->settings.interval == 1 ? "" : "s", svt->checks);
+    if (caucus_plan_is_endless(e->plan))
+        caucus_explain_say(e, "Fed-SVT", "Blocks of %" PRIu64 " rounds: M = %" PRIu64 " checks in a link.",
+                           e->plan->settings.interval, svt->checks);
+    else
+        caucus_explain_say(e, "Fed-SVT",
+                           "%" PRIu64 " block%s of %" PRIu64 " round%s: M = %" PRIu64
+                           " checks, none after the last block.",
+                           svt->blocks, svt->blocks == 1 ? "" : "s", e->plan->settings.interval,
+                           e->plan->settings.interval == 1 ? "" : "s", svt->checks);
     if (svt->switches == 0) {
         caucus_explain_account(e);
         return;

@@ -58,7 +58,7 @@ static void law(FILE *out, const caucus_adversary_settings *a) {
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
     fprintf(out, "%zu,%s,%u,%u,%" PRIu64 ",%" PRIu64 ",", i + 1, caucus_algorithm_word(s->algorithm), s->clients,
-            s->experts, s->rounds, s->interval);
+            s->experts, caucus_run_rounds(&outcome->run[i], s), s->interval);
     print_number(out, s->epsilon, "inf");
     fputc(',', out);
     print_number(out, s->delta, "nan");
@@ -105,7 +105,7 @@ void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {
         const caucus_run_result *result = &outcome->result[i];
         uint64_t last = 0; /* fewer rounds than points: a round appears once */
         for (uint32_t k = 0; result->done > 0 && k < CAUCUS_CURVE_POINTS; k++) {
-            uint64_t round = caucus_curve_round(result->plan->settings.rounds, k);
+            uint64_t round = caucus_curve_round(caucus_run_rounds(&outcome->run[i], &result->plan->settings), k);
             if (round == last)
                 continue;
             last = round;

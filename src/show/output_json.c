@@ -55,7 +55,8 @@ static void settings(caucus_json *j, const caucus_run *run, const caucus_run_res
     caucus_json_text(j, "algorithm", caucus_algorithm_word(s->algorithm));
     caucus_json_whole(j, "clients", s->clients);
     caucus_json_whole(j, "experts", s->experts);
-    caucus_json_whole(j, "rounds", s->rounds);
+    caucus_json_whole(j, "rounds", caucus_run_rounds(run, s));
+    caucus_json_truth(j, "endless", caucus_plan_is_endless(result->plan));
     caucus_json_whole(j, "interval", s->interval);
     caucus_json_real(j, "epsilon", s->epsilon);
     caucus_json_real(j, "delta", s->delta);

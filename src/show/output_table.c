@@ -59,7 +59,7 @@ static void write_experts(const row *r, char *ret) {
     cell(ret, "%u", r->settings->experts);
 }
 static void write_rounds(const row *r, char *ret) {
-    cell(ret, "%" PRIu64, r->settings->rounds);
+    cell(ret, "%" PRIu64, caucus_run_rounds(r->run, r->settings));
 }
 static void write_interval(const row *r, char *ret) {
     cell(ret, "%" PRIu64, r->settings->interval);

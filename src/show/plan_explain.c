@@ -68,10 +68,16 @@ void caucus_explain_account(caucus_explainer *e) {
     if (!isnan(g->epsilon_messages))
         caucus_explain_more(e, "Epsilon %.10g for the messages%s.", g->epsilon_messages,
                             g->epsilon_messages > e->plan->settings.epsilon ? ", NOT what was asked" : "");
-    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
-        caucus_explain_say(e, "A whole device",
-                           "That is for %s. Everything one client contributes to the run: epsilon %.6g at most.",
-                           caucus_words_unit(&e->plan->settings), caucus_plan_epsilon_device(e->plan));
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0) {
+        if (caucus_plan_is_endless(e->plan))
+            caucus_explain_say(e, "A whole device",
+                               "That is for %s. Everything one client contributes to a run without an end: no bound.",
+                               caucus_words_unit(&e->plan->settings));
+        else
+            caucus_explain_say(e, "A whole device",
+                               "That is for %s. Everything one client contributes to the run: epsilon %.6g at most.",
+                               caucus_words_unit(&e->plan->settings), caucus_plan_epsilon_device(e->plan));
+    }
 }
 
 void caucus_plan_explain(FILE *out, const caucus_plan *plan) {

@@ -29,10 +29,21 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
                                                 : CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS;
 }
 
+caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    if (caucus_plan_is_endless(plan))
+        return s->renew != 0 ? CAUCUS_STRETCH_LINK : CAUCUS_STRETCH_ROUNDS;
+    const bool links = caucus_settings_links(s) > 1 && plan->bound_kind == CAUCUS_BOUND_PROBABILITY;
+    return links ? CAUCUS_STRETCH_LINK : CAUCUS_STRETCH_RUN;
+}
+
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const bool link = caucus_knowledge_of(s->algorithm) == CAUCUS_KNOWLEDGE_REALIZABLE; /* svt: what it is about */
-    return plan->bound_uncapped >= (double)(link ? caucus_settings_link(s) : s->rounds) * (s->hi - s->lo);
+    const caucus_stretch_kind about = caucus_plan_stretch_of(plan);
+    const double rounds = about == CAUCUS_STRETCH_ROUNDS ? 1000
+                          : about == CAUCUS_STRETCH_LINK ? (double)caucus_settings_link(s)
+                                                         : (double)s->rounds;
+    return plan->bound_uncapped >= rounds * (s->hi - s->lo);
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {
@@ -41,9 +52,27 @@ double caucus_hedge_best_rate(const caucus_settings *s) {
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
+/* What a family counts of a run without an end: one of its links, or 1,000 rounds of full phases. */
+static caucus_plan stretch_of_endless(const caucus_plan *plan) {
+    caucus_plan copy = *plan;
+    const caucus_settings *s = &plan->settings;
+    if (s->renew != 0) {
+        copy.settings.rounds = s->renew;
+        copy.svt.blocks = copy.hedge.blocks = s->renew / s->interval + 1; /* the last block of a link is asked, too */
+        copy.svt.checks = s->renew / s->interval;
+    } else {
+        copy.settings.rounds = 1000;
+        copy.stoch.phase += copy.stoch.described - 1;
+        copy.stoch.described = 1;
+        copy.stoch.phases = 1 + (999 + s->longest_phase) / s->longest_phase;
+    }
+    return copy;
+}
+
 caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
     caucus_plan_traffic t = {0};
-    caucus_family_words_of(caucus_plan_family(plan))->traffic(plan, &t);
+    const caucus_plan counted = caucus_plan_is_endless(plan) ? stretch_of_endless(plan) : *plan;
+    caucus_family_words_of(caucus_plan_family(plan))->traffic(&counted, &t);
     t.bytes = t.scalars * 8 + t.reports * CAUCUS_REPORT_HEAD_BYTES;
     t.client_memory += 1024; /* the machine itself, its key and its last report */
     t.coordinator_memory += 1024;
@@ -68,7 +97,7 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
     const double memory = (double)caucus_plan_traffic_of(plan).client_memory * s->clients;
     *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex),
                           .trials = fits < 20 ? (uint32_t)fits : 20};
-    if (ret->trials < 3 || memory > 1e9)
+    if (ret->trials < 3 || memory > 1e9 || caucus_plan_is_endless(plan))
         return CAUCUS_OK;
     /* The simulator's losses are in [0,1]; the mechanisms see them divided by their range, so everything scales. */
     caucus_run run = {.settings = *s, .trials = ret->trials, .seed = 1};

@@ -44,7 +44,9 @@ static void print_value(caucus_walker *walker, const char *key, const caucus_val
         caucus_json_real(j, key, *v->real);
     } else {
         caucus_value_text(v, text);
-        if (v->kind == CAUCUS_VALUE_WHOLE)
+        if (v->kind == CAUCUS_VALUE_WHOLE && *v->whole == CAUCUS_ROUNDS_ENDLESS)
+            caucus_json_null(j, key);
+        else if (v->kind == CAUCUS_VALUE_WHOLE)
             caucus_json_whole(j, key, strtoull(text, NULL, 10));
         else if (v->kind == CAUCUS_VALUE_SIGNED)
             caucus_json_signed(j, key, strtoll(text, NULL, 10));
@@ -97,7 +99,9 @@ static void print_bound(caucus_json *j, const caucus_plan *plan) {
     static const char *const kinds[] = {"none", "probability", "expectation"};
     const bool some = plan->bound_kind != CAUCUS_BOUND_NONE;
     caucus_json_object(j, "bound");
+    static const char *const stretches[] = {"run", "link", "1000 rounds"};
     caucus_json_text(j, "kind", kinds[plan->bound_kind]);
+    caucus_json_text(j, "per", stretches[caucus_plan_stretch_of(plan)]);
     caucus_json_real(j, "value", some ? plan->bound : (double)NAN);
     caucus_json_real(j, "uncapped", some ? plan->bound_uncapped : (double)NAN);
     caucus_json_truth(j, "vacuous", some && caucus_plan_is_vacuous(plan));

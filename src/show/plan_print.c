@@ -20,17 +20,25 @@ caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge 
 
 static void print_head(FILE *out, const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    fprintf(out, "  %s, %s client%s, %s experts, %s round%s, ", caucus_words_algorithm(s->algorithm),
+    fprintf(out, "  %s, %s client%s, %s experts, %s%s, ", caucus_words_algorithm(s->algorithm),
             caucus_words_whole(s->clients).text, s->clients == 1 ? "" : "s", caucus_words_whole(s->experts).text,
-            caucus_words_whole(s->rounds).text, s->rounds == 1 ? "" : "s");
+            caucus_plan_is_endless(plan) ? "rounds without an end" : caucus_words_whole(s->rounds).text,
+            caucus_plan_is_endless(plan) ? ""
+            : s->rounds == 1             ? " round"
+                                         : " rounds");
     const uint64_t blocks = caucus_plan_blocks(plan);
-    if (caucus_plan_ops_of(plan)->phases)
+    if (caucus_plan_ops_of(plan)->phases && caucus_plan_is_endless(plan))
+        fprintf(out, "phases of %s\n", caucus_words_whole(s->longest_phase).text);
+    else if (caucus_plan_ops_of(plan)->phases)
         fprintf(out, "%" PRIu64 " phase%s\n", blocks, blocks == 1 ? "" : "s");
     else if (s->interval == 1)
         fputs("one report per round\n", out);
     else
         fprintf(out, "one report every %s rounds\n", caucus_words_whole(s->interval).text);
-    if (caucus_settings_links(s) > 1)
+    if (s->renew != 0 && caucus_plan_is_endless(plan))
+        fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force\n",
+                caucus_words_whole(s->renew).text);
+    else if (caucus_settings_links(s) > 1)
         fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force: %s links\n",
                 caucus_words_whole(s->renew).text, caucus_words_whole(caucus_settings_links(s)).text);
 }
@@ -59,7 +67,9 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
     fprintf(out, "  Privacy     choices: %s, unit: %s     messages: %s\n",
             caucus_words_privacy(g->epsilon_choices, g->delta).text, caucus_words_unit(&plan->settings),
             caucus_words_privacy(g->epsilon_messages, g->delta).text);
-    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0 && caucus_plan_is_endless(plan))
+        fputs("              for everything that one client contributes to the run, which has no end: no bound\n", out);
+    else if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
         fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most\n",
                 caucus_words_number(caucus_plan_epsilon_device(plan)).text);
     if (plan->settings.calibration == CAUCUS_CALIBRATION_PAPER)
@@ -101,10 +111,9 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
         fputs("              for any losses that are fixed in advance\n", out);
 }
 
-/* What a bound is about, beside the run: svt's is for a link. */
 static const char *stretch(const caucus_plan *plan) {
-    const bool links = caucus_settings_links(&plan->settings) > 1;
-    return links && plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? " and link" : "";
+    static const char *const words[] = {"", " and link", " and 1,000 rounds"};
+    return words[caucus_plan_stretch_of(plan)];
 }
 
 static void print_regret(FILE *out, const caucus_plan_report *r) {
@@ -119,10 +128,12 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
         fprintf(out, "at most %s per client%s with probability %.6g %%", caucus_words_number(plan->bound).text,
                 stretch(plan), 100 * (1 - plan->settings.rho));
     else
-        fprintf(out, "at most %s per client on average", caucus_words_number(plan->bound).text);
+        fprintf(out, "at most %s per client%s on average", caucus_words_number(plan->bound).text, stretch(plan));
     if (r->quick.done)
         fprintf(out, "   (a quick simulation, %s losses: about %s)\n", caucus_adversary_kind_word(r->quick.adversary),
                 caucus_words_about(r->quick.regret.mean).text);
+    else if (caucus_plan_is_endless(plan))
+        fputs("   (caucus simulate --play N plays some of it)\n", out);
     else
         fputs("   (too large for a quick simulation: caucus simulate)\n", out);
     print_assumption(out, r);
@@ -135,8 +146,8 @@ static void print_traffic(FILE *out, const caucus_plan_report *r) {
                 caucus_words_about(r->quick.scalars).text, caucus_words_bytes(r->quick.bytes).text,
                 caucus_words_whole(t->scalars).text, caucus_words_bytes((double)t->bytes).text);
     else
-        fprintf(out, "  Traffic     at most %s numbers up per client (%s", caucus_words_whole(t->scalars).text,
-                caucus_words_bytes((double)t->bytes).text);
+        fprintf(out, "  Traffic     at most %s numbers up per client%s (%s", caucus_words_whole(t->scalars).text,
+                caucus_plan_is_endless(r->plan) ? stretch(r->plan) : "", caucus_words_bytes((double)t->bytes).text);
     if (t->paper_scalars > t->scalars)
         fprintf(out, "; the paper's protocol: %s", caucus_words_whole(t->paper_scalars).text);
     fprintf(out, ")\n  Memory      about %s per client, %s at the coordinator\n",

@@ -9,8 +9,10 @@
 #include <string.h>
 
 caucus_words caucus_words_whole(uint64_t value) {
-    caucus_words ret;
+    caucus_words ret = {.text = "endless"};
     char digits[24];
+    if (value == CAUCUS_ROUNDS_ENDLESS)
+        return ret;
     const size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {

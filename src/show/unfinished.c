@@ -78,6 +78,8 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);
+    if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
+        hash_text(&state, "|%" PRIu64, a->rounds);
     hash_path(&state, a->data);
     hash_path(&state, a->losses);
     crypto_generichash_final(&state, hash, sizeof hash);

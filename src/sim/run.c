@@ -26,7 +26,7 @@ void caucus_run_fail_trial(caucus_run_pool *p, caucus_status status) {
         (void)caucus_fail(&error, status, "rounds",
                           "%" PRIu64 " rounds of %u clients on a grid of %lld steps: their losses do not add up below "
                           "2^62 (simulate fewer)",
-                          settings->rounds, settings->clients, (long long)p->plan->grid);
+                          caucus_run_rounds(p->run, settings), settings->clients, (long long)p->plan->grid);
     else if (status != CAUCUS_E_CHANGED)
         (void)caucus_fail(&error, status, "clients", "no memory for %u clients with %u experts", settings->clients,
                           settings->experts);
@@ -124,7 +124,7 @@ static caucus_status open_adversary(const caucus_run *run, const caucus_settings
     a.seed = run->seed;
     a.clients = run->settings.clients; /* the baselines play the first of them */
     a.experts = settings->experts;
-    a.rounds = settings->rounds;
+    a.rounds = caucus_run_rounds(run, settings);
     a.epsilon = settings->epsilon;
     a.convex = settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
     return caucus_adversary_open(&a, ret, ret_error);

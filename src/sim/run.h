@@ -16,7 +16,8 @@
 
 typedef struct caucus_run {
     caucus_settings settings;            /* of the algorithm; `clients` as asked (the baselines play client 1) */
-    caucus_adversary_settings adversary; /* seed, data, ...: its clients, experts, rounds follow `settings` */
+    caucus_adversary_settings adversary; /* seed, data, ...: its clients, experts, rounds follow `settings`;
+                                          * where these have no end, its rounds are what is played */
     const caucus_plan *plan;             /* of `settings`, if they are calibrated already; NULL = calibrated here */
     uint32_t trials;
     uint32_t first;   /* number of the first trial (0): a stopped run goes on from there */
@@ -45,6 +46,11 @@ typedef struct caucus_run_result {
 } caucus_run_result;
 
 #define CAUCUS_RUN_KEEP_SECONDS 5.0
+
+/** Rounds that a run plays: those of its plan, or as many of a plan without an end as its losses are drawn for. */
+static inline uint64_t caucus_run_rounds(const caucus_run *run, const caucus_settings *settings) {
+    return settings->rounds == CAUCUS_ROUNDS_ENDLESS ? run->adversary.rounds : settings->rounds;
+}
 
 /* What the clients of all trials under way may take together; one trial is always under way. */
 #define CAUCUS_RUN_BYTES ((uint64_t)3 << 29)

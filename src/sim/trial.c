@@ -422,7 +422,10 @@ static caucus_status play_whole(trial *t, uint64_t seed, uint32_t number) {
 static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
     const caucus_plan *plan = t->plan;
     caucus_adversary_trial *losses = NULL;
-    if ((caucus_u128)plan->settings.clients * plan->settings.rounds * (uint64_t)plan->grid >> 62 != 0)
+    t->rounds = plan->settings.rounds;
+    if (caucus_plan_is_endless(plan))
+        caucus_adversary_shape(t->adversary, NULL, NULL, &t->rounds);
+    if ((caucus_u128)plan->settings.clients * t->rounds * (uint64_t)plan->grid >> 62 != 0)
         return CAUCUS_E_OVERFLOW; /* machines add up a phase at a time, but a regret needs the whole run */
     caucus_status status = caucus_adversary_trial_new(t->adversary, number, &losses);
     if (caucus_ranks_any(t->ranks, status != CAUCUS_OK)) {
@@ -433,7 +436,6 @@ static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
     t->losses = losses;
     t->wide = caucus_adversary_is_wide(t->adversary);
     t->d = plan->settings.experts;
-    t->rounds = plan->settings.rounds;
     t->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};
     status = play_whole(t, seed, number);
     close_trial(t);

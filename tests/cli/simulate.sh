@@ -72,7 +72,7 @@ if $python - <<'END'
 import json, math
 runs = json.load(open('run.json'))['runs']
 assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], runs
-keys = ['algorithm', 'clients', 'experts', 'rounds', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
+keys = ['algorithm', 'clients', 'experts', 'rounds', 'endless', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
         'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
         'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'last', 'best',
         'switches',

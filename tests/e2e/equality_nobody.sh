@@ -10,5 +10,6 @@ serve_more=(--tick 30) join_more=(--tick 20) # when something leaves changes not
 equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what auto means here
 serve_more=() join_more=()
 equal stoch-nobody-longest stoch nobody drawn 1 --epsilon 30 --longest-phase 6 --changes 2 # shortlist, last phase alone
+endless stoch-nobody-endless stoch nobody drawn 1 --epsilon 30 --longest-phase 6 # shortlist
 equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
 ended

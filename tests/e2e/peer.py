@@ -182,8 +182,9 @@ class Plan:
         if plan["caucus-plan"] != "2" or settings["loss-shape"] != "linear":
             sys.exit(f"peer: {path}: another format, or convex losses")
         self.algorithm, self.trust = settings["algorithm"], settings["trust"]
-        self.experts, self.rounds, self.interval, self.grid = (int(settings[name])
-            for name in ("experts", "rounds", "interval", "grid"))
+        self.endless = settings["rounds"] == "endless"
+        self.rounds = 2 ** 62 if self.endless else int(settings["rounds"])
+        self.experts, self.interval, self.grid = (int(settings[name]) for name in ("experts", "interval", "grid"))
         # Rounds of a link, after which svt and hedge begin again; in blocks. 0: they do not.
         self.link = int(settings.get("renew", "0")) // max(self.interval, 1)
         self.lo, self.hi = map(float, settings["range"])
@@ -191,7 +192,7 @@ class Plan:
         self.phase, self.message = {}, None
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
-            self.phase = {p: stoch[f"phase-{p}"] for p in range(2, int(stoch["phases"]) + 1) if f"phase-{p}" in stoch}
+            self.phase = {int(key[6:]): phase for key, phase in stoch.items() if re.fullmatch("phase-[0-9]+", key)}
             self.longest = int(settings.get("longest-phase", "0"))  # 0: phases only double
             self.first_phase = int(settings.get("first-phase", "1"))
             self.message = stoch["message"] if self.trust == "nobody" else None
@@ -206,7 +207,9 @@ class Plan:
 
     def phase_end(self, p):
         """The last round of phase p: lengths double up to the longest."""
-        return sum(min(self.first_phase * 2 ** min(q, 62), self.longest or 2 ** 62) for q in range(p))
+        doubling = min(p, 64)
+        ends = sum(min(self.first_phase * 2 ** min(q, 62), self.longest or 2 ** 62) for q in range(doubling))
+        return ends + (p - doubling) * self.longest
 
 
 # ---- losses ----
@@ -285,7 +288,7 @@ class Client:
         follows = before is not None and (before["ask"], a["ask"]) in ((COST, SUMS), (VOTE, SHORTLIST))
         first = 2 if self.plan.algorithm == "stoch" else 1
         same = follows and a["block"] == before["block"]
-        expected = before["block"] if same else before["block"] + 1 if before else first
+        expected = before["block"] if same else before["block"] + 1 if before else a["block"] if self.round else first
         if a["block"] != expected or (a["ask"] == SHORTLIST and not follows):
             raise Malformed(f"asked for {a['ask']} about {a['block']}")
         listed = a["list"]
@@ -293,12 +296,28 @@ class Client:
                 or max(listed) >= self.plan.experts):
             raise Malformed(f"a list of {listed}")
 
+    def jump(self, a):
+        """A run without an end, and what lies between was missed: go on with what is asked now. True: it goes back to
+        what was missed, and nothing is due."""
+        if not self.plan.endless or (self.now is not None and a["block"] <= self.now["block"]):
+            raise Malformed(f"announcement {a['serial']} in place of {self.heard}")
+        missed = a["ask"] == SHORTLIST or (a["ask"] == SUMS and COST in self.plan.asks)
+        before = a["block"] if missed else a["block"] - 1
+        self.round = self.plan.phase_end(before - 1) if self.plan.phase else before * self.plan.interval
+        self.sums, self.block_sums = [0] * self.plan.experts, [0] * self.plan.experts
+        self.first, self.heard = a["block"], a["serial"]
+        self.now = None
+        return missed
+
     def hear(self, a):
         """Take an announcement: play the rounds it needs, and give back the report it asks for, or None."""
         if a["ask"] == NOTHING and a["leaf"] == 1:  # ended before its time: whatever was asked or missed
             self.heard = a["serial"] + 1
             self.done = True
             self.items.clear()
+            return None
+        if a["serial"] > self.heard and self.jump(a):
+            self.now, self.heard, self.first = a, a["serial"] + 1, a["block"] + 1
             return None
         self.check(a)
         if self.now is not None and self.now["ask"] != COST and a["ask"] != SHORTLIST:  # reported: never again
@@ -314,6 +333,9 @@ class Client:
             self.block_cost = 0
         played = self.last_round(a) - self.round
         while self.round < self.last_round(a):
+            if self.o.play and self.round >= self.o.play:
+                self.done = True
+                return None
             self.play(a["expert"])
         if a["ask"] == NOTHING:
             self.done = True
@@ -444,7 +466,8 @@ def run(options):
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
         client = Client(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
     else:
-        client = Client(options, plan, npy_losses(options.losses, options.client, plan.rounds, plan.experts))
+        rounds = options.play if plan.endless else plan.rounds
+        client = Client(options, plan, npy_losses(options.losses, options.client, rounds, plan.experts))
     wait, silent_until = 0.0, time.monotonic() + options.timeout
     while not client.done:
         before = client.heard
@@ -500,6 +523,7 @@ def main():
     p.add_argument("--seed", type=int, metavar="N", help="repeatable noise, as of caucus join --seed: NOT PRIVATE")
     p.add_argument("--losses", metavar="FILE.npy", help="clients x rounds x experts")
     p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
+    p.add_argument("--play", type=int, default=0, metavar="N", help="leave after round N")
     p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
     p.add_argument("--pause", type=float, default=0.0, help="seconds per round")
     p.add_argument("--twice", action="store_true", help="send every report twice")

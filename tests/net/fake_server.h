@@ -34,6 +34,11 @@ bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_se
     return taken;
 }
 
+uint64_t caucus_server_history_from(caucus_server *server) {
+    (void)server;
+    return 0;
+}
+
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room) {
     pthread_mutex_lock(&server->lock);
     uint32_t total = server->announced;

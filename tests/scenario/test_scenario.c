@@ -90,9 +90,9 @@ static void values_that_are_refused(void **state) {
     unresolved(T "delta: nan\n", "s.yaml:2: delta: nan — must be a finite number");
     unresolved(T "rho: 0x1\n", "s.yaml:2: rho: 0x1 — must be a finite number");
     unresolved(T "\nclients: ten\n", "s.yaml:3: clients: ten — must be a whole number from 1 to 16777216");
-    unresolved(T "rounds: -1\n", "s.yaml:2: rounds: -1 — must be a whole number from 1 to 1073741824");
+    unresolved(T "rounds: -1\n", "s.yaml:2: rounds: -1 — must be a whole number from 1 to 1073741824, or endless");
     unresolved(T "rounds: 99999999999999999999999\n",
-               "s.yaml:2: rounds: 99999999999999999999999 — must be a whole number from 1 to 1073741824");
+               "s.yaml:2: rounds: 99999999999999999999999 — must be a whole number from 1 to 1073741824, or endless");
     unresolved(T "trials: 0\n", "s.yaml:2: trials: 0 — must be a whole number from 1 to 1000000");
     unresolved(T "range: [5, 1]\n", "s.yaml:2: range: 5,1 — must be a lower and a higher number, for example 0,1");
     unresolved(T "range: 1\n", "s.yaml:2: range: 1 — must be two numbers, for example 0,1");

@@ -71,7 +71,7 @@ static void json(void **state) {
     assert_string_equal(
         text,
         "{\n  \"version\": 1,\n  \"runs\": [\n    {\n      \"algorithm\": \"svt\",\n      \"clients\": 10,\n      "
-        "\"experts\": 100,\n      \"rounds\": 4,\n"
+        "\"experts\": 100,\n      \"rounds\": 4,\n      \"endless\": false,\n"
         "      \"interval\": 1,\n      \"epsilon\": 1,\n      \"delta\": 0,\n      \"trust\": \"coordinator\",\n"
         "      \"calibration\": \"tight\",\n      \"protocol\": \"two-step\",\n      \"unit\": \"event\",\n      "
         "\"loss_shape\": \"linear\",\n"

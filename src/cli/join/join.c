@@ -3,6 +3,7 @@
  *
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
+#include "cli/clean_stderr.h"
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/join/join_dial.h"
@@ -16,7 +17,6 @@
 #include "store/journal.h"
 #include <caucus/plan_file.h>
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -55,6 +55,7 @@ enum {
     DATA,
     GENRE,
     PACE,
+    PLAY,
     CONFIG,
     OPTIONS
 };
@@ -85,6 +86,7 @@ static const caucus_option options[] = {
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
     {"pace", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
+    {"play", "N", NULL, "of a run without an end: leave after round N (with --losses: its last)"},
     {"config", "FILE", NULL, "options from a file, the same words, one per line (connect: host:7400); a flag wins"},
     {NULL, NULL, NULL, NULL},
 };
@@ -102,6 +104,7 @@ typedef struct joining {
     caucus_link *link;
     caucus_losses_source losses;
     uint64_t printed; /* rounds whose expert was printed */
+    uint64_t play;    /* the last round to play; 0: all */
 } joining;
 
 static int refuse(const char *option, const char *value, const char *why) {
@@ -169,6 +172,8 @@ static int check_numbers(joining *j) {
         return refuse("seed", j->text[SEED], "must be a whole number");
     if (j->text[TICK] && !caucus_whole_parse(j->text[TICK], 0, 60000, &j->tick))
         return refuse("tick", j->text[TICK], "must be milliseconds, at most 60000 (a minute)");
+    if (j->text[PLAY] && !caucus_whole_parse(j->text[PLAY], 1, 1u << 30, &j->play))
+        return refuse("play", j->text[PLAY], "must be a number of rounds, from 1 to 1073741824");
     j->give_up = INFINITY;
     if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))
         return refuse("give-up", j->text[GIVE_UP], "must be seconds, or never");
@@ -223,6 +228,13 @@ static int read_plan(joining *j) {
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN],
                       "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
+    const bool endless = caucus_plan_is_endless(j->plan);
+    if (j->text[PLAY] && !endless)
+        return refuse("play", j->text[PLAY],
+                      "goes with a plan without an end; this one says how many rounds are played");
+    if (j->text[ADVERSARY] && endless && !j->text[PLAY])
+        return refuse("play", NULL,
+                      "is needed: for how many rounds of a run without an end shall losses be simulated?");
     if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !j->text[STATE] && !j->text[SEED])
         return refuse(
             "state", NULL,
@@ -391,14 +403,14 @@ static int open_losses(joining *j) {
     caucus_error error = {0};
     caucus_status status;
     if (j->text[LOSSES]) {
-        status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[LOSSES], &error);
+        status = caucus_losses_from_npy(&j->losses, j->plan, j->index, j->text[LOSSES], &j->play, &error);
     } else if (j->text[ADVERSARY]) {
         caucus_adversary_settings a = {.seed = j->seed, .data = j->text[DATA], .genre = j->text[GENRE]};
         status = caucus_adversary_kind_parse(j->text[ADVERSARY], &a.kind, &error);
         if (status == CAUCUS_OK && read_law(j, &a) != 0)
             return CAUCUS_EXIT_USAGE;
         if (status == CAUCUS_OK)
-            status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, &error);
+            status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, j->play, &error);
     } else {
         status =
             caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
@@ -436,8 +448,10 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
         fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_ENDED:
-        fprintf(stderr, "caucus join: standard input ended after round %" PRIu64 " of %" PRIu64 "%s\n", round,
-                j->plan->settings.rounds,
+        fprintf(stderr, "caucus join: standard input ended after round %" PRIu64, round);
+        if (!caucus_plan_is_endless(j->plan))
+            fprintf(stderr, " of %" PRIu64, j->plan->settings.rounds);
+        fprintf(stderr, "%s\n",
                 j->journal ? " — start again with the same --state to go on"
                            : " — with --state FILE one can go on later");
         return CAUCUS_EXIT_FAILED;
@@ -458,8 +472,13 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     return 0;
 }
 
+/* All that was asked for is played. */
+static bool has_played(const joining *j) {
+    return caucus_link_done(j->link) || (j->play != 0 && caucus_link_round(j->link) >= j->play);
+}
+
 static int play(joining *j) {
-    while (!caucus_stopped() && !caucus_link_done(j->link)) {
+    while (!caucus_stopped() && !has_played(j)) {
         bool wait = false, awake = false, played = false;
         caucus_join_dial_mind(&j->out, j->link);
         if (caucus_link_ready(j->link)) {
@@ -512,7 +531,7 @@ static void say_end(const joining *j) {
 /* Save as it is, say goodbye. */
 static int leave(joining *j, int code) {
     caucus_error error = {0};
-    const char *words = caucus_link_done(j->link) ? "done" : caucus_stopped() ? "stopped" : "failed";
+    const char *words = has_played(j) ? "done" : caucus_stopped() ? "stopped" : "failed";
     caucus_status status = caucus_link_leave(j->link, words, &error);
     caucus_dial_finish(j->out.dial, j->link, 2000);
     if (code == 0)
@@ -521,17 +540,7 @@ static int leave(joining *j, int code) {
         return failed_save(j, &error);
     if (status != CAUCUS_OK && code == 0)
         return complain(status, &error);
-    return code == 0 && !caucus_link_done(j->link) ? CAUCUS_EXIT_FAILED : code;
-}
-
-/* A socket must never take the place of a closed standard input or output. */
-static void keep_standard_files(void) {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        (void)close(fd);
+    return code == 0 && !has_played(j) ? CAUCUS_EXIT_FAILED : code;
 }
 
 /* Before anything is played a signal ends the process where it is: as after SIGKILL, a state goes on. */
@@ -543,7 +552,7 @@ static void end_start(int number) {
 }
 
 static int run(joining *j, int argc, char **argv) {
-    keep_standard_files();
+    caucus_keep_standard_files();
     int code = caucus_options_parse("join", options, argc, argv, take_option, j);
     if (code == 0 && j->text[CONFIG])
         code = caucus_config_read("join", options, j->text[CONFIG], j->text, take_option, j);

@@ -27,7 +27,7 @@ caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_pla
 }
 
 caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan *plan, uint32_t client,
-                                     const char *path, caucus_error *ret_error) {
+                                     const char *path, uint64_t *play, caucus_error *ret_error) {
     caucus_status status = begin(s, plan, client, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_npy_open_own(path, &s->npy, ret_error);
@@ -36,20 +36,24 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     s->has_npy = true;
     s->path = caucus_path_tail(path);
     const caucus_settings *p = &plan->settings;
-    if (s->npy.experts != p->experts || s->npy.rounds < p->rounds || (!s->npy.single && s->npy.clients < client))
+    if (caucus_plan_is_endless(plan) && *play == 0)
+        *play = s->npy.rounds;
+    const uint64_t rounds = caucus_plan_is_endless(plan) ? *play : p->rounds;
+    if (s->npy.experts != p->experts || s->npy.rounds < rounds || (!s->npy.single && s->npy.clients < client))
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
                            "%.60s: %u clients × %" PRIu64 " rounds × %u experts — the plan needs client %u, %" PRIu64
                            " rounds, %u experts",
-                           path, s->npy.clients, s->npy.rounds, s->npy.experts, client, p->rounds, p->experts);
+                           path, s->npy.clients, s->npy.rounds, s->npy.experts, client, rounds, p->experts);
     return CAUCUS_OK;
 }
 
 caucus_status caucus_losses_from_adversary(caucus_losses_source *s, const caucus_plan *plan, uint32_t client,
-                                           const caucus_adversary_settings *settings, caucus_error *ret_error) {
+                                           const caucus_adversary_settings *settings, uint64_t play,
+                                           caucus_error *ret_error) {
     caucus_adversary_settings own = *settings;
     own.clients = plan->settings.clients;
     own.experts = plan->settings.experts;
-    own.rounds = plan->settings.rounds;
+    own.rounds = caucus_plan_is_endless(plan) ? play : plan->settings.rounds;
     own.epsilon = plan->settings.epsilon;
     caucus_status status = begin(s, plan, client, ret_error);
     if (status == CAUCUS_OK)

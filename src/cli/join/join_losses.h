@@ -28,12 +28,14 @@ typedef struct caucus_losses_source {
 /** Lines of standard input. skip: rounds that were played before and come again. */
 caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint64_t skip,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. */
+/** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. Of a plan without an end *play
+ *  rounds are wanted, 0: all that the file has, which are written there. */
 caucus_status caucus_losses_from_npy(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
-                                     const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** A simulation; clients, experts and rounds of the settings are taken from the plan. */
+                                     const char *path, uint64_t *play, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** A simulation; clients, experts and rounds of the settings are taken from the plan; `play` rounds of one without an
+ *  end. */
 caucus_status caucus_losses_from_adversary(caucus_losses_source *ret, const caucus_plan *plan, uint32_t client,
-                                           const caucus_adversary_settings *settings,
+                                           const caucus_adversary_settings *settings, uint64_t play,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_losses_close(caucus_losses_source *source);
 

@@ -73,9 +73,11 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const cauc
         print_summary_json(now, plan, name);
         return;
     }
-    printf("%s: expert %s in force, %" PRIu64 " of at most %" PRIu64 " selections, %" PRIu64 " steps\n",
-           now->finished ? "done" : "stopped", caucus_plan_expert_words(plan, now->now.expert).text, now->selections,
-           now->selections_allowed, now->steps_decided);
+    printf("%s: expert %s in force, %" PRIu64 " ", now->finished ? "done" : "stopped",
+           caucus_plan_expert_words(plan, now->now.expert).text, now->selections);
+    if (!caucus_plan_is_endless(plan))
+        printf("of at most %" PRIu64 " ", now->selections_allowed);
+    printf("selections, %" PRIu64 " steps\n", now->steps_decided);
     char words[CAUCUS_BUDGET_WORDS_BYTES];
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");

@@ -155,7 +155,7 @@ static int run(caucus_up *u, int argc, char **argv) {
     const caucus_settings *s = &u->prepared.plan[0]->settings;
     u->child = calloc((size_t)s->clients + 1, sizeof *u->child);
     u->played = calloc(s->clients, sizeof *u->played);
-    u->expert = calloc((size_t)s->clients * s->rounds, sizeof *u->expert);
+    u->expert = calloc((size_t)s->clients * caucus_run_rounds(&u->prepared.run[0], s), sizeof *u->expert);
     if (!u->child || !u->played || !u->expert)
         return caucus_complain_memory("up");
     caucus_on_signals(on_signal);

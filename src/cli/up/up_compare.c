@@ -40,6 +40,7 @@ typedef struct comparison {
     int64_t *totals; /* [d]: everybody's losses, grid units */
     int64_t cost;    /* of what was played live, grid units */
     caucus_compared *out;
+    uint64_t rounds; /* that were played */
 } comparison;
 
 /* One client's rounds: what it should have played, against `live`. */
@@ -55,7 +56,7 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
     caucus_grid grid = {.lo = s->lo, .hi = s->hi, .steps = c->plan->grid};
     caucus_clips clips = {0, 0, 0};
     size_t next = 0;
-    for (uint64_t round = 0; status == CAUCUS_OK && round < s->rounds; round++) {
+    for (uint64_t round = 0; status == CAUCUS_OK && round < c->rounds; round++) {
         while (next < c->list.count && caucus_client_rounds_left(client) == 0)
             if (caucus_client_hear(client, &c->list.said[next++]) != CAUCUS_OK)
                 abort(); /* the simulation's own announcements */
@@ -82,6 +83,7 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
                                 caucus_compared *ret) {
     const caucus_settings *s = &plan->settings;
     comparison c = {.plan = plan, .out = ret};
+    caucus_adversary_shape(adversary, NULL, NULL, &c.rounds);
     caucus_adversary_trial *losses = NULL;
     *ret = (caucus_compared){.equal = true};
     c.row = calloc(s->experts, sizeof *c.row);
@@ -94,7 +96,7 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
     c.losses = losses;
     for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
         status = stop && *stop ? CAUCUS_E_STOPPED
-                               : compare_client(&c, seed, i + 1, expert + (size_t)i * s->rounds, played[i]);
+                               : compare_client(&c, seed, i + 1, expert + (size_t)i * c.rounds, played[i]);
     if (status == CAUCUS_OK) {
         double unit = (s->hi - s->lo) / (double)plan->grid;
         ret->regret_live = (double)(c.cost - caucus_vector_min_i64(c.totals, s->experts)) * unit / s->clients;

@@ -34,7 +34,8 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     caucus_json_text(&j, "trust", caucus_trust_word(s->trust));
     caucus_json_whole(&j, "clients", s->clients);
     caucus_json_whole(&j, "experts", s->experts);
-    caucus_json_whole(&j, "rounds", s->rounds);
+    caucus_json_whole(&j, "rounds", caucus_run_rounds(&u->prepared.run[0], s));
+    caucus_json_truth(&j, "endless", caucus_plan_is_endless(u->prepared.plan[0]));
     caucus_json_whole(&j, "seed", u->prepared.run[0].seed);
     caucus_json_truth(&j, "private", false);
     caucus_json_real(&j, "epsilon", s->epsilon);
@@ -65,9 +66,12 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     printf("  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
     printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " rounds, epsilon %g, %.1f s\n",
            caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
-           s->clients, s->experts, s->rounds, s->epsilon, u->seconds);
-    printf("  Device      everything that one client contributes: epsilon %.4g at most\n",
-           caucus_plan_epsilon_device(plan));
+           s->clients, s->experts, caucus_run_rounds(&u->prepared.run[0], s), s->epsilon, u->seconds);
+    if (caucus_plan_is_endless(plan))
+        printf("  Device      everything that one client contributes to a run without an end: no bound\n");
+    else
+        printf("  Device      everything that one client contributes: epsilon %.4g at most\n",
+               caucus_plan_epsilon_device(plan));
     printf("  Regret      %.4g per client", c->regret_live);
     if (caucus_bound_holds(plan, &u->prepared.run[0].adversary))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
@@ -78,7 +82,8 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",
            (double)scalars / s->clients, (double)paper / s->clients, in, out);
     if (c->equal)
-        printf("  Simulation  equal, expert for expert: %llu choices\n", (unsigned long long)s->clients * s->rounds);
+        printf("  Simulation  equal, expert for expert: %llu choices\n",
+               (unsigned long long)s->clients * caucus_run_rounds(&u->prepared.run[0], s));
     else if (c->live == UINT32_MAX)
         printf("  Simulation  NOT equal: client %u has played nothing in round %" PRIu64 ", the simulation expert %s\n",
                c->client, c->round, caucus_plan_expert_words(plan, c->simulated).text);

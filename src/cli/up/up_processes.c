@@ -6,7 +6,9 @@
 #include "store/clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,7 @@ static void take_line(void *user, size_t number, const char *line) {
         u->shown = u->shown || strstr(line, "\"page\": \"shown\"");
         return;
     }
-    uint64_t rounds = u->prepared.plan[0]->settings.rounds;
+    uint64_t rounds = caucus_run_rounds(&u->prepared.run[0], &u->prepared.plan[0]->settings);
     uint32_t i = (uint32_t)number - 1;
     char *end = NULL;
     unsigned long expert = strtoul(line, &end, 10);
@@ -132,6 +134,12 @@ static int start_client(caucus_up *u, uint32_t index) {
             argv[n++] = flag[i];
             argv[n++] = u->scenario.field[law[i]].text[0];
         }
+    char play[24];
+    if (caucus_plan_is_endless(u->prepared.plan[0])) {
+        (void)snprintf(play, sizeof play, "%" PRIu64, run->adversary.rounds);
+        argv[n++] = "--play";
+        argv[n++] = play;
+    }
     if (u->pace) {
         argv[n++] = "--pace";
         argv[n++] = u->pace;
@@ -164,6 +172,7 @@ static int check_children(const caucus_up *u) {
 
 int caucus_up_play(caucus_up *u) {
     const caucus_settings *s = &u->prepared.plan[0]->settings;
+    const uint64_t rounds = caucus_run_rounds(&u->prepared.run[0], s);
     int code = 0;
     for (uint32_t i = 1; code == 0 && !caucus_up_stop && i <= s->clients; i++)
         code = start_client(u, i);
@@ -175,12 +184,15 @@ int caucus_up_play(caucus_up *u) {
     while (code == 0 && !caucus_up_stop && alive > (u->opens && u->summary[0] ? 1 : 0)) {
         alive = caucus_children_read(u->child, u->children, 200, take_line, u);
         code = check_children(u);
-        uint64_t least = s->rounds;
+        uint64_t least = rounds;
         for (uint32_t i = 0; i < s->clients; i++)
             least = u->played[i] < least ? u->played[i] : least;
-        caucus_progress_update(&progress, least, s->rounds);
-        if (alive == 1 && u->child[0].pid != 0 && !u->summary[0] && isinf(clients_gone))
+        caucus_progress_update(&progress, least, rounds);
+        if (alive == 1 && u->child[0].pid != 0 && !u->summary[0] && isinf(clients_gone)) {
             clients_gone = caucus_clock_seconds();
+            if (caucus_plan_is_endless(u->prepared.plan[0])) /* it waits for them to come again */
+                (void)kill(u->child[0].pid, SIGTERM);
+        }
         if (caucus_clock_seconds() - clients_gone > END_SECONDS) {
             caucus_progress_end(&progress);
             return caucus_usage("up", "the clients have gone and the coordinator has not ended"), CAUCUS_EXIT_FAILED;

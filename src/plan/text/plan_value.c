@@ -30,7 +30,10 @@ static void real_text(double value, char *ret) {
 void caucus_value_text(const caucus_value *v, char *ret) {
     switch (v->kind) {
     case CAUCUS_VALUE_WHOLE:
-        (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%" PRIu64, *v->whole);
+        if (*v->whole == CAUCUS_ROUNDS_ENDLESS)
+            (void)snprintf(ret, CAUCUS_VALUE_BYTES, "endless");
+        else
+            (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%" PRIu64, *v->whole);
         break;
     case CAUCUS_VALUE_SIGNED:
         (void)snprintf(ret, CAUCUS_VALUE_BYTES, "%" PRId64, *v->steps);
@@ -120,6 +123,10 @@ static bool parse_word(const caucus_value *v, const char *text, uint64_t *ret) {
 static bool parse_any(const caucus_value *v, const char *text) {
     switch (v->kind) {
     case CAUCUS_VALUE_WHOLE:
+        if (strcmp(text, "endless") == 0 && v->most >= CAUCUS_ROUNDS_ENDLESS) {
+            *v->whole = CAUCUS_ROUNDS_ENDLESS;
+            return true;
+        }
         return parse_whole(text, strlen(text), v->most, v->whole);
     case CAUCUS_VALUE_SIGNED:
         return parse_steps(text, v->steps);

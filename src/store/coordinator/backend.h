@@ -23,6 +23,8 @@ typedef struct caucus_store_row {
     uint64_t announcements;           /* committed so far: the serial of the next */
     uint64_t lines;                   /* of the ledger */
     uint32_t chunks;                  /* of the state */
+    uint64_t first;                   /* the first announcement that is kept; those before it are only in the chain */
+    uint8_t past[CAUCUS_CHAIN_BYTES]; /* first > 0: the chain over those (chain.h) */
     uint8_t seal[CAUCUS_CHAIN_BYTES]; /* over all of this and the state (chain.h) */
 } caucus_store_row;
 
@@ -33,7 +35,7 @@ typedef struct caucus_store_change {
     const caucus_piece *root;                /* NULL: stays */
     const caucus_piece *chunk;               /* all of them ... */
     const bool *changed;                     /* [row.chunks]: ... of which these are written; NULL: none */
-    const caucus_announcement *announcement; /* to be added; NULL: none */
+    const caucus_announcement *announcement; /* to be added, and those before row.first removed; NULL: none */
     const char *const *line;                 /* to be added to the ledger */
     size_t lines;
     bool die_before, die_after; /* test hook: just before the change can be durable, and just after it is */

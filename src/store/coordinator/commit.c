@@ -146,6 +146,10 @@ caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, con
     caucus_status status = compare_chunks(r, chunk, chunks, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    if (r->keep_last) {
+        r->then.row.first = announcement->serial;
+        memcpy(r->then.row.past, r->now.chain, sizeof r->then.row.past);
+    }
     r->then.row.announcements++;
     r->then.row.lines += ledger_lines;
     r->then.row.chunks = chunks;

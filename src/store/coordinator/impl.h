@@ -24,6 +24,7 @@ struct caucus_store {
     caucus_store_summary now;  /* as committed */
     caucus_store_summary then; /* as it is being committed, or may be: `unsure` */
     bool unsure;
+    bool keep_last;           /* caucus_store_keep_last() */
     uint64_t raises;          /* of the term, while settling, whose outcome is not known either */
     bool *changed;            /* [now.room]: chunks of the commit in hand */
     uint64_t chunks_changing; /* of them */

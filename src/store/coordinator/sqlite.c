@@ -24,7 +24,8 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 static const char schema[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY CHECK(id = 1), plan BLOB NOT NULL CHECK(length(plan) = 32), seeded "
     "INTEGER NOT NULL, begun INTEGER NOT NULL, term INTEGER NOT NULL, announcements INTEGER NOT NULL, lines INTEGER "
-    "NOT NULL, chunks INTEGER NOT NULL, seal BLOB NOT NULL CHECK(length(seal) = 32), root BLOB NOT NULL) STRICT;"
+    "NOT NULL, chunks INTEGER NOT NULL, first INTEGER NOT NULL, past BLOB NOT NULL CHECK(length(past) = 32), seal BLOB "
+    "NOT NULL CHECK(length(seal) = 32), root BLOB NOT NULL) STRICT;"
     "CREATE TABLE chunk(number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;"
     "CREATE TABLE announcement(serial INTEGER PRIMARY KEY, expert INTEGER NOT NULL, epoch INTEGER NOT NULL, ask "
     "INTEGER NOT NULL,"
@@ -44,8 +45,8 @@ static caucus_status execute(caucus_sqlite *s, const char *sql, const char *doin
 static caucus_status put_first(caucus_sqlite *s, const caucus_store_row *row, caucus_error *ret_error) {
     sqlite3_stmt *put = NULL;
     caucus_status status = CAUCUS_OK;
-    if (sqlite3_prepare_v2(s->db, "INSERT INTO run VALUES(1, ?1, ?2, 0, ?3, 0, 0, 0, ?4, x'')", -1, &put, NULL) !=
-            SQLITE_OK ||
+    if (sqlite3_prepare_v2(s->db, "INSERT INTO run VALUES(1, ?1, ?2, 0, ?3, 0, 0, 0, 0, zeroblob(32), ?4, x'')", -1,
+                           &put, NULL) != SQLITE_OK ||
         sqlite3_bind_blob(put, 1, row->plan, sizeof row->plan, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_bind_int(put, 2, row->seeded) != SQLITE_OK ||
         sqlite3_bind_int64(put, 3, (int64_t)row->term) != SQLITE_OK ||

@@ -3,12 +3,13 @@
  * layer: store
  *
  * DIR/coordinator.db, mode 0600 in a directory of mode 0700, WAL, synchronous=FULL. Locks keep a second coordinator
- * out. Tables of format 6 (application_id "CAUC", user_version 6; 1 held states without the epoch's key, 2
+ * out. Tables of format 7 (application_id "CAUC", user_version 7; 1 held states without the epoch's key, 2
  * did not say whether the run had begun, 3 held states with 32-bit blocks, epochs and serials, 4 did not seal the
- * state, 5 held it in one piece and had no term):
- *   run(id = 1, plan BLOB(32), seeded, begun, term, announcements, lines, chunks, seal BLOB(32), root BLOB)   one row
+ * state, 5 held it in one piece and had no term, 6 kept every announcement):
+ *   run(id = 1, plan BLOB(32), seeded, begun, term, announcements, lines, chunks, first, past BLOB(32), seal BLOB(32),
+ *       root BLOB)                                                                one row
  *   chunk(number PRIMARY KEY, bytes BLOB)                                          0 to chunks - 1
- *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, leaf, list BLOB)  0, 1, 2, ... without gaps
+ *   announcement(serial PRIMARY KEY, expert, epoch, ask, block, leaf, list BLOB)  first, first + 1, ... without gaps
  *   ledger(line PRIMARY KEY, text)                                                1, 2, 3, ... without gaps */
 #ifndef CAUCUS_STORE_COORDINATOR_SQLITE_H
 #define CAUCUS_STORE_COORDINATOR_SQLITE_H
@@ -20,7 +21,7 @@
 
 #define CAUCUS_SQLITE_FILE "coordinator.db"
 #define CAUCUS_SQLITE_APPLICATION 0x43415543 /* "CAUC" */
-#define CAUCUS_SQLITE_VERSION 6
+#define CAUCUS_SQLITE_VERSION 7
 #define CAUCUS_SQLITE_BUSY_MS 5000
 
 typedef struct caucus_sqlite {
@@ -29,7 +30,8 @@ typedef struct caucus_sqlite {
     char *dir, *path;
     int lock;       /* descriptor of DIR/lock, -1 if not held */
     int locked_dir; /* descriptor of DIR, locked too; -1 if not held */
-    sqlite3_stmt *begin, *put_run, *put_chunk, *put_announcement, *put_line, *commit, *rollback; /* NULL: not yet */
+    sqlite3_stmt *begin, *put_run, *put_chunk, *put_announcement, *forget, *put_line, *commit,
+        *rollback; /* NULL: not yet */
 } caucus_sqlite;
 
 /* sqlite_db.c */

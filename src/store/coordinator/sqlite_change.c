@@ -21,11 +21,12 @@ static bool prepare(caucus_sqlite *s) {
         sqlite3_stmt **to;
     } all[] = {
         {"BEGIN IMMEDIATE", &s->begin},
-        {"UPDATE run SET begun = ?1, term = ?2, announcements = ?3, lines = ?4, chunks = ?5, seal = ?6, root = "
-         "coalesce(?7, root) WHERE id = 1 AND term = ?8 AND announcements = ?9",
+        {"UPDATE run SET begun = ?1, term = ?2, announcements = ?3, lines = ?4, chunks = ?5, first = ?6, seal = ?7, "
+         "root = coalesce(?8, root), past = ?9 WHERE id = 1 AND term = ?10 AND announcements = ?11",
          &s->put_run},
         {"INSERT INTO chunk VALUES(?1, ?2) ON CONFLICT(number) DO UPDATE SET bytes = excluded.bytes", &s->put_chunk},
         {"INSERT INTO announcement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)", &s->put_announcement},
+        {"DELETE FROM announcement WHERE serial < ?1", &s->forget},
         {"INSERT INTO ledger VALUES(?1, ?2)", &s->put_line},
         {"COMMIT", &s->commit},
         {"ROLLBACK", &s->rollback}}; /* prepared: to take back needs no memory that is not there */
@@ -37,8 +38,8 @@ static bool prepare(caucus_sqlite *s) {
 }
 
 void caucus_sqlite_finalize(caucus_sqlite *s) {
-    sqlite3_stmt **statement[] = {&s->begin,    &s->put_run, &s->put_chunk, &s->put_announcement,
-                                  &s->put_line, &s->commit,  &s->rollback};
+    sqlite3_stmt **statement[] = {&s->begin,  &s->put_run,  &s->put_chunk, &s->put_announcement,
+                                  &s->forget, &s->put_line, &s->commit,    &s->rollback};
     for (size_t i = 0; i < sizeof statement / sizeof statement[0]; i++) {
         sqlite3_finalize(*statement[i]);
         *statement[i] = NULL;
@@ -47,15 +48,17 @@ void caucus_sqlite_finalize(caucus_sqlite *s) {
 
 /* The run's row; *ret_held whether it was the one that the fence names. */
 static bool put_run(caucus_sqlite *s, const caucus_store_change *c, bool *ret_held) {
-    const uint64_t number[] = {c->row.begun, c->row.term, c->row.announcements, c->row.lines, c->row.chunks};
+    const uint64_t number[] = {c->row.begun, c->row.term,   c->row.announcements,
+                               c->row.lines, c->row.chunks, c->row.first};
     bool good = true;
-    for (int i = 0; good && i < 5; i++)
+    for (int i = 0; good && i < 6; i++)
         good = number[i] <= INT64_MAX && sqlite3_bind_int64(s->put_run, i + 1, (int64_t)number[i]) == SQLITE_OK;
-    good = good && sqlite3_bind_blob(s->put_run, 6, c->row.seal, sizeof c->row.seal, SQLITE_STATIC) == SQLITE_OK &&
+    good = good && sqlite3_bind_blob(s->put_run, 7, c->row.seal, sizeof c->row.seal, SQLITE_STATIC) == SQLITE_OK &&
            (c->root == NULL ||
-            sqlite3_bind_blob64(s->put_run, 7, c->root->bytes, c->root->size, SQLITE_STATIC) == SQLITE_OK) &&
-           sqlite3_bind_int64(s->put_run, 8, (int64_t)c->term) == SQLITE_OK &&
-           sqlite3_bind_int64(s->put_run, 9, (int64_t)c->announcements) == SQLITE_OK && run(s->put_run);
+            sqlite3_bind_blob64(s->put_run, 8, c->root->bytes, c->root->size, SQLITE_STATIC) == SQLITE_OK) &&
+           sqlite3_bind_blob(s->put_run, 9, c->row.past, sizeof c->row.past, SQLITE_STATIC) == SQLITE_OK &&
+           sqlite3_bind_int64(s->put_run, 10, (int64_t)c->term) == SQLITE_OK &&
+           sqlite3_bind_int64(s->put_run, 11, (int64_t)c->announcements) == SQLITE_OK && run(s->put_run);
     (void)sqlite3_clear_bindings(s->put_run); /* the bytes are the caller's */
     *ret_held = good && sqlite3_changes(s->db) == 1;
     return good;
@@ -85,6 +88,11 @@ static bool put_announcement(caucus_sqlite *s, const caucus_announcement *a) {
            run(s->put_announcement);
 }
 
+/* Those that are kept no longer; none in a run that ends. */
+static bool forget(caucus_sqlite *s, uint64_t first) {
+    return first == 0 || (sqlite3_bind_int64(s->forget, 1, (int64_t)first) == SQLITE_OK && run(s->forget));
+}
+
 static bool put_lines(caucus_sqlite *s, const caucus_store_change *c) {
     const int64_t first = (int64_t)(c->row.lines - c->lines) + 1;
     bool good = true;
@@ -108,7 +116,8 @@ caucus_status caucus_sqlite_change(caucus_store_place *place, const caucus_store
         take_back(s);
         return CAUCUS_E_FENCED;
     }
-    good = good && put_chunks(s, c) && (c->announcement == NULL || put_announcement(s, c->announcement)) &&
+    good = good && put_chunks(s, c) &&
+           (c->announcement == NULL || (put_announcement(s, c->announcement) && forget(s, c->row.first))) &&
            put_lines(s, c);
     if (!good) {
         caucus_status status = caucus_sqlite_fail(s->db, s->path, "writing", ret_error);

@@ -27,8 +27,8 @@ static caucus_status check_counts(caucus_sqlite *s, const caucus_store_row *row,
         if (status != CAUCUS_OK)
             return status;
     }
-    if (last != count - 1 || (uint64_t)count != row->announcements || line != lines || (uint64_t)lines != row->lines ||
-        chunk != chunks - 1 || (uint64_t)chunks != row->chunks)
+    if (last != (int64_t)row->announcements - 1 || (uint64_t)count != row->announcements - row->first ||
+        line != lines || (uint64_t)lines != row->lines || chunk != chunks - 1 || (uint64_t)chunks != row->chunks)
         return damaged(s, "parts not of the same commit", ret_error);
     return CAUCUS_OK;
 }
@@ -43,21 +43,23 @@ static bool take_hash(sqlite3_stmt *row, int column, uint8_t ret[32]) {
 }
 
 static bool take_row(sqlite3_stmt *row, caucus_store_row *ret) {
-    int64_t number[6];
-    for (int i = 0; i < 6; i++) {
+    int64_t number[7];
+    for (int i = 0; i < 7; i++) {
         number[i] = sqlite3_column_int64(row, i + 1);
         if (number[i] < 0)
             return false;
     }
-    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX)
+    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX ||
+        number[6] > number[3])
         return false;
     *ret = (caucus_store_row){.seeded = number[0] == 1,
                               .begun = number[1] == 1,
                               .term = (uint64_t)number[2],
                               .announcements = (uint64_t)number[3],
                               .lines = (uint64_t)number[4],
-                              .chunks = (uint32_t)number[5]};
-    return take_hash(row, 0, ret->plan) && take_hash(row, 7, ret->seal);
+                              .chunks = (uint32_t)number[5],
+                              .first = (uint64_t)number[6]};
+    return take_hash(row, 0, ret->plan) && take_hash(row, 8, ret->past) && take_hash(row, 9, ret->seal);
 }
 
 caucus_status caucus_sqlite_look(caucus_store_place *place, bool *ret_found, caucus_store_row *ret,
@@ -67,7 +69,8 @@ caucus_status caucus_sqlite_look(caucus_store_place *place, bool *ret_found, cau
     caucus_store_row found;
     caucus_status status = CAUCUS_OK;
     int code = sqlite3_prepare_v2(
-        s->db, "SELECT plan, seeded, begun, term, announcements, lines, chunks, seal FROM run", -1, &row, NULL);
+        s->db, "SELECT plan, seeded, begun, term, announcements, lines, chunks, first, past, seal FROM run", -1, &row,
+        NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(row);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
@@ -185,8 +188,11 @@ caucus_status caucus_sqlite_announcements(caucus_store_place *place,
         s->db, "SELECT serial, expert, epoch, ask, block, leaf, list FROM announcement ORDER BY serial", -1, &rows,
         NULL);
     if (code == SQLITE_OK) {
-        for (uint64_t serial = 0; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
+        uint64_t serial = UINT64_MAX; /* the first is where it is; store.c knows where it should be */
+        for (; status == CAUCUS_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; serial++) {
             caucus_announcement announcement;
+            if (serial == UINT64_MAX)
+                serial = (uint64_t)sqlite3_column_int64(rows, 0);
             if (take_announcement(rows, serial, &announcement))
                 each(user, &announcement);
             else

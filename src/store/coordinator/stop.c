@@ -99,6 +99,8 @@ caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last,
     const caucus_announcement *before = caucus_store_last(r);
     *ret_before = before != NULL && caucus_announcement_stops(before);
     const caucus_announcement last = *ret_before ? *before : make_last(r);
+    if (r->now.row.first > 0)
+        caucus_store_keep_last(r); /* as it was kept so far */
     if (!*ret_before)
         status = commit_end(r, &last, ret_error);
     if (status == CAUCUS_OK) {

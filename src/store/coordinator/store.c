@@ -65,9 +65,12 @@ static caucus_status refuse_older(const caucus_store *r, uint64_t found, caucus_
 
 /* The store must hold what the mark says was committed, and at most the one commit more whose mark was not made. */
 static caucus_status check_announcements(caucus_store *r, caucus_error *ret_error) {
-    follower f = {.chain = r->now.chain, .last = &r->now.last, .mark_count = r->mark.count};
-    caucus_chain_begin(r->now.row.plan, r->now.chain);
-    if (r->mark.count == 0)
+    follower f = {.chain = r->now.chain, .last = &r->now.last, .count = r->now.row.first, .mark_count = r->mark.count};
+    if (r->now.row.first > 0)
+        memcpy(r->now.chain, r->now.row.past, sizeof r->now.chain);
+    else
+        caucus_chain_begin(r->now.row.plan, r->now.chain);
+    if (r->mark.count == f.count)
         memcpy(f.at_mark, r->now.chain, sizeof f.at_mark);
     caucus_status status = r->backend->announcements(r->at, follow, &f, ret_error);
     if (status != CAUCUS_OK)
@@ -264,6 +267,14 @@ caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret, c
 
 const caucus_announcement *caucus_store_last(const caucus_store *r) {
     return r->now.row.announcements > 0 ? &r->now.last : NULL;
+}
+
+uint64_t caucus_store_first(const caucus_store *r) {
+    return r->now.row.first;
+}
+
+void caucus_store_keep_last(caucus_store *r) {
+    r->keep_last = true;
 }
 
 bool caucus_store_begun(const caucus_store *r) {

@@ -53,7 +53,13 @@ caucus_status caucus_store_load(caucus_store *store, caucus_store_state *ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_state_free(caucus_store_state *state);
 
-/** Every announcement committed, in order of its serial (0, 1, 2, ... without gaps). */
+/** From now on keep the last announcement alone, of those that are committed: for a run without an end. What was
+ *  announced before stays in the chain, and so in the mark: an older copy is refused as ever. */
+void caucus_store_keep_last(caucus_store *store);
+/** The serial of the first announcement that is kept. */
+uint64_t caucus_store_first(const caucus_store *store);
+
+/** Every announcement kept, in order of its serial (0, 1, 2, ... without gaps; or the last one alone). */
 caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void *user, const caucus_announcement *),
                                          void *user, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
