@@ -45,14 +45,16 @@ static void test_use(void **state) {
     close_all(&o, &f, &h);
 }
 
-/* Connected, and then its certificate expires: it is told so, and the page knew when. */
-static void test_expires_while_connected(void **state) {
-    (void)state;
+/* Connected, and then its certificate expires: it is told so, and the page knew when. Each event loop looks at its own
+ * clients once a second: on one loop the first that is seen is the first to expire, since it came first; on two it is
+ * when both have looked, and if that is not before it expires, nothing can be said. */
+static void expires_while_connected(uint32_t loops) {
     office o;
     open_office(&o);
     federation f;
     hall h;
     plan_and_hall(&o, &f, &h);
+    h.settings.loops = loops;
     hall_open(&h);
     issue_odd(&o, CAUCUS_CERTIFICATE_CLIENT, "1", "short", SHORT_SECONDS, true);
     SSL_CTX *brief = client_context(&o, "short"), *other = client_context(&o, "client-2");
@@ -60,12 +62,16 @@ static void test_expires_while_connected(void **state) {
     join_tls(&h, &w, brief, 1);
     join_tls(&h, &stays, other, 2);
     caucus_server_status now = {0};
-    for (int tries = 0; now.client_certificate_ends == 0 && tries < PATIENCE_MS; tries++) {
+    const X509 *certificate = SSL_CTX_get0_certificate(brief);
+    const int64_t ends = caucus_tls_expiry(certificate);
+    caucus_server_get_status(h.server, &now);
+    for (int tries = 0; tries < PATIENCE_MS && !has_expired(certificate); tries++) {
         caucus_server_get_status(h.server, &now);
+        if (loops == 1 ? now.client_certificate_ends != 0 : now.client_certificate_ends == ends)
+            break;
         usleep(1000);
     }
-    const int64_t ends = caucus_tls_expiry(SSL_CTX_get0_certificate(brief));
-    if (now.present == 2)
+    if (!has_expired(certificate)) /* nor had it when the status was made */
         assert_int_equal(now.client_certificate_ends, ends);
     assert_true(now.certificate_ends > ends);
     caucus_frame frame = {0};
@@ -81,6 +87,12 @@ static void test_expires_while_connected(void **state) {
     SSL_CTX_free(other);
     hall_stop(&h);
     close_all(&o, &f, &h);
+}
+
+static void test_expires_while_connected(void **state) {
+    (void)state;
+    expires_while_connected(1);
+    expires_while_connected(2);
 }
 
 /* A session that began with a certificate that has expired since is not resumed: there is a whole handshake, in which a
