@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proxy.py PORT TO: passes connections on PORT to TO on this machine. SIGUSR1 cuts all of them, as a network does that
-breaks: each end sees a reset, in the middle of whatever it was sending."""
-import selectors, signal, socket, struct, sys
+"""proxy.py PORT TO PARENT RUN: passes connections on PORT to TO on this machine, until killed or left alone by the
+process PARENT. SIGUSR1 cuts all of them, as a network does that breaks: each end sees a reset, in the middle of
+whatever it was sending. RUN says whose it is, for who looks for processes that were left behind."""
+import os, selectors, signal, socket, struct, sys
 
-port, to = int(sys.argv[1]), int(sys.argv[2])
+port, to, parent = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 poll = selectors.DefaultSelector()
 listener = socket.create_server(("127.0.0.1", port), backlog=128)
 listener.setblocking(False)
@@ -44,7 +45,7 @@ def accept():
 
 signal.signal(signal.SIGUSR1, on_cut)
 print("ready", flush=True)
-while True:
+while os.getppid() == parent:
     for key, _ in poll.select(0.05):
         if key.data is None:
             accept()
