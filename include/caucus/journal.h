@@ -4,8 +4,9 @@
  *
  * write = temporary file, fsync, rename, fsync of the directory. Mode 0600: it holds the client's sums. A lock
  * (FILE.lock) keeps a second process out: two clients that go on from one state would draw noise twice. It is there
- * while the journal is open; one that a killed process left is taken over. A client may be begun by one program and go
- * on in another: the file is the same. */
+ * while the journal is open; one that a killed process left is taken over. The state itself is locked, too, so that
+ * removing FILE.lock opens nothing, and a state that another process has put in the file's place is not replaced. A
+ * client may be begun by one program and go on in another: the file is the same. */
 #ifndef CAUCUS_JOURNAL_H
 #define CAUCUS_JOURNAL_H
 
@@ -33,7 +34,7 @@ CAUCUS_API caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **
 
 /** Fits caucus_link_save: user is the caucus_journal. True: the bytes are on disk under the file's name. */
 CAUCUS_API bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size);
-/** Why the last write failed: an errno, 0 if it did not. */
+/** Why the last write failed: an errno, 0 if it did not; EBUSY: another process has written the file. */
 CAUCUS_API int caucus_journal_errno(const caucus_journal *journal);
 
 #ifdef __cplusplus

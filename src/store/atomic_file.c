@@ -174,6 +174,29 @@ bool caucus_atomic_file_end(caucus_atomic_file *file, bool replace) {
     return good && caucus_sync_parent(file->path);
 }
 
+bool caucus_atomic_file_end_locked(caucus_atomic_file *file, bool replace, int *ret_fd) {
+    int fd =
+        fcntl(fileno(file->out), F_DUPFD_CLOEXEC, 0); /* a lock lasts as long as any descriptor of the same open() */
+    bool good = fd >= 0;
+    if (good) {
+        good = caucus_atomic_file_end(file, replace);
+    } else {
+        int why = errno;
+        (void)unlink(file->draft);
+        (void)fclose(file->out);
+        file->out = NULL;
+        errno = why;
+    }
+    if (fd >= 0 && !caucus_file_is_named(fd, file->path)) {
+        int why = errno;
+        close(fd);
+        errno = why;
+        fd = -1;
+    }
+    *ret_fd = fd;
+    return good;
+}
+
 bool caucus_atomic_file_write(const char *path, const void *bytes, size_t size, mode_t mode, bool replace) {
     caucus_atomic_file file;
     if (!caucus_atomic_file_begin(&file, path, mode))

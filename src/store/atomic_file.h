@@ -29,6 +29,10 @@ bool caucus_atomic_file_begin(caucus_atomic_file *ret, const char *path, mode_t 
  *  directory cannot be synced is the new file in place although false is returned: a crash may still undo it. */
 bool caucus_atomic_file_end(caucus_atomic_file *file, bool replace) CAUCUS_MUST_CHECK;
 
+/** The same, and the new file stays open and locked: whoever locks a file before it uses it finds it taken.
+ *  Out:     *ret_fd  the new file if it is in place, whatever is returned; else -1. */
+bool caucus_atomic_file_end_locked(caucus_atomic_file *file, bool replace, int *ret_fd) CAUCUS_MUST_CHECK;
+
 /** All three steps for bytes in memory. */
 bool caucus_atomic_file_write(const char *path, const void *bytes, size_t size, mode_t mode,
                               bool replace) CAUCUS_MUST_CHECK;

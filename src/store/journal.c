@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* No client's state is longer; it bounds what a wrong file can ask for. */
@@ -26,6 +27,7 @@ static const uint8_t head[4] = {'c', 'J', 'r', '1'};
 struct caucus_journal {
     char *path, *lock_path;
     int lock; /* -1: not ours */
+    int held; /* the state itself, locked; -1: there is none yet */
     int error;
     bool numbered;
     uint8_t number[NUMBER_BYTES];
@@ -59,17 +61,38 @@ static int take_lock(const char *path) {
     return -1;
 }
 
+/* Lock the state as well, as it is now: FILE.lock can be removed, and then another process would have another
+ * FILE.lock. A file system without locks, or a name that is a link, leaves it at that one.
+ * Returns: false if another process has it (errno: EWOULDBLOCK). */
+static bool hold_state(caucus_journal *j) {
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            return true; /* none yet, or one that cannot be read: reading it says why */
+        bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!taken && caucus_file_is_named(fd, j->path)) {
+            j->held = fd;
+            return true;
+        }
+        (void)close(fd);
+        if (taken)
+            break;
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 caucus_status caucus_journal_open(const char *path, caucus_journal **ret, caucus_error *ret_error) {
     caucus_journal *j = calloc(1, sizeof *j);
     if (!j)
         return caucus_fail_memory(ret_error, "state");
-    j->lock = -1;
+    j->lock = j->held = -1;
     j->path = strdup(path);
     j->lock_path = join_text(path, ".lock");
     caucus_status status = CAUCUS_OK;
     if (!j->path || !j->lock_path) {
         status = caucus_fail_memory(ret_error, "state");
-    } else if ((j->lock = take_lock(j->lock_path)) >= 0) {
+    } else if ((j->lock = take_lock(j->lock_path)) >= 0 && hold_state(j)) {
         *ret = j;
         return CAUCUS_OK;
     } else if (errno == EWOULDBLOCK) {
@@ -90,6 +113,8 @@ void caucus_journal_close(caucus_journal *j) {
         (void)unlink(j->lock_path); /* while it is ours: see take_lock() */
         (void)close(j->lock);
     }
+    if (j->held >= 0)
+        (void)close(j->held);
     free(j->path);
     free(j->lock_path);
     free(j);
@@ -126,7 +151,39 @@ caucus_status caucus_journal_read(caucus_journal *j, uint8_t **ret, size_t *ret_
     return CAUCUS_OK;
 }
 
-static bool write_numbered(const caucus_journal *j, const uint8_t *bytes, size_t size) {
+/* The file is ours to replace if it is the one we hold, or a link to somewhere else; if there is none, *ret_replace is
+ * false, and one that comes meanwhile stays. Anything else was put there by another process. */
+static bool is_ours(const caucus_journal *j, bool *ret_replace) {
+    struct stat info;
+    const bool there = lstat(j->path, &info) == 0;
+    *ret_replace = there;
+    if (!there || S_ISLNK(info.st_mode) || (j->held >= 0 && caucus_file_is_named(j->held, j->path)))
+        return true;
+    errno = EBUSY;
+    return false;
+}
+
+/* The new state is locked before it has its name, and the old one until then: at no moment can another process have
+ * either. */
+static bool write_held(caucus_journal *j, const uint8_t *bytes, size_t size) {
+    caucus_atomic_file file;
+    bool replace = false;
+    if (!is_ours(j, &replace) || !caucus_atomic_file_begin(&file, j->path, 0600))
+        return false;
+    (void)fwrite(bytes, 1, size, file.out);
+    int fd = -1;
+    bool good = caucus_atomic_file_end_locked(&file, replace, &fd);
+    int why = errno;
+    if (fd >= 0) {
+        if (j->held >= 0)
+            (void)close(j->held);
+        j->held = fd;
+    }
+    errno = !good && !replace && why == EEXIST ? EBUSY : why;
+    return good;
+}
+
+static bool write_numbered(caucus_journal *j, const uint8_t *bytes, size_t size) {
     uint8_t *whole = malloc(HEAD_BYTES + size);
     if (!whole) {
         errno = ENOMEM;
@@ -136,7 +193,7 @@ static bool write_numbered(const caucus_journal *j, const uint8_t *bytes, size_t
     memcpy(whole + sizeof head, j->number, sizeof j->number);
     if (size > 0)
         memcpy(whole + HEAD_BYTES, bytes, size);
-    bool good = caucus_atomic_file_write(j->path, whole, HEAD_BYTES + size, 0600, true);
+    bool good = write_held(j, whole, HEAD_BYTES + size);
     int why = errno;
     sodium_memzero(whole, HEAD_BYTES + size); /* it holds this client's sums */
     free(whole);
@@ -146,8 +203,7 @@ static bool write_numbered(const caucus_journal *j, const uint8_t *bytes, size_t
 
 bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size) {
     caucus_journal *j = user;
-    bool good =
-        j->numbered ? write_numbered(j, bytes, size) : caucus_atomic_file_write(j->path, bytes, size, 0600, true);
+    bool good = j->numbered ? write_numbered(j, bytes, size) : write_held(j, bytes, size);
     j->error = good ? 0 : errno;
     return good;
 }

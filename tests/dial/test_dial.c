@@ -2,6 +2,7 @@
 /* test_dial.c: pauses between tries, addresses that are refused, what a socket is told, sessions that are resumed, and
  * the client's state on disk. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -327,9 +328,63 @@ static void test_journal(void **state) {
     assert_int_equal(caucus_journal_open("/nonexistent/state", &journal, &error), CAUCUS_E_PATH);
 }
 
+/* FILE.lock can be removed, by hand or by something that tidies up: that opens nothing. */
+static void test_journal_without_its_lock(void **state) {
+    (void)state;
+    char directory[] = "/tmp/caucus-journal-XXXXXX", path[64], lock[72], other[72];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/state", directory);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    snprintf(other, sizeof other, "%s.other", path);
+    caucus_journal *journal = NULL, *second = NULL;
+    caucus_error error = {0};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    /* Before there is a state two may begin; who writes first has it, and the other one's stays unwritten. */
+    assert_int_equal(caucus_journal_open(path, &journal, &error), CAUCUS_OK);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(caucus_journal_open(path, &second, &error), CAUCUS_OK);
+    assert_true(caucus_journal_write(journal, (const uint8_t *)"first", 5));
+    assert_false(caucus_journal_write(second, (const uint8_t *)"second", 6));
+    assert_int_equal(caucus_journal_errno(second), EBUSY);
+    caucus_journal_close(second);
+    /* From then on nobody gets in, however often it is written. */
+    for (int i = 0; i < 3; i++) {
+        (void)unlink(lock);
+        assert_int_equal(caucus_journal_open(path, &second, &error), CAUCUS_E_BUSY);
+        assert_non_null(strstr(error.text, "another process uses it"));
+        assert_true(caucus_journal_write(journal, (const uint8_t *)"again", 5));
+    }
+    /* A state that somebody has put in its place is not replaced; one that was removed is written anew. */
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_true(caucus_journal_write(journal, (const uint8_t *)"third", 5));
+    assert_int_equal(rename(other, path), 0);
+    assert_false(caucus_journal_write(journal, (const uint8_t *)"fourth", 6));
+    assert_int_equal(caucus_journal_errno(journal), EBUSY);
+    caucus_journal_close(journal);
+    assert_int_equal(caucus_journal_open(path, &journal, &error), CAUCUS_OK);
+    assert_int_equal(caucus_journal_read(journal, &bytes, &size, &error), CAUCUS_OK);
+    assert_true(size == 5 && memcmp(bytes, "again", 5) == 0);
+    free(bytes);
+    caucus_journal_close(journal);
+    /* A link to a state is read, and a file takes its place, as ever. */
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink(other, path), 0);
+    assert_int_equal(caucus_journal_open(path, &journal, &error), CAUCUS_OK);
+    assert_true(caucus_journal_write(journal, (const uint8_t *)"fifth", 5));
+    assert_true(caucus_journal_write(journal, (const uint8_t *)"sixth", 5));
+    caucus_journal_close(journal);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(other), 0);
+    (void)unlink(lock);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_certificate_index),
-                                       cmocka_unit_test(test_socket), cmocka_unit_test(test_resumption),
-                                       cmocka_unit_test(test_journal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses), cmocka_unit_test(test_certificate_index),
+        cmocka_unit_test(test_socket),    cmocka_unit_test(test_resumption),
+        cmocka_unit_test(test_journal),   cmocka_unit_test(test_journal_without_its_lock)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

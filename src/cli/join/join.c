@@ -17,6 +17,7 @@
 #include "store/journal.h"
 #include <caucus/plan_file.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -421,6 +422,8 @@ static int open_losses(joining *j) {
 static int failed_save(const joining *j, const caucus_error *error) {
     caucus_error whole = *error;
     whole.os_error = j->journal ? caucus_journal_errno(j->journal) : 0;
+    if (whole.os_error == EBUSY)
+        (void)caucus_fail(&whole, CAUCUS_E_SAVE, "state", "another process has written it — each client needs its own");
     return complain_state(j, CAUCUS_E_SAVE, &whole);
 }
 
