@@ -55,6 +55,13 @@ typedef struct caucus_variant {
 
 #define CAUCUS_VARIANTS_MAX 4
 
+/* A whole device against one record (docs/PRIVACY.md, "A whole device"): by how much more it moves the pure costs and
+ * the zCDP costs of the run together; and what of a record's cost is pure where the run's guarantee is by zCDP. */
+typedef struct caucus_device_cost {
+    double linear, square;
+    double pure;
+} caucus_device_cost;
+
 typedef struct caucus_plan_ops {
     caucus_variant variant[CAUCUS_VARIANTS_MAX]; /* those with a name */
     unsigned options;                            /* of caucus_plan_option: those it takes */
@@ -86,10 +93,9 @@ typedef struct caucus_plan_ops {
     /* The rate of the coordinator's selection number `selection`, from 0 and below the most; false where clients add
      * the noise. NULL: it makes none at a rate. */
     bool (*select_rate)(const caucus_plan *plan, uint64_t selection, caucus_rational *ret);
-    /* Everything one device contributes to the run, in records: by how much more than one record it moves the pure
-     * costs (`linear`) and the zCDP costs (`square`) of the run together (docs/PRIVACY.md, "A whole device").
+    /* What everything that one device contributes to the run costs more than one record.
      * NULL: a device is taken for as many records as the run has rounds, which is never too little. */
-    void (*device)(const caucus_plan *plan, double *ret_linear, double *ret_square);
+    caucus_device_cost (*device)(const caucus_plan *plan);
 } caucus_plan_ops;
 
 /** The family of an algorithm or plan, and its table. */

@@ -176,11 +176,10 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 /* The draw after b blocks sees b*N losses of a device, each of which moves its exponent as one record does. So the B -
  * 1 draws cost N*(1 + .. + B-1) = (B-1) * N*B/2 times a draw, and N^2*(1 + .. + (B-1)^2) = (B-1) * N^2*B(2B-1)/6 under
  * zCDP. */
-static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+static caucus_device_cost device(const caucus_plan *plan) {
     const double n = (double)plan->settings.interval, b = (double)draws_of(&plan->settings) + 1;
     const double links = (double)caucus_settings_links(&plan->settings);
-    *ret_linear = links * n * b / 2;
-    *ret_square = links * n * n * b * (2 * b - 1) / 6;
+    return (caucus_device_cost){.linear = links * n * b / 2, .square = links * n * n * b * (2 * b - 1) / 6};
 }
 
 const caucus_plan_ops caucus_plan_hedge = {

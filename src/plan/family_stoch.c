@@ -193,15 +193,16 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 
 /* A record is in the decisions of one phase. With n losses in it a device moves them n times as far as one loss does
  * (under client-block the whole phase is one record); phases add up. The losses of the last phase are never used. */
-static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+static caucus_device_cost device(const caucus_plan *plan) {
     const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
-    *ret_linear = *ret_square = 0;
+    caucus_device_cost cost = {.linear = 0};
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
         const double times = (double)caucus_stoch_repeats(plan, i);
-        *ret_linear += times * n;
-        *ret_square += times * n * n;
+        cost.linear += times * n;
+        cost.square += times * n * n;
     }
+    return cost;
 }
 
 const caucus_plan_ops caucus_plan_stoch = {

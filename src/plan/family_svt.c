@@ -157,14 +157,14 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return true;
 }
 
-/* Group privacy over the records of the blocks of a link that are used: all but the last; links add up. */
-static void device(const caucus_plan *plan, double *ret_linear, double *ret_square) {
+/* Group privacy over the records of the blocks of a link that are used: all but the last; links add up. Thresholds are
+ * pure also where selections are by zCDP. */
+static caucus_device_cost device(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double blocks_used = (double)plan->svt.checks;
-    *ret_linear = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
-    *ret_square = *ret_linear * *ret_linear;
-    *ret_linear *= (double)caucus_settings_links(s);
-    *ret_square *= (double)caucus_settings_links(s);
+    const double blocks_used = (double)plan->svt.checks, links = (double)caucus_settings_links(s);
+    const double records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
+    return (caucus_device_cost){
+        .linear = records * links, .square = records * records * links, .pure = plan->svt.epsilon_threshold};
 }
 
 const caucus_plan_ops caucus_plan_svt = {

@@ -60,16 +60,15 @@ double caucus_plan_epsilon_device(const caucus_plan *plan) {
     const caucus_guarantee *g = &plan->guarantee;
     const double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages;
     const double record = fmax(g->epsilon_choices, messages);
-    double linear = 0, square = 0;
+    const caucus_plan_ops *ops = caucus_plan_ops_of(plan);
     if (isinf(record) || caucus_plan_is_endless(plan)) /* a device contributes for ever */
         return INFINITY;
-    if (caucus_plan_ops_of(plan)->device)
-        caucus_plan_ops_of(plan)->device(plan, &linear, &square);
-    else /* group privacy: at most a record a round */
-        square = (linear = (double)plan->settings.rounds) * (double)plan->settings.rounds;
+    const double rounds = (double)plan->settings.rounds; /* group privacy: at most a record a round */
+    const caucus_device_cost cost =
+        ops->device ? ops->device(plan) : (caucus_device_cost){.linear = rounds, .square = rounds * rounds};
     if (!(g->delta > 0 && g->rho_zcdp > 0))
-        return linear * record;
-    return caucus_zcdp_epsilon_with_pure(square * g->rho_zcdp, linear * plan->svt.epsilon_threshold, g->delta);
+        return cost.linear * record;
+    return caucus_zcdp_epsilon_with_pure(cost.square * g->rho_zcdp, cost.linear * cost.pure, g->delta);
 }
 
 double caucus_plan_delta(const caucus_plan *plan) {
