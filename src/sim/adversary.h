@@ -30,8 +30,6 @@
  *                  floor(t*S/T)
  *   drifting       bernoulli whose means walk: normal steps with standard deviation `drift` a round, reflected at LO
  *                  and HI (adversary_walk.c)
- *   taking-turns   experts in a hidden random order; in round t, from 0, the one at place t mod d has loss 0 and all
- *                  others 1, at every client
  * Every kind of losses may be cut into S segments for the regret against the best expert of each; only in shifting do
  * they change the losses. */
 #ifndef CAUCUS_SIM_ADVERSARY_H
@@ -56,8 +54,7 @@
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
     X(LOSSES, "losses", "your own losses, a NumPy or CSV file: clients x rounds x experts")                            \
     X(SHIFTING, "shifting", "bernoulli with new means in every segment, see --segments")                               \
-    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")                                             \
-    X(TAKING_TURNS, "taking-turns", "experts are good one after the other, in a hidden order, a round each")
+    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 

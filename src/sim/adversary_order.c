@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adversary_order.c: losses of 0 and 1 that follow a hidden order or a hidden expert: halving, creeping,
- * taking-turns and lower-bound-realizable.
+/* adversary_order.c: losses of 0 and 1 that follow a hidden order or a hidden expert: halving, creeping and
+ * lower-bound-realizable.
  * layer: sim
  *
  * The lower bound's number of elements (docs/PRIVACY.md, "Lower-bound loss sequences"): the paper's k = ln d/(2 m
@@ -67,17 +67,6 @@ static void fill_creeping(const trial_t *trial, uint32_t client, uint64_t first,
     }
 }
 
-/* Round t belongs to the expert at place t mod d. */
-static void fill_turns(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
-    const uint32_t d = trial->adversary->experts;
-    (void)client;
-    for (size_t row = 0; row < count; row++) {
-        uint32_t good = (uint32_t)((first + row) % d);
-        for (uint32_t n = 0; n < d; n++)
-            ret[row * d + n] = trial->rank[n] == good ? 0.0f : 1.0f;
-    }
-}
-
 static void fill_lower_bound(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const caucus_adversary *adversary = trial->adversary;
     const uint32_t d = adversary->experts;
@@ -105,13 +94,6 @@ const caucus_adversary_ops caucus_adversary_CREEPING = {
     .highest = 1,
     .draw = draw_rank,
     .fill = fill_creeping,
-};
-
-/* Every expert errs in a run of more than one round; rounds follow each other in turn. */
-const caucus_adversary_ops caucus_adversary_TAKING_TURNS = {
-    .highest = 1,
-    .draw = draw_rank,
-    .fill = fill_turns,
 };
 
 const caucus_adversary_ops caucus_adversary_LOWER_BOUND_REALIZABLE = {

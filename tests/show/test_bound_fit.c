@@ -93,7 +93,6 @@ static void premises(void **state) {
         [CAUCUS_ADVERSARY_LOSSES] = {U, U, H, U, U, N},
         [CAUCUS_ADVERSARY_SHIFTING] = {F, F, H, F, F, N},
         [CAUCUS_ADVERSARY_DRIFTING] = {F, F, H, F, F, N},
-        [CAUCUS_ADVERSARY_TAKING_TURNS] = {F, F, H, F, F, N},
     };
     for (int kind = 0; kind < CAUCUS_ADVERSARY_COUNT; kind++)
         for (int algorithm = 0; algorithm < ALGORITHMS; algorithm++) {

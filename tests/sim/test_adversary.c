@@ -269,34 +269,6 @@ static void test_creeping(void **state) {
     }
 }
 
-/* One good expert a round; each has its turn once in d rounds, in the same order every time, and errs otherwise. */
-static void test_taking_turns(void **state) {
-    (void)state;
-    const uint32_t shapes[][2] = {{2, 10}, {100, 512}, {7, 3}};
-    for (size_t s = 0; s < 3; s++) {
-        game g = open_game(CAUCUS_ADVERSARY_TAKING_TURNS, 2, shapes[s][0], shapes[s][1], 1);
-        float *rows = rows_of(&g, 1), *same = rows_of(&g, 2);
-        assert_memory_equal(rows, same, (size_t)g.T * g.d * sizeof *rows);
-        uint32_t *turns = calloc(g.d, sizeof *turns);
-        assert_non_null(turns);
-        for (uint32_t t = 0; t < g.T; t++) {
-            uint32_t good = 0;
-            for (uint32_t n = 0; n < g.d; n++) {
-                const bool is_good = rows[(size_t)t * g.d + n] == 0.0f;
-                assert_true(is_good || rows[(size_t)t * g.d + n] == 1.0f);
-                assert_true(t < g.d || is_good == (rows[(size_t)(t - g.d) * g.d + n] == 0.0f));
-                good += is_good;
-                turns[n] += is_good;
-            }
-            assert_int_equal(good, 1);
-        }
-        for (uint32_t n = 0; n < g.d; n++)
-            assert_in_range(turns[n], g.T / g.d, g.T / g.d + 1);
-        free(rows), free(same), free(turns);
-        close_game(&g);
-    }
-}
-
 /* epsilon 0.1, d = 100: floor(ln 100/0.2) = 23 elements, the last in time-major order. */
 static void test_lower_bound_realizable(void **state) {
     (void)state;
@@ -585,7 +557,6 @@ int main(void) {
         cmocka_unit_test(test_realizable),
         cmocka_unit_test(test_halving),
         cmocka_unit_test(test_creeping),
-        cmocka_unit_test(test_taking_turns),
         cmocka_unit_test(test_lower_bound_realizable),
         cmocka_unit_test(test_lower_bound_oblivious),
         cmocka_unit_test(test_cross_entropy),

@@ -135,7 +135,7 @@ static void test_on_seed_trial_client(void **state) {
     for (int k = 0; k < CAUCUS_ADVERSARY_COUNT; k++) {
         caucus_adversary_kind kind = (caucus_adversary_kind)k;
         bool one_for_all = kind == CAUCUS_ADVERSARY_HALVING || kind == CAUCUS_ADVERSARY_CREEPING ||
-                           kind == CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS || kind == CAUCUS_ADVERSARY_TAKING_TURNS;
+                           kind == CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS;
         bool file = kind == CAUCUS_ADVERSARY_LOSSES;
         assert_int_equal(some_other(kind, 0), !file);
         assert_int_equal(some_other(kind, 1), !file);
@@ -151,8 +151,7 @@ static void test_rounds_of_a_law(void **state) {
                                                  CAUCUS_ADVERSARY_REALIZABLE,
                                                  CAUCUS_ADVERSARY_CROSS_ENTROPY,
                                                  CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS,
-                                                 CAUCUS_ADVERSARY_DRIFTING,
-                                                 CAUCUS_ADVERSARY_TAKING_TURNS};
+                                                 CAUCUS_ADVERSARY_DRIFTING};
     question longer = plain;
     longer.rounds = 4 * ROUNDS;
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++)
