@@ -142,7 +142,7 @@ void caucus_block_report(caucus_client *c) {
 }
 
 void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
-    if (before && before->ask == CAUCUS_ASK_SUMS) { /* reported: never again */
+    if (before && before->ask == CAUCUS_ASK_SUMS) { /* the vector has been reported: its losses are not sent again */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
     }

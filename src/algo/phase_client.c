@@ -115,7 +115,9 @@ static void phase_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     } else if (linear) {
         if (used)
             add_to_roots(c, c->round + 1 - caucus_phase_first(c->plan, c->phase), rows, rounds);
-        caucus_clips clips = c->clips; /* of the sums; the cost is one of the values counted there */
+        /* Losses out of range are counted once: adding up for the roots has looked at all of them, so that what
+         * playing counts again is taken back. */
+        caucus_clips clips = c->clips;
         play_rows(c, rows, rounds);
         if (used)
             c->clips = clips;

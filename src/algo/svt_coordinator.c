@@ -78,7 +78,8 @@ static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
 /* One number: what the expert in force cost this client in one block. Late ones about the expert in force still count;
  * about an earlier expert they are ignored (their losses arrive with the next vector). Each is counted once, in order;
  * in a run without an end those of a client that was away are left out.
- * Of an epoch that has not come nobody can speak: taken as an answer, it would use the item up for nothing. */
+ * A report about an epoch that has not begun yet is refused: no honest client can make one, and counting it would mark
+ * the block as reported (cost_next) although its cost went nowhere. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint64_t *next = &c->cost_next[r->client - 1];
     if (r->count != 1 || r->first != r->block || r->epoch_or_leaf > c->now.epoch)

@@ -28,7 +28,7 @@ typedef struct knocker {
 struct caucus_lobby {
     uint8_t secret[crypto_shorthash_KEYBYTES];
     uint32_t most, count;
-    uint32_t free; /* the first free entry */
+    uint32_t free; /* the first entry that was used and is free again; NONE: there is none */
     uint32_t high; /* entries at and behind it were never used */
     uint32_t chains, *chain;
     knocker *entry; /* [most] */

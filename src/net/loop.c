@@ -188,7 +188,8 @@ static void accept_some(caucus_loop *loop) {
 
 /* ---- a turn ---- */
 
-/* Past its first message? Then it is a client of TLS at least, and in the middle of its handshake. */
+/* Has a whole ClientHello come? Then the other side speaks TLS, and is in the middle of its handshake: in the lobby it
+ * is no longer one of the silent ones, who have to go first (lobby.h). */
 static bool has_spoken(const SSL *ssl) {
     OSSL_HANDSHAKE_STATE state = SSL_get_state(ssl);
     return state != TLS_ST_BEFORE && state != TLS_ST_SR_CLNT_HELLO;
@@ -207,7 +208,7 @@ static void shake_hands(caucus_connection *c) {
     if (done == 1) {
         c->shaken = true;
         caucus_lobby_speaks(c->loop->lobby, c);
-        caucus_output_send(c); /* also forgets a wish to write */
+        caucus_output_send(c); /* if there is nothing to send: no longer asks epoll when there is room to write */
         return;
     }
     if (has_spoken(c->ssl))
@@ -219,8 +220,8 @@ static void shake_hands(caucus_connection *c) {
     } else if (why != SSL_ERROR_WANT_READ && !write) {
         char text[160];
         caucus_tls_why(c->ssl, text, sizeof text);
-        caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_HANDSHAKE,
-                                 text); /* not shaken: it is only counted and closed */
+        /* Without a handshake no refusal can be sent: it is counted, logged, and the connection is closed. */
+        caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_HANDSHAKE, text);
     } else if (write != c->want_write) {
         c->want_write = write;
         caucus_connection_listen(c);
@@ -278,7 +279,7 @@ static void expire(caucus_loop *loop) {
             } else {
                 /* A network that stood still is no reason to turn a client away for good: it may come again. */
                 caucus_output_goodbye(c, why);
-                if (c->wait == wait) /* it was leaving already */
+                if (c->wait == wait) /* it was told to go before, so that the goodbye did nothing: cut it off */
                     caucus_connection_end(c);
             }
         }
@@ -342,7 +343,7 @@ static void turn(caucus_loop *loop) {
             caucus_watch_reload(s);
         caucus_step_last(s);
         look_around(loop);
-        caucus_step_wipe(s); /* nobody waits for it */
+        caucus_step_wipe(s); /* on disk, and after the announcement has been sent: no client waits for it */
     }
     caucus_watch_turn(loop);
     caucus_waits_turn(loop);
@@ -371,7 +372,7 @@ void *caucus_loop_run(void *user) {
         look_around(loop);
         reap(loop);
         while (loop->connections > 0 && !atomic_load(&s->aborting))
-            turn(loop); /* every one of them is leaving, and that has a limit */
+            turn(loop); /* ends: all of them were told to go, and whoever does not is cut off (expire) */
     }
     end_all(loop);
     return NULL;

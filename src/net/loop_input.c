@@ -179,7 +179,7 @@ void caucus_input_flush(caucus_loop *loop) {
 
 static void goodbye(caucus_connection *c) {
     caucus_server *s = c->loop->server;
-    caucus_input_flush(c->loop); /* what it said before */
+    caucus_input_flush(c->loop); /* its reports before this frame count */
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
     caucus_connection_end(c);
@@ -214,8 +214,9 @@ static uint32_t frame_bytes(const uint8_t *head) {
     return length > UINT32_MAX - CAUCUS_WIRE_HEAD_BYTES ? UINT32_MAX : length + CAUCUS_WIRE_HEAD_BYTES;
 }
 
-/* Reports of one client look alike, and their values end where they end (written by us; if not, nothing is lost but
- * this): read the next one so that its values lie on a boundary, and they are added up from there without a copy. */
+/* Choose where the next frame of this connection is read to, so that its values lie on a multiple of 8 bytes and can be
+ * added up where they are, without a copy. Reports of a client have the same length, and our clients put the values at
+ * the end of a frame: the next one is taken to be laid out like this one. Where that is wrong its values are copied. */
 static void align_next(caucus_connection *c, const caucus_frame *frame, size_t used) {
     if (frame->kind == CAUCUS_FRAME_REPORT && used >= 8 * (size_t)frame->report.count)
         c->align_shift = (uint8_t)(-(used - 8 * (size_t)frame->report.count) % 8);
@@ -296,7 +297,7 @@ static void pending_keep(caucus_connection *c, const uint8_t *bytes, size_t size
         return;
     }
     memcpy(c->pending, bytes, size);
-    if (c->client != 0) /* from its first byte to its last: a byte now and then buys no more time */
+    if (c->client != 0) /* one limit for the whole frame: sending a byte now and then does not extend it */
         caucus_wait_for(c, CAUCUS_WAIT_FRAME);
 }
 

@@ -5,9 +5,10 @@
  * coordinates of V by at most W_h and meets 2^(j-h) leaves:
  *   trust coordinator   a selection costs 2*rate*W_h; as zCDP an eighth (exponential) or half of that squared;
  *   trust paper-local   the choice costs the same (report-noisy-min with this client's noise); the message d*rate*W_h;
- *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian d*W_h^2/(2
- * variance). With weights on earlier phases a sample also enters later selections at w_a times its size; those costs
- * add. What a client sends covers what is chosen from it: choices are post-processing of messages. */
+ *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian (as zCDP)
+ *                       d*W_h^2/(2 variance).
+ * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add. What a
+ * client sends covers what is chosen from it: choices are post-processing of messages. */
 #include "plan/account.h"
 
 #include "plan/stoch.h"

@@ -2,10 +2,11 @@
 /* bounds_noise.c: the exponential-moment bound on a maximum of noises.
  *
  * E max_n Z_n <= inf_{u > 0} [ln d + ln E e^(uZ)]/u. Moments per draw of rate r:
- *   Laplace   -ln(1 - (u/r)^2): the discrete law's moment is smaller, since (cosh x - 1)/x^2 grows with x;
- *   K-norm    ln{[(1-y)^-d - (1+y)^-d]/(2dy)}, y = u/r: a coordinate is uniform on [-radius, radius], the radius
- * Gamma(d+1); on the integers this is a midpoint sum, which differs by less than a part in 2^20 if r <= 2^-10
- * (INFLATE); Gaussian  u^2 variance/2, also for the discrete law (Canonne, Kamath and Steinke 2020). */
+ *   Laplace   -ln(1 - (u/r)^2). The discrete law's moment is smaller, since (cosh x - 1)/x^2 grows with x.
+ *   K-norm    ln{[(1-y)^-d - (1+y)^-d]/(2dy)}, y = u/r: a coordinate is uniform on [-radius, radius], and the radius
+ *             is Gamma(d+1). On the integers this is a midpoint sum, which differs by less than one part in 2^20 if
+ *             r <= 2^-10: the bound is made larger by as much (INFLATE).
+ *   Gaussian  u^2 variance/2, also for the discrete law (Canonne, Kamath and Steinke 2020). */
 #include "plan/bounds_noise.h"
 
 #include <math.h>

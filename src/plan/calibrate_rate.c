@@ -8,12 +8,14 @@
 
 #include <math.h>
 
-/* Noise of rate r exceeds 2^61 with probability below 2^-1000 if r >= 693.2/2^61. */
+/* Noise of rate r is above x with probability e^(-r*x). Sums leave 2^61 for noise: at r >= 1000*ln 2/2^61 it exceeds
+ * that with probability below 2^-1000, which is never. 1000*ln 2 is 693.2, below 2^10: this is enough with room. */
 #define RATE_MIN 0x1p-51
 
 caucus_status caucus_calibrate_rate(double value, double epsilon, caucus_rational *ret, caucus_error *ret_error) {
     value *= 1 - CALIBRATE_SLACK;
-    if (!(value >= RATE_MIN)) /* two digits, and not rounded below what is enough */
+    /* What is suggested must itself be feasible: printing two digits may round it down by up to 5 %, hence the 1.06. */
+    if (!(value >= RATE_MIN)) /* also refuses NaN */
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "epsilon",
                            "%g needs noise so large that 62 bits cannot hold it (rate %.3g per grid step) — feasible: "
                            "from about %.2g",

@@ -222,8 +222,9 @@ static void resolve(caucus_plan *plan) {
                          : paper                         ? CAUCUS_SELECT_NOISY_MIN
                                                          : CAUCUS_SELECT_FLIP;
     plan->stoch.message = s->message;
-    if (s->message ==
-        CAUCUS_MESSAGE_AUTO) /* votes, unless some phase builds trees from noisy sums; see calibrate_stoch */
+    /* auto: votes where no phase can have trees; else noisy sums, of which trees are made. If the search then finds
+     * that no phase takes trees, caucus_calibrate_stoch() goes over to votes. */
+    if (s->message == CAUCUS_MESSAGE_AUTO)
         plan->stoch.message =
             s->trust == CAUCUS_TRUST_NOBODY && s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && s->trees <= 0
                 ? CAUCUS_MESSAGE_VOTE

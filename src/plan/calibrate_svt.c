@@ -51,7 +51,8 @@ static double inner_zcdp(const caucus_settings *s, double a, double g, double ka
     return *ret_rho > 0 ? a / eps_at + g / sqrt(8 * *ret_rho / kappa) : INFINITY;
 }
 
-/* The best split of (epsilon, delta), as a fraction of epsilon for the threshold on the scale of its logit. */
+/* The threshold's part of epsilon where selections are by zCDP: eps_AT with the smallest inner_zcdp(). It is searched
+ * as a fraction of epsilon, by its logit: fractions near 0 and 1 are told apart as well as those in the middle. */
 static double split_zcdp(const caucus_settings *s, double a, double g, double kappa) {
     const double ratio = 0.6180339887498949;
     double lo = -9, hi = 4, rho;
@@ -85,7 +86,7 @@ caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret)
         const caucus_status status = caucus_renewal_switches(s->experts, s->rho / 2, g, &enough);
         if (status != CAUCUS_OK)
             return status;
-        enough += caucus_settings_links(s) > 1 ? 1 : 0; /* the carried expert's */
+        enough += caucus_settings_links(s) > 1 ? 1 : 0; /* for the expert that is carried over */
         const double kappa = enough < f.checks ? enough : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;
