@@ -187,9 +187,11 @@ done 3<commands
 # Stopped: nothing half-written.
 "$CAUCUS" reproduce --only 1 --threads 1 --out stopped >stdout 2>stderr &
 pid=$!
-# It has begun when it catches the signal; a folder is made only when all is played.
+# It has begun when it catches the signal; a folder is made only when all is played. Until it is the program it is a
+# shell, which catches the signal and dies of it.
+is_program() { [ "$(readlink "/proc/$pid/exe")" = "$(realpath "$CAUCUS")" ]; }
 catches_term() { (($(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$pid/status" 2>/dev/null || echo 0) & 1 << 14)); }
-until catches_term || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+until { is_program && catches_term; } || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
 kill -TERM "$pid"
 code=0
 wait "$pid" || code=$?
