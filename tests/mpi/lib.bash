@@ -41,7 +41,7 @@ same() {
 without_seconds() {
     find "$1" -type f -printf '%P\n' | LC_ALL=C sort | while read -r name; do
         echo "== $name"
-        sed -E -e '/"seconds":/d' -e 's/[0-9.]+ seconds \(|"seconds" class="number">[0-9.]+|[0-9.]+ s$//g' \
+        sed -E -e '/"seconds":/d' -e 's/[0-9.]+ seconds( \(|[.])|"seconds" class="number">[0-9.]+|[0-9.]+ s$//g' \
             "$1${name:+/$name}"
     done
 }
