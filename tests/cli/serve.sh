@@ -22,10 +22,11 @@ refuses() {
 timeout 300 "$CAUCUS" up --clients 2 --rounds 10 --keep kept >/dev/null 2>&1
 timeout 300 "$CAUCUS" up --clients 3 --rounds 10 --keep other >/dev/null 2>&1
 start() { # start FLAGS...: sets server and where
+    rm -f run.out # what the last one said is not what this one says
     timeout 300 "$CAUCUS" serve --plan kept/plan.yaml --state s --listen 127.0.0.1:0 --insecure "$@" \
         >run.out 2>run.err </dev/null &
     server=$!
-    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -q 'listening' run.out && break; sleep 0.05; done
+    for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do grep -qs 'listening' run.out && break; sleep 0.05; done
     where=$(sed -n 's/.*listening[^1]*\(127.0.0.1:[0-9]*\).*/\1/p' run.out)
 }
 stop() { # stop NAME PATTERN: ends with exit code 0 and says so

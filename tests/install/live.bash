@@ -108,6 +108,7 @@ PY
 
 # A certificate of another authority: refused for good, and the client ends instead of coming again and again.
 "$program" certify "$live/other" --clients 3 >/dev/null 2>&1
+rm -f "$live/serve.out" # what the last one said is not what this one says
 "$program" serve --plan "$live/plan.yaml" --state "$live/again" --listen 127.0.0.1:0 --seed 5 --format json \
     --cert "$live/certs/coordinator.pem" --key "$live/certs/coordinator.key" --client-ca "$live/certs/ca.pem" \
     >"$live/serve.out" 2>"$live/serve.err" </dev/null &
