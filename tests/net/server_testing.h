@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "algo/federation.h"
+#include "algo/wipe.h"
 #include "net/forked.h"
 
 #include "dial/tls.h"
@@ -174,6 +175,7 @@ typedef struct item {
     caucus_ask kind;
     uint64_t block, serial; /* serial: of the announcement it answers */
     uint8_t *bytes;
+    size_t room;
     size_t size;
 } item;
 
@@ -211,8 +213,8 @@ static inline void peer_disconnect(peer *p) {
 static inline void peer_close(peer *p) {
     peer_disconnect(p);
     caucus_client_free(p->client);
-    for (uint32_t i = 0; i < p->items; i++)
-        free(p->sent[i].bytes);
+    for (uint32_t i = 0; i < p->items; i++) /* blank: a server of this process may be given the memory next */
+        caucus_wipe_free(p->sent[i].bytes, p->sent[i].room);
     free(p->expert);
 }
 
@@ -248,7 +250,8 @@ static inline void peer_play(peer *p, const caucus_plan *plan, loss_function los
             frame.report.value = lie_about(report);
         item *i = &p->sent[p->items++];
         assert_true(p->items < MAX_ITEMS);
-        *i = (item){.kind = report->kind, .block = report->block, .serial = p->serial, .bytes = malloc(room)};
+        *i = (item){
+            .kind = report->kind, .block = report->block, .serial = p->serial, .bytes = malloc(room), .room = room};
         assert_non_null(i->bytes);
         i->size = caucus_wire_put(&frame, i->bytes, room);
         assert_true(i->size > 0);
