@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-#define TURNS 5
-#define TRIALS 2000
+#define TURNS 7
+#define TRIALS 8000
 
 typedef struct program {
     const char *command;

@@ -72,12 +72,10 @@ void *caucus_run_work(void *argument) {
             break;
         }
         pthread_mutex_lock(&p->lock);
-        if (p->finished) { /* the thread that speaks with the other ranks counts it */
+        if (p->finished) /* the thread that speaks with the other ranks counts it, when it looks */
             p->finished[p->finished_count++] = (uint32_t)number;
-            pthread_cond_signal(&p->news);
-        } else {
+        else
             caucus_run_note(p, (uint32_t)number);
-        }
         pthread_mutex_unlock(&p->lock);
     }
     pthread_mutex_lock(&p->lock);

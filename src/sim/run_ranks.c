@@ -24,10 +24,14 @@
 /* How long a rank looks for a HALT that must be under way. */
 #define HALT_SECONDS 10.0
 
-/* Nobody is told of a message that arrives, so it is looked for: after this many nanoseconds without news, then after
- * twice as long, and so on. */
+/* Nobody is told of a message that arrives, so it is looked for, and what this process has finished is passed on at the
+ * same time. Each look takes a core from a thread that plays, so while trials are played here there are as few as the
+ * others can bear: the pause is twice as long each time, up to the longest, and a quarter where much came at once, so
+ * that short trials do not pile up. Who only waits for the others looks more often. */
 #define LOOK_NS_LEAST 50000
-#define LOOK_NS_MOST 2000000
+#define LOOK_NS_WAITING 1000000
+#define LOOK_NS_PLAYING 10000000
+#define LOOK_MUCH 16 /* messages */
 
 typedef enum kind { TRIAL = 1, END, HALT } kind;
 
@@ -48,6 +52,7 @@ typedef struct conversation {
     uint32_t ended; /* rank 0: others that have said END */
     bool halted;    /* HALT was said (rank 0), or heard (the others) */
     double halt_time;
+    uint32_t moved; /* messages since the last pause */
     long look_ns;
 } conversation;
 
@@ -71,14 +76,14 @@ static void halt_all(conversation *c) {
         c->ranks->send(to, &m, sizeof m);
 }
 
-/* Pass on the trials of this process that have ended. Returns: whether there were any. Under the lock, which is let go
- * of while messages are sent. That may wait for rank 0 while trials go on to end, so a signal is looked for here too:
- * without it a rank whose trials are short would be passing on for as long as it plays, and play for as long. */
-static bool tell_finished(conversation *c) {
+/* Pass on the trials of this process that have ended. Under the lock, which is let go of while messages are sent. That
+ * may wait for rank 0 while trials go on to end, so a signal is looked for here too: without it a rank whose trials are
+ * short would be passing on for as long as it plays, and play for as long. */
+static void tell_finished(conversation *c) {
     caucus_run_pool *p = c->p;
-    bool news = c->told < p->finished_count;
     while (c->told < p->finished_count) {
         uint32_t number = p->finished[c->told++];
+        c->moved++;
         if (c->ranks->rank == 0) {
             caucus_run_note(p, number);
             continue;
@@ -90,7 +95,6 @@ static bool tell_finished(conversation *c) {
             halt_here(c);
         pthread_mutex_lock(&p->lock);
     }
-    return news;
 }
 
 static void hear_trial(conversation *c, const message *m) {
@@ -119,17 +123,16 @@ static void hear_halt(conversation *c) {
     halt_here(c);
 }
 
-/* Take every message that has come. Returns: whether there were any. */
-static bool hear_all(conversation *c) {
+/* Take every message that has come. */
+static void hear_all(conversation *c) {
     union {
         message m;
         char bytes[CAUCUS_RANKS_MESSAGE_BYTES];
     } buffer;
     uint32_t from = 0;
     size_t count = 0;
-    bool news = false;
     while (c->ranks->receive(&from, &buffer, &count)) {
-        news = true;
+        c->moved++;
         if (count != sizeof buffer.m)
             abort(); /* another program than this one speaks */
         if (buffer.m.kind == TRIAL)
@@ -139,19 +142,23 @@ static bool hear_all(conversation *c) {
         else
             hear_halt(c);
     }
-    return news;
 }
 
-/* Wait for news of this process's threads, but not longer than until the next look for messages. Under the lock. */
-static void wait_for_news(conversation *c, bool news) {
+/* Pause until the next look, or until the last thread of this process has ended. Under the lock. */
+static void pause_talking(conversation *c) {
+    caucus_run_pool *p = c->p;
+    const bool playing = p->playing > 0;
+    const long most = playing ? LOOK_NS_PLAYING : LOOK_NS_WAITING;
     struct timespec until;
-    c->look_ns = news ? LOOK_NS_LEAST : 2 * c->look_ns < LOOK_NS_MOST ? 2 * c->look_ns : LOOK_NS_MOST;
+    c->look_ns = c->moved >= LOOK_MUCH ? c->look_ns / 4 : 2 * c->look_ns;
+    c->look_ns = c->look_ns < LOOK_NS_LEAST ? LOOK_NS_LEAST : c->look_ns < most ? c->look_ns : most;
+    c->moved = 0;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += c->look_ns;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    if (c->told == c->p->finished_count)
-        (void)pthread_cond_timedwait(&c->p->news, &c->p->lock, &until);
+    if (playing || c->told == p->finished_count)
+        (void)pthread_cond_timedwait(&p->news, &p->lock, &until);
 }
 
 /* Rank 0: everybody has ended, or has been waited for long enough after a signal. */
@@ -179,20 +186,20 @@ static void converse(conversation *c) {
     caucus_run_pool *p = c->p;
     bool first = c->ranks->rank == 0, over = false;
     while (!over) {
-        bool news = hear_all(c);
+        hear_all(c);
         if (signalled(p) || c->ranks->gone() >= 0 || (first && atomic_load(&p->failed) != CAUCUS_OK)) {
             if (first)
                 halt_all(c);
             halt_here(c);
         }
         pthread_mutex_lock(&p->lock);
-        news = tell_finished(c) || news;
+        tell_finished(c);
         over = p->playing == 0 && c->told == p->finished_count;
         pthread_mutex_unlock(&p->lock);
         over = over && (!first || all_ended(c));
         if (!over) {
             pthread_mutex_lock(&p->lock);
-            wait_for_news(c, news);
+            pause_talking(c);
             pthread_mutex_unlock(&p->lock);
         }
     }
@@ -204,9 +211,12 @@ static void converse(conversation *c) {
  * nothing is under way when the ranks end. It was sent before the outcome; only a rank 0 that died makes it wait. */
 static void take_halt(conversation *c) {
     const double start = caucus_clock_seconds();
-    while (!c->halted && c->ranks->gone() < 0 && caucus_clock_seconds() - start < HALT_SECONDS)
-        if (!hear_all(c))
-            nanosleep(&(struct timespec){.tv_nsec = LOOK_NS_LEAST}, NULL);
+    for (;;) {
+        hear_all(c);
+        if (c->halted || c->ranks->gone() >= 0 || caucus_clock_seconds() - start >= HALT_SECONDS)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS_LEAST}, NULL);
+    }
 }
 
 /* Rank 0's outcome to everybody. */
