@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* --pace of join and up, in milliseconds: a day. */
-#define CAUCUS_PACE_MAX 86400000.0
+/* --delay of join and up, in milliseconds: a day. */
+#define CAUCUS_DELAY_MAX 86400000.0
 
 typedef struct caucus_option {
     const char *name;     /* without dashes; NULL ends a table */

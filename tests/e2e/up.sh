@@ -76,7 +76,7 @@ timeout 200 "$CAUCUS" up --keep "$work/kept" >/dev/null 2>"$work/err" || code=$?
 
 # Stopped in the middle, by Ctrl-C and by kill -9: nothing goes on. At a round an hour it is not over before.
 for signal in INT TERM KILL; do
-    "$CAUCUS" up --clients 3 --rounds 5000 --pace 3600000 >"$work/out" 2>"$work/err" &
+    "$CAUCUS" up --clients 3 --rounds 5000 --delay 3600000 >"$work/out" 2>"$work/err" &
     pid=$!
     for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do
         [ "$(pgrep -cf "$work.*join|join.*$work")" -ge 3 ] && break
@@ -110,9 +110,9 @@ wrong "two-step" --protocol paper
 wrong "must be table or json" --format csv
 wrong "did you mean '--clients'" --client 3
 wrong "--threads: for caucus simulate" --threads 2
-wrong "at most 86400000" --pace inf
-wrong "at most 86400000" --pace nan
-wrong "at most 86400000" --pace 1e300
+wrong "at most 86400000" --delay inf
+wrong "at most 86400000" --delay nan
+wrong "at most 86400000" --delay 1e300
 wrong "write HOST:PORT" --http nonsense
 wrong "must be on this machine, 127.0.0.1:PORT" --http 0.0.0.0:0
 wrong "not used by adversary realizable" --genre Comedy

@@ -22,7 +22,7 @@ nobody() { ! pgrep -f "$TMPDIR/caucus-up-" >/dev/null; }
 
 # killed NAME PATTERN: killed as soon as a file of that pattern is there; the run would take half an hour
 killed() {
-    (exec "$CAUCUS" up --clients 3 --rounds 4000 --pace 500 --open no >/dev/null 2>&1 </dev/null) &
+    (exec "$CAUCUS" up --clients 3 --rounds 4000 --delay 500 --open no >/dev/null 2>&1 </dev/null) &
     local up=$!
     until_true any "$TMPDIR/caucus-up-*/$2" || bad "$1: nothing was made"
     kill -9 "$up"

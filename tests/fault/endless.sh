@@ -50,7 +50,7 @@ for kind in stoch svt hedge; do
     fixed=$port
     for i in 1 2 3; do
         start_client "$name" "$plan" "$fixed" "$i" --insecure --client "$i" --play $rounds \
-            --state "$work/$name.$i.state" --pace 5
+            --state "$work/$name.$i.state" --delay 5
         pid[i]=$client
     done
     for kill in 10 25; do # whoever is quicker than this test has come to the same end

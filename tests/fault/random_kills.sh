@@ -18,7 +18,7 @@ tls=(--cert "$certs/coordinator.pem" --key "$certs/coordinator.key" --client-ca 
 start() {
     local how=client memory=(--state "$work/$1.$2.state")
     [ "$2" -ne 1 ] || how=held
-    [ "$2" -ne 2 ] || memory+=(--pace 6)
+    [ "$2" -ne 2 ] || memory+=(--delay 6)
     if [ "$2" -eq 3 ] && [ "$forgetful" = yes ]; then memory=(); fi
     "start_$how" "$1" "$plan" "$fixed" "$2" --cert "$certs/client-$2.pem" --key "$certs/client-$2.key" \
         --ca "$certs/ca.pem" "${memory[@]}"

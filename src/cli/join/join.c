@@ -55,7 +55,7 @@ enum {
     DRIFT,
     DATA,
     GENRE,
-    PACE,
+    DELAY,
     PLAY,
     CONFIG,
     OPTIONS
@@ -86,7 +86,7 @@ static const caucus_option options[] = {
     {"drift", "SD", "0.001", "how far a mean walks in one round (adversary drifting)"},
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
-    {"pace", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
+    {"delay", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
     {"play", "N", NULL, "of a run without an end: leave after round N (with --losses: its last)"},
     {"config", "FILE", NULL, "options from a file, the same words, one per line (connect: host:7400); a flag wins"},
     {NULL, NULL, NULL, NULL},
@@ -96,7 +96,7 @@ typedef struct joining {
     const char *text[OPTIONS]; /* as given; NULL: not given */
     uint32_t index;
     uint64_t seed, tick;
-    double give_up, pace;
+    double give_up, delay;
     caucus_plan *plan;
     caucus_budget budget;
     caucus_key key;
@@ -178,8 +178,8 @@ static int check_numbers(joining *j) {
     j->give_up = INFINITY;
     if (j->text[GIVE_UP] && strcmp(j->text[GIVE_UP], "never") != 0 && !seconds(j->text[GIVE_UP], &j->give_up))
         return refuse("give-up", j->text[GIVE_UP], "must be seconds, or never");
-    if (j->text[PACE] && (!seconds(j->text[PACE], &j->pace) || j->pace > CAUCUS_PACE_MAX))
-        return refuse("pace", j->text[PACE], "must be milliseconds, at most 86400000 (a day)");
+    if (j->text[DELAY] && (!seconds(j->text[DELAY], &j->delay) || j->delay > CAUCUS_DELAY_MAX))
+        return refuse("delay", j->text[DELAY], "must be milliseconds, at most 86400000 (a day)");
     return 0;
 }
 
@@ -464,8 +464,8 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     case CAUCUS_LOSSES_READY:
         break;
     }
-    if (j->pace > 0)
-        pause_ms(j->pace);
+    if (j->delay > 0)
+        pause_ms(j->delay);
     caucus_status status = caucus_link_observe(j->link, j->losses.row, &error);
     *ret_played = true;
     if (status == CAUCUS_E_SAVE)

@@ -19,13 +19,13 @@
 
 #define CLIENTS_MAX 500u /* each is a process */
 
-enum { KEEP = CAUCUS_FIELD_COUNT, PACE, HTTP, OPEN };
+enum { KEEP = CAUCUS_FIELD_COUNT, DELAY, HTTP, OPEN };
 static const caucus_option options[] = {
 #define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
         {"keep", "DIR", NULL, "keep certificates, plan, states and logs there (must not exist)"},
-    {"pace", "MS", "0", "wait so long before each round, at most a day, to have time to look"},
+    {"delay", "MS", "0", "wait so long before each round, at most a day, to have time to look"},
     {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is, on this machine; port 0 = any"},
     {"open", "WHEN", "auto", "have a browser show it: yes, no, or auto = at a terminal with a desktop"},
     {NULL, NULL, NULL, NULL},
@@ -55,7 +55,7 @@ static void print_help(void) {
     fputs("caucus up: a live federation on this machine: certificates, coordinator, clients over mutual TLS, summary\n"
           "\n"
           "  caucus up\n"
-          "  caucus up --clients 20 --epsilon 10 --pace 50\n"
+          "  caucus up --clients 20 --epsilon 10 --delay 50\n"
           "  caucus up --adversary movielens --epsilon 10 --format json\n"
           "\n"
           "Takes the flags of caucus simulate (one value each; one trial), and ends by comparing what every client "
@@ -78,7 +78,7 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == SIZE_MAX)
         return caucus_take_word("up", "scenario file", value, &u->file);
     if (index >= CAUCUS_FIELD_COUNT) {
-        const char **into[] = {&u->keep, &u->pace, &u->http, &u->open};
+        const char **into[] = {&u->keep, &u->delay, &u->http, &u->open};
         *into[index - KEEP] = value;
         return 0;
     }
@@ -122,9 +122,9 @@ static int check_run(const caucus_up *u) {
     if (plan->settings.clients > CLIENTS_MAX)
         return caucus_usage("up", "--clients %u: each is a process, at most %u — caucus simulate takes millions",
                             plan->settings.clients, CLIENTS_MAX);
-    double pace = 0;
-    if (u->pace && !(caucus_real_parse(u->pace, &pace) && pace >= 0 && pace <= CAUCUS_PACE_MAX))
-        return caucus_usage("up", "--pace %s: must be milliseconds, at most 86400000 (a day)", u->pace);
+    double delay = 0;
+    if (u->delay && !(caucus_real_parse(u->delay, &delay) && delay >= 0 && delay <= CAUCUS_DELAY_MAX))
+        return caucus_usage("up", "--delay %s: must be milliseconds, at most 86400000 (a day)", u->delay);
     return 0;
 }
 

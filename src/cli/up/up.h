@@ -19,17 +19,17 @@ typedef struct caucus_up {
     caucus_scenario scenario;
     caucus_wanted wanted;
     caucus_prepared prepared;
-    const char *file, *keep, *pace, *http, *open; /* as given; NULL: not given */
-    char dir[CAUCUS_UP_PATH_BYTES];               /* "" until it is made */
-    char connect[80], page[160];                  /* where the coordinator listens, and its page; "" until known */
-    caucus_child *child;                          /* [m + 1]: the coordinator, then the clients */
-    size_t children;                              /* started */
-    uint32_t *expert;                             /* [m][T]: what was played */
-    uint64_t *played;                             /* [m] */
-    char summary[2048];                           /* the coordinator's last line about the run */
-    bool opens;                                   /* the page is to be opened: the coordinator stays for it */
-    bool opened;                                  /* something was started that shows it */
-    bool shown;                                   /* somebody has loaded it */
+    const char *file, *keep, *delay, *http, *open; /* as given; NULL: not given */
+    char dir[CAUCUS_UP_PATH_BYTES];                /* "" until it is made */
+    char connect[80], page[160];                   /* where the coordinator listens, and its page; "" until known */
+    caucus_child *child;                           /* [m + 1]: the coordinator, then the clients */
+    size_t children;                               /* started */
+    uint32_t *expert;                              /* [m][T]: what was played */
+    uint64_t *played;                              /* [m] */
+    char summary[2048];                            /* the coordinator's last line about the run */
+    bool opens;                                    /* the page is to be opened: the coordinator stays for it */
+    bool opened;                                   /* something was started that shows it */
+    bool shown;                                    /* somebody has loaded it */
     double start, seconds;
     pid_t watcher; /* removes the directory if this process is killed; 0: none */
     int watched;   /* it waits for the end of this pipe */

@@ -140,9 +140,9 @@ static int start_client(caucus_up *u, uint32_t index) {
         argv[n++] = "--play";
         argv[n++] = play;
     }
-    if (u->pace) {
-        argv[n++] = "--pace";
-        argv[n++] = u->pace;
+    if (u->delay) {
+        argv[n++] = "--delay";
+        argv[n++] = u->delay;
     }
     argv[n] = NULL;
     if (!caucus_child_start(&u->child[index], argv, log)) {
