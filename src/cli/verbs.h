@@ -16,6 +16,8 @@
     X(pick, "Try it", false, "one private choice from a table of scores")                                              \
     X(plan, "Plan", false, "calibrate a run: noise, budget, regret bound, bytes")                                      \
     X(audit, "Plan", true, "try to refute the privacy claims")                                                         \
+    X(statement, "Plan", false, "one page about a plan, for the one who signs")                                        \
+    X(compare, "Plan", false, "what changes between two plans, privacy first")                                         \
     X(simulate, "Research", true, "any algorithm against any adversary or your own losses")                            \
     X(serve, "Run", false, "the coordinator of a live federation")                                                     \
     X(join, "Run", false, "a client: losses in, experts out")                                                          \

@@ -84,6 +84,11 @@ static void explain(caucus_explainer *e) {
                        plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 
+static const char *proof(const caucus_plan *plan) {
+    (void)plan;
+    return "Fed-Hedge";
+}
+
 static void meaning(caucus_json *j, const caucus_plan *plan) {
     if (!is_leader(plan))
         caucus_json_real(j, "learning_rate", plan->hedge.learning_rate);
@@ -103,6 +108,7 @@ const caucus_family_words caucus_words_hedge = {
     .print = print_hedge,
     .why_none = why_none,
     .explain = explain,
+    .proof = proof,
     .meaning = meaning,
     .traffic = traffic,
     .free_from = free_from,

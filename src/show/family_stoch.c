@@ -187,6 +187,14 @@ static void explain(caucus_explainer *e) {
                            plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 
+static const char *proof(const caucus_plan *plan) {
+    if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
+        return "Message-private designs";
+    return plan->settings.longest_phase != 0                       ? "Phases with a longest length"
+           : plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? "Trees"
+                                                                   : "Selections";
+}
+
 static void meaning(caucus_json *j, const caucus_plan *plan) {
     if (plan->stoch.phases < 2)
         return;
@@ -236,6 +244,7 @@ const caucus_family_words caucus_words_stoch = {
     .print = print_stoch,
     .why_none = why_none,
     .explain = explain,
+    .proof = proof,
     .meaning = meaning,
     .traffic = traffic,
 };

@@ -173,6 +173,11 @@ static void explain(caucus_explainer *e) {
     explain_svt_bound(e);
 }
 
+static const char *proof(const caucus_plan *plan) {
+    (void)plan;
+    return "Fed-SVT";
+}
+
 static void meaning(caucus_json *j, const caucus_plan *plan) {
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->switches == 0)
@@ -206,6 +211,7 @@ const caucus_family_words caucus_words_svt = {
     .print = print_svt,
     .why_none = why_none,
     .explain = explain,
+    .proof = proof,
     .meaning = meaning,
     .traffic = traffic,
 };

@@ -34,6 +34,8 @@ typedef struct caucus_family_words {
     const char *(*why_none)(const caucus_plan *plan);
     /* The steps of the derivation after "The grid", the accountant's among them. */
     void (*explain)(caucus_explainer *e);
+    /* The section of docs/PRIVACY.md that proves what its plans promise. */
+    const char *(*proof)(const caucus_plan *plan);
     /* The JSON object "meaning": what the integers mean, as real numbers in loss units. NULL: nothing. */
     void (*meaning)(caucus_json *json, const caucus_plan *plan);
     /* Reports, scalars and memory (`ret` comes zeroed; bytes and the machines themselves are added for all). */

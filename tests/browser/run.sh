@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The status page and the report in a real browser. Not part of `make test`: chromium is large. `make browser-test`
-# installs it and runs this.
+# The status page, the report and statements in a real browser. Not part of `make test`: chromium is large. `make
+# browser-test` installs it and runs this. axe is fetched once, by its hash; without a network its checks are left out.
 #   tests/browser/run.sh                       look and judge
 #   tests/browser/run.sh --screenshot [FILE]   and save the status page as a picture (docs/img/status.png)
 set -euo pipefail
@@ -17,6 +17,19 @@ for needed in "$demo" "$program"; do
     [ -x "$needed" ] || { echo "browser: $needed is missing: make" >&2; exit 1; }
 done
 
+fetch_axe() { # FILE
+    local folder
+    folder=$(mktemp -d)
+    python3 -m pip download --quiet --no-deps --require-hashes --dest "$folder" \
+        -r "$source_dir/tests/browser/axe.txt" &&
+        python3 -m zipfile -e "$folder"/axe_playwright_python-*.whl "$folder" &&
+        mkdir -p "$(dirname "$1")" && mv "$folder/axe_playwright_python/axe.min.js" "$1"
+    rm -rf "$folder"
+}
+export CAUCUS_AXE=${CAUCUS_AXE:-$build/axe/axe.min.js}
+[ -f "$CAUCUS_AXE" ] || fetch_axe "$CAUCUS_AXE" || true
+[ -f "$CAUCUS_AXE" ] || echo "browser: axe cannot be fetched here: its checks are left out"
+
 arguments=()
 case ${1:-} in
     --screenshot) arguments=(--screenshot "${2:-$source_dir/docs/img/status.png}");
@@ -25,6 +38,8 @@ case ${1:-} in
     *) sed -n '5,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 python3 "$source_dir/tests/browser/drive.py" "$demo" "${arguments[@]}"
+
+python3 "$source_dir/tests/browser/statement.py" "$program"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

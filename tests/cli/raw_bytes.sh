@@ -30,7 +30,7 @@ PY
 }
 clean verb "$CAUCUS" "$hostile"
 clean option "$CAUCUS" plan "--$hostile"
-for verb in plan simulate up audit reproduce privacy certify serve join; do
+for verb in plan simulate up audit reproduce privacy certify serve join statement compare; do
     clean "$verb, a word" "$CAUCUS" "$verb" "$hostile" "$hostile"
 done
 for option in algorithm epsilon clients trust; do

@@ -219,6 +219,8 @@ def others():
     caucus("plan", "--algorithm", "stoch", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds",
            "16", "--write", "audited.yaml")
     verb("audit", "audit", "--plan", "audited.yaml", "--trials", "2000")
+    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--rounds", "16", "--write", "compared.yaml")
+    assert verb("compare", "compare", "audited.yaml", "compared.yaml")["changes"]
     verb("reproduce", "reproduce", "--quick", "--only", "2", "--seed", "8", "--out", "report")
 
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* screen.c: see screen.h. */
+#include "cli/terminal/screen.h"
+
+#include "num/number_text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+int caucus_screen_width(int fd, int fallback) {
+    enum { MOST = 10000 };
+    struct winsize size;
+    uint64_t columns = 0;
+    const char *said = getenv("COLUMNS");
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    else if (said == NULL || !caucus_whole_parse(said, 1, MOST, &columns))
+        columns = (uint64_t)fallback;
+    return columns < CAUCUS_SCREEN_LEAST ? CAUCUS_SCREEN_LEAST : (int)columns;
+}
