@@ -7,6 +7,7 @@
 #include <caucus/select.h>
 
 #include "dp/laws.h"
+#include "dp/wide.h"
 #include "num/checked.h"
 #include "num/vector.h"
 
@@ -17,27 +18,30 @@
 
 #define BATCH 256
 
+/* The smallest value so far is kept by masks: how often it is beaten depends on the scores, and a branch that the
+ * processor guesses wrongly takes longer. A tie alone is a branch: it has to draw. */
 uint32_t caucus_select_noisy_min(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
     assert(d >= 1 && rate.num >= 1);
     int64_t noise[BATCH];
-    uint32_t best = 0, ties = 0;
-    caucus_i128 least = 0; /* wide: score and noise may each use 63 bits */
+    uint64_t best = 0, ties = 0;
+    caucus_i128 least = (caucus_i128)1 << 100; /* wide: score and noise may each use 63 bits */
     for (uint32_t start = 0; start < d; start += BATCH) {
         uint32_t part = d - start < BATCH ? d - start : BATCH;
         caucus_laplace_fill(stream, rate, noise, part);
         for (uint32_t i = 0; i < part; i++) {
             caucus_i128 value = (caucus_i128)score[start + i] + noise[i];
-            if (ties == 0 || value < least) {
-                least = value;
-                best = start + i;
-                ties = 1;
-            } else if (value == least && caucus_uniform(stream, ++ties) == 0) {
-                best = start + i; /* the k-th of k equals is kept with probability 1/k: uniform in the end */
-            }
+            uint64_t n = (uint64_t)start + i, less = caucus_mask(value < least);
+            caucus_u128 moves = ((caucus_u128)least ^ (caucus_u128)value) & CAUCUS_WIDE(less, less);
+            /* The k-th of k equals is kept with probability 1/k: uniform in the end. */
+            if (__builtin_expect(value == least, 0) && caucus_uniform(stream, ++ties) == 0)
+                best = n;
+            best = caucus_pick(less, n, best);
+            ties = caucus_pick(less, 1, ties);
+            least = (caucus_i128)((caucus_u128)least ^ moves);
         }
     }
     sodium_memzero(noise, sizeof noise);
-    return best;
+    return (uint32_t)best;
 }
 
 uint32_t caucus_select_min(caucus_stream *stream, const int64_t *score, uint32_t d) {

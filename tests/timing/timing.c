@@ -7,7 +7,7 @@
  * add noise to what they are given and do nothing else with it, so their classes are small and large noise: streams are
  * sorted beforehand by what they will give. Classes are mixed at random in one run (welch.h).
  * A mode fails if three measurements in a row say that time depends on the class, all with the same sign: a correct one
- * does so with probability below (2.1e-5)^3, and there are 13. Those that are known to leak must be found out by the
+ * does so with probability below (2.1e-5)^3, and there are 14. Those that are known to leak must be found out by the
  * first, with a tenth of the runs. Needs keys that are not seeded: for seeded ones the samplers may take less time. */
 #include "rejection.h"
 #include "welch.h"
@@ -77,6 +77,11 @@ static void run_vote(uint32_t d, uint32_t index) {
 static void run_exponential(uint32_t d, uint32_t index) {
     open_stream(&live, index);
     sink += caucus_select_exponential(&stream, score, d, select_rate);
+}
+
+static void run_noisy_min(uint32_t d, uint32_t index) {
+    open_stream(&live, index);
+    sink += caucus_select_noisy_min(&stream, score, d, select_rate);
 }
 
 static void run_threshold(uint32_t d, uint32_t index) {
@@ -184,6 +189,7 @@ static const mode modes[] = {
     {"vote", 1000, run_vote, NULL, false},
     {"exponential", 100, run_exponential, NULL, false},
     {"exponential", 1000, run_exponential, NULL, false},
+    {"noisy-min", 100, run_noisy_min, NULL, false},
     {"threshold", 1, run_threshold, class_of_geometric, false},
     {"check", 1, run_check, class_of_geometric, false},
     {"check by score", 1, run_check, NULL, false},
