@@ -55,6 +55,26 @@ CAUCUS_API caucus_status caucus_client_hear(caucus_client *client,
  *  or reported any more. */
 CAUCUS_API bool caucus_client_stopped(const caucus_client *client);
 
+/* At their own pace (settings.pace own): a client observes whenever it has something, as often as it likes, and sends
+ * one item at a time about the slots of its device's clock that are over (docs/PRIVACY.md, "At their own pace"):
+ *
+ *     caucus_client_slot(c, unix_time / phase_time);       // before losses are observed, and before a report
+ *     caucus_client_observe(c, losses, n);
+ *     if ((r = caucus_client_report(c))) { save(c); send(r); }
+ *     caucus_client_hear(c, &newest); caucus_client_acknowledge(c, next); */
+
+/** The device's clock is in this slot. A slot that is not above the highest so far changes nothing: the clock may have
+ *  been set back. The first slot that a new client hears of is not counted, since it may have seen some of it before.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (the plan's clients are in step). */
+CAUCUS_API caucus_status caucus_client_slot(caucus_client *client, uint64_t slot) CAUCUS_MUST_CHECK;
+/** The coordinator has counted this client's items before number `next`, and will not forget it. The item that waits
+ *  for it is forgotten; a number that this client cannot know means that its state was lost or is an old copy: it
+ *  begins anew from there, with its next slot.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (the plan's clients are in step), CAUCUS_E_FORMAT (0, or from 2^63 on). */
+CAUCUS_API caucus_status caucus_client_acknowledge(caucus_client *client, uint64_t next) CAUCUS_MUST_CHECK;
+/** The number of the item that waits, or of the next; 0 where the plan's clients are in step. */
+CAUCUS_API uint64_t caucus_client_item(const caucus_client *client);
+
 /** The expert to play in the coming round (0..d-1). */
 CAUCUS_API uint32_t caucus_client_expert(const caucus_client *client);
 

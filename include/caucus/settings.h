@@ -66,6 +66,11 @@ extern "C" {
     X(LINEAR, "linear", "each expert has a loss; playing a mixture costs its average")                                 \
     X(CONVEX, "convex", "a convex function of the mixture, known through its gradient")
 
+/* Who says when a loss is seen and a phase is over. */
+#define CAUCUS_PACE_LIST(X)                                                                                            \
+    X(TOGETHER, "together", "all clients play the same rounds, in step")                                               \
+    X(OWN, "own", "every device at its own pace; phases by the clock (stoch)")
+
 #define CAUCUS_CHOICE_ENUM(type, TYPE, LIST) CAUCUS_CHOICE_DECLARE(CAUCUS_API, type, TYPE, LIST)
 /* `linkage`: CAUCUS_API, or extern for a list that is not part of the installed interface. */
 #define CAUCUS_CHOICE_DECLARE(linkage, type, TYPE, LIST)                                                               \
@@ -83,6 +88,7 @@ extern "C" {
 #define CAUCUS_ENUM_SELECT(name, word, help) CAUCUS_SELECT_##name,
 #define CAUCUS_ENUM_MESSAGE(name, word, help) CAUCUS_MESSAGE_##name,
 #define CAUCUS_ENUM_LOSS_SHAPE(name, word, help) CAUCUS_LOSS_SHAPE_##name,
+#define CAUCUS_ENUM_PACE(name, word, help) CAUCUS_PACE_##name,
 CAUCUS_CHOICE_ENUM(algorithm, ALGORITHM, CAUCUS_ALGORITHM_LIST)
 CAUCUS_CHOICE_ENUM(trust, TRUST, CAUCUS_TRUST_LIST)
 CAUCUS_CHOICE_ENUM(calibration, CALIBRATION, CAUCUS_CALIBRATION_LIST)
@@ -91,6 +97,7 @@ CAUCUS_CHOICE_ENUM(unit, UNIT, CAUCUS_UNIT_LIST)
 CAUCUS_CHOICE_ENUM(select, SELECT, CAUCUS_SELECT_LIST)
 CAUCUS_CHOICE_ENUM(message, MESSAGE, CAUCUS_MESSAGE_LIST)
 CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
+CAUCUS_CHOICE_ENUM(pace, PACE, CAUCUS_PACE_LIST)
 
 /** caucus_settings.interval: of hedge, the one with the smallest proved bound; a plan holds the number. */
 #define CAUCUS_INTERVAL_AUTO 0
@@ -103,6 +110,8 @@ CAUCUS_CHOICE_ENUM(loss_shape, LOSS_SHAPE, CAUCUS_LOSS_SHAPE_LIST)
 #define CAUCUS_TREES_MAX 7
 /** caucus_settings.longest_phase: the length with the smallest bound. */
 #define CAUCUS_PHASE_AUTO UINT64_MAX
+/** caucus_settings.grace: a sixteenth of phase_time. */
+#define CAUCUS_GRACE_AUTO UINT32_MAX
 /** The most bytes of all names together, commas included. */
 #define CAUCUS_NAMES_BYTES (1u << 20)
 /** The most experts on a shortlist. */
@@ -148,6 +157,12 @@ typedef struct caucus_settings {
      * without control characters, commas and quotes, and without a blank at either end. */
     const char *names; /* `experts` labels, all different, separated by commas; NULL: experts have numbers (NULL) */
     const char *federation; /* a label: what the run is called; NULL: nothing (NULL) */
+    /* At their own pace: stoch, rounds endless. */
+    caucus_pace pace;    /* together */
+    uint32_t phase_time; /* seconds of a slot of a device's clock, and from one decision to the next, 1 .. 366 days
+                            (86400) */
+    uint32_t grace;      /* seconds from the end of a slot to the decision, below phase_time, or CAUCUS_GRACE_AUTO */
+    uint64_t most;       /* losses that an item counts, the first ones, 1 .. 2^20 (64) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

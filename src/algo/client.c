@@ -14,6 +14,7 @@
 #include "algo/borrowed_rows.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
+#include "algo/slot/slot.h"
 #include "algo/wipe.h"
 
 /* Clients of blocks (svt, hedge) talk after every round: they are called directly, so that the compiler can inline them
@@ -81,6 +82,8 @@ void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void
 
 static uint64_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
+    if (c->ops == &caucus_slot_client) /* it is never kept waiting */
+        return caucus_announcement_stops(&c->heard) ? c->round : UINT64_MAX;
     switch (c->heard.ask) {
     case CAUCUS_ASK_NOTHING:
         return caucus_announcement_stops(&c->heard) ? c->round : s->rounds;
@@ -182,6 +185,8 @@ caucus_status caucus_client_hear(caucus_client *c, const caucus_announcement *a)
         return CAUCUS_E_DUPLICATE;
     if (caucus_announcement_stops(a))
         return hear_stop(c, a);
+    if (c->ops == &caucus_slot_client)
+        return caucus_slot_hear(c, a);
     if (a->serial > expected && caucus_plan_is_endless(c->plan))
         return hear_jump(c, a);
     if (a->serial > expected || caucus_client_rounds_left(c) > 0)
@@ -239,6 +244,8 @@ caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint
 }
 
 const caucus_report *caucus_client_report(caucus_client *c) {
+    if (c->ops == &caucus_slot_client)
+        return caucus_slot_report(c);
     if (c->made)
         return &c->report;
     if (!c->started || c->missed || c->heard.ask == CAUCUS_ASK_NOTHING || caucus_client_rounds_left(c) > 0)

@@ -96,6 +96,11 @@ caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_
 /* Take what a partial holds beside its vectors and votes: answers, and numbers that are the family's (machine.h). */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
 
+/* phase_coordinator.c: of stoch's operations those that algo/slot has too; and the values of a report, clamped. */
+caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) CAUCUS_MUST_CHECK;
+void caucus_phase_decide(caucus_coordinator *c);
+caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p,
+                                      const caucus_report *r) CAUCUS_MUST_CHECK;
 void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
 
 /* phase_coordinator_state.c: of stoch's operations (machine.h) those about questions, saved states and releases. */

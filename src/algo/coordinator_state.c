@@ -300,9 +300,11 @@ void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, ui
                                 uint64_t *ret_sums_next, bool *ret_answered) {
     *ret_cost_next = c->cost_next ? c->cost_next[client - 1] : 0;
     *ret_sums_next = c->sums_next ? c->sums_next[client - 1] : 0;
-    if (c->step_done)
+    if (c->step_done) {
         *ret_answered = c->step_done[client - 1] == c->now.serial + 1;
-    else if (c->now.ask == CAUCUS_ASK_COST)
+        if (c->sums_next && *ret_answered) /* own pace: an item is acknowledged with its decision, not before */
+            --*ret_sums_next;
+    } else if (c->now.ask == CAUCUS_ASK_COST)
         *ret_answered = *ret_cost_next > c->now.block;
     else
         *ret_answered = *ret_sums_next > c->now.block;

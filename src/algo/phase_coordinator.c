@@ -29,7 +29,7 @@ static void ask_phase(caucus_coordinator *c, uint64_t phase) {
         caucus_leaf_first(&c->leaf, caucus_coordinator_phase(c)->trees, caucus_coordinator_phase(c)->batch);
 }
 
-static caucus_status phase_new(caucus_coordinator *c) {
+caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;
     c->step_done = calloc(c->plan->settings.clients, sizeof *c->step_done);
@@ -64,7 +64,7 @@ static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *re
     *ret_hi = hi;
 }
 
-static caucus_status add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t d = c->plan->settings.experts;
     int64_t limit =
         INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
@@ -89,7 +89,7 @@ static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p,
         return CAUCUS_E_ORDER; /* a message about a step that is decided is never carried over */
     if (c->step_done[r->client - 1] == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;
-    caucus_status status = add_values(c, p, r);
+    caucus_status status = caucus_phase_add_values(c, p, r);
     if (status != CAUCUS_OK)
         return status;
     p->filled = true;
@@ -139,7 +139,7 @@ void caucus_phase_finish(caucus_coordinator *c) {
     ask_phase(c, c->now.block + 1);
 }
 
-static void phase_decide(caucus_coordinator *c) {
+void caucus_phase_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_VOTE) {
         caucus_phase_count_votes(c);
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
@@ -158,9 +158,9 @@ static void phase_decide(caucus_coordinator *c) {
 
 const caucus_machine_ops caucus_machine_stoch = {
     .client = &caucus_phase_client,
-    .new = phase_new,
+    .new = caucus_phase_coordinator_new,
     .count = phase_count,
-    .decide = phase_decide,
+    .decide = caucus_phase_decide,
     .asks = caucus_phase_asks,
     .pack = caucus_phase_coordinator_pack,
     .sound = caucus_phase_coordinator_sound,

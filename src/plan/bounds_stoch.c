@@ -193,12 +193,17 @@ static double rounding_of(const caucus_plan *plan) {
 static double endless_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double width = width_of(plan), error = plan->stoch.phase[plan->stoch.described - 1].error;
+    if (isnan(error)) /* votes; fmin would take the other one */
+        return NAN;
     return 1000 * (fmin(width, error) + step_of(plan) * rounding_of(plan)) +
            caucus_bounds_stoch_change(plan) * s->changes;
 }
 
 double caucus_bounds_stoch_change(const caucus_plan *plan) {
-    return width_of(plan) * (plan->stoch.past + 1.0) * (double)plan->settings.longest_phase;
+    const caucus_settings *s = &plan->settings;
+    const bool own = s->pace == CAUCUS_PACE_OWN; /* a decision comes `grace` after the end of what it is made from */
+    const double late = own ? (double)s->grace / (double)s->phase_time : 0;
+    return width_of(plan) * (plan->stoch.past + 1.0 + late) * (double)s->longest_phase;
 }
 
 double caucus_bounds_stoch_total(const caucus_plan *plan) {

@@ -42,7 +42,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_NO_PRIVACY = 1 << 12,    /* an infinite epsilon */
     CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13, /* an interval that follows from the other settings */
     CAUCUS_OPTION_LONGEST_PHASE = 1 << 14, /* phases that stop doubling */
-    CAUCUS_OPTION_RENEW = 1 << 15          /* beginning again after a number of rounds */
+    CAUCUS_OPTION_RENEW = 1 << 15,         /* beginning again after a number of rounds */
+    CAUCUS_OPTION_OWN_PACE = 1 << 16       /* devices that are not in step */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

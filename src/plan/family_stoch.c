@@ -210,7 +210,7 @@ const caucus_plan_ops caucus_plan_stoch = {
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
     .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
                CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK |
-               CAUCUS_OPTION_LONGEST_PHASE,
+               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE,
     .phases = true,
     .calibrate = caucus_calibrate_stoch,
     .bound = caucus_bounds_stoch,

@@ -5,6 +5,7 @@
  * Every refusal is one line that names the field, its value and what is accepted. */
 #include "num/choice.h"
 #include "plan/family.h"
+#include "plan/pace/pace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,6 +30,7 @@ CHOICE_FUNCTIONS(unit, "unit", CAUCUS_UNIT_LIST)
 CHOICE_FUNCTIONS(select, "select", CAUCUS_SELECT_LIST)
 CHOICE_FUNCTIONS(message, "message", CAUCUS_MESSAGE_LIST)
 CHOICE_FUNCTIONS(loss_shape, "loss-shape", CAUCUS_LOSS_SHAPE_LIST)
+CHOICE_FUNCTIONS(pace, "pace", CAUCUS_PACE_LIST)
 
 void caucus_settings_init(caucus_settings *ret) {
     *ret = (caucus_settings){
@@ -56,6 +58,10 @@ void caucus_settings_init(caucus_settings *ret) {
         .smoothness = 0,
         .first_phase = 1,
         .changes = 1,
+        .pace = CAUCUS_PACE_TOGETHER,
+        .phase_time = 86400,
+        .grace = CAUCUS_GRACE_AUTO,
+        .most = 64,
     };
 }
 
@@ -79,6 +85,8 @@ static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
         status = check_message(s->message, e);
     if (status == CAUCUS_OK)
         status = check_loss_shape(s->loss_shape, e);
+    if (status == CAUCUS_OK)
+        status = check_pace(s->pace, e);
     return status;
 }
 
@@ -320,7 +328,8 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
 static const size_t shapes[] = {offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),
-                                offsetof(caucus_settings, names), sizeof(caucus_settings)};
+                                offsetof(caucus_settings, names), offsetof(caucus_settings, pace),
+                                sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -358,7 +367,9 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         s.unit = CAUCUS_UNIT_EVENT;
         s.calibration = CAUCUS_CALIBRATION_TIGHT;
     }
-    status = check_privacy(&s, ret_error);
+    status = caucus_settings_pace(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_privacy(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_mechanisms(&s, ret_error);
     if (status == CAUCUS_OK)

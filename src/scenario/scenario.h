@@ -20,7 +20,7 @@
     X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
     X(NAMES, "names", one, "A,B", NULL, "what experts are called, which says how many; or @FILE with one a line")      \
     X(ROUNDS, "rounds", many, "T", "512", "rounds to play; endless: with longest-phase or renew")                      \
-    X(PLAY, "play", many, "N", NULL, "rounds to play of a run without an end")                                         \
+    X(PLAY, "play", many, "N", NULL, "rounds to play of a run without an end; pace own: phases")                       \
     X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end; hedge: or auto")       \
     X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \
     X(DELTA, "delta", many, "D", "0", "0 is pure privacy; else below 0.1")                                             \
@@ -37,6 +37,11 @@
     X(FIRST_PHASE, "first-phase", one, "F", "1", "rounds of the first phase (with longest-phase)")                     \
     X(CHANGES, "changes", one, "C", "1", "what is best changes about C times in 1,000 rounds (with longest-phase)")    \
     X(RENEW, "renew", many, "R", "none", "svt, hedge: begin again every R rounds, a multiple of interval")             \
+    X(PACE, "pace", one, "WHOSE", "together", "own: every device at its own pace, phases by the clock (stoch)")        \
+    X(PHASE_TIME, "phase-time", one, "TIME", "1d",                                                                     \
+      "pace own: from one decision to the next, a slot of a device's clock")                                           \
+    X(GRACE, "grace", one, "TIME", "auto", "pace own: from the end of a slot to its decision; auto: phase-time/16")    \
+    X(MOST, "most", one, "N", "64", "pace own: losses of a slot that count, the first ones")                           \
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
@@ -44,6 +49,8 @@
     X(MEANS, "means", one, "LO,HI", "0.3,0.7", "bernoulli, shifting, drifting: where experts' means are drawn from")   \
     X(SPREAD, "spread", many, "SD", "0", "the same three: how far a client's means are from the experts'")             \
     X(DRIFT, "drift", many, "SD", "0.001", "drifting: how far a mean walks in one round")                              \
+    X(ACTIVITY, "activity", one, "MEAN,SPREAD", "64,1",                                                                \
+      "pace own: losses a device sees in a slot, and how rates differ")                                                \
     X(DATA, "data", one, "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens, 1M or 100K (adversary movielens)")     \
     X(GENRE, "genre", one, "NAME", "Drama", "movielens: the public best genre; or from-data, which is not private")    \
     X(LOSSES, "losses", one, "FILE", NULL, "your own losses, clients x rounds x experts: NumPy or CSV")                \
@@ -110,7 +117,7 @@ void caucus_scenario_free(caucus_scenario *scenario);
 caucus_scenario_field caucus_field_find(const char *name);
 
 /** The fields that make a plan; those from PRIVACY on say how private it is, those from MECHANISM on by what means. */
-enum { CAUCUS_PLAN_FIELDS = 24, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
+enum { CAUCUS_PLAN_FIELDS = 28, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
 extern const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS];
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.

@@ -6,6 +6,7 @@
 #include "data/movielens.h"
 #include "plan/family.h"
 #include "scenario/scenario_convert.h"
+#include "scenario/scenario_pace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +72,8 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     WORD(unit, CAUCUS_FIELD_UNIT, &s->unit);
     WORD(select, CAUCUS_FIELD_SELECT, &s->select);
     WORD(message, CAUCUS_FIELD_MESSAGE, &s->message);
-    return read_kind(r, at, kind);
+    caucus_status status = caucus_scenario_pace(r->scenario, s, r->complaint);
+    return status == CAUCUS_OK ? read_kind(r, at, kind) : status;
 }
 
 static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const size_t *at, uint64_t *ret) {
@@ -88,10 +90,14 @@ static caucus_status read_rounds(resolver *r, caucus_scenario_field field, const
 
 /* How much of a run without an end is played; of another one, all of it. */
 static caucus_status read_play(resolver *r, const size_t *at, const caucus_settings *s, uint64_t *ret) {
-    const bool endless = s->rounds == CAUCUS_ROUNDS_ENDLESS;
+    const bool endless = s->rounds == CAUCUS_ROUNDS_ENDLESS, own = s->pace == CAUCUS_PACE_OWN;
     *ret = s->rounds;
     if (endless && !given(r, CAUCUS_FIELD_PLAY))
-        return refuse_missing(r, CAUCUS_FIELD_PLAY, "how many rounds of a run without an end shall be played?");
+        return refuse_missing(r, CAUCUS_FIELD_PLAY,
+                              own ? "how many phases of a run without an end shall be played?"
+                                  : "how many rounds of a run without an end shall be played?");
+    if (endless && own)
+        return caucus_scenario_slots(r->scenario, at, ret, r->complaint);
     return endless ? read_rounds(r, CAUCUS_FIELD_PLAY, at, ret) : CAUCUS_OK;
 }
 
@@ -138,7 +144,9 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
         status = read_whole(r, CAUCUS_FIELD_EXPERTS, at, 2, 1u << 20, &s->experts);
     if (status == CAUCUS_OK)
         status = read_names(r, s);
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && s->pace == CAUCUS_PACE_OWN && !given(r, CAUCUS_FIELD_ROUNDS))
+        s->rounds = CAUCUS_ROUNDS_ENDLESS; /* there are no others */
+    else if (status == CAUCUS_OK)
         status = read_rounds(r, CAUCUS_FIELD_ROUNDS, at, &s->rounds);
     if (status == CAUCUS_OK)
         status = read_interval(r, at, &s->interval);
@@ -273,6 +281,8 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
     };
     if (status == CAUCUS_OK)
         status = caucus_scenario_law(r->scenario, at, &run->adversary, r->complaint);
+    if (status == CAUCUS_OK && s->pace == CAUCUS_PACE_OWN)
+        status = caucus_scenario_activity(r->scenario, at, &run->adversary, r->complaint);
     run->adversary.data = ratings;
     if (given(r, CAUCUS_FIELD_GENRE))
         run->adversary.genre = text_of(r, CAUCUS_FIELD_GENRE, 0).text;
@@ -288,6 +298,7 @@ static bool same_adversary(const caucus_adversary_settings *a, const caucus_adve
     return a->kind == b->kind && a->clients == b->clients && a->experts == b->experts && a->rounds == b->rounds &&
            a->convex == b->convex && a->segments == b->segments && a->mean_lo == b->mean_lo &&
            a->mean_hi == b->mean_hi && a->spread == b->spread && a->drift == b->drift &&
+           a->activity_mean == b->activity_mean && a->activity_spread == b->activity_spread &&
            (a->kind != CAUCUS_ADVERSARY_LOWER_BOUND_REALIZABLE || a->epsilon == b->epsilon);
 }
 

@@ -45,7 +45,11 @@ static bool takes_play(const caucus_run *run) {
 }
 
 static bool takes_changes(const caucus_run *run) {
-    return run->settings.longest_phase != 0;
+    return run->settings.longest_phase != 0 || run->settings.pace == CAUCUS_PACE_OWN;
+}
+
+static bool takes_slots(const caucus_run *run) {
+    return run->settings.pace == CAUCUS_PACE_OWN;
 }
 
 static const struct rule {
@@ -65,6 +69,10 @@ static const struct rule {
     {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody", 0},
     {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
     {CAUCUS_FIELD_CHANGES, takes_changes, NULL, "which has no longest-phase", 0},
+    {CAUCUS_FIELD_PHASE_TIME, takes_slots, NULL, "whose clients are in step (pace own)", 0},
+    {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},
+    {CAUCUS_FIELD_MOST, takes_slots, NULL, "whose clients are in step (pace own)", 0},
+    {CAUCUS_FIELD_ACTIVITY, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_RHO, takes_rho, NULL, ", whose bounds hold with a probability", CAUCUS_OPTION_RHO},
 };
 

@@ -16,6 +16,8 @@ caucus_premise caucus_premise_of(const caucus_plan *plan) {
     case CAUCUS_KNOWLEDGE_REALIZABLE:
         return CAUCUS_PREMISE_REALIZABLE;
     case CAUCUS_KNOWLEDGE_IID:
+        if (plan->settings.pace == CAUCUS_PACE_OWN)
+            return CAUCUS_PREMISE_OWN_PACE;
         return plan->settings.longest_phase != 0 ? CAUCUS_PREMISE_SEGMENTS : CAUCUS_PREMISE_IID;
     case CAUCUS_KNOWLEDGE_ANY:
     case CAUCUS_KNOWLEDGE_COUNT:

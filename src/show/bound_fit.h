@@ -33,7 +33,8 @@ static inline bool caucus_bound_holds(const caucus_plan *plan, const caucus_adve
     X(IID, "iid", "losses are independent draws from one distribution, over rounds and clients")                       \
     X(ANY, "any", "losses are fixed in advance, and may be anything")                                                  \
     X(SMOOTH, "iid-smooth", "losses are such draws, and their gradients and smoothness keep to the clamps")            \
-    X(SEGMENTS, "segments", "losses are independent draws from a distribution that changes as often as said")
+    X(SEGMENTS, "segments", "losses are independent draws from a distribution that changes as often as said")          \
+    X(OWN_PACE, "own-pace", "such draws; how many a device sees, `most` in each phase, says nothing about them")
 typedef enum caucus_premise {
 #define CAUCUS_PREMISE_ENUM(name, word, help) CAUCUS_PREMISE_##name,
     CAUCUS_PREMISE_LIST(CAUCUS_PREMISE_ENUM)

@@ -37,6 +37,15 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
     if (stoch->past > 1)
         fprintf(out, "              earlier phases weigh in: a phase back counts %.3g\n",
                 (double)stoch->past_weights[1] / (double)stoch->past_weights[0]);
+    if (plan->settings.pace == CAUCUS_PACE_OWN) {
+        fprintf(out, "  Items       one of a device and slot: %s of its first %s losses; scale %s of a loss, ",
+                plan->settings.unit == CAUCUS_UNIT_EVENT ? "the sums" : "the mean",
+                caucus_words_whole(plan->settings.most).text,
+                caucus_words_number(phase_scale(plan, &stoch->phase[0])).text);
+        fprintf(out, "excess per loss %s\n",
+                isnan(stoch->phase[0].error) ? "-" : caucus_words_number(stoch->phase[0].error).text);
+        return;
+    }
     fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
     for (uint32_t i = 0; i < stoch->described; i++) {
         const caucus_stoch_phase *phase = &stoch->phase[i];
@@ -111,6 +120,22 @@ static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase
                             caucus_words_spread(plan, &last->vertex_noise[h]));
 }
 
+static void explain_slots(caucus_explainer *e) {
+    const caucus_settings *s = &e->plan->settings;
+    caucus_explain_say(e, "At their own pace",
+                       "Slots of %u seconds of the device's clock; a decision %u seconds after the end of each. The "
+                       "ledger is charged once.",
+                       s->phase_time, s->grace);
+    caucus_explain_more(e, "A slot is in at most one item of its device, an item in at most one decision: however long "
+                           "the run, it costs what one decision costs.");
+    caucus_explain_more(e, "An item counts at most %" PRIu64 " losses, the first ones.", s->most);
+    caucus_explain_more(
+        e,
+        "What is best may change %.6g times in 1,000 losses (a public guess); each change costs at most "
+        "%.4g phases.",
+        s->changes, e->plan->stoch.past + 1 + (double)s->grace / (double)s->phase_time);
+}
+
 static void explain_longest(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
@@ -135,7 +160,9 @@ static void explain_longest(caucus_explainer *e) {
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    if (s->longest_phase != 0)
+    if (s->pace == CAUCUS_PACE_OWN)
+        explain_slots(e);
+    else if (s->longest_phase != 0)
         explain_longest(e);
     else
         caucus_explain_say(e, "Trees",
@@ -168,7 +195,13 @@ static void explain(caucus_explainer *e) {
                     e, "but the d coordinates of a message move together, so the message itself is far less private.");
     }
     caucus_explain_account(e);
-    if (plan->bound_kind != CAUCUS_BOUND_NONE && caucus_plan_is_endless(plan))
+    if (plan->bound_kind != CAUCUS_BOUND_NONE && s->pace == CAUCUS_PACE_OWN)
+        caucus_explain_say(e, "At their own pace",
+                           "Expected regret <= %.4f per 1,000 losses with %" PRIu64 " of each device in every slot, of "
+                           "which %.4f are for %.6g changes%s.",
+                           plan->bound_uncapped, s->most, s->changes * caucus_bounds_stoch_change(plan), s->changes,
+                           caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    else if (plan->bound_kind != CAUCUS_BOUND_NONE && caucus_plan_is_endless(plan))
         caucus_explain_say(e, "Runs without an end",
                            "Expected regret <= %.4f per 1,000 rounds once phases are full, of which %.4f are for %.6g "
                            "changes, %u W R each%s.",

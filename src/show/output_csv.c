@@ -11,7 +11,7 @@
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
     "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,rho,lstar,range_lo,range_hi,adversary,"      \
     "segments,"                                                                                                        \
-    "means_lo,means_hi,spread,drift,seed"
+    "means_lo,means_hi,spread,drift,pace,phase_time,grace,most,activity_mean,activity_spread,seed"
 
 /* NaN and infinities print as `other`. */
 static void print_number(FILE *out, double value, const char *other) {
@@ -29,7 +29,7 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
     else
         fprintf(out, "%d", run->settings.trees);
     fprintf(out, ",%s,%s,", s->front_load ? "true" : "false", s->past_phases ? "true" : "false");
-    if (s->longest_phase != 0)
+    if (s->longest_phase != 0 && s->pace != CAUCUS_PACE_OWN)
         fprintf(out, "%" PRIu64 ",%" PRIu64 ",%.17g,", s->longest_phase, s->first_phase, s->changes);
     else
         fputs(",,,", out); /* phases only double */
@@ -55,6 +55,20 @@ static void law(FILE *out, const caucus_adversary_settings *a) {
     }
 }
 
+/* Empty but for the word where clients are in step. */
+static void pace(FILE *out, const caucus_settings *s, const caucus_adversary_settings *a) {
+    fprintf(out, "%s,", caucus_pace_word(s->pace));
+    if (s->pace != CAUCUS_PACE_OWN) {
+        fputs(",,,,,", out);
+        return;
+    }
+    fprintf(out, "%u,%u,%" PRIu64 ",", s->phase_time, s->grace, s->most);
+    print_number(out, a->activity_mean, "nan");
+    fputc(',', out);
+    print_number(out, a->activity_spread, "nan");
+    fputc(',', out);
+}
+
 static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
     const caucus_settings *s = &outcome->result[i].plan->settings;
     fprintf(out, "%zu,%s,%u,%u,%" PRIu64 ",%" PRIu64 ",", i + 1, caucus_algorithm_word(s->algorithm), s->clients,
@@ -66,6 +80,7 @@ static void settings(FILE *out, const caucus_outcome *outcome, size_t i) {
             caucus_protocol_word(s->protocol), caucus_unit_word(s->unit));
     mechanism(out, &outcome->run[i], s);
     law(out, &outcome->run[i].adversary);
+    pace(out, s, &outcome->run[i].adversary);
     fprintf(out, "%" PRIu64 ",", outcome->run[i].seed);
 }
 
@@ -80,7 +95,7 @@ static void expert(FILE *out, const caucus_plan *plan, uint32_t number) {
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
     fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan,"
-                        "regret_segments,last,last_name,best,best_name\n",
+                        "regret_segments,last,last_name,best,best_name,losses\n",
           out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
@@ -95,7 +110,7 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             print_number(out, t->regret_segments, "nan");
             expert(out, outcome->result[i].plan, t->last);
             expert(out, outcome->result[i].plan, t->best);
-            fputc('\n', out);
+            fprintf(out, ",%" PRIu64 "\n", t->losses);
         }
 }
 

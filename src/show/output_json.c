@@ -18,7 +18,17 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_signed(j, "trees", run->settings.trees);
     caucus_json_truth(j, "front_load", s->front_load);
     caucus_json_truth(j, "past_phases", s->past_phases);
-    if (s->longest_phase != 0) {
+    if (s->pace == CAUCUS_PACE_OWN) {
+        caucus_json_text(j, "pace", caucus_pace_word(s->pace));
+        caucus_json_whole(j, "phase_time", s->phase_time);
+        caucus_json_whole(j, "grace", s->grace);
+        caucus_json_whole(j, "most", s->most);
+        caucus_json_real(j, "changes", s->changes);
+        caucus_json_list_row(j, "activity");
+        caucus_json_real(j, NULL, run->adversary.activity_mean);
+        caucus_json_real(j, NULL, run->adversary.activity_spread);
+        caucus_json_close(j);
+    } else if (s->longest_phase != 0) {
         caucus_json_whole(j, "longest_phase", s->longest_phase);
         caucus_json_whole(j, "first_phase", s->first_phase);
         caucus_json_real(j, "changes", s->changes);
@@ -167,6 +177,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         caucus_json_object(&j, NULL);
         settings(&j, &outcome->run[i], result);
         results(&j, result);
+        traffic(&j, "losses", result, offsetof(caucus_trial_result, losses));
         traffic(&j, "scalars_up", result, offsetof(caucus_trial_result, scalars_up));
         traffic(&j, "scalars_down", result, offsetof(caucus_trial_result, scalars_down));
         traffic(&j, "bytes_up", result, offsetof(caucus_trial_result, bytes_up));

@@ -6,6 +6,7 @@
 #include "show/output.h"
 
 #include "show/bound_fit.h"
+#include "show/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -387,6 +388,14 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     if (one_range)
         fprintf(out, ", losses in [%.6g,%.6g]", first->lo, first->hi);
     fputs(".\n", out);
+    if (first->pace == CAUCUS_PACE_OWN && outcome->result[0].done > 0)
+        fprintf(out,
+                "  At their own pace: about %s losses of a device in %s phases; the best expert is that on all of "
+                "them, each counting the same.\n",
+                caucus_words_about(caucus_run_mean_u64(&outcome->result[0], offsetof(caucus_trial_result, losses)) /
+                                   first->clients)
+                    .text,
+                caucus_words_whole(caucus_run_rounds(&outcome->run[0], first)).text);
     if (probable)
         fprintf(out, "  Bounds hold with probability %.6g %%%s\n", 100 * (1 - first->rho),
                 mean ? ", those with * on average." : ".");

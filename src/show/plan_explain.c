@@ -44,11 +44,16 @@ static void explain_promise(caucus_explainer *e) {
         "A loss in [%.6g, %.6g] becomes a whole number of steps from 0 to G = %lld, once, at the client.", s->lo, s->hi,
         (long long)e->plan->grid);
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK)
-        caucus_explain_more(
-            e, "A block of a client is rounded to its mean, so it moves a sum by at most G, as one loss would (\"The "
-               "unit\").");
+        caucus_explain_more(e, s->pace == CAUCUS_PACE_OWN
+                                   ? "An item is the rounded mean of what the device saw, so it moves a sum by at most "
+                                     "G, as one loss would (\"The unit\")."
+                                   : "A block of a client is rounded to its mean, so it moves a sum by at most G, as "
+                                     "one loss would (\"The "
+                                     "unit\").");
     caucus_explain_more(e, "All sums stay below m*%s*G = %.4g, far from 2^62 = 4.612e+18.",
-                        s->longest_phase != 0 ? "W" : "T",
+                        s->pace == CAUCUS_PACE_OWN ? "n"
+                        : s->longest_phase != 0    ? "W"
+                                                   : "T",
                         (double)s->clients * (double)caucus_settings_span(s) * (double)e->plan->grid);
 }
 

@@ -20,6 +20,15 @@ caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge 
 
 static void print_head(FILE *out, const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
+    if (s->pace == CAUCUS_PACE_OWN) {
+        fprintf(out, "  %s, up to %s devices, %s experts, each device at its own pace\n",
+                caucus_words_algorithm(s->algorithm), caucus_words_whole(s->clients).text,
+                caucus_words_whole(s->experts).text);
+        fprintf(out, "  Pace        slots of %s by the device's clock; a decision every %s, ",
+                caucus_words_time(s->phase_time).text, caucus_words_time(s->phase_time).text);
+        fprintf(out, "%s after a slot's end\n", caucus_words_time(s->grace).text);
+        return;
+    }
     fprintf(out, "  %s, %s client%s, %s experts, %s%s, ", caucus_words_algorithm(s->algorithm),
             caucus_words_whole(s->clients).text, s->clients == 1 ? "" : "s", caucus_words_whole(s->experts).text,
             caucus_plan_is_endless(plan) ? "rounds without an end" : caucus_words_whole(s->rounds).text,
@@ -72,6 +81,8 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
     else if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
         fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most\n",
                 caucus_words_number(caucus_plan_epsilon_device(plan)).text);
+    if (plan->settings.pace == CAUCUS_PACE_OWN)
+        fputs("              not protected: that a device is connected, and when\n", out);
     if (plan->settings.calibration == CAUCUS_CALIBRATION_PAPER)
         fprintf(out, "              %s\n", g->note);
 }
@@ -100,6 +111,15 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
             "              if losses are drawn independently from one distribution, and have gradients up to %s and "
             "smoothness %s\n",
             caucus_words_number(s->lipschitz).text, caucus_words_number(s->smoothness).text);
+    else if (s->pace == CAUCUS_PACE_OWN)
+        fprintf(
+            out,
+            "              per 1,000 losses, if every device sees exactly %s in every slot; against the expert that "
+            "is best %s\n              between changes, at most %s in 1,000 losses; if how much a device sees says "
+            "nothing about its losses\n",
+            caucus_words_whole(s->most).text,
+            s->unit == CAUCUS_UNIT_EVENT ? "on total loss" : "on average over devices",
+            caucus_words_number(s->changes).text);
     else if (s->longest_phase != 0)
         fprintf(out,
                 "              against the best expert between changes, if losses are drawn independently and what "
@@ -113,7 +133,7 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
 
 static const char *stretch(const caucus_plan *plan) {
     static const char *const words[] = {"", " and link", " and 1,000 rounds"};
-    return words[caucus_plan_stretch_of(plan)];
+    return plan->settings.pace == CAUCUS_PACE_OWN ? " and 1,000 losses" : words[caucus_plan_stretch_of(plan)];
 }
 
 static void print_regret(FILE *out, const caucus_plan_report *r) {

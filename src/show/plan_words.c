@@ -67,6 +67,21 @@ caucus_words caucus_words_bytes(double bytes) {
     return ret;
 }
 
+caucus_words caucus_words_time(uint64_t seconds) {
+    static const struct {
+        uint64_t seconds;
+        const char *name;
+    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+    caucus_words ret;
+    size_t unit = 0;
+    while (seconds % units[unit].seconds != 0 || (seconds == 0 && units[unit].seconds > 1))
+        unit++;
+    const uint64_t count = seconds / units[unit].seconds;
+    (void)snprintf(ret.text, sizeof ret.text, "%llu %s%s", (unsigned long long)count, units[unit].name,
+                   count == 1 ? "" : "s");
+    return ret;
+}
+
 caucus_words caucus_words_privacy(double epsilon, double delta) {
     caucus_words ret;
     if (isnan(epsilon))
@@ -89,6 +104,8 @@ const char *caucus_words_algorithm(caucus_algorithm algorithm) {
 const char *caucus_words_unit(const caucus_settings *s) {
     if (s->unit == CAUCUS_UNIT_EVENT)
         return "one loss of one client";
+    if (s->pace == CAUCUS_PACE_OWN)
+        return "everything one device sees in one slot of its clock";
     return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "all losses of one client in one phase"
                                                                             : "all losses of one client in one block";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,3
+ *     caucus-unfinished,4
  *     run,1,<hash of its settings>,<complete trials>
  *     <regret>,<switches>,...,<curve point 64>        one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,3"
+#define HEAD "caucus-unfinished,4"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -75,6 +75,9 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
               s->rounds, s->interval, s->epsilon, s->delta, s->rho, s->lstar, s->lo, s->hi, s->trees, s->lipschitz,
               s->smoothness, s->front_load, s->past_phases, s->grid);
     hash_text(&state, "|%" PRIu64 "|%" PRIu64 "|%a|%" PRIu64, s->longest_phase, s->first_phase, s->changes, s->renew);
+    if (s->pace == CAUCUS_PACE_OWN)
+        hash_text(&state, "|%u|%u|%" PRIu64 "|%a|%a", s->phase_time, s->grace, s->most, a->activity_mean,
+                  a->activity_spread);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);
@@ -92,7 +95,7 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
             ",%" PRIu64,
             t->regret, t->regret_segments, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up,
             t->bytes_down, t->clipped, t->nan, t->digest);
-    fprintf(out, ",%u,%u", t->last, t->best);
+    fprintf(out, ",%u,%u,%" PRIu64, t->last, t->best, t->losses);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
     fputc('\n', out);
@@ -175,7 +178,7 @@ static bool read_trial(const char *at, caucus_trial_result *t) {
                 take_whole(&at, &t->selections) && take_whole(&at, &t->scalars_up) &&
                 take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) && take_whole(&at, &t->bytes_down) &&
                 take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest) &&
-                take_expert(&at, &t->last) && take_expert(&at, &t->best);
+                take_expert(&at, &t->last) && take_expert(&at, &t->best) && take_whole(&at, &t->losses);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
     return good && *at == '\0';

@@ -118,6 +118,8 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
         .mean_hi = settings->has_means ? settings->mean_hi : CAUCUS_MEAN_HI,
         .spread = settings->spread,
         .drift = settings->drift,
+        .activity_mean = settings->activity_mean,
+        .activity_spread = settings->activity_spread,
         .best = UINT32_MAX,
     };
     caucus_status status = open_kind(settings, adversary, ret_error);

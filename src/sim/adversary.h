@@ -100,6 +100,9 @@ struct caucus_adversary_settings {
     double mean_lo, mean_hi; /* 0 <= lo <= hi <= 1 */
     double spread;           /* bernoulli, shifting, drifting: between clients, 0 .. 1 */
     double drift;            /* drifting: of a mean in one round, 0 .. 1 */
+    /* Own pace: losses a device sees in a slot, on average, and how far rates lie apart (activity.h); rounds are then
+     * slots of CAUCUS_SLOT_ROWS rows. */
+    double activity_mean, activity_spread;
 };
 
 /* Immutable after opening; any number of threads may use one. */

@@ -42,6 +42,7 @@ struct caucus_adversary {
     bool convex;
     uint64_t segments;
     double mean_lo, mean_hi, spread, drift; /* adversary_means.c */
+    double activity_mean, activity_spread;  /* activity.c */
     uint64_t elements; /* lower-bound-realizable: how many (round, client) pairs at the end carry loss */
     float gain;        /* cross-entropy: K of convex.h */
     caucus_movielens *movielens;

@@ -92,7 +92,8 @@ uint32_t caucus_run_trials_that_fit(const caucus_plan *plan) {
 }
 
 bool caucus_run_splits(const caucus_run *run, const caucus_plan *plan) {
-    return run->ranks && run->split_clients && plan->settings.clients >= run->ranks->size;
+    return run->ranks && run->split_clients && plan->settings.clients >= run->ranks->size &&
+           plan->settings.pace != CAUCUS_PACE_OWN;
 }
 
 uint32_t caucus_run_threads(const caucus_run_pool *p) {
@@ -122,7 +123,8 @@ static caucus_status open_adversary(const caucus_run *run, const caucus_settings
     a.seed = run->seed;
     a.clients = run->settings.clients; /* the baselines play the first of them */
     a.experts = settings->experts;
-    a.rounds = caucus_run_rounds(run, settings);
+    if (settings->rounds != CAUCUS_ROUNDS_ENDLESS)
+        a.rounds = settings->rounds;
     a.epsilon = settings->epsilon;
     a.convex = settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
     return caucus_adversary_open(&a, ret, ret_error);

@@ -11,6 +11,7 @@
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
+#include "sim/activity.h"
 #include "sim/ranks.h"
 #include "sim/trial.h"
 
@@ -47,9 +48,11 @@ typedef struct caucus_run_result {
 
 #define CAUCUS_RUN_KEEP_SECONDS 5.0
 
-/** Rounds that a run plays: those of its plan, or as many of a plan without an end as its losses are drawn for. */
+/** Rounds that a run plays: those of its plan, or as many of a plan without an end as its losses are drawn for; at the
+ *  devices' own pace the slots. */
 static inline uint64_t caucus_run_rounds(const caucus_run *run, const caucus_settings *settings) {
-    return settings->rounds == CAUCUS_ROUNDS_ENDLESS ? run->adversary.rounds : settings->rounds;
+    const uint64_t rows = settings->pace == CAUCUS_PACE_OWN ? CAUCUS_SLOT_ROWS : 1;
+    return settings->rounds == CAUCUS_ROUNDS_ENDLESS ? run->adversary.rounds / rows : settings->rounds;
 }
 
 /* What the clients of all trials under way may take together; one trial is always under way. */

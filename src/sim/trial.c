@@ -13,6 +13,7 @@
 #include "num/int128.h"
 #include "num/vector.h"
 #include "sim/convex_trial.h"
+#include "sim/slot_trial.h"
 
 /* Losses made at once: small enough to stay in the second-level cache, long enough to make them at full speed. */
 #define BUFFER_FLOATS ((size_t)1 << 15)
@@ -433,6 +434,7 @@ static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
         return status == CAUCUS_OK ? CAUCUS_E_MEMORY : status;
     }
     memset(t->result, 0, sizeof *t->result);
+    t->result->losses = t->rounds * plan->settings.clients;
     t->losses = losses;
     t->wide = caucus_adversary_is_wide(t->adversary);
     t->d = plan->settings.experts;
@@ -446,6 +448,8 @@ static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
 caucus_status caucus_trial_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 uint32_t number, const volatile int *stop, caucus_trial_watch watch, void *user,
                                 caucus_trial_result *ret) {
+    if (plan->settings.pace == CAUCUS_PACE_OWN)
+        return caucus_slot_trial_play(plan, adversary, seed, number, stop, watch, user, ret);
     trial t = {.plan = plan,
                .adversary = adversary,
                .m = plan->settings.clients,

@@ -21,6 +21,7 @@ typedef struct caucus_trial_result {
     double regret;          /* per client, in the units of the losses */
     double regret_segments; /* the same against the best expert of each segment (adversary.h); convex: regret */
     uint32_t last, best;    /* the expert in force at the end; the best in hindsight, UINT32_MAX of convex losses */
+    uint64_t losses;        /* rows that clients saw, over all of them */
     uint64_t switches;      /* times the expert in force changed */
     uint64_t selections;    /* releases of a choice, after the first uniform one */
     uint64_t scalars_up, scalars_down, bytes_up, bytes_down; /* over all clients */

@@ -86,7 +86,8 @@ static void json(void **state) {
         "      \"last\": {\"experts\": [0, 0, 0], \"names\": null},\n"
         "      \"best\": {\"experts\": [0, 0, 0], \"names\": null},\n"
         "      \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
-        "      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      \"bytes_down\": 40,\n"
+        "      \"losses\": 0,\n      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      "
+        "\"bytes_down\": 40,\n"
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
         "      \"bound_assumes\": \"realizable\",\n"
         "      \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
@@ -235,10 +236,10 @@ static void csv(void **state) {
     char *text = text_of(caucus_output_trials, &m, 2);
     assert_non_null(strstr(
         text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,\n"));
+              "realizable,1,,,,,together,,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,,0\n"));
     assert_non_null(strstr(
         text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,\n"));
+              "realizable,1,,,,,together,,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,,0\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -301,7 +302,7 @@ static void names_beside_numbers(void **state) {
         strstr(text, "\"last\": {\"experts\": [1, 1, 2], \"names\": [\"distilled\", \"distilled\", \"large\"]}"));
     free(text);
     text = text_of(caucus_output_trials, &m, 1);
-    assert_non_null(strstr(text, ",2,large,1,distilled\n"));
+    assert_non_null(strstr(text, ",2,large,1,distilled,0\n"));
     free(text);
     text = text_of(caucus_output_table, &m, 1);
     assert_non_null(strstr(text, "  svt: expert distilled (1) in force at the end of 2 of 3 trials; best in hindsight: "

@@ -182,6 +182,7 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
     for (uint32_t y = 0; y < p.d; y++)
         if (p.totals[y] < p.totals[p.result.best])
             p.result.best = y;
+    p.result.losses = caucus_client_round(p.client[0]) * p.m;
     p.result.selections = caucus_coordinator_selections(p.coordinator);
     p.result.clipped = p.clips.low + p.clips.high + p.clips.nan;
     p.result.nan = p.clips.nan;

@@ -44,6 +44,10 @@ class PlanSettings(TypedDict, total=False):
     first_phase: int | None
     changes: float | None
     renew: int | None
+    pace: str | None
+    phase_time: str | None
+    grace: str | None
+    most: int | None
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None

@@ -54,6 +54,10 @@ class SimulationSettings(TypedDict, total=False):
     first_phase: int | None
     changes: float | None
     renew: int | Sequence[int] | None
+    pace: str | None
+    phase_time: str | None
+    grace: str | None
+    most: int | None
     rho: float | None
     lstar: float | None
     range: tuple[float, float] | None
@@ -61,6 +65,7 @@ class SimulationSettings(TypedDict, total=False):
     means: tuple[float, float] | None
     spread: float | Sequence[float] | None
     drift: float | Sequence[float] | None
+    activity: tuple[float, float] | None
     data: str | os.PathLike[str] | None
     genre: str | None
     trials: int | None

@@ -227,8 +227,9 @@ static int read_plan(joining *j) {
     for (size_t i = 0; i < weaknesses; i++)
         fprintf(stderr, "caucus join: WEAK: %s\n", weak[i]);
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
-        return refuse("plan", j->text[PLAN],
-                      "its losses are convex functions, known by their gradients — use the C interface, caucus/link.h");
+        return refuse("plan", j->text[PLAN], "its losses are convex functions — use the C interface, caucus/link.h");
+    if (j->plan->settings.pace == CAUCUS_PACE_OWN)
+        return refuse("plan", j->text[PLAN], "pace own is for caucus simulate (accepted: pace together)");
     const bool endless = caucus_plan_is_endless(j->plan);
     if (j->text[PLAY] && !endless)
         return refuse("play", j->text[PLAY],

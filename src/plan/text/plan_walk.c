@@ -77,6 +77,7 @@ WORDS(unit)
 WORDS(select)
 WORDS(message)
 WORDS(loss_shape)
+WORDS(pace)
 
 #define CHOICE(w, key, type, TYPE, field)                                                                              \
     do {                                                                                                               \
@@ -124,6 +125,14 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     optional_u64(w, "renew", &s->renew, 0);
     optional_text(w, "names", &s->names);
     optional_text(w, "federation", &s->federation);
+    if (w->has(w, "pace", s->pace != CAUCUS_PACE_TOGETHER)) {
+        CHOICE(w, "pace", pace, PACE, s->pace);
+        if (s->pace == CAUCUS_PACE_OWN || w->keys_only) {
+            caucus_walk_u32(w, "phase-time", &s->phase_time);
+            caucus_walk_u32(w, "grace", &s->grace);
+            caucus_walk_u64(w, "most", &s->most);
+        }
+    }
     w->close(w);
 }
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_coordinator.c: stoch for clients at their own pace: a question is always open, and who has an item sends it.
+ *
+ * Of client i the item with number sums_next[i] is counted and no other, and one of them in a step: so an item is in at
+ * most one decision, and a decision has at most one item of a device, late ones included (docs/PRIVACY.md, "At their
+ * own pace"). sums_next is saved with the decision; until then nothing is acknowledged
+ * (caucus_coordinator_counted). Everything else is stoch's: phase_coordinator.c. */
+#include <stdlib.h>
+
+#include "algo/slot/slot.h"
+
+static caucus_status slot_new(caucus_coordinator *c) {
+    const size_t m = c->plan->settings.clients;
+    c->sums_next = malloc(m * sizeof *c->sums_next);
+    if (!c->sums_next)
+        return CAUCUS_E_MEMORY;
+    for (size_t i = 0; i < m; i++)
+        c->sums_next[i] = 1;
+    return caucus_phase_coordinator_new(c);
+}
+
+static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    uint64_t *next = &c->sums_next[r->client - 1];
+    if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->first != r->block || r->epoch_or_leaf != 0)
+        return CAUCUS_E_ORDER;
+    if (r->block < *next)
+        return CAUCUS_E_DUPLICATE;
+    if (r->block > *next || c->step_done[r->client - 1] == c->now.serial + 1)
+        return CAUCUS_E_ORDER; /* not the next one, or one too many in this step */
+    caucus_status status = caucus_phase_add_values(c, p, r);
+    if (status != CAUCUS_OK)
+        return status;
+    p->filled = true;
+    p->answered++;
+    c->step_done[r->client - 1] = c->now.serial + 1;
+    ++*next;
+    return CAUCUS_OK;
+}
+
+static void slot_pack(caucus_pack *p, caucus_coordinator *c) {
+    caucus_pack_clients(p, c->sums_next, c->plan->settings.clients);
+    caucus_phase_coordinator_pack(p, c);
+}
+
+static bool slot_sound(caucus_coordinator *c) {
+    for (size_t i = 0; i < c->plan->settings.clients; i++)
+        if (c->sums_next[i] == 0 || c->sums_next[i] >> 63 != 0)
+            return false;
+    return caucus_phase_coordinator_sound(c);
+}
+
+const caucus_machine_ops caucus_machine_slot = {
+    .client = &caucus_slot_client,
+    .new = slot_new,
+    .count = slot_count,
+    .decide = caucus_phase_decide,
+    .asks = caucus_phase_asks,
+    .pack = slot_pack,
+    .sound = slot_sound,
+    .record = caucus_phase_record,
+};

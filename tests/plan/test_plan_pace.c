@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_plan_pace.c: plans at the devices' own pace: what follows from the settings, the bound's golden values, what is
+ * refused. docs/PRIVACY.md, "At their own pace". */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/calibrate.h"
+#include "plan/plan.h"
+#include "testing_settings.h"
+
+static caucus_settings own(caucus_unit unit) {
+    caucus_settings s =
+        testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 500, 20, CAUCUS_ROUNDS_ENDLESS, 1);
+    s.pace = CAUCUS_PACE_OWN;
+    s.unit = unit;
+    return s;
+}
+
+static caucus_plan *plan_of(caucus_settings s) {
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
+    return plan;
+}
+
+static void refuse(caucus_settings s, caucus_status status, const char *field, const char *words) {
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_plan_new(&s, &plan, &error), status);
+    assert_string_equal(error.field, field);
+    if (!strstr(error.text, words))
+        fail_msg("%s: %s", error.field, error.text);
+}
+
+/* Every phase is alike, and an item moves one selection by G: epsilon, for any number of decisions. */
+static void test_one_phase_for_all(void **state) {
+    (void)state;
+    for (int event = 0; event <= 1; event++) {
+        caucus_plan *plan = plan_of(own(event ? CAUCUS_UNIT_EVENT : CAUCUS_UNIT_CLIENT_BLOCK));
+        assert_int_equal(plan->settings.grace, 5400);
+        assert_int_equal(plan->settings.longest_phase, 64);
+        assert_int_equal(plan->stoch.described, 1);
+        assert_int_equal(plan->stoch.phase[0].samples, 64);
+        assert_true(plan->guarantee.epsilon_choices <= 1 && plan->guarantee.epsilon_choices > 0.999999);
+        caucus_plan_free(plan);
+    }
+}
+
+/* m 500, d 20, epsilon 1, 64 losses each: means .006842 + .010391, sums .006842 + .000162. A change costs 2 + 1/16
+ * phases. */
+static void test_bound(void **state) {
+    (void)state;
+    caucus_plan *means = plan_of(own(CAUCUS_UNIT_CLIENT_BLOCK)), *sums = plan_of(own(CAUCUS_UNIT_EVENT));
+    assert_true(fabs(means->stoch.phase[0].error - (0.006842 + 0.010391)) < 2e-6);
+    assert_true(fabs(sums->stoch.phase[0].error - (0.006842 + 0.000162)) < 2e-6);
+    assert_true(fabs(caucus_bounds_stoch_change(means) - (2 + 1.0 / 16) * 64) < 1e-9);
+    caucus_plan_free(means);
+    caucus_plan_free(sums);
+}
+
+static void test_messages(void **state) {
+    (void)state;
+    caucus_settings s = own(CAUCUS_UNIT_CLIENT_BLOCK);
+    s.trust = CAUCUS_TRUST_NOBODY;
+    s.epsilon = 5; /* together, this would be a shortlist */
+    caucus_plan *plan = plan_of(s);
+    assert_int_equal(plan->stoch.message, CAUCUS_MESSAGE_VOTE);
+    assert_true(plan->guarantee.epsilon_messages <= 5);
+    caucus_plan_free(plan);
+    s.message = CAUCUS_MESSAGE_SHORTLIST;
+    refuse(s, CAUCUS_E_INFEASIBLE, "message", "one message");
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    caucus_settings s = own(CAUCUS_UNIT_EVENT);
+    s.algorithm = CAUCUS_ALGORITHM_SVT;
+    refuse(s, CAUCUS_E_INFEASIBLE, "pace", "stoch");
+    s = own(CAUCUS_UNIT_EVENT), s.rounds = 512;
+    refuse(s, CAUCUS_E_INFEASIBLE, "rounds", "accepted: endless");
+    s = own(CAUCUS_UNIT_EVENT), s.longest_phase = 32;
+    refuse(s, CAUCUS_E_INFEASIBLE, "longest-phase", "phase-time");
+    s = own(CAUCUS_UNIT_EVENT), s.first_phase = 32;
+    refuse(s, CAUCUS_E_INFEASIBLE, "first-phase", "phase-time");
+    s = own(CAUCUS_UNIT_EVENT), s.trees = 2;
+    refuse(s, CAUCUS_E_INFEASIBLE, "trees", "0 or auto");
+    s = own(CAUCUS_UNIT_EVENT), s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
+    refuse(s, CAUCUS_E_INFEASIBLE, "loss-shape", "linear");
+    s = own(CAUCUS_UNIT_EVENT), s.phase_time = 0;
+    refuse(s, CAUCUS_E_RANGE, "phase-time", "366 days");
+    s = own(CAUCUS_UNIT_EVENT), s.grace = 86400;
+    refuse(s, CAUCUS_E_RANGE, "grace", "less than phase-time");
+    s = own(CAUCUS_UNIT_EVENT), s.most = 0;
+    refuse(s, CAUCUS_E_RANGE, "most", "1 to");
+    s = testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 5, 20, 64, 1);
+    s.phase_time = 60;
+    refuse(s, CAUCUS_E_INFEASIBLE, "phase-time", "only with pace own");
+    s.phase_time = 86400, s.grace = 60;
+    refuse(s, CAUCUS_E_INFEASIBLE, "grace", "only with pace own");
+    s.grace = CAUCUS_GRACE_AUTO, s.most = 3;
+    refuse(s, CAUCUS_E_INFEASIBLE, "most", "only with pace own");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_phase_for_all),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_slot_trial.c: trials at the devices' own pace: how much devices see, and that what is played is what is counted.
+ * False-alarm rate of the statistical assertions: 1e-6 (five standard errors); seeds are fixed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/plan.h"
+#include "sim/activity.h"
+#include "sim/slot_trial.h"
+#include "testing_settings.h"
+
+static caucus_plan *own_plan(caucus_trust trust, caucus_unit unit, uint32_t clients, uint32_t grace) {
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH, trust, clients, 5, CAUCUS_ROUNDS_ENDLESS, 5);
+    caucus_plan *plan = NULL;
+    s.pace = CAUCUS_PACE_OWN;
+    s.unit = unit;
+    s.phase_time = 1600;
+    s.grace = grace;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    return plan;
+}
+
+static caucus_adversary *shifting(uint32_t clients, uint64_t slots, uint64_t segments, double mean, double spread) {
+    caucus_adversary *ret = NULL;
+    const caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_SHIFTING,
+                                         .seed = 11,
+                                         .clients = clients,
+                                         .experts = 5,
+                                         .rounds = slots * CAUCUS_SLOT_ROWS,
+                                         .segments = segments,
+                                         .has_means = true,
+                                         .mean_lo = 0.1,
+                                         .mean_hi = 0.9,
+                                         .activity_mean = mean,
+                                         .activity_spread = spread};
+    assert_int_equal(caucus_adversary_open(&a, &ret, NULL), CAUCUS_OK);
+    return ret;
+}
+
+/* Poisson counts, grace/S of them early; rates with the mean that was asked for and the spread of their logarithm. */
+static void test_activity(void **state) {
+    (void)state;
+    enum { CLIENTS = 4000, SLOTS = 40 };
+    caucus_plan *plan = own_plan(CAUCUS_TRUST_COORDINATOR, CAUCUS_UNIT_EVENT, CLIENTS, 400);
+    for (int spread = 0; spread <= 1; spread++) {
+        caucus_adversary *adversary = shifting(CLIENTS, SLOTS, 1, 90, spread);
+        caucus_adversary_trial *trial = NULL;
+        assert_int_equal(caucus_adversary_trial_new(adversary, 3, &trial), CAUCUS_OK);
+        double early = 0, all = 0, squares = 0, logs = 0, log_squares = 0;
+        for (uint32_t i = 1; i <= CLIENTS; i++) {
+            double own = 0;
+            for (uint64_t k = 0; k < SLOTS; k++) {
+                const caucus_activity seen = caucus_activity_of(plan, trial, i, k);
+                const double n = (double)(seen.early + seen.late);
+                early += (double)seen.early;
+                own += n;
+                squares += n * n;
+            }
+            all += own;
+            logs += log(own / SLOTS);
+            log_squares += log(own / SLOTS) * log(own / SLOTS);
+        }
+        const double draws = (double)CLIENTS * SLOTS, mean = all / draws;
+        const double deviation = sqrt(log_squares / CLIENTS - logs / CLIENTS * logs / CLIENTS);
+        printf("  spread %d: mean %.3f, early %.4f, deviation of ln rate %.4f\n", spread, mean, early / all, deviation);
+        assert_true(fabs(early / all - 0.25) < 0.01);
+        if (spread == 0) {
+            assert_true(fabs(mean - 90) < 5 * sqrt(90 / draws));
+            assert_true(fabs((squares / draws - mean * mean) / mean - 1) < 5 * sqrt(2 / draws)); /* Poisson: 1 */
+        } else {
+            assert_true(fabs(mean - 90) < 5 * 90 * sqrt((exp(1) - 1) / CLIENTS));
+            assert_true(fabs(deviation - 1) < 5 * sqrt(0.5 / CLIENTS));
+        }
+        caucus_adversary_trial_free(trial);
+        caucus_adversary_close(adversary);
+    }
+    caucus_plan_free(plan);
+}
+
+static void watch(void *user, uint64_t slot, const caucus_announcement *a) {
+    assert_int_equal(a->serial, slot);
+    ++*(uint64_t *)user;
+}
+
+/* One decision a slot but the first, the same for the same seed, another for another; every trust and unit. */
+static void test_trials(void **state) {
+    (void)state;
+    enum { CLIENTS = 30, SLOTS = 40 };
+    caucus_adversary *adversary = shifting(CLIENTS, SLOTS, 4, 20, 1);
+    for (int kind = 0; kind < 4; kind++) {
+        caucus_plan *plan = own_plan(kind / 2 ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR,
+                                     kind % 2 ? CAUCUS_UNIT_EVENT : CAUCUS_UNIT_CLIENT_BLOCK, CLIENTS, 100);
+        caucus_trial_result one, again, other;
+        uint64_t heard = 0;
+        assert_int_equal(caucus_trial_play(plan, adversary, 1, 0, NULL, watch, &heard, &one), CAUCUS_OK);
+        assert_int_equal(caucus_trial_play(plan, adversary, 1, 0, NULL, NULL, NULL, &again), CAUCUS_OK);
+        assert_int_equal(caucus_trial_play(plan, adversary, 2, 0, NULL, NULL, NULL, &other), CAUCUS_OK);
+        assert_int_equal(heard, SLOTS);
+        assert_int_equal(one.selections, SLOTS - 1);
+        assert_memory_equal(&one, &again, sizeof one);
+        assert_true(one.digest != other.digest);
+        assert_true(one.losses == other.losses && one.losses > CLIENTS * SLOTS * 10);
+        assert_int_equal(one.scalars_up, (uint64_t)CLIENTS * (SLOTS - 1) * (kind / 2 ? 1 : 5));
+        assert_true(one.regret_segments > 0 && one.curve[CAUCUS_CURVE_POINTS - 1] == one.regret);
+        printf("  kind %d: regret of segments %.2f of %.0f losses\n", kind, one.regret_segments,
+               (double)one.losses / CLIENTS);
+        /* Playing at random costs about .4 a loss here; votes of 30 devices are not much better. */
+        assert_true(one.regret_segments < (kind / 2 ? 0.35 : 0.15) * (double)one.losses / CLIENTS);
+        caucus_plan_free(plan);
+    }
+    caucus_adversary_close(adversary);
+}
+
+/* A decision that comes later costs more: nearly a whole phase late against at once. */
+static void test_grace_costs(void **state) {
+    (void)state;
+    caucus_adversary *adversary = shifting(100, 80, 8, 40, 0);
+    double regret[2] = {0};
+    for (int late = 0; late <= 1; late++) {
+        caucus_plan *plan = own_plan(CAUCUS_TRUST_COORDINATOR, CAUCUS_UNIT_CLIENT_BLOCK, 100, late ? 1599 : 0);
+        for (uint32_t n = 0; n < 5; n++) {
+            caucus_trial_result r;
+            assert_int_equal(caucus_trial_play(plan, adversary, 1, n, NULL, NULL, NULL, &r), CAUCUS_OK);
+            regret[late] += r.regret_segments / 5;
+        }
+        caucus_plan_free(plan);
+    }
+    printf("  regret of segments: decided at once %.2f, a phase late %.2f\n", regret[0], regret[1]);
+    assert_true(regret[1] > 1.3 * regret[0]);
+    caucus_adversary_close(adversary);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_activity),
+        cmocka_unit_test(test_trials),
+        cmocka_unit_test(test_grace_costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
