@@ -31,6 +31,8 @@
 #define UNACKNOWLEDGED_MS 30000
 /* A name stands for several machines, and this one does not answer: the next one. */
 #define NEXT_MS 2500
+/* What has been said is said again, with how often it has happened since. */
+#define REPEAT_MS 600000u
 
 typedef enum dial_state { APART, CONNECTING, SHAKING, OPEN } dial_state;
 
@@ -39,7 +41,8 @@ struct caucus_dial {
     caucus_route route;  /* all that it stands for */
     int64_t next_ms;     /* CONNECTING: when the next of them is tried instead */
     caucus_dial_settings set;
-    SSL_CTX *context; /* NULL: plain */
+    SSL_CTX *context;        /* NULL: plain */
+    int64_t ends, warn_from; /* of its certificate (caucus_tls_own_expiry) */
     SSL *ssl;
     SSL_SESSION *session;    /* of the last connection that got as far as a ticket, */
     const char *session_for; /* and whose it was */
@@ -50,7 +53,9 @@ struct caucus_dial {
     bool accepted;    /* and so has an earlier one with this certificate, or this one */
     bool said_late;   /* that no announcement comes */
     int64_t leave_ms; /* the tick that what is to be sent waits for; 0: nothing waits */
-    char last[256];   /* the last notice: nobody wants to read it every 30 seconds */
+    char last[256];   /* the last notice: nobody wants to read it every 30 seconds; */
+    int64_t last_ms;  /* when it was said, */
+    uint32_t since;   /* and how often there would have been the same to say since */
 };
 
 static caucus_status beyond_this_machine(const char *connect, caucus_error *ret_error) {
@@ -70,6 +75,8 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
     caucus_status status = CAUCUS_OK;
     if (s->cert)
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
+    if (d->context)
+        d->ends = caucus_tls_own_expiry(d->context, &d->warn_from);
     if (status != CAUCUS_OK)
         caucus_dial_free(d);
     else
@@ -116,9 +123,8 @@ uint32_t caucus_dial_index(const caucus_dial *d) {
 }
 
 int64_t caucus_dial_expiry(const caucus_dial *d, bool *ret_soon) {
-    const X509 *own = d->context ? SSL_CTX_get0_certificate(d->context) : NULL;
-    *ret_soon = own && caucus_tls_expires_soon(own, (int64_t)time(NULL));
-    return own ? caucus_tls_expiry(own) : 0;
+    *ret_soon = d->context && (int64_t)time(NULL) >= d->warn_from;
+    return d->ends;
 }
 
 bool caucus_dial_is_open(const caucus_dial *d) {
@@ -131,14 +137,21 @@ static void notice(caucus_dial *d, const char *line) {
 }
 
 static void say(caucus_dial *d, const char *what, int64_t pause) {
-    if (strcmp(d->last, what) == 0)
+    char line[512], where[CAUCUS_ADDRESS_BYTES] = "", again[48] = "";
+    const int64_t now = caucus_clock_ms();
+    const bool same = strncmp(d->last, what, sizeof d->last - 1) == 0;
+    d->since = same ? d->since + 1 : 0;
+    if (same && now - d->last_ms < (int64_t)(d->set.repeat_ms ? d->set.repeat_ms : REPEAT_MS))
         return;
+    if (same)
+        (void)snprintf(again, sizeof again, " (%u times since this was last said)", d->since);
     (void)snprintf(d->last, sizeof d->last, "%s", what);
-    char line[512], where[CAUCUS_ADDRESS_BYTES] = "";
+    d->last_ms = now;
+    d->since = 0;
     if (d->route.count > 1 && d->route.now) /* which of those that the name stands for */
         caucus_address_text(&d->route.now->socket, where);
-    (void)snprintf(line, sizeof line, "%.100s%s%.60s%s: %s — trying again in %.1f s", d->connect, where[0] ? " (" : "",
-                   where, where[0] ? ")" : "", what, (double)pause / 1000);
+    (void)snprintf(line, sizeof line, "%.100s%s%.60s%s: %.250s%s — trying again in %.1f s", d->connect,
+                   where[0] ? " (" : "", where, where[0] ? ")" : "", what, again, (double)pause / 1000);
     notice(d, line);
 }
 
@@ -190,6 +203,7 @@ static caucus_status read_again(caucus_dial *d, caucus_error *ret_error) {
     }
     SSL_CTX_free(d->context); /* a connection that uses it keeps it */
     d->context = fresh;
+    d->ends = caucus_tls_own_expiry(fresh, &d->warn_from);
     SSL_SESSION_free(d->session);
     d->session = NULL;
     d->session_for = NULL;
@@ -208,18 +222,21 @@ caucus_status caucus_dial_reload(caucus_dial *d, caucus_link *link, caucus_error
 
 /* Why TLS failed; true if coming again cannot help: the coordinator does not accept this client's certificate. A
  * coordinator whose certificate is not accepted here (it has expired, or something stands in between) is not this
- * client's fault: nothing was said to it, and it may be mended. */
+ * client's fault: nothing was said to it, and it may be mended. Nor is its clock: one that is ahead calls a certificate
+ * expired, one that is behind calls it bad, because it is not valid yet. Which of the two clocks is wrong nobody knows;
+ * only a certificate that has expired by both is left to its owner. */
 static bool tls_failure(caucus_dial *d, char *ret, size_t bytes) {
     /* OpenSSL gives alerts as 1000 + their number. About the certificate itself: bad, unsupported, revoked, expired,
      * unknown (42 to 46), none (116). */
-    const int reason = ERR_GET_REASON(ERR_peek_error()), unknown_authority = 1048;
-    bool refused = (reason >= 1042 && reason <= 1046) || reason == 1116 || reason == unknown_authority;
-    bool accepted =
-        d->accepted; /* before, with the same certificate: the coordinator has got another authority's file */
+    const int reason = ERR_GET_REASON(ERR_peek_error()), bad = 1042, expired = 1045, unknown_authority = 1048;
+    const bool refused = (reason >= 1042 && reason <= 1046) || reason == 1116 || reason == unknown_authority;
+    bool soon, mendable = d->accepted && reason == unknown_authority; /* it has got another authority's file */
+    if (reason == bad || reason == expired)
+        mendable = caucus_dial_expiry(d, &soon) > (int64_t)time(NULL);
     char why[160];
     caucus_tls_why(d->ssl, why, sizeof why);
     (void)snprintf(ret, bytes, "%s%s", refused ? "it does not accept this client's certificate: " : "TLS: ", why);
-    return refused && !(accepted && reason == unknown_authority);
+    return refused && !mendable;
 }
 
 static caucus_status broken_tls(caucus_dial *d, caucus_link *link, caucus_error *ret_error) {

@@ -14,6 +14,7 @@ typedef struct caucus_dial_settings {
     uint32_t tick_ms;                             /* bytes leave on multiples of this; 0: as soon as they can */
     void (*notice)(void *user, const char *line); /* what went wrong and is tried again; may be NULL */
     void *user;
+    uint32_t repeat_ms; /* what is said again and again is said so seldom; 0: every ten minutes */
 } caucus_dial_settings;
 
 typedef struct caucus_dial caucus_dial;

@@ -79,6 +79,7 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
 /* Every client would turn away: better said here. */
 static caucus_status check_dates(SSL_CTX *context, const char *cert, caucus_error *ret_error) {
     const X509 *own = SSL_CTX_get0_certificate(context);
+    int64_t warn_from;
     const time_t now = time(NULL); /* compared without memory, so that a missing one is not taken for a wrong date */
     if (ASN1_TIME_cmp_time_t(X509_get0_notAfter(own), now) <= 0)
         return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
@@ -86,6 +87,11 @@ static caucus_status check_dates(SSL_CTX *context, const char *cert, caucus_erro
     if (ASN1_TIME_cmp_time_t(X509_get0_notBefore(own), now) > 0)
         return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
                            "%.120s: is not valid yet, no client would accept it — look at the clock", cert);
+    if (caucus_tls_own_expiry(context, &warn_from) <= (int64_t)now)
+        return caucus_fail(ret_error, CAUCUS_E_EXPIRED, "cert",
+                           "%.120s: the certificate of its authority has expired, no client would accept it — renew "
+                           "it, and look at the clock",
+                           cert);
     return CAUCUS_OK;
 }
 
@@ -165,7 +171,9 @@ caucus_status caucus_tls_server_open(SSL_CTX *context, int fd, SSL **ret) {
 SSL_SESSION *caucus_tls_session(SSL *ssl) {
     SSL_SESSION *session = SSL_get0_session(ssl);
     /* A copy: OpenSSL spoils the session of a connection that breaks, and those are the ones to resume. */
-    return session && SSL_SESSION_is_resumable(session) ? SSL_SESSION_dup(session) : NULL;
+    SSL_SESSION *ret = session && SSL_SESSION_is_resumable(session) ? SSL_SESSION_dup(session) : NULL;
+    caucus_tls_note_chain(ssl, ret);
+    return ret;
 }
 
 /* "1" .. "99999999": what certificates say and nothing that looks like it. */
@@ -193,9 +201,6 @@ uint32_t caucus_tls_certificate_index(const X509 *certificate) {
 uint32_t caucus_tls_peer_index(SSL *ssl) {
     X509 *peer = SSL_get0_peer_certificate(ssl);
     if (!peer || SSL_get_verify_result(ssl) != X509_V_OK)
-        return 0;
-    /* A resumed connection was verified when its ticket was made; the certificate may have expired since. */
-    if (ASN1_TIME_cmp_time_t(X509_get0_notAfter(peer), time(NULL)) <= 0) /* needs no memory that may be missing */
         return 0;
     return caucus_tls_certificate_index(peer);
 }

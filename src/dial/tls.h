@@ -39,7 +39,8 @@ SSL_SESSION *caucus_tls_session(SSL *ssl);
 /** The index that a certificate gives its owner: one common name, one to eight decimal digits, no leading zero. 0:
  *  none. The same for a client that reads its own and for the coordinator that reads the client's. */
 uint32_t caucus_tls_certificate_index(const X509 *certificate);
-/** The index that the other side's certificate gives it. 0: none, or it has expired. */
+/** The index that the other side's certificate gives it. 0: none. Whether it has expired since the handshake is
+ *  caucus_tls_peer_expiry()'s to say. */
 uint32_t caucus_tls_peer_index(SSL *ssl);
 /** The serial number of the other side's certificate, hexadecimal, capital letters. "" if there is none.
  *  Returns: false without memory to write it: whoever looks for it on a list must not take "" for an answer. */

@@ -298,6 +298,8 @@ static int patience_ms(const caucus_loop *loop) {
         next = loop->waits_ns;
     if (loop->stop_ns && loop->stop_ns < next)
         next = loop->stop_ns;
+    if (loop->log_ns && loop->log_ns < next)
+        next = loop->log_ns;
     for (int wait = 0; wait < CAUCUS_WAIT_KINDS; wait++)
         if (loop->wait_head[wait] && loop->wait_head[wait]->expires_ns < next)
             next = loop->wait_head[wait]->expires_ns;
@@ -348,6 +350,7 @@ static void turn(caucus_loop *loop) {
     caucus_watch_turn(loop);
     caucus_waits_turn(loop);
     caucus_stop_turn(loop);
+    caucus_loop_log_turn(loop);
     expire(loop);
     reap(loop);
     if (knocked && loop->listener >= 0)
@@ -396,7 +399,7 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->now_ns = caucus_clock_ns();
     loop->watch_ns = server->revoked || server->secure ? loop->now_ns : 0;
     loop->waits_ns = server->set.excused && number == 0 ? loop->now_ns : 0;
-    loop->stop_ns = number == 0 ? loop->now_ns : 0;
+    loop->stop_ns = loop->log_ns = number == 0 ? loop->now_ns : 0;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);

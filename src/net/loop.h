@@ -18,6 +18,7 @@
 #define CAUCUS_READ_BYTES (16u << 10)
 #define CAUCUS_BATCH_REPORTS 1024u
 #define CAUCUS_REVOKED_TEXT "the certificate is revoked"
+#define CAUCUS_EXPIRED_TEXT "the certificate has expired, by the clock here: come again later"
 
 /* Waiting with a limit: one list per limit, oldest first, so that the head is the next to expire. */
 typedef enum caucus_wait {
@@ -83,6 +84,7 @@ struct caucus_loop {
     uint64_t now_ns;
     uint64_t waits_ns;     /* 0, or when to look at the list of the excused again */
     uint64_t stop_ns;      /* 0, or when to look again whether the run is to be ended */
+    uint64_t log_ns;       /* 0, or when to tell again what was held back of the log */
     uint64_t accept_ns;    /* 0, or when to accept again: out of file descriptors */
     uint64_t watch_ns;     /* 0, or when to look at certificates again (watch.c) */
     uint64_t revoked_seen; /* the list as this loop has seen it (caucus_revoked_news) */
@@ -112,6 +114,10 @@ void caucus_loop_refused(caucus_loop *loop, const caucus_connection *c, const st
                          caucus_reason reason, const char *why);
 void caucus_loop_joined(const caucus_connection *c);
 void caucus_loop_left(const caucus_connection *c);
+/** Lines that were held back because the same was said a moment ago are told by their number, or a burst would leave one
+ *  line and be forgotten. Loop 0 does so once a second. */
+void caucus_loop_tell_held_back(caucus_server *server, uint64_t now_ns);
+void caucus_loop_log_turn(caucus_loop *loop);
 /** For a new TLS connection: remember the certificate that is being judged, also if it is found wrong. */
 void caucus_loop_note_certificate(caucus_connection *c);
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define TURN_READS 16u /* per connection: then the others */
 
@@ -82,6 +83,10 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **r
         *ret_why = "out of memory: come again later";
         *ret_code = CAUCUS_REFUSAL_LATER;
         *ret_reason = CAUCUS_REASON_LATER;
+    } else if (c->ssl && caucus_tls_peer_expiry(c->ssl) <= (int64_t)time(NULL)) { /* since the handshake */
+        *ret_why = CAUCUS_EXPIRED_TEXT;
+        *ret_code = CAUCUS_REFUSAL_LATER;
+        *ret_reason = CAUCUS_REASON_EXPIRED;
     } else if (index == 0 || index > s->clients) {
         *ret_why = c->ssl ? "the certificate names no client of this plan" : "no such client in this plan";
     } else if (index != claimed) {
@@ -96,7 +101,7 @@ static void take_session(caucus_connection *c, uint32_t client, uint64_t *ret_an
     caucus_server *s = c->loop->server;
     uint64_t before = 0;
     c->client = client;
-    c->ends = c->ssl ? caucus_tls_expiry(SSL_get0_peer_certificate(c->ssl)) : 0;
+    c->ends = c->ssl ? caucus_tls_peer_expiry(c->ssl) : 0;
     atomic_fetch_add(&s->connections, 1);
     caucus_lobby_leave(c->loop->lobby, c);
     c->session = caucus_step_take_session(c->loop, client, &before, ret_answered);

@@ -15,6 +15,7 @@
 enum { JOINED = CAUCUS_REASON_COUNT, LEFT };
 
 #define NAME_BYTES 80
+#define TELL_MS 1000u
 
 typedef struct certificate {
     char name[NAME_BYTES], serial[CAUCUS_SERIAL_BYTES];
@@ -101,6 +102,37 @@ void caucus_loop_refused(caucus_loop *loop, const caucus_connection *c, const st
                                                .certificate = of.name,
                                                .certificate_serial = of.serial},
                             "refused %s: %s (%s%s%s)", where, why, caucus_reason_word(reason), words, before);
+}
+
+void caucus_loop_tell_held_back(caucus_server *s, uint64_t now_ns) {
+    caucus_held_back held;
+    while (caucus_limiter_take(&s->limiter, now_ns, &held)) {
+        char where[CAUCUS_ADDRESS_BYTES] = "";
+        const unsigned long long count = held.count;
+        if (held.others) {
+            caucus_server_log(s, 1, "%llu more lines about other addresses were not written: too many at once", count);
+            continue;
+        }
+        caucus_address_text(&held.from, where);
+        caucus_log_line about = {.level = 1, .client = held.client, .address = where};
+        if (held.what < CAUCUS_REASON_COUNT) {
+            about.event = "refused";
+            about.reason = caucus_reason_word((caucus_reason)held.what);
+            caucus_server_log_about(s, &about, "refused %s: %llu more since (%s)", where, count, about.reason);
+        } else {
+            about.event = held.what == JOINED ? "joined" : "left";
+            caucus_server_log_about(s, &about, "client %u %s %s %llu more times since (%u of %u)", held.client,
+                                    held.what == JOINED ? "was here from" : "has gone from", where, count,
+                                    atomic_load(&s->present), s->clients);
+        }
+    }
+}
+
+void caucus_loop_log_turn(caucus_loop *loop) {
+    if (loop->log_ns == 0 || loop->log_ns > loop->now_ns)
+        return;
+    loop->log_ns = loop->now_ns + TELL_MS * 1000000u;
+    caucus_loop_tell_held_back(loop->server, loop->now_ns);
 }
 
 static void say_client(const caucus_connection *c, uint32_t kind) {

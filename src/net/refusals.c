@@ -76,6 +76,11 @@ static struct caucus_limiter_slot *find(caucus_limiter *limiter, const uint8_t k
     return ret;
 }
 
+/* Was it said so long ago that it may be said again? Loops have their own `now`, one a little behind another. */
+static bool is_due(uint64_t said_ns, uint64_t now_ns) {
+    return said_ns == 0 || (now_ns > said_ns && now_ns - said_ns >= AGAIN_NS);
+}
+
 bool caucus_limiter_ask(caucus_limiter *limiter, uint32_t what, uint32_t client, const struct sockaddr_storage *from,
                         uint64_t now_ns, uint64_t *ret_held_back) {
     uint8_t words[16] = {0}, key[16];
@@ -83,16 +88,46 @@ bool caucus_limiter_ask(caucus_limiter *limiter, uint32_t what, uint32_t client,
     (void)crypto_generichash(key, sizeof key, words, sizeof words, limiter->secret, sizeof limiter->secret);
     pthread_mutex_lock(&limiter->lock);
     struct caucus_limiter_slot *slot = find(limiter, key);
-    bool same = memcmp(slot->key, key, sizeof key) == 0;
-    bool said = slot->said_ns == 0 || now_ns - slot->said_ns >= AGAIN_NS;
+    const bool same = memcmp(slot->key, key, sizeof key) == 0, said = is_due(slot->said_ns, now_ns);
     if (said) {
         *ret_held_back = same ? slot->held_back : 0;
+        if (!same)
+            limiter->others += slot->held_back; /* somebody else's place: theirs are told without their address */
         memcpy(slot->key, key, sizeof key);
         slot->said_ns = now_ns;
         slot->held_back = 0;
+        slot->what = what;
+        slot->client = client;
+        slot->from = *from;
     } else if (same) {
         slot->held_back++;
+        slot->from = *from;
+    } else {
+        limiter->others++;
     }
     pthread_mutex_unlock(&limiter->lock);
     return said;
+}
+
+bool caucus_limiter_take(caucus_limiter *limiter, uint64_t now_ns, caucus_held_back *ret) {
+    bool found = false;
+    pthread_mutex_lock(&limiter->lock);
+    for (uint32_t i = 0; !found && i < CAUCUS_REFUSAL_SLOTS; i++) {
+        struct caucus_limiter_slot *slot = &limiter->slot[i];
+        if (slot->held_back == 0 || !is_due(slot->said_ns, now_ns))
+            continue;
+        *ret = (caucus_held_back){
+            .count = slot->held_back, .what = slot->what, .client = slot->client, .from = slot->from};
+        slot->held_back = 0;
+        slot->said_ns = now_ns;
+        found = true;
+    }
+    if (!found && limiter->others > 0 && is_due(limiter->others_ns, now_ns)) {
+        *ret = (caucus_held_back){.count = limiter->others, .others = true};
+        limiter->others = 0;
+        limiter->others_ns = now_ns;
+        found = true;
+    }
+    pthread_mutex_unlock(&limiter->lock);
+    return found;
 }

@@ -5,7 +5,8 @@
  * Whoever knocks must not fill a disk, and must not hide others behind itself: a line is held back only because the
  * same was said of the same address less than a second ago. Addresses are told apart by 64 bits (an IPv6 network of
  * one customer is one address); there are CAUCUS_REFUSAL_SLOTS places, chosen by a hash with a secret, and so at most
- * that many lines a second from everybody together. */
+ * that many lines a second from everybody together. What is held back is counted, and the count is given out a second
+ * later whether the same happens again or not: a burst of refusals leaves two lines, and never one alone. */
 #ifndef CAUCUS_NET_REFUSALS_H
 #define CAUCUS_NET_REFUSALS_H
 
@@ -53,8 +54,19 @@ typedef struct caucus_limiter {
         uint8_t key[16]; /* hash of what and whose */
         uint64_t said_ns;
         uint64_t held_back;
+        uint32_t what, client;
+        struct sockaddr_storage from;
     } slot[CAUCUS_REFUSAL_SLOTS];
+    uint64_t others, others_ns; /* held back because all places were taken; when that was last given out */
 } caucus_limiter;
+
+/* Lines that were held back: how many, and like which. */
+typedef struct caucus_held_back {
+    uint64_t count;
+    bool others; /* of more kinds and addresses than there are places for: the rest says nothing */
+    uint32_t what, client;
+    struct sockaddr_storage from; /* the last address of its network */
+} caucus_held_back;
 
 void caucus_limiter_init(caucus_limiter *limiter);
 void caucus_limiter_close(caucus_limiter *limiter);
@@ -62,5 +74,7 @@ void caucus_limiter_close(caucus_limiter *limiter);
  *  Out:     ret_held_back  written if so: lines of this kind that were not written since the last one. */
 bool caucus_limiter_ask(caucus_limiter *limiter, uint32_t what, uint32_t client, const struct sockaddr_storage *from,
                         uint64_t now_ns, uint64_t *ret_held_back);
+/** Lines that were held back and are due to be told by their number. Returns: false: there are no more of them. */
+bool caucus_limiter_take(caucus_limiter *limiter, uint64_t now_ns, caucus_held_back *ret);
 
 #endif

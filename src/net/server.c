@@ -228,6 +228,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     s->experts = settings->plan->settings.experts;
     s->frame_max = caucus_wire_max_bytes(s->experts);
     s->opened_ns = caucus_clock_ns();
+    s->opened_seconds = (int64_t)time(NULL);
     s->history.endless = caucus_plan_is_endless(settings->plan);
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->log_lock, NULL);
@@ -307,6 +308,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);
+    caucus_loop_tell_held_back(s, UINT64_MAX);
     if (failed != 0)
         return caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "loops", "cannot start a thread");
     if (s->failure != CAUCUS_OK && ret_error)

@@ -71,7 +71,7 @@ struct caucus_server {
     bool secure;      /* TLS; else plain TCP on loopback */
     SSL_CTX *tls;     /* NULL if not secure; replaced when certificates are read again: under tls_lock */
     pthread_mutex_t tls_lock;
-    int64_t expiry_said; /* when it was last said that it expires; loop 0's */
+    int64_t expiry_said, expiry_warn_from; /* when it was last said that it expires; since when to say so; loop 0's */
     caucus_revoked *revoked;
     uint16_t port;
     uint32_t loops;
@@ -79,6 +79,7 @@ struct caucus_server {
     int listener[CAUCUS_LOOPS_MAX]; /* bound before the state is opened; -1: none, or the loop has it */
     int timer;                      /* timerfd, CLOCK_MONOTONIC: deadline of the step, a tick, or the end */
     uint64_t opened_ns;
+    int64_t opened_seconds; /* the same moment as the time of day, in seconds since 1970 */
     pthread_mutex_t log_lock;
     pthread_mutex_t shared_lock; /* apart from `lock`: who reads a page must not wait for a commit */
     struct {                     /* of the ledger that several runs share, as last seen */

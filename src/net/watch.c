@@ -4,7 +4,8 @@
  * A certificate is judged when its owner joins; what becomes of it later is found out here. Who has been put on the
  * list of the revoked is refused, and nothing it says from then on is read. A list that cannot be read any more is
  * said once, and so is its mending: it is not the clients' fault, so none of them ends by it (revoked.h). Who has a
- * certificate that has expired since is refused as well. The coordinator's own is looked at, too, and read again when
+ * certificate that has expired since is cut off as well, and told to come again: it may have been renewed, and it is
+ * this machine's clock that says so, which may be wrong. The coordinator's own is looked at, too, and read again when
  * somebody asks for it (SIGHUP): by loop 0, and used for the connections that come from then on. */
 #include "net/loop.h"
 
@@ -36,21 +37,31 @@ void caucus_watch_list(caucus_server *s) {
 }
 
 /* Cut it off, and do not hold up the end of the run for it. */
-static void cut_off(caucus_connection *c, caucus_reason reason, const char *why) {
+static void cut_off(caucus_connection *c, caucus_refusal_code code, caucus_reason reason, const char *why) {
     caucus_server *s = c->loop->server;
-    caucus_output_refuse_for(c, CAUCUS_REFUSAL_IDENTITY, reason, why);
+    caucus_output_refuse_for(c, code, reason, why);
     if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
         atomic_fetch_sub(&s->expected_count, 1);
 }
 
 static void cut_off_revoked(caucus_connection *c, const char *serial) {
-    cut_off(c, CAUCUS_REASON_REVOKED, CAUCUS_REVOKED_TEXT);
+    cut_off(c, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REASON_REVOKED, CAUCUS_REVOKED_TEXT);
     caucus_waits_revoked(c->loop->server, c->client, serial[0] ? serial : NULL);
 }
 
+/* The time of day as it would be if nobody had set the clock since this process was started. */
+static int64_t steady_now(const caucus_loop *loop) {
+    const caucus_server *s = loop->server;
+    return s->opened_seconds + (int64_t)((loop->now_ns - s->opened_ns) / 1000000000u);
+}
+
+/* A clock that has jumped may be wrong, and jump back: then the client comes again, and is waited for meanwhile as one
+ * that is away. */
 static void cut_off_expired(caucus_connection *c) {
-    cut_off(c, CAUCUS_REASON_EXPIRED, "the certificate has expired");
-    caucus_waits_expired(c->loop->server, c->client);
+    const bool by_a_jump = c->ends > steady_now(c->loop);
+    cut_off(c, CAUCUS_REFUSAL_LATER, CAUCUS_REASON_EXPIRED, CAUCUS_EXPIRED_TEXT);
+    if (!by_a_jump)
+        caucus_waits_expired(c->loop->server, c->client);
 }
 
 static void look_for_revoked(caucus_loop *loop) {
@@ -101,7 +112,7 @@ caucus_status caucus_watch_open(caucus_connection *c) {
 }
 
 void caucus_watch_own(caucus_server *s) {
-    atomic_store(&s->ends, caucus_tls_expiry(SSL_CTX_get0_certificate(s->tls)));
+    atomic_store(&s->ends, caucus_tls_own_expiry(s->tls, &s->expiry_warn_from));
     s->expiry_said = 0;
 }
 
@@ -116,8 +127,7 @@ static void date_of(int64_t seconds, char ret[24]) {
 static void look_at_own(caucus_server *s, int64_t now) {
     const int64_t ends = atomic_load(&s->ends);
     char date[24];
-    if (!s->secure || !caucus_tls_expires_soon(SSL_CTX_get0_certificate(s->tls), now) ||
-        (s->expiry_said != 0 && now - s->expiry_said < DAY_SECONDS))
+    if (!s->secure || now < s->expiry_warn_from || (s->expiry_said != 0 && now - s->expiry_said < DAY_SECONDS))
         return;
     s->expiry_said = now;
     date_of(ends, date);

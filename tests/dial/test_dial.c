@@ -235,6 +235,30 @@ static void test_socket(void **state) {
     close(g.listener);
 }
 
+static void keep_notice(void *user, const char *line) {
+    (void)snprintf(user, 512, "%s", line);
+}
+
+/* The same misfortune is not said every time, nor only once for ever: now and then, with how often it was. */
+static void test_notices(void **state) {
+    (void)state;
+    const uint8_t hash[32] = {1, 2, 3};
+    char line[512] = "";
+    caucus_plan *plan = small_plan();
+    caucus_link *link = small_link(plan, hash, "127.0.0.1:1");
+    caucus_dial *dial = NULL;
+    caucus_dial_settings settings = {.notice = keep_notice, .user = line, .repeat_ms = 1000};
+    assert_int_equal(caucus_dial_new(&settings, &dial, NULL), CAUCUS_OK);
+    while (line[0] == '\0')
+        step(dial, link);
+    assert_non_null(strstr(line, "Connection refused — trying again in "));
+    while (strstr(line, " times since this was last said) — trying again in ") == NULL)
+        step(dial, link);
+    caucus_dial_free(dial);
+    caucus_link_free(link);
+    caucus_plan_free(plan);
+}
+
 /* A client that comes again brings its ticket: the handshake of a fleet is what a coordinator's restart costs. */
 static void test_resumption(void **state) {
     (void)state;
@@ -382,9 +406,12 @@ static void test_journal_without_its_lock(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses), cmocka_unit_test(test_certificate_index),
-        cmocka_unit_test(test_socket),    cmocka_unit_test(test_resumption),
-        cmocka_unit_test(test_journal),   cmocka_unit_test(test_journal_without_its_lock)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses),
+                                       cmocka_unit_test(test_certificate_index),
+                                       cmocka_unit_test(test_socket),
+                                       cmocka_unit_test(test_notices),
+                                       cmocka_unit_test(test_resumption),
+                                       cmocka_unit_test(test_journal),
+                                       cmocka_unit_test(test_journal_without_its_lock)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,16 +55,48 @@ static void one_line_a_second_of_each(void **state) {
     caucus_limiter_close(&l);
 }
 
+/* A burst and then silence: how many there were is told all the same, once, a second later; of whom and why. */
+static void what_is_held_back_is_told(void **state) {
+    (void)state;
+    caucus_limiter l;
+    caucus_limiter_init(&l);
+    struct sockaddr_storage loud = four(0x0a000001, 1), once = four(0x0a000002, 1);
+    uint64_t ignored = 0, now = SECOND;
+    caucus_held_back held = {0};
+    for (int i = 0; i < 17; i++)
+        (void)caucus_limiter_ask(&l, CAUCUS_REASON_EXPIRED, 0, &loud, now, &ignored);
+    (void)caucus_limiter_ask(&l, CAUCUS_REASON_EXPIRED, 0, &once, now, &ignored);
+    assert_false(caucus_limiter_take(&l, now, &held));     /* not yet */
+    assert_false(caucus_limiter_take(&l, now - 1, &held)); /* nor by a loop that is a little behind */
+    assert_true(caucus_limiter_take(&l, now + SECOND, &held));
+    assert_int_equal(held.count, 16);
+    assert_int_equal(held.what, CAUCUS_REASON_EXPIRED);
+    assert_false(held.others);
+    assert_memory_equal(&held.from, &loud, sizeof loud);
+    assert_false(caucus_limiter_take(&l, now + 9 * (uint64_t)SECOND, &held));
+    /* That was a line: what comes within a second of it is counted again. */
+    assert_false(caucus_limiter_ask(&l, CAUCUS_REASON_EXPIRED, 0, &loud, now + SECOND + 1, &ignored));
+    assert_true(caucus_limiter_take(&l, now + 3 * (uint64_t)SECOND, &held));
+    assert_int_equal(held.count, 1);
+    caucus_limiter_close(&l);
+}
+
 static void everybody_together(void **state) {
     (void)state;
     caucus_limiter l;
     caucus_limiter_init(&l);
-    uint64_t held, said = 0;
+    uint64_t ignored, said = 0;
     for (uint32_t i = 0; i < 100000; i++) {
         struct sockaddr_storage from = four(i, 1);
-        said += caucus_limiter_ask(&l, CAUCUS_REASON_HANDSHAKE, 0, &from, SECOND + i, &held);
+        said += caucus_limiter_ask(&l, CAUCUS_REASON_HANDSHAKE, 0, &from, SECOND + i, &ignored);
     }
     assert_int_equal(said, CAUCUS_REFUSAL_SLOTS);
+    caucus_held_back held = {0};
+    uint64_t told = 0;
+    while (caucus_limiter_take(&l, 3 * (uint64_t)SECOND, &held))
+        told += held.count;
+    assert_true(held.others); /* the last of them */
+    assert_int_equal(said + told, 100000);
     caucus_limiter_close(&l);
 }
 
@@ -93,9 +125,8 @@ static void every_reason_has_a_word(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line_a_second_of_each),
-        cmocka_unit_test(everybody_together),
-        cmocka_unit_test(an_address_is_a_network),
+        cmocka_unit_test(one_line_a_second_of_each), cmocka_unit_test(what_is_held_back_is_told),
+        cmocka_unit_test(everybody_together),        cmocka_unit_test(an_address_is_a_network),
         cmocka_unit_test(every_reason_has_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
