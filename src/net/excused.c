@@ -70,28 +70,42 @@ static bool same_file(const struct stat *a, const struct stat *b) {
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *ret_news, caucus_error *ret_error) {
-    struct stat now = {0};
-    bool there = stat(e->path, &now) == 0;
-    int why = errno;
-    *ret_news = false;
-    if (!there)
-        now = (struct stat){0};
-    if (e->read && same_file(&now, &e->seen))
-        return CAUCUS_OK;
-    e->read = true;
-    e->seen = now;
-    e->good = false;
-    FILE *file = there ? fopen(e->path, "re") : NULL;
+static caucus_status read_list(caucus_excused *e, int missing, uint8_t *ret_list, caucus_error *ret_error) {
+    FILE *file = missing == 0 ? fopen(e->path, "re") : NULL;
     if (!file)
-        return caucus_fail_os(ret_error, CAUCUS_E_PATH, there ? errno : why, "excused", "%.120s", e->path);
+        return caucus_fail_os(ret_error, CAUCUS_E_PATH, missing ? missing : errno, "excused", "%.120s", e->path);
     uint8_t *list = calloc(e->clients, 1);
     caucus_status status = list ? read_file(e, file, list, ret_error) : caucus_fail_memory(ret_error, "excused");
-    if (status == CAUCUS_OK && list != NULL) {
+    if (status == CAUCUS_OK && list != NULL)
         memcpy(ret_list, list, e->clients);
-        *ret_news = e->good = true;
-    }
     free(list);
     (void)fclose(file);
     return status;
+}
+
+caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *ret_news, caucus_error *ret_error) {
+    struct stat now = {0};
+    const int missing = stat(e->path, &now) == 0 ? 0 : errno;
+    caucus_error why = {0};
+    *ret_news = false;
+    if (missing != 0)
+        now = (struct stat){0};
+    if (e->read && e->good && same_file(&now, &e->seen))
+        return CAUCUS_OK;
+    e->read = true;
+    e->seen = now;
+    const caucus_status status = read_list(e, missing, ret_list, &why);
+    e->good = *ret_news = status == CAUCUS_OK;
+    const bool said = strcmp(why.text, e->why.text) == 0;
+    e->why = why;
+    if (status == CAUCUS_OK || said)
+        return CAUCUS_OK;
+    if (ret_error)
+        *ret_error = why;
+    return status;
+}
+
+void caucus_excused_again(caucus_excused *e) {
+    e->read = false;
+    e->why = (caucus_error){0};
 }

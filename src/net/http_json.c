@@ -56,6 +56,8 @@ static void put_now(const caucus_view *view, caucus_json *j) {
     caucus_json_whole(j, "present", s->present);
     caucus_json_whole(j, "waited_for", s->waited_for);
     caucus_json_whole(j, "excused", s->excused);
+    caucus_json_whole(j, "revoked", s->revoked);
+    caucus_json_whole(j, "expired", s->expired);
     caucus_json_whole(j, "missing", s->missing);
     caucus_json_whole(j, "answered", s->answered);
     caucus_json_whole(j, "expected", caucus_view_expected(view));

@@ -61,6 +61,8 @@ static void put_run(const caucus_view *view, FILE *to) {
     gauge(to, "clients_present", s->present, "Clients connected.");
     gauge(to, "clients_waited_for", s->waited_for, "Clients that a step waits for.");
     gauge(to, "clients_excused", s->excused, "Clients on the list of the excused.");
+    gauge(to, "clients_revoked", s->revoked, "Clients on the list of the revoked, by number or certificate.");
+    gauge(to, "clients_expired", s->expired, "Clients that were cut off because their certificates have expired.");
     gauge(to, "clients_missing", s->missing, "Clients that missed too many deadlines and are not waited for.");
     gauge(to, "clients_answered", s->answered, "Clients that have answered the step in hand.");
     gauge(to, "step_open_seconds", s->seconds_in_step, "Seconds since the step in hand was opened.");
@@ -108,6 +110,8 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
           "When the first of the connected clients' certificates expires (Unix time); NaN: none.");
     gauge(to, "reload_failed", s->reload_failed,
           "1 if certificates could not be read again (SIGHUP): those from before stay in force.");
+    gauge(to, "excused_list_broken", s->excused_broken,
+          "1 while the list of the excused cannot be read: the last good one stays in force.");
     gauge(to, "revoked_list_broken", s->list_broken,
           "1 if the list of the revoked cannot be read: the last good one stays in force, newcomers wait.");
     head(to, "refused_total", "counter", "Connections and frames refused, by reason.");

@@ -342,7 +342,7 @@ static void turn(caucus_loop *loop) {
         caucus_step_clock(s);
     if (woken) {
         if (loop->number == 0 && atomic_exchange(&s->reload_wanted, false))
-            caucus_watch_reload(s);
+            caucus_watch_reload(loop);
         caucus_step_last(s);
         look_around(loop);
         caucus_step_wipe(s); /* on disk, and after the announcement has been sent: no client waits for it */

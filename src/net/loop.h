@@ -114,8 +114,8 @@ void caucus_loop_refused(caucus_loop *loop, const caucus_connection *c, const st
                          caucus_reason reason, const char *why);
 void caucus_loop_joined(const caucus_connection *c);
 void caucus_loop_left(const caucus_connection *c);
-/** Lines that were held back because the same was said a moment ago are told by their number, or a burst would leave one
- *  line and be forgotten. Loop 0 does so once a second. */
+/** Lines that were held back because the same was said a moment ago are told by their number, or a burst would leave
+ *  one line and be forgotten. Loop 0 does so once a second. */
 void caucus_loop_tell_held_back(caucus_server *server, uint64_t now_ns);
 void caucus_loop_log_turn(caucus_loop *loop);
 /** For a new TLS connection: remember the certificate that is being judged, also if it is found wrong. */

@@ -66,11 +66,11 @@ static bool not_revoked(caucus_server *s, uint32_t client, const char *serial, c
 }
 
 /* The client this connection may speak for, or 0; plain TCP on loopback believes what is said. *ret_why: why not, and
- * *ret_code: whether for good. Only what is wrong with the client itself is. */
-static uint32_t certified(caucus_connection *c, uint32_t claimed, const char **ret_why, caucus_refusal_code *ret_code,
-                          caucus_reason *ret_reason) {
+ * *ret_code: whether for good. Only what is wrong with the client itself is. serial: its certificate's, if there is
+ * one. */
+static uint32_t certified(caucus_connection *c, uint32_t claimed, char serial[CAUCUS_SERIAL_BYTES],
+                          const char **ret_why, caucus_refusal_code *ret_code, caucus_reason *ret_reason) {
     caucus_server *s = c->loop->server;
-    char serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t index = claimed;
     bool known = true;
     if (c->ssl) {
@@ -124,7 +124,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     const char *why = "";
     caucus_refusal_code code;
     caucus_reason reason;
-    char text[CAUCUS_WIRE_TEXT_BYTES];
+    char text[CAUCUS_WIRE_TEXT_BYTES], serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t client;
     uint64_t committed, answered = 0;
     if (hello->version != CAUCUS_WIRE_VERSION) {
@@ -136,7 +136,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
                  sodium_bin2hex(own, sizeof own, s->set.plan_hash, 4),
                  sodium_bin2hex(other, sizeof other, hello->plan, 4));
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
-    } else if ((client = certified(c, hello->client, &why, &code, &reason)) == 0) {
+    } else if ((client = certified(c, hello->client, serial, &why, &code, &reason)) == 0) {
         caucus_output_refuse_for(c, code, reason, why);
     } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         if (caucus_claims_note(s, client, hello->heard, committed))
@@ -154,7 +154,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
         take_session(c, client, &answered);
-        caucus_waits_joined(s, client);
+        caucus_waits_joined(s, client, serial);
         c->next = hello->heard;
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
                                 .version = CAUCUS_WIRE_VERSION,
@@ -183,10 +183,8 @@ void caucus_input_flush(caucus_loop *loop) {
 }
 
 static void goodbye(caucus_connection *c) {
-    caucus_server *s = c->loop->server;
     caucus_input_flush(c->loop); /* its reports before this frame count */
-    if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
-        atomic_fetch_sub(&s->expected_count, 1);
+    caucus_waits_expects_not(c->loop->server, c->client);
     caucus_connection_end(c);
 }
 

@@ -81,7 +81,9 @@ void caucus_server_reload(caucus_server *server);
 typedef struct caucus_server_status {
     uint32_t clients, present, answered; /* enrolled, connected, answered the step in hand */
     uint32_t waited_for;                 /* of those enrolled: the step in hand is closed when they have answered */
-    uint32_t excused, missing;           /* not waited for: on the list; missed too many deadlines */
+    uint32_t excused, revoked, expired;  /* not waited for, each counted once: on a list; with such a certificate; */
+    uint32_t missing;                    /* missed too many deadlines */
+    bool excused_broken;                 /* the list of the excused cannot be read: the last good one is in force */
     bool started, finished, seeded;
     caucus_announcement now;
     uint64_t selections, selections_allowed, checks, steps_decided, blocks; /* blocks: or phases */

@@ -76,7 +76,7 @@ caucus_status caucus_step_commit(caucus_server *s, size_t first_line, caucus_err
     ledger_lines lines = {.line = calloc(count + 1, sizeof *lines.line), .count = count};
     const uint32_t machine = caucus_coordinator_chunks(s->set.plan);
     if (s->chunk == NULL) {
-        s->chunks = machine + s->waits.kept;
+        s->chunks = machine + s->waits.kept + s->waits.kept_serials;
         s->chunk = calloc(s->chunks, sizeof *s->chunk);
     }
     caucus_status status = text && lines.line && s->chunk ? CAUCUS_OK : CAUCUS_E_MEMORY;

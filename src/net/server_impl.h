@@ -108,14 +108,17 @@ struct caucus_server {
     uint64_t last_ns; /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
-    uint64_t sessions;           /* given out so far */
-    struct {                     /* whom a step waits for (server_waits.c); written with all locks held but `missed` */
-        uint8_t *off;            /* [m]: why nobody waits for this client; 0: it is waited for */
-        uint32_t *missed, count; /* [m]: deadlines missed in a row; how many clients are waited for */
-        caucus_excused excused;  /* loop 0 alone */
-        uint8_t *list;           /* [m]: loop 0 alone */
-        char **serial;           /* [m]: of the certificate with which it was found on the list of the revoked */
-        uint32_t kept;           /* chunks of the state that hold `missed`; 0: in a state of an earlier version none */
+    uint64_t sessions;            /* given out so far */
+    struct {                      /* whom a step waits for (server_waits.c); written with all locks held but `missed` */
+        uint8_t *off;             /* [m]: why nobody waits for this client; 0: it is waited for */
+        uint32_t *missed, count;  /* [m]: deadlines missed in a row; how many clients are waited for */
+        caucus_excused excused;   /* loop 0 alone */
+        uint8_t *list;            /* [m]: loop 0 alone */
+        char **serial;            /* [m]: of the certificate with which it came last; NULL: none is known */
+        bool serials_changed;     /* since they were saved */
+        uint32_t kept;            /* chunks of the state that hold `missed`; 0: in a state of an earlier version none */
+        uint32_t kept_serials;    /* likewise of `serial`, behind those */
+        _Atomic bool list_broken; /* the list of the excused cannot be read */
         _Atomic uint32_t answered; /* answers to the step in hand of who is waited for */
     } waits;
     /* Without the lock. */
@@ -199,9 +202,11 @@ void caucus_step_commit_free(caucus_server *server);
 
 caucus_status caucus_waits_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_waits_close(caucus_server *server);
-/** Deadlines missed, as waits.kept chunks of the state, and back.
+/** Deadlines missed and certificates' serial numbers, as waits.kept and waits.kept_serials chunks of the state, and
+ *  back. The pieces of the latter must be those of last time: they stay what they were if nobody has come with another
+ *  certificate since.
  *  Returns: false without memory; false if that is not what was saved. */
-bool caucus_waits_save(const caucus_server *server, caucus_piece *chunk) CAUCUS_MUST_CHECK;
+bool caucus_waits_save(caucus_server *server, caucus_piece *chunk) CAUCUS_MUST_CHECK;
 bool caucus_waits_restore(caucus_server *server, const caucus_piece *chunk) CAUCUS_MUST_CHECK;
 /** Is this client waited for? Under any of the locks. */
 bool caucus_waits_for(const caucus_server *server, uint32_t client);
@@ -214,16 +219,19 @@ bool caucus_waits_all_here(const caucus_server *server, uint32_t present);
 /** From a loop, without its lock: it is cut off, because the list of the revoked has its number or this serial number
  *  (NULL: of no certificate), or because its certificate has expired; somebody who says that he is this client was
  *  turned away because of the list (a client that is connected with another certificate has nothing to do with that);
- *  it has joined. */
+ *  it has joined, with the certificate of this serial number. */
 void caucus_waits_revoked(caucus_server *server, uint32_t client, const char *serial);
 void caucus_waits_expired(caucus_server *server, uint32_t client);
 void caucus_waits_refused(caucus_server *server, uint32_t client, const char *serial);
-void caucus_waits_joined(caucus_server *server, uint32_t client);
+void caucus_waits_joined(caucus_server *server, uint32_t client, const char *serial);
+/** The end of the run is not held up for this client's goodbye: it has said it, or is not let in any more. */
+void caucus_waits_expects_not(caucus_server *server, uint32_t client);
 /** Loop 0, once a second, without its lock: who is on the list of the revoked, and who is not any more? news: it has
  *  changed; else only those that were found on it are looked up again. */
 void caucus_waits_list(caucus_server *server, bool news);
-/** Loop 0, once a second: has the list of the excused changed? */
+/** Loop 0, once a second: has the list of the excused changed? Or at once, whether it has or not. */
 void caucus_waits_turn(caucus_loop *loop);
+void caucus_waits_reload(caucus_loop *loop);
 void caucus_waits_status(const caucus_server *server, caucus_server_status *ret);
 
 /* server_stop.c */
@@ -260,8 +268,9 @@ bool caucus_claims_rolled_back(const caucus_server *server);
 
 /* watch.c */
 
-/** Read certificates, key, authority and list again; what cannot be used leaves what was read before in force. */
-void caucus_watch_reload(caucus_server *server);
+/** Loop 0: read certificates, key, authority and lists again; what cannot be used leaves what was read before in
+ *  force. */
+void caucus_watch_reload(caucus_loop *loop);
 /** The certificate in force is this one. */
 void caucus_watch_own(caucus_server *server);
 /** Look at the list of the revoked, and log when it can no longer be read, or can again. */

@@ -442,9 +442,11 @@ static const char no_older_copy[] = "run no older copy; a new run needs a new 's
 
 static caucus_status restore(caucus_server *s, const caucus_store_state *state, caucus_error *ret_error) {
     const uint32_t chunks = caucus_coordinator_chunks(s->set.plan);
-    s->waits.kept = state->chunks == 2 * chunks ? chunks : 0;
-    caucus_status status = caucus_coordinator_restore_parts(s->set.plan, &s->set.key, &state->root, state->chunk,
-                                                            state->chunks - s->waits.kept, &s->machine);
+    s->waits.kept = state->chunks >= 2 * chunks ? chunks : 0; /* a state keeps the chunks that it began with */
+    s->waits.kept_serials = state->chunks >= 3 * chunks ? chunks : 0;
+    caucus_status status =
+        caucus_coordinator_restore_parts(s->set.plan, &s->set.key, &state->root, state->chunk,
+                                         state->chunks - s->waits.kept - s->waits.kept_serials, &s->machine);
     if (status == CAUCUS_OK && !caucus_waits_restore(s, state->chunk + chunks))
         status = CAUCUS_E_FORMAT;
     if (status == CAUCUS_E_MEMORY)

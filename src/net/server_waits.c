@@ -5,8 +5,9 @@
  * none was given); at its deadline by the quorum, as ever. Nobody waits for a client
  *  - that is excused: a person has put it on a list (excused.h), because it is in repair, or gone;
  *  - that is revoked: it is not let in, as long as the list says so: by its number, or by the serial number of the
- *    certificate that it came with last;
- *  - whose certificate has expired, until it joins with another;
+ *    certificate that it came with last, which is part of the state: a list that names it is understood while it is
+ *    away, and by a coordinator that was started since;
+ *  - whose certificate has expired, until it joins with another (or the coordinator is started again);
  *  - that has missed `missed` deadlines in a row, until it is back: until it joins again or answers a step.
  * All of them may answer all the same, if they are there, and what they say is counted as anybody's. Who is waited for
  * depends on lists, connections and clocks, and on no loss: docs/PRIVACY.md, "Who is waited for".
@@ -14,7 +15,9 @@
  * What is written here is written with all locks held (server_impl.h); loops read it under their own. */
 #include "net/loop.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +29,15 @@
 
 enum { EXCUSED = 1, REVOKED = 2, MISSED = 4, EXPIRED = 8 };
 
-/* A chunk of the state: how many clients 4, then for each of them, rising: client - first client of the chunk 2,
- * deadlines missed 4; of 65,536 clients (algo/coordinator_state.h), least significant byte first. */
+/* Two kinds of chunks of the state, each of 65,536 clients (algo/coordinator_state.h), least significant byte first:
+ * how many clients 4, then for each of them, rising: client - first client of the chunk 2, and
+ *  - of the first kind: deadlines missed 4;
+ *  - of the second: of the serial number of its certificate the length 1, and so many bytes, most significant first.
+ * They are apart because the one changes with every deadline and the other hardly ever. */
 #define HEAD_BYTES 4u
 #define ENTRY_BYTES 6u
+#define SERIAL_HEAD_BYTES 3u
+#define SERIAL_MOST_BYTES ((CAUCUS_SERIAL_BYTES - 1u) / 2u)
 
 caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.off = calloc(s->clients, sizeof *s->waits.off);
@@ -37,7 +45,8 @@ caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.list = calloc(s->clients, 1);
     s->waits.serial = calloc(s->clients, sizeof *s->waits.serial);
     s->waits.count = s->clients;
-    s->waits.kept = caucus_coordinator_chunks(s->set.plan);
+    s->waits.serials_changed = true;
+    s->waits.kept = s->waits.kept_serials = caucus_coordinator_chunks(s->set.plan);
     if (!s->waits.off || !s->waits.missed || !s->waits.list || !s->waits.serial)
         return caucus_fail_memory(ret_error, "");
     if (!s->set.excused)
@@ -78,7 +87,67 @@ static uint32_t chunk_clients(const caucus_server *s, uint32_t number, uint32_t 
     return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
 }
 
-bool caucus_waits_save(const caucus_server *s, caucus_piece *chunk) {
+/* A serial number as bytes; 0: none is known, or one that no authority gives out (zero, negative): it is not kept. */
+static size_t serial_bytes(const char *serial, uint8_t ret[SERIAL_MOST_BYTES]) {
+    size_t size = 0;
+    if (!serial || sodium_hex2bin(ret, SERIAL_MOST_BYTES, serial, strlen(serial), NULL, &size, NULL) != 0)
+        return 0;
+    return size;
+}
+
+static bool save_serials(const caucus_server *s, uint32_t number, caucus_piece *chunk) {
+    uint8_t bytes[SERIAL_MOST_BYTES];
+    uint32_t first, known = 0;
+    size_t size = HEAD_BYTES, length;
+    const uint32_t count = chunk_clients(s, number, &first);
+    for (uint32_t i = 0; i < count; i++)
+        if ((length = serial_bytes(s->waits.serial[first + i], bytes)) > 0) {
+            size += SERIAL_HEAD_BYTES + length;
+            known++;
+        }
+    if (!caucus_piece_resize(chunk, size))
+        return false;
+    uint8_t *to = caucus_le_put(chunk->bytes, known, 4);
+    for (uint32_t i = 0; i < count; i++)
+        if ((length = serial_bytes(s->waits.serial[first + i], bytes)) > 0) {
+            to = caucus_le_put(caucus_le_put(to, i, 2), length, 1);
+            memcpy(to, bytes, length);
+            to += length;
+        }
+    return true;
+}
+
+static bool read_serials(const caucus_piece *chunk, uint32_t clients, char **serial) {
+    if (chunk->size < HEAD_BYTES)
+        return false;
+    const uint8_t *from = chunk->bytes + HEAD_BYTES, *end = chunk->bytes + chunk->size;
+    const size_t known = (size_t)caucus_le_get(chunk->bytes, 4);
+    uint32_t next = 0;
+    for (size_t i = 0; i < known; i++) {
+        if ((size_t)(end - from) < SERIAL_HEAD_BYTES)
+            return false;
+        const uint32_t at = (uint32_t)caucus_le_get(from, 2);
+        const size_t length = from[2];
+        from += SERIAL_HEAD_BYTES;
+        if (at < next || at >= clients || length == 0 || length > SERIAL_MOST_BYTES || (size_t)(end - from) < length)
+            return false;
+        char text[CAUCUS_SERIAL_BYTES];
+        (void)sodium_bin2hex(text, sizeof text, from, length);
+        for (char *letter = text; *letter; letter++) /* as OpenSSL writes it */
+            *letter = (char)toupper((unsigned char)*letter);
+        free(serial[at]);
+        serial[at] = strdup(text); /* without memory: as if it had never come */
+        from += length;
+        next = at + 1;
+    }
+    return from == end;
+}
+
+bool caucus_waits_save(caucus_server *s, caucus_piece *chunk) {
+    for (uint32_t k = 0; k < s->waits.kept_serials && s->waits.serials_changed; k++)
+        if (!save_serials(s, k, &chunk[s->waits.kept + k]))
+            return false;
+    s->waits.serials_changed = false;
     for (uint32_t k = 0; k < s->waits.kept; k++) {
         uint32_t first, late = 0;
         const uint32_t count = chunk_clients(s, k, &first), *missed = s->waits.missed + first;
@@ -117,6 +186,12 @@ bool caucus_waits_restore(caucus_server *s, const caucus_piece *chunk) {
         uint32_t first;
         const uint32_t count = chunk_clients(s, k, &first);
         if (!read_chunk(&chunk[k], count, s->waits.missed + first))
+            return false;
+    }
+    for (uint32_t k = 0; k < s->waits.kept_serials; k++) {
+        uint32_t first;
+        const uint32_t count = chunk_clients(s, k, &first);
+        if (!read_serials(&chunk[s->waits.kept + k], count, s->waits.serial + first))
             return false;
     }
     for (uint32_t i = 1; i <= s->clients && s->set.missed > 0; i++)
@@ -166,12 +241,15 @@ static void not_let_in(caucus_server *s, uint32_t client, uint8_t why) {
         caucus_server_log(s, 1, "client %u is not let in any more: nobody waits for it", client);
 }
 
-/* Which certificate it was that is on the list; NULL: none. */
+/* With which certificate it came last; NULL or "": with none. */
 static void note_serial(caucus_server *s, uint32_t client, const char *serial) {
-    char *copy = serial ? strdup(serial) : NULL; /* without memory: as if it had been let in again */
+    char *copy = serial && serial[0] ? strdup(serial) : NULL; /* without memory: as if it had come with none */
     pthread_mutex_lock(&s->lock);
-    free(s->waits.serial[client - 1]);
-    s->waits.serial[client - 1] = copy;
+    char **own = &s->waits.serial[client - 1];
+    if (!*own || !copy || strcmp(*own, copy) != 0)
+        s->waits.serials_changed = true;
+    free(*own);
+    *own = copy;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -189,6 +267,11 @@ void caucus_waits_expired(caucus_server *s, uint32_t client) {
     not_let_in(s, client, EXPIRED);
 }
 
+void caucus_waits_expects_not(caucus_server *s, uint32_t client) {
+    if (atomic_exchange(&s->expected[client - 1], 0) == 1)
+        atomic_fetch_sub(&s->expected_count, 1);
+}
+
 void caucus_waits_list(caucus_server *s, bool news) {
     bool changed = false;
     pthread_mutex_lock(&s->lock);
@@ -201,6 +284,8 @@ void caucus_waits_list(caucus_server *s, bool news) {
             caucus_step_hold_loops(s);
         changed = true;
         set_off(s, i, REVOKED, !was);
+        if (!was && atomic_load(&s->session[i - 1]) == 0)
+            caucus_waits_expects_not(s, i);
         caucus_server_log(s, 1,
                           was ? "client %u is let in again: it is waited for again"
                               : "client %u is not let in any more: nobody waits for it",
@@ -215,11 +300,11 @@ void caucus_waits_list(caucus_server *s, bool news) {
         caucus_step_look(s);
 }
 
-void caucus_waits_joined(caucus_server *s, uint32_t client) {
+void caucus_waits_joined(caucus_server *s, uint32_t client, const char *serial) {
     pthread_mutex_lock(&s->lock);
     s->waits.missed[client - 1] = 0;
     pthread_mutex_unlock(&s->lock);
-    note_serial(s, client, NULL);
+    note_serial(s, client, serial);
     (void)change(s, client, REVOKED | EXPIRED, false);
     if (change(s, client, MISSED, false))
         caucus_server_log(s, 1, "client %u is back: it is waited for again", client);
@@ -273,30 +358,42 @@ static void take_list(caucus_server *s) {
     caucus_step_look(s);
 }
 
+void caucus_waits_reload(caucus_loop *loop) {
+    caucus_excused_again(&loop->server->waits.excused);
+    if (loop->waits_ns != 0)
+        loop->waits_ns = loop->now_ns;
+}
+
 void caucus_waits_turn(caucus_loop *loop) {
     caucus_server *s = loop->server;
     if (loop->waits_ns == 0 || loop->waits_ns > loop->now_ns)
         return;
     loop->waits_ns = loop->now_ns + LOOK_MS * 1000000u;
     caucus_error error = {0};
-    bool news = false, was_good = s->waits.excused.good;
+    bool news = false;
     caucus_status status = caucus_excused_look(&s->waits.excused, s->waits.list, &news, &error);
+    const bool was_broken = atomic_exchange(&s->waits.list_broken, !s->waits.excused.good);
     if (status != CAUCUS_OK) {
         char line[CAUCUS_ERROR_LINE_BYTES];
         caucus_error_line(&error, status, line);
         caucus_server_log(s, 0, "the list of the excused cannot be read: %.300s; the last good one stays in force",
                           line);
     } else if (news) {
-        if (!was_good)
+        if (was_broken)
             caucus_server_log(s, 1, "the list of the excused can be read again");
         take_list(s);
     }
 }
 
+/* Each client that is not waited for is counted once, by the first of these that is true of it. */
 void caucus_waits_status(const caucus_server *s, caucus_server_status *ret) {
     ret->waited_for = s->waits.count;
+    ret->excused_broken = atomic_load(&s->waits.list_broken);
     for (uint32_t i = 0; i < s->clients; i++) {
-        ret->excused += (s->waits.off[i] & EXCUSED) != 0;
-        ret->missing += (s->waits.off[i] & (EXCUSED | MISSED)) == MISSED;
+        const uint8_t off = s->waits.off[i];
+        *(off & EXCUSED   ? &ret->excused
+          : off & REVOKED ? &ret->revoked
+          : off & EXPIRED ? &ret->expired
+                          : &ret->missing) += off != 0;
     }
 }

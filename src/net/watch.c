@@ -38,10 +38,8 @@ void caucus_watch_list(caucus_server *s) {
 
 /* Cut it off, and do not hold up the end of the run for it. */
 static void cut_off(caucus_connection *c, caucus_refusal_code code, caucus_reason reason, const char *why) {
-    caucus_server *s = c->loop->server;
     caucus_output_refuse_for(c, code, reason, why);
-    if (atomic_exchange(&s->expected[c->client - 1], 0) == 1)
-        atomic_fetch_sub(&s->expected_count, 1);
+    caucus_waits_expects_not(c->loop->server, c->client);
 }
 
 static void cut_off_revoked(caucus_connection *c, const char *serial) {
@@ -142,7 +140,8 @@ static void look_at_own(caucus_server *s, int64_t now) {
                           (long long)((ends - now) / DAY_SECONDS), date);
 }
 
-void caucus_watch_reload(caucus_server *s) {
+void caucus_watch_reload(caucus_loop *loop) {
+    caucus_server *s = loop->server;
     const caucus_server_settings *set = &s->set;
     SSL_CTX *fresh = NULL;
     caucus_error error = {0};
@@ -151,6 +150,7 @@ void caucus_watch_reload(caucus_server *s) {
         caucus_revoked_again(s->revoked);
         caucus_watch_list(s);
     }
+    caucus_waits_reload(loop);
     if (!s->secure) {
         caucus_server_log(s, 1, "read again: what there is to read");
         return;
@@ -169,7 +169,7 @@ void caucus_watch_reload(caucus_server *s) {
     SSL_CTX_free(before); /* connections that use it keep it */
     caucus_watch_own(s);
     date_of(atomic_load(&s->ends), date);
-    caucus_server_log(s, 1, "read again: certificate (it expires %s), key, authority and list", date);
+    caucus_server_log(s, 1, "read again: certificate (it expires %s), key, authority and lists", date);
 }
 
 void caucus_watch_turn(caucus_loop *loop) {

@@ -85,6 +85,32 @@ ended "$server" "revoked" 0
 says "$work/revoked.err" "client 3 is not let in any more: nobody waits for it" ||
     bad "revoked: $(cat "$work/revoked.err")"
 
+# Revoked by the serial number of its certificate while it is away, and the coordinator is started again before it has
+# come back: it is not waited for, from the start.
+"$CAUCUS" certify "$work/certs" --clients 3 >/dev/null 2>"$work/certify.err" || give_up "$(cat "$work/certify.err")"
+serve_serial() { # serve_serial PORT
+    start_coordinator serial "$plan" "$1" --cert "$work/certs/coordinator.pem" --key "$work/certs/coordinator.key" \
+        --client-ca "$work/certs/ca.pem" --revoked "$work/revoked.list" --http 127.0.0.1:0
+}
+join_serial() { # join_serial HOW INDEX
+    "start_$1" serial "$plan" "$port" "$2" --cert "$work/certs/client-$2.pem" --key "$work/certs/client-$2.key" \
+        --ca "$work/certs/ca.pem" --state "$work/serial.$2.state"
+    pid[$2]=$client
+}
+: >"$work/revoked.list"
+serve_serial 0
+for i in 1 2; do join_serial client "$i"; done
+join_serial held 3
+five_rounds serial
+kill -9 "${pid[3]}" "$server"
+for i in "${pid[3]}" "$server"; do exit_code "$i"; done
+openssl x509 -in "$work/certs/client-3.pem" -noout -serial | sed 's/serial=//' >"$work/revoked.list"
+serve_serial "$port"
+until_true 20 says "$work/serial.err" "client 3 is not let in any more: nobody waits for it" ||
+    bad "serial: after a restart client 3 is waited for: $(cat "$work/serial.err")"
+for i in 1 2; do ended "${pid[i]}" "serial: client $i" 0; done
+ended "$server" "serial" 0
+
 # Two deadlines missed: no third one is waited for. Whole deadlines at each of 200 steps would be ten minutes. Clients 1
 # and 2 stop at round 50, and client 3 alone is no quorum: the run is not over when it comes back.
 start_coordinator missed "$plan" 0 "${security[@]}" --deadline 3 --quorum 2 --missed 2

@@ -7,6 +7,8 @@
 #include "net/loop.h"
 #include "testing_settings.h"
 
+#include <sys/resource.h>
+
 #define CLIENTS 3
 #define MISSED 3
 #define HOUR_MS 3600000u /* a deadline that passes when the test says so */
@@ -53,13 +55,17 @@ static void post_close(post *p) {
     p->hall.server = NULL;
 }
 
-static void join(post *p, uint32_t client) {
+static void join_with(post *p, uint32_t client, const char *serial) {
     caucus_server *s = p->hall.server;
     uint64_t before = 0, answered = 0;
     p->from[client - 1] = (caucus_connection){.loop = s->loop[0], .client = client};
     p->from[client - 1].session = caucus_step_take_session(s->loop[0], client, &before, &answered);
-    caucus_waits_joined(s, client);
+    caucus_waits_joined(s, client, serial);
     caucus_step_look(s);
+}
+
+static void join(post *p, uint32_t client) {
+    join_with(p, client, "");
 }
 
 static caucus_announcement now_in(const post *p) {
@@ -106,6 +112,15 @@ static void waited_for(const post *p, uint32_t waited, uint32_t missing) {
     caucus_server_get_status(p->hall.server, &status);
     assert_int_equal(status.waited_for, waited);
     assert_int_equal(status.missing, missing);
+}
+
+/* Of those that are not waited for. */
+static void counted(const post *p, uint32_t excused, uint32_t revoked, uint32_t expired) {
+    caucus_server_status status;
+    caucus_server_get_status(p->hall.server, &status);
+    assert_int_equal(status.excused, excused);
+    assert_int_equal(status.revoked, revoked);
+    assert_int_equal(status.expired, expired);
 }
 
 static void says(const post *p, const char *line) {
@@ -169,31 +184,43 @@ static void test_what_is_kept_is_read_strictly(void **state) {
     post_init(&p, plan);
     post_open(&p);
     caucus_server *s = p.hall.server;
-    caucus_piece piece = {0}, cut = {0};
+    caucus_piece piece[2] = {0};
     s->waits.missed[0] = 1;
     s->waits.missed[2] = UINT32_MAX;
-    assert_true(caucus_waits_save(s, &piece));
-    assert_int_equal(piece.size, 4 + 2 * 6);
+    caucus_waits_joined(s, 2, "AB12"); /* no more than one byte of its 2 + 1 + 2 can be another and still be good */
+    caucus_waits_joined(s, 3, "");
+    s->waits.missed[2] = UINT32_MAX;
+    s->waits.serials_changed = true;
+    assert_true(caucus_waits_save(s, piece));
+    assert_int_equal(piece[0].size, 4 + 2 * 6);
+    assert_int_equal(piece[1].size, 4 + 3 + 2);
     memset(s->waits.missed, 0, CLIENTS * sizeof *s->waits.missed);
-    assert_true(caucus_waits_restore(s, &piece));
+    free(s->waits.serial[1]);
+    s->waits.serial[1] = NULL;
+    assert_true(caucus_waits_restore(s, piece));
     assert_true(s->waits.missed[0] == 1 && s->waits.missed[1] == 0 && s->waits.missed[2] == UINT32_MAX);
-    for (size_t size = 0; size < piece.size; size++) {
-        assert_true(caucus_piece_resize(&cut, size));
-        memcpy(cut.bytes, piece.bytes, size);
-        assert_false(caucus_waits_restore(s, &cut));
-    }
+    assert_true(s->waits.serial[0] == NULL && s->waits.serial[2] == NULL);
+    assert_string_equal(s->waits.serial[1], "AB12");
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t size = 0; size < piece[kind].size; size++) {
+            caucus_piece cut[2] = {piece[0], piece[1]};
+            cut[kind].size = size;
+            assert_false(caucus_waits_restore(s, cut));
+        }
     static const struct {
+        int kind;
         size_t at;
         uint8_t value;
-    } bad[] = {{0, 1}, {0, 3}, {4, 2}, {4, 3}, {6, 0}, {10, 0}, {10, 3}, {11, 1}};
+    } bad[] = {{0, 0, 1}, {0, 0, 3}, {0, 4, 2}, {0, 4, 3}, {0, 6, 0}, {0, 10, 0}, {0, 10, 3}, {0, 11, 1},
+               {1, 0, 0}, {1, 0, 2}, {1, 4, 3}, {1, 5, 1}, {1, 6, 0}, {1, 6, 1},  {1, 6, 3},  {1, 6, 255}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        const uint8_t before = piece.bytes[bad[i].at];
-        piece.bytes[bad[i].at] = bad[i].value;
-        assert_false(caucus_waits_restore(s, &piece));
-        piece.bytes[bad[i].at] = before;
+        uint8_t *byte = &piece[bad[i].kind].bytes[bad[i].at], before = *byte;
+        *byte = bad[i].value;
+        assert_false(caucus_waits_restore(s, piece));
+        *byte = before;
     }
-    caucus_piece_free(&piece);
-    caucus_piece_free(&cut);
+    caucus_piece_free(&piece[0]);
+    caucus_piece_free(&piece[1]);
     hall_free(&p.hall);
     caucus_plan_free(plan);
 }
@@ -281,9 +308,121 @@ static void test_revoked_as_long_as_the_list_says(void **state) {
     assert_int_equal(unlink(list), 0);
 }
 
+/* By the serial number of the certificate that it came with last: while it is away, and by a coordinator that is
+ * started since, before it has come again. */
+static void test_revoked_while_away(void **state) {
+    (void)state;
+    caucus_plan *plan = three_clients();
+    char list[96];
+    post p;
+    post_init(&p, plan);
+    (void)snprintf(list, sizeof list, "%s.list", p.hall.dir);
+    p.hall.settings.revoked = list;
+    p.hall.settings.missed = 0;
+    write_list(&p, "");
+    post_open(&p);
+    join(&p, 1);
+    join(&p, 2);
+    join_with(&p, 3, "0A1B");
+    assert_false(two_answer(&p));
+    answer(&p, 3); /* a decision: what is known is kept */
+    assert_int_equal(now_in(&p).serial, 1);
+    atomic_store(&p.hall.server->session[2], 0); /* it goes */
+    write_list(&p, "a1b\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS - 1, 0); /* it need not come to be found on the list */
+    counted(&p, 0, 1, 0);
+    for (int again = 0; again < 2; again++) {
+        post_close(&p);
+        post_open(&p);
+        second_passes(&p);
+        waited_for(&p, CLIENTS - 1, 0);
+        says(&p, "client 3 is not let in any more: nobody waits for it");
+        join(&p, 1);
+        join(&p, 2);
+        assert_true(two_answer(&p));
+    }
+    write_list(&p, "# nobody\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    write_list(&p, "a1b # again\n");
+    second_passes(&p);
+    waited_for(&p, CLIENTS - 1, 0);
+    join_with(&p, 3, "0C2D"); /* it has got another */
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0);
+    assert_false(two_answer(&p));
+    answer(&p, 3);
+    post_close(&p);
+    post_open(&p);
+    second_passes(&p);
+    waited_for(&p, CLIENTS, 0); /* and that is kept, too */
+    counted(&p, 0, 0, 0);
+    hall_free(&p.hall);
+    caucus_plan_free(plan);
+    assert_int_equal(unlink(list), 0);
+}
+
+/* Whoever is not waited for is counted once, whatever is true of it. */
+static void test_counted_once(void **state) {
+    (void)state;
+    caucus_plan *plan = three_clients();
+    post p;
+    post_init(&p, plan);
+    post_open(&p);
+    caucus_waits_expired(p.hall.server, 2);
+    counted(&p, 0, 0, 1);
+    caucus_waits_revoked(p.hall.server, 2, NULL);
+    caucus_waits_revoked(p.hall.server, 3, "AB");
+    counted(&p, 0, 2, 0);
+    waited_for(&p, 1, 0);
+    hall_free(&p.hall);
+    caucus_plan_free(plan);
+}
+
+/* A list that could not be read is tried again, though the file is the one it was: it is not always the file's fault.
+ * What is wrong is said once, and again to who asks. */
+static void test_excused_is_tried_again(void **state) {
+    (void)state;
+    char path[] = "/tmp/caucus-excused-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "2\n", 2), 2);
+    assert_int_equal(close(file), 0);
+    caucus_excused e = {.path = path, .clients = CLIENTS};
+    uint8_t list[CLIENTS] = {0};
+    bool news = false;
+    caucus_error error = {0};
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const caucus_status first = caucus_excused_look(&e, list, &news, &error),
+                        second = caucus_excused_look(&e, list, &news, NULL);
+    caucus_excused_again(&e);
+    const caucus_status asked = caucus_excused_look(&e, list, &news, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(first, CAUCUS_OK);
+    assert_non_null(strstr(error.text, "excused"));
+    assert_int_equal(second, CAUCUS_OK);
+    assert_int_equal(asked, first);
+    assert_false(news || e.good || list[1]);
+    assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_OK);
+    assert_true(news && e.good && list[1] && !list[0]);
+    assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_OK);
+    assert_false(news);
+    caucus_excused_again(&e);
+    assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_OK);
+    assert_true(news);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_missed_deadlines_are_kept),
                                        cmocka_unit_test(test_what_is_kept_is_read_strictly),
-                                       cmocka_unit_test(test_revoked_as_long_as_the_list_says)};
+                                       cmocka_unit_test(test_revoked_as_long_as_the_list_says),
+                                       cmocka_unit_test(test_revoked_while_away),
+                                       cmocka_unit_test(test_counted_once),
+                                       cmocka_unit_test(test_excused_is_tried_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
