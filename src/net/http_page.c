@@ -137,6 +137,9 @@ static void put_device(const caucus_view *view, FILE *to) {
     const double device = view->status.epsilon_device;
     if (!isfinite(view->status.epsilon_choices))
         (void)fputs("everything one client contributes to the run: not private", to);
+    else if (isfinite(device) && view->status.delta > 0)
+        (void)fprintf(to, "everything one client contributes to the run: epsilon %.6g at most, delta %.2g", device,
+                      view->status.delta);
     else if (isfinite(device))
         (void)fprintf(to, "everything one client contributes to the run: epsilon %.6g at most", device);
     else

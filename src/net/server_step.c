@@ -480,8 +480,6 @@ static caucus_status restore(caucus_server *s, const caucus_store_state *state, 
          i++) /* any of them may have joined before this process, and come back for the end */
         atomic_store(&s->expected[i], 1);
     atomic_store(&s->expected_count, s->clients);
-    if (caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING)
-        caucus_server_log(s, 1, "going on at step %" PRIu64, serial);
     return CAUCUS_OK;
 }
 
@@ -513,12 +511,16 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
                      ? caucus_stop_restore(s, ret_error)
                  : state.root.size == 0 ? begin(s, ret_error)
                                         : restore(s, &state, ret_error);
+    const bool restored = state.root.size != 0;
     caucus_store_state_free(&state);
     sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
     if (status == CAUCUS_OK)
         status = reserve_shared(s, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
+    if (restored && now->ask != CAUCUS_ASK_NOTHING) /* not before the budget has allowed it */
+        caucus_server_log(s, 1, "going on at step %" PRIu64, now->serial);
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);

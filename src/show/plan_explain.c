@@ -80,8 +80,9 @@ void caucus_explain_account(caucus_explainer *e) {
                                caucus_words_unit(&e->plan->settings));
         else
             caucus_explain_say(e, "A whole device",
-                               "That is for %s. Everything one client contributes to the run: epsilon %.6g at most.",
-                               caucus_words_unit(&e->plan->settings), caucus_plan_epsilon_device(e->plan));
+                               "That is for %s. Everything one client contributes to the run: epsilon %.6g at most%s.",
+                               caucus_words_unit(&e->plan->settings), caucus_plan_epsilon_device(e->plan),
+                               caucus_words_delta(g->delta).text);
     }
 }
 

@@ -79,8 +79,8 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
     if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0 && caucus_plan_is_endless(plan))
         fputs("              for everything that one client contributes to the run, which has no end: no bound\n", out);
     else if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
-        fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most\n",
-                caucus_words_number(caucus_plan_epsilon_device(plan)).text);
+        fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most%s\n",
+                caucus_words_number(caucus_plan_epsilon_device(plan)).text, caucus_words_delta(g->delta).text);
     if (plan->settings.pace == CAUCUS_PACE_OWN)
         fputs("              not protected: that a device is connected, and when\n", out);
     if (plan->settings.calibration == CAUCUS_CALIBRATION_PAPER)

@@ -82,6 +82,13 @@ caucus_words caucus_words_time(uint64_t seconds) {
     return ret;
 }
 
+caucus_words caucus_words_delta(double delta) {
+    caucus_words ret = {.text = ""};
+    if (delta > 0)
+        (void)snprintf(ret.text, sizeof ret.text, ", delta %.3g", delta);
+    return ret;
+}
+
 caucus_words caucus_words_privacy(double epsilon, double delta) {
     caucus_words ret;
     if (isnan(epsilon))

@@ -25,6 +25,8 @@ caucus_words caucus_words_bytes(double bytes);
 /** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is
  *  trusted". */
 caucus_words caucus_words_privacy(double epsilon, double delta);
+/** What stands behind an epsilon that holds with it: ", delta 1e-06"; nothing for 0. */
+caucus_words caucus_words_delta(double delta);
 
 /** The name an algorithm has in papers: "Fed-SVT". */
 const char *caucus_words_algorithm(caucus_algorithm algorithm);

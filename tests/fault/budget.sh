@@ -60,6 +60,13 @@ serve fourth --ledger "$ledger"
     says "$work/serve.err" "the budget does not allow this run: epsilon 1" && [ ! -e "$work/fourth" ] &&
     cmp -s "$ledger" "$work/full.ledger"; } || bad "a fourth run: $code: $(cat "$work/serve.err")"
 whole_run unlimited
+# A state that was begun without a ledger, and goes on with one that has no room: the same.
+start_coordinator outside "$plan" 0 "${security[@]}"
+kill "$server"
+ended "$server" "outside" 0
+serve outside --ledger "$ledger"
+{ [ "$code" -eq 3 ] && [ "$(wc -l <"$work/serve.err")" -eq 1 ] && cmp -s "$ledger" "$work/full.ledger"; } ||
+    bad "begun outside of the ledger: $code: $(cat "$work/serve.err")"
 echo "ok: 3 of 4 runs fit"
 
 # 2. Killed before the state is written, between state and ledger, after the ledger, and at any commit later: one

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dial/address.h"
+#include "show/plan_words.h"
 #include "store/json.h"
 
 void caucus_serve_listening(bool json, const char *listen, uint16_t port, const char *hash, uint16_t http_port,
@@ -82,9 +83,9 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const cauc
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");
     if (isfinite(now->epsilon_choices) && now->epsilon_choices > 0)
-        printf(isfinite(now->epsilon_device) ? "everything one client contributed: epsilon %.6g at most\n"
+        printf(isfinite(now->epsilon_device) ? "everything one client contributed: epsilon %.6g at most%s\n"
                                              : "everything one client contributed: no bound\n",
-               now->epsilon_device);
+               now->epsilon_device, caucus_words_delta(now->delta).text);
     printf("received %" PRIu64 " numbers (the paper's protocol: %" PRIu64 "); %" PRIu64 " bytes in, %" PRIu64
            " bytes out\n",
            now->scalars_up, now->scalars_paper, now->bytes_in, now->bytes_out);

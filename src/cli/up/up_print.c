@@ -2,6 +2,7 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up/up.h"
 #include "show/bound_fit.h"
+#include "show/plan_words.h"
 #include "store/json.h"
 
 #include <inttypes.h>
@@ -70,8 +71,8 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     if (caucus_plan_is_endless(plan))
         printf("  Device      everything that one client contributes to a run without an end: no bound\n");
     else
-        printf("  Device      everything that one client contributes: epsilon %.4g at most\n",
-               caucus_plan_epsilon_device(plan));
+        printf("  Device      everything that one client contributes: epsilon %.4g at most%s\n",
+               caucus_plan_epsilon_device(plan), caucus_words_delta(caucus_plan_delta(plan)).text);
     printf("  Regret      %.4g per client", c->regret_live);
     if (caucus_bound_holds(plan, &u->prepared.run[0].adversary))
         printf(" (proven \xe2\x89\xa4 %.4g)", plan->bound);
