@@ -38,7 +38,7 @@ holds "renewal: what the bound of svt is about" "at most 27.9 per client and lin
     --rounds 2000 --epsilon 10 "${c[@]}"
 # With delta the whole device's epsilon is one at that delta, and says so.
 hedge=(--algorithm hedge --clients 20 --experts 4 --rounds 400 --interval 1 --epsilon 1 --delta 1e-6 "${c[@]}")
-holds "a whole device, with delta" "everything that one client contributes to the run: epsilon 935 at most, delta 1e-06" \
+holds "a whole device, with delta" "one client contributes to the run: epsilon 935 at most, delta 1e-06" \
     "${hedge[@]}"
 holds "a whole device, with delta, explained" "run: epsilon 935.286 at most, delta 1e-06." "${hedge[@]}" --explain
 holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
