@@ -59,9 +59,9 @@ CAUCUS_API const char *caucus_plan_expert_name(const caucus_plan *plan, uint32_t
 CAUCUS_API const char *caucus_plan_federation(const caucus_plan *plan);
 /** Whether the run has no end. */
 CAUCUS_API bool caucus_plan_is_endless(const caucus_plan *plan);
-/** Blocks of the run (stoch: phases); CAUCUS_ROUNDS_ENDLESS where it does not end, as of its selections. */
+/** Blocks of the run (stoch: phases); CAUCUS_ROUNDS_ENDLESS where it does not end. */
 CAUCUS_API uint64_t caucus_plan_blocks(const caucus_plan *plan);
-/** The most selections that a run can make. */
+/** The most selections that a run can make; CAUCUS_ROUNDS_ENDLESS where it does not end and phases or links go on. */
 CAUCUS_API uint64_t caucus_plan_selections(const caucus_plan *plan);
 /** G: a loss becomes a whole number of steps, 0 for `lo` and G for `hi`. */
 CAUCUS_API int64_t caucus_plan_grid(const caucus_plan *plan);

@@ -104,6 +104,8 @@ CAUCUS_CHOICE_ENUM(pace, PACE, CAUCUS_PACE_LIST)
 /** caucus_settings.rounds: a run that does not end. A number that no run comes to, so that what is counted in rounds,
  *  blocks and phases goes on as in any other. */
 #define CAUCUS_ROUNDS_ENDLESS ((uint64_t)1 << 62)
+/** caucus_settings.nominal_rounds, unless something else is said. */
+#define CAUCUS_NOMINAL_ROUNDS 4096
 /** caucus_settings.trees: as many as the losses need. */
 #define CAUCUS_TREES_AUTO (-1)
 /** The most trees of a phase. */
@@ -163,6 +165,9 @@ typedef struct caucus_settings {
                             (86400) */
     uint32_t grace;      /* seconds from the end of a slot to the decision, below phase_time, or CAUCUS_GRACE_AUTO */
     uint64_t most;       /* losses that an item counts, the first ones, 1 .. 2^20 (64) */
+    uint64_t nominal_rounds; /* svt without an end that does not renew itself: the length for which checks and
+                                selections share epsilon best, and for which the bound is said; the run goes on after
+                                it; a block or more, at most 2^30 (CAUCUS_NOMINAL_ROUNDS) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

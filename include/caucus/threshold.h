@@ -61,6 +61,11 @@ CAUCUS_API caucus_status caucus_threshold_add(caucus_threshold *above, uint64_t 
 CAUCUS_API caucus_status caucus_threshold_check(caucus_threshold *above, const caucus_noise *noise,
                                                 caucus_stream *stream, bool *ret_fired) CAUCUS_MUST_CHECK;
 
+/** The same against a threshold that has been raised by `more` since the epoch began: q + fresh noise > theta + more.
+ *  `more` is a public number, at least 0. */
+CAUCUS_API caucus_status caucus_threshold_check_raised(caucus_threshold *above, int64_t more, const caucus_noise *noise,
+                                                       caucus_stream *stream, bool *ret_fired) CAUCUS_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -161,7 +161,8 @@ void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
  * same. A block that was not played to its end has no mean. */
 static void block_jump(caucus_client *c, const caucus_asked *before, bool made) {
     const caucus_settings *s = &c->plan->settings;
-    const uint64_t blocks = s->renew / s->interval, block = c->heard.block;
+    const uint64_t block = c->heard.block;
+    const uint64_t blocks = s->renew != 0 ? s->renew / s->interval : UINT64_MAX; /* of a link: all of them */
     const bool reported = before && before->ask == CAUCUS_ASK_SUMS && made;
     if (!before || reported || (before->block - 1) / blocks != (block - 1) / blocks) {
         memset(c->sums, 0, s->experts * sizeof *c->sums);

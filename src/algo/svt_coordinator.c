@@ -7,6 +7,8 @@
  * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good, or to
  * the end of the link where the run renews itself: there sums, q, threshold and the number of selections begin again,
  * with the expert in force, and nothing is decided from the link's last block (docs/PRIVACY.md, "Renewal").
+ * Without an end and without renewal the threshold grows with the number of the check, and when one more block could
+ * bring a sum to 2^62 nothing more is asked (docs/PRIVACY.md, "Thresholds that grow").
  * docs/PRIVACY.md, "Fed-SVT": epsilon = eps_AT + sum of eta_k.
  *
  * Protocol two-step: a block's report is one number, vectors are asked for only when a check fires. Protocol paper: a
@@ -16,6 +18,7 @@
 #include <caucus/select.h>
 
 #include "algo/machine.h"
+#include "dp/growth.h"
 
 #define CHECKS_A_STREAM 8u
 
@@ -33,8 +36,9 @@ static void open_epoch(caucus_coordinator *c) {
 static void ask_next(caucus_coordinator *c, uint64_t block) {
     bool vectors = c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER;
     const uint64_t blocks = c->plan->svt.blocks;
-    bool more =
-        block + 1 < blocks && (c->threshold.open || vectors || caucus_link_follows(&c->plan->settings, block, blocks));
+    const bool room = c->plan->settings.renew != 0 || block < c->plan->svt.checks;
+    bool more = block + 1 < blocks && room &&
+                (c->threshold.open || vectors || caucus_link_follows(&c->plan->settings, block, blocks));
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
@@ -120,8 +124,10 @@ static caucus_stream *check_stream(caucus_coordinator *c, uint64_t block) {
 
 static bool check(caucus_coordinator *c) {
     bool fired = false;
+    const caucus_noise *noise = &c->plan->svt.check_noise;
+    const int64_t more = caucus_settings_grow(&c->plan->settings) ? caucus_growth(noise->parameter, c->now.block) : 0;
     caucus_stream *stream = check_stream(c, c->now.block);
-    if (caucus_threshold_check(&c->threshold, &c->plan->svt.check_noise, stream, &fired) != CAUCUS_OK)
+    if (caucus_threshold_check_raised(&c->threshold, more, noise, stream, &fired) != CAUCUS_OK)
         abort(); /* only called with an open epoch */
     c->checks++;
     return fired;

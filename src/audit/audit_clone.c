@@ -174,6 +174,13 @@ static void one_link(caucus_plan *plan, list *l) {
 static void beginning(caucus_plan *plan, list *l) {
     if (!caucus_plan_is_endless(plan))
         return;
+    if (plan->svt.switches > 0) { /* thresholds are public: that they grow changes nothing about privacy */
+        plan->svt.checks = plan->svt.switches;
+        plan->svt.blocks = plan->svt.checks + 1;
+        plan->settings.rounds = plan->svt.blocks * plan->settings.interval;
+        add(l, "its first %" PRIu64 " blocks, with the threshold that it begins with", plan->svt.blocks);
+        return;
+    }
     plan->stoch.phases = (uint64_t)plan->stoch.described + 3;
     plan->settings.rounds = caucus_phase_first(plan, plan->stoch.phases + 1) - 1;
     add(l, "its first %" PRIu64 " phases", plan->stoch.phases);

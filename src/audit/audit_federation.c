@@ -41,7 +41,9 @@ static void settings_of(const caucus_audit_federation *a, bool coarse, caucus_se
     ret->message = a->message;
     ret->clients = a->clients;
     ret->experts = a->experts;
-    ret->rounds = a->rounds;
+    ret->rounds = a->endless ? CAUCUS_ROUNDS_ENDLESS : a->rounds;
+    if (a->endless)
+        ret->nominal_rounds = a->rounds;
     ret->interval = a->interval > 0 ? a->interval : 1;
     ret->epsilon = a->epsilon;
     ret->delta = a->delta;
@@ -86,8 +88,8 @@ static void place(caucus_audit_stage *s) {
     const caucus_settings *settings = &s->plan->settings;
     s->m = settings->clients;
     s->d = settings->experts;
-    s->rounds = settings->rounds;
-    s->steps = caucus_plan_blocks(s->plan);
+    s->rounds = s->setting.endless ? s->setting.rounds : settings->rounds;
+    s->steps = s->setting.endless ? s->plan->svt.checks + 1 : caucus_plan_blocks(s->plan);
     if (caucus_audit_phases(s)) {
         s->window = caucus_audit_learner(s)->samples;
         s->replaced = caucus_phase_first(s->plan, caucus_audit_phase(s) - 1) - 1;
@@ -112,6 +114,8 @@ static caucus_status open_plan(caucus_audit_stage *s, caucus_error *ret_error) {
         return CAUCUS_E_MEMORY;
     if (!is_what_it_says(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "audit", "the plan does not use what is to be audited");
+    if (s->setting.endless) /* as if sums had no room for more: the machine's own way to come to an end */
+        s->plan->svt.checks = s->setting.rounds / s->plan->settings.interval - 1;
     caucus_audit_break_plan(s->plan, &s->fault);
     s->quiet = caucus_audit_clone(s->plan);
     if (s->quiet == NULL)

@@ -137,6 +137,11 @@ static const caucus_audit_federation svt = {SVT(SVT, 2, 2, 6, 2, 0, 2)}, svt_nea
     { SVT(SVT, 2, 3, 20, 2, 0, more), .rho = 0.05, .around = CAUCUS_AUDIT_##kind, .lift = up }
 static const caucus_audit_federation epochs_idle = EPOCHS(4, 0, IDLE), epochs_at = EPOCHS(4, 0, AT),
                                      epochs_second = EPOCHS(4, 0.25, SECOND), epochs_fires = EPOCHS(4, 0, FIRES);
+/* Without an end: the second check has a higher threshold than the first. One selection; or two, with the replaced loss
+ * in the second epoch. */
+static const caucus_audit_federation growing = {SVT(SVT, 2, 3, 8, 2, 0, 2), .endless = true},
+                                     growing_second = {SVT(SVT, 2, 3, 20, 2, 0, 4), .rho = 0.3,
+                                                       .around = CAUCUS_AUDIT_SECOND, .lift = 0.25, .endless = true};
 #define SVT_FRONT(more)                                                                                                \
     { SVT(SVT, 2, 3, 20, 2, 0, more), .front_load = true, .rho = 0.05 }
 #define SVT_BLOCK(more)                                                                                                \
@@ -275,6 +280,11 @@ static const caucus_audit runs[] = {
             epochs_second),
     CHOICES(WRONG("svt-epochs-second", "quiet", QUIET_LATER, "quiet later checks"),
             "Fed-SVT, two epochs: the second one's loss", 2, 0, 50 * K, 400 * K, epochs_second),
+    CHOICES(SOUND("svt-endless"), "Fed-SVT, thresholds that grow: choices", 2, 0, 100 * K, 1 * M, growing),
+    CHOICES(NOISE_125("svt-endless"), "Fed-SVT, thresholds that grow: choices", 2, 0, 0, 1 * M, growing),
+    CHOICES(HALF_NOISE("svt-endless"), "Fed-SVT, thresholds that grow: choices", 2, 0, 50 * K, 400 * K, growing),
+    CHOICES(WRONG("svt-endless", "quiet", QUIET_LATER, "quiet later checks"), "Fed-SVT, thresholds that grow: choices",
+            2, 0, 50 * K, 400 * K, growing_second),
     CHOICES(SOUND("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 100 * K, 1 * M, svt_wire),
     CHOICES(NOISE_125("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 0, 1 * M, svt_wire),
     CHOICES(HALF_NOISE("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 50 * K, 400 * K, svt_wire),

@@ -2,6 +2,8 @@
 /* audit_worlds.c: the losses of the two worlds. They differ in one record, of client 1. See audit_parts.h. */
 #include "audit/audit_stage.h"
 
+#include "plan/family.h"
+
 #include <math.h>
 
 /* What a noise of this rate exceeds with a probability below e^-12, in losses. */
@@ -12,9 +14,9 @@ static double reach(const caucus_audit_stage *s) {
     return 12 * (1 / t + 1 / q) / (double)s->plan->grid;
 }
 
-/* The threshold of epoch k, in losses. */
+/* The threshold of epoch k, in losses; one that grows is that of the check after block k + 1, where it is met. */
 static double edge(const caucus_audit_stage *s, uint64_t k) {
-    return (double)s->plan->svt.threshold[k] / (double)s->plan->grid;
+    return (double)caucus_svt_threshold(s->plan, (uint32_t)k, k + 1) / (double)s->plan->grid;
 }
 
 /* SECOND: how much less expert 0 costs in the first block, so that it is the one that is chosen. */

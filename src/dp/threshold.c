@@ -29,9 +29,15 @@ caucus_status caucus_threshold_add(caucus_threshold *above, uint64_t epoch, uint
 
 caucus_status caucus_threshold_check(caucus_threshold *above, const caucus_noise *noise, caucus_stream *stream,
                                      bool *ret_fired) {
+    return caucus_threshold_check_raised(above, 0, noise, stream, ret_fired);
+}
+
+caucus_status caucus_threshold_check_raised(caucus_threshold *above, int64_t more, const caucus_noise *noise,
+                                            caucus_stream *stream, bool *ret_fired) {
     if (!above->open)
         return CAUCUS_E_ORDER;
-    bool fired = caucus_add_saturating(above->q, caucus_noise_draw(stream, noise)) > above->theta;
+    bool fired =
+        caucus_add_saturating(above->q, caucus_noise_draw(stream, noise)) > caucus_add_saturating(above->theta, more);
     above->checks++;
     above->open = !fired;
     *ret_fired = fired;

@@ -336,7 +336,8 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
     uint64_t decided = ret->now.ask == CAUCUS_ASK_NOTHING ? ret->now.block : ret->now.block - 1;
     ret->blocks = decided;
     ret->scalars_paper = vector * (caucus_plan_ops_of(plan)->phases ? ret->selections : decided);
-    ret->selections_allowed = caucus_plan_is_endless(plan) ? 0 : caucus_plan_selections(plan);
+    const uint64_t allowed = caucus_plan_selections(plan);
+    ret->selections_allowed = allowed == CAUCUS_ROUNDS_ENDLESS ? 0 : allowed; /* 0: any number */
 }
 
 /* Under the lock. */

@@ -8,6 +8,8 @@
  *     eps_AT = epsilon sqrt(A)/(sqrt(A) + sqrt(g kappa)).
  * With delta > 0 a selection is eta^2/8-zCDP and eps_AT is found by golden section; whichever bound is
  * smaller is taken. g is searched in 3, 3.5, .., 8. At most M switches can happen, so kappa <= M.
+ * A run without an end that does not renew itself has thresholds that grow (dp/growth.h): with M the checks of its
+ * nominal rounds, ln(M/(2 rho_c)) becomes ln(C (M+1) ln^2(M+1)/(2 rho_c)), and kappa has no cap.
  * A run that renews itself is calibrated for one link. Its first expert is carried over from the link before, not drawn
  * from the Gibbs law of this one, so that dropping it may leave ln phi where it is: one more switch is allowed.
  *
@@ -17,6 +19,7 @@
  * docs/PRIVACY.md, "Fed-SVT"; docs/PAPER.md. */
 #include "plan/calibrate.h"
 
+#include "dp/growth.h"
 #include "plan/renewal.h"
 #include "plan/zcdp.h"
 
@@ -29,7 +32,9 @@ svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const double range = s->hi - s->lo;
     const double per_unit = means ? range * (double)s->interval : range;
-    const uint64_t link = caucus_settings_link(s), checks = (link - 1) / s->interval;
+    const bool grows = caucus_settings_grow(s);
+    const uint64_t link = caucus_settings_link(s);
+    const uint64_t checks = grows ? s->nominal_rounds / s->interval : (link - 1) / s->interval;
     const uint64_t block = s->interval < link ? s->interval : link;
     return (svt_facts){
         .clients = s->clients,
@@ -39,6 +44,15 @@ svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
         .lstar = s->lstar / per_unit,
         .per_unit = per_unit,
     };
+}
+
+/* What false alarms ask of a threshold, times its rate: at the last check, or with growth at the nominal one. */
+static double check_tail_of(const caucus_settings *s, double checks) {
+    const double share = 2 * s->rho / 4;
+    if (!caucus_settings_grow(s))
+        return log(checks / share);
+    const double n = checks + 1;
+    return log(CAUCUS_GROWTH_CONSTANT * n * log(n) * log(n) / share);
 }
 
 static double bound_of(const svt_facts *f, double kappa, double inner) {
@@ -78,7 +92,7 @@ static void consider(svt_real *best, const svt_facts *f, svt_real candidate, dou
 
 caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret) {
     const svt_facts f = caucus_calibrate_svt_facts(s);
-    const double check_tail = log(f.checks / (2 * s->rho / 4));
+    const double check_tail = check_tail_of(s, f.checks);
     *ret = (svt_real){.bound = INFINITY};
     for (int i = 6; i <= 16; i++) {
         const double g = i / 2.0;
@@ -87,7 +101,7 @@ caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret)
         if (status != CAUCUS_OK)
             return status;
         enough += caucus_settings_links(s) > 1 ? 1 : 0; /* for the expert that is carried over */
-        const double kappa = enough < f.checks ? enough : f.checks;
+        const double kappa = enough < f.checks || caucus_settings_grow(s) ? enough : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;
         svt_real pure = {.margin = g, .switches = (uint32_t)kappa};
@@ -136,10 +150,11 @@ static caucus_status units_up(double value, int64_t *ret, caucus_error *ret_erro
 }
 
 /* m*L* in grid units. Rounding each loss to the grid can add half a step to it, T times, and rounding the mean of a
- * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. */
+ * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. Without an end there is no
+ * T: L* is then about the losses as they are on the grid. */
 static caucus_status score_floor(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error) {
     const double each = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->block_cost / 2;
-    const double rounding = f->lstar > 0 ? (f->checks + 1) * each : 0;
+    const double rounding = f->lstar > 0 && !caucus_settings_grow(&plan->settings) ? (f->checks + 1) * each : 0;
     return units_up(f->clients * (f->lstar * (double)plan->grid + rounding), &plan->svt.score_floor, ret_error);
 }
 
@@ -158,7 +173,10 @@ static caucus_status tight(caucus_plan *plan, const svt_facts *f, caucus_error *
     if (status == CAUCUS_OK)
         status = caucus_calibrate_rate(real.epsilon_threshold / grid, s->epsilon, &rate, ret_error);
     svt->threshold_noise = svt->check_noise = (caucus_noise){CAUCUS_NOISE_GEOMETRIC, rate};
-    const double tail = log(f->checks / (2 * s->rho / 4)) / caucus_rational_double(rate);
+    /* Where thresholds grow, what they begin with: the machine adds caucus_growth() at every check. */
+    const double tail =
+        (caucus_settings_grow(s) ? log(CAUCUS_GROWTH_CONSTANT / (2 * s->rho / 4)) : check_tail_of(s, f->checks)) /
+        caucus_rational_double(rate);
     for (uint32_t k = 0; status == CAUCUS_OK && k < svt->switches; k++) {
         status = caucus_calibrate_rate(eta_of(s, &real, k) / (2 * grid), s->epsilon, &svt->select_rate[k], ret_error);
         if (status == CAUCUS_OK) /* g/eta_k is g/(2*rate) grid units */
@@ -201,7 +219,7 @@ static caucus_status paper(caucus_plan *plan, caucus_error *ret_error) {
 caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const svt_facts f = caucus_calibrate_svt_facts(s);
-    plan->svt.checks = (uint32_t)f.checks;
+    plan->svt.checks = caucus_settings_grow(s) ? caucus_settings_most_blocks(s, plan->grid) : (uint64_t)f.checks;
     plan->svt.blocks = caucus_settings_blocks(s);
     caucus_status status = score_floor(plan, &f, ret_error);
     if (status != CAUCUS_OK || plan->svt.checks == 0)

@@ -43,7 +43,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_INTERVAL_AUTO = 1 << 13, /* an interval that follows from the other settings */
     CAUCUS_OPTION_LONGEST_PHASE = 1 << 14, /* phases that stop doubling */
     CAUCUS_OPTION_RENEW = 1 << 15,         /* beginning again after a number of rounds */
-    CAUCUS_OPTION_OWN_PACE = 1 << 16       /* devices that are not in step */
+    CAUCUS_OPTION_OWN_PACE = 1 << 16,      /* devices that are not in step */
+    CAUCUS_OPTION_NOMINAL = 1 << 17        /* no end without beginning again: thresholds that grow */
 } caucus_plan_option;
 
 /* One algorithm of a family. */
@@ -109,6 +110,10 @@ const caucus_plan_ops *caucus_plan_ops_of(const caucus_plan *plan);
 const caucus_variant *caucus_algorithm_variant(caucus_algorithm algorithm);
 /** Whether an algorithm takes an option. */
 bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option option);
+
+/** Where svt has thresholds: L of the epoch after `switches` selections, at check number `check` of the run, in grid
+ *  units, before its noise. Only thresholds that grow depend on the check (caucus_settings_grow). */
+int64_t caucus_svt_threshold(const caucus_plan *plan, uint32_t switches, uint64_t check);
 
 /** The words of the algorithms that take an option, family by family: "svt, sparse-vector" with `last` between the last
  *  two of them (", ", " and ", " or "). */

@@ -12,11 +12,13 @@
  * dropped expert's score by g/eta, so there are at most kappa switches with probability 1 - rho_Z (renewal.c).
  * (iv) While no check fires q is at most threshold + noise, and the block that fires adds at most m*N. So
  *     regret per client <= (kappa+1) [N + (threshold + noise)/m].
+ * Where thresholds grow, (i) holds for all checks there will ever be, and (iv) for the largest threshold so far.
  * Geometric noise (tight): P(nu > c + xi) <= e^(-c rate)/2 and a geometric xi is below ln((kappa+1)/rho_a)/rate.
  * Laplace noise (paper): with c_Q = ln(M/(2 r))/rate_Q and c_T = ln((kappa+1)/(2 r))/rate_T, r = rho/8, none of the
  * four tails (either sign, either noise) exceeds its c except with probability 4r = rho/2; the margin
  * that the threshold leaves beyond c_Q + c_T must then make kappa switches enough with probability 1 - rho/2.
  * docs/PRIVACY.md, "Bounds". */
+#include "dp/growth.h"
 #include "plan/account.h"
 #include "plan/calibrate.h"
 #include "plan/family.h"
@@ -35,7 +37,9 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     const uint64_t checks =
-        (caucus_settings_link(s) - 1) / s->interval; /* links use different losses: one pays for all */
+        caucus_settings_grow(s)
+            ? caucus_settings_most_blocks(s, plan->grid)
+            : (caucus_settings_link(s) - 1) / s->interval; /* links use different losses: one pays for all */
     if (svt->checks != checks || svt->blocks != caucus_settings_blocks(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval",
                            "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks, checks);
@@ -82,12 +86,20 @@ static caucus_status paper_noise(const caucus_plan *plan, const svt_facts *f, do
     return status;
 }
 
+int64_t caucus_svt_threshold(const caucus_plan *plan, uint32_t switches, uint64_t check) {
+    const caucus_svt_plan *svt = &plan->svt;
+    const int64_t begins = svt->threshold[switches];
+    return caucus_settings_grow(&plan->settings) ? begins + caucus_growth(svt->check_noise.parameter, check) : begins;
+}
+
 static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = caucus_calibrate_svt_facts(s);
     const double grid = (double)plan->grid;
-    const double all = (double)caucus_settings_link(s) * (s->hi - s->lo); /* the bound is for a link */
+    const bool grows = caucus_settings_grow(s);
+    /* The bound is for a link; where thresholds grow, for the nominal rounds. */
+    const double all = (double)(grows ? s->nominal_rounds : caucus_settings_link(s)) * (s->hi - s->lo);
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
     plan->bound = plan->bound_uncapped = all;
     if (svt->checks == 0)
@@ -104,7 +116,8 @@ static caucus_status bound(caucus_plan *plan) {
         plan->bound_kind = CAUCUS_BOUND_NONE;
         return status;
     }
-    const double per_epoch = f.block_cost + ((double)svt->threshold[0] + noise) / (grid * f.clients);
+    const double threshold = (double)caucus_svt_threshold(plan, 0, (uint64_t)f.checks);
+    const double per_epoch = f.block_cost + (threshold + noise) / (grid * f.clients);
     plan->bound_uncapped = (svt->switches + 1.0) * per_epoch * f.per_unit + all / grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
     return CAUCUS_OK;
@@ -115,6 +128,8 @@ static caucus_status limits(const caucus_plan *plan, caucus_error *ret_error) {
     for (uint32_t k = 0; svt->threshold && k < svt->switches; k++)
         if (svt->threshold[k] < 0 || svt->threshold[k] >= (int64_t)1 << 61)
             return caucus_plan_limits_refuse(plan, "a threshold", ret_error);
+    if (caucus_settings_grow(&plan->settings) && caucus_settings_most_blocks(&plan->settings, plan->grid) == 0)
+        return caucus_plan_limits_refuse(plan, "sums of losses", ret_error);
     if (svt->score_floor < 0 || svt->score_floor >= (int64_t)1 << 62)
         return caucus_plan_limits_refuse(plan, "the score's floor", ret_error);
     return CAUCUS_OK;
@@ -171,7 +186,8 @@ const caucus_plan_ops caucus_plan_svt = {
     .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
                 {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
     .options = CAUCUS_OPTION_RHO | CAUCUS_OPTION_LSTAR | CAUCUS_OPTION_PROTOCOL | CAUCUS_OPTION_FRONT_LOAD |
-               CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK | CAUCUS_OPTION_RENEW,
+               CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK | CAUCUS_OPTION_RENEW |
+               CAUCUS_OPTION_NOMINAL,
     .calibrate = caucus_calibrate_svt,
     .bound = bound,
     .account = account,

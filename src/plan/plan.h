@@ -126,7 +126,13 @@ caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings
 uint64_t caucus_settings_blocks(const caucus_settings *settings); /* of svt and hedge: ceil(T/N), or endless */
 uint64_t caucus_settings_link(const caucus_settings *settings);
 uint64_t caucus_settings_links(const caucus_settings *settings);
-/** The most rounds whose losses one sum of a run holds: those of a link, or of the longest phase. */
+/** Whether thresholds grow with the number of checks: svt without an end that does not renew itself. */
+bool caucus_settings_grow(const caucus_settings *settings);
+/** How many blocks of such a run can be added up: the most n with m*n*N*G below 2^62 (of means m*n*G). After them
+ *  nothing more is decided and the expert stays in force. 0: not even one. */
+uint64_t caucus_settings_most_blocks(const caucus_settings *settings, int64_t grid);
+/** The most rounds whose losses one sum of a run holds: those of a link, or of the longest phase; where thresholds
+ *  grow those that a plan must at least have room for. */
 uint64_t caucus_settings_span(const caucus_settings *settings);
 
 /** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_questions.c: what a plan is asked by name (<caucus/plan.h>), and what follows from settings alone (plan.h). */
+#include "num/int128.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
 #include "plan/zcdp.h"
@@ -40,7 +41,8 @@ uint64_t caucus_plan_blocks(const caucus_plan *plan) {
 }
 
 uint64_t caucus_plan_selections(const caucus_plan *plan) {
-    return caucus_plan_is_endless(plan) ? CAUCUS_ROUNDS_ENDLESS : caucus_plan_ops_of(plan)->selections(plan);
+    const bool any = caucus_plan_is_endless(plan) && !caucus_settings_grow(&plan->settings);
+    return any ? CAUCUS_ROUNDS_ENDLESS : caucus_plan_ops_of(plan)->selections(plan);
 }
 
 int64_t caucus_plan_grid(const caucus_plan *plan) {
@@ -126,7 +128,19 @@ uint64_t caucus_settings_links(const caucus_settings *s) {
     return (s->rounds - 1) / caucus_settings_link(s) + 1;
 }
 
+bool caucus_settings_grow(const caucus_settings *s) {
+    return s->rounds == CAUCUS_ROUNDS_ENDLESS && s->renew == 0 &&
+           caucus_algorithm_takes(s->algorithm, CAUCUS_OPTION_NOMINAL);
+}
+
+uint64_t caucus_settings_most_blocks(const caucus_settings *s, int64_t grid) {
+    const caucus_u128 records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? s->clients : s->clients * s->interval;
+    return (uint64_t)((((caucus_u128)1 << 62) - 1) / (records * (uint64_t)grid));
+}
+
 uint64_t caucus_settings_span(const caucus_settings *s) {
+    if (caucus_settings_grow(s))
+        return s->nominal_rounds;
     const uint64_t link = caucus_settings_link(s);
     uint64_t longest = s->longest_phase;
     double bound;

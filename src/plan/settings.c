@@ -62,6 +62,7 @@ void caucus_settings_init(caucus_settings *ret) {
         .phase_time = 86400,
         .grace = CAUCUS_GRACE_AUTO,
         .most = 64,
+        .nominal_rounds = CAUCUS_NOMINAL_ROUNDS,
     };
 }
 
@@ -296,7 +297,30 @@ static caucus_status check_renew(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
-/* A run without an end must not add up without an end: phases of at most W rounds, or links that begin again. */
+/* Thresholds that grow are made for what tight calibration draws, sent in two steps. */
+static caucus_status check_nominal(const caucus_settings *s, caucus_error *e) {
+    if (!caucus_settings_grow(s))
+        return s->nominal_rounds == CAUCUS_NOMINAL_ROUNDS
+                   ? CAUCUS_OK
+                   : caucus_fail(e, CAUCUS_E_INFEASIBLE, "nominal-rounds",
+                                 "%" PRIu64 " (accepted only for %s with rounds endless and without renew)",
+                                 s->nominal_rounds, caucus_option_takers(CAUCUS_OPTION_NOMINAL, " and ").text);
+    if (s->nominal_rounds < s->interval || s->nominal_rounds > 1u << 30)
+        return caucus_fail(e, CAUCUS_E_RANGE, "nominal-rounds",
+                           "%" PRIu64 " (accepted: a block, %" PRIu64 ", to %u rounds)", s->nominal_rounds, s->interval,
+                           1u << 30);
+    if (s->calibration == CAUCUS_CALIBRATION_PAPER || s->protocol == CAUCUS_PROTOCOL_PAPER || s->front_load)
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds",
+                           "endless with %s (accepted: a number; or calibration tight, protocol two-step and no "
+                           "front-load)",
+                           s->front_load                                ? "front-load"
+                           : s->calibration == CAUCUS_CALIBRATION_PAPER ? "calibration paper"
+                                                                        : "protocol paper");
+    return CAUCUS_OK;
+}
+
+/* A run without an end must not add up without an end: phases of at most W rounds, links that begin again, or
+ * thresholds that grow, of which the coordinator stops before a sum could leave 62 bits. */
 static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
     if (s->rounds != CAUCUS_ROUNDS_ENDLESS)
         return CAUCUS_OK;
@@ -304,9 +328,9 @@ static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
     const bool phases = takes(s, CAUCUS_OPTION_LONGEST_PHASE), links = takes(s, CAUCUS_OPTION_RENEW);
     if (!phases && !links)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted: a number)", algorithm);
-    if (phases ? s->longest_phase == 0 : s->renew == 0)
+    if (phases ? s->longest_phase == 0 : s->renew == 0 && !caucus_settings_grow(s))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted only with %s)", algorithm,
-                           phases ? "longest-phase" : "renew");
+                           phases ? "--longest-phase W" : "--renew R");
     if (s->loss_shape != CAUCUS_LOSS_SHAPE_LINEAR || s->trees > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds",
                            "endless with %s (accepted: a number; or linear losses without trees)",
@@ -323,13 +347,13 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds",
                        "%" PRIu64 " rounds of %u clients on a grid of %llu steps "
                        "(accepted: clients * rounds * grid below 2^62)",
-                       s->rounds, s->clients, (unsigned long long)grid);
+                       caucus_settings_span(s), s->clients, (unsigned long long)grid);
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),
-                                offsetof(caucus_settings, names), offsetof(caucus_settings, pace),
-                                sizeof(caucus_settings)};
+static const size_t shapes[] = {offsetof(caucus_settings, grid),           offsetof(caucus_settings, longest_phase),
+                                offsetof(caucus_settings, names),          offsetof(caucus_settings, pace),
+                                offsetof(caucus_settings, nominal_rounds), sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -378,6 +402,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_longest(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_renew(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = check_nominal(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_endless(&s, ret_error);
     if (status == CAUCUS_OK)

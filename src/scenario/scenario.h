@@ -19,7 +19,7 @@
     X(CLIENTS, "clients", many, "M", "10", "clients that learn together")                                              \
     X(EXPERTS, "experts", many, "D", "100", "experts to choose from")                                                  \
     X(NAMES, "names", one, "A,B", NULL, "what experts are called, which says how many; or @FILE with one a line")      \
-    X(ROUNDS, "rounds", many, "T", "512", "rounds to play; endless: with longest-phase or renew")                      \
+    X(ROUNDS, "rounds", many, "T", "512", "rounds to play; endless: svt; stoch with longest-phase, hedge with renew")  \
     X(PLAY, "play", many, "N", NULL, "rounds to play of a run without an end; pace own: phases")                       \
     X(INTERVAL, "interval", many, "N", "1", "rounds per block: svt and hedge report at its end; hedge: or auto")       \
     X(EPSILON, "epsilon", many, "E", "1", "privacy: above 0; infinite for none (hedge, leader)")                       \
@@ -42,6 +42,7 @@
       "pace own: from one decision to the next, a slot of a device's clock")                                           \
     X(GRACE, "grace", one, "TIME", "auto", "pace own: from the end of a slot to its decision; auto: phase-time/16")    \
     X(MOST, "most", one, "N", "64", "pace own: losses of a slot that count, the first ones")                           \
+    X(NOMINAL_ROUNDS, "nominal-rounds", one, "M", "4096", "svt without an end: the length it is planned for")          \
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
@@ -117,7 +118,7 @@ void caucus_scenario_free(caucus_scenario *scenario);
 caucus_scenario_field caucus_field_find(const char *name);
 
 /** The fields that make a plan; those from PRIVACY on say how private it is, those from MECHANISM on by what means. */
-enum { CAUCUS_PLAN_FIELDS = 28, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
+enum { CAUCUS_PLAN_FIELDS = 29, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
 extern const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS];
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.

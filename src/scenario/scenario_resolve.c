@@ -202,6 +202,9 @@ static caucus_status read_phases(resolver *r, const size_t *at, caucus_settings 
     t = text_of(r, CAUCUS_FIELD_RENEW, at[CAUCUS_FIELD_RENEW]);
     if (status == CAUCUS_OK && strcmp(t.text, "none") != 0)
         status = caucus_scenario_whole(&t, 1, 1u << 30, &s->renew);
+    t = text_of(r, CAUCUS_FIELD_NOMINAL_ROUNDS, 0);
+    if (status == CAUCUS_OK && given(r, CAUCUS_FIELD_NOMINAL_ROUNDS) && caucus_settings_grow(s))
+        status = caucus_scenario_whole(&t, 1, 1u << 30, &s->nominal_rounds);
     return status;
 }
 

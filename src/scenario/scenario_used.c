@@ -52,6 +52,10 @@ static bool takes_slots(const caucus_run *run) {
     return run->settings.pace == CAUCUS_PACE_OWN;
 }
 
+static bool takes_nominal(const caucus_run *run) {
+    return caucus_settings_grow(&run->settings);
+}
+
 static const struct rule {
     caucus_scenario_field field;
     bool (*takes)(const caucus_run *run);
@@ -73,6 +77,7 @@ static const struct rule {
     {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_MOST, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_ACTIVITY, takes_slots, NULL, "whose clients are in step (pace own)", 0},
+    {CAUCUS_FIELD_NOMINAL_ROUNDS, takes_nominal, NULL, "which has an end or renews itself", 0},
     {CAUCUS_FIELD_RHO, takes_rho, NULL, ", whose bounds hold with a probability", CAUCUS_OPTION_RHO},
 };
 

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* family_svt.c: how plans of svt and sparse-vector are told. */
+#include "dp/growth.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+/* The check about which a plan is told: of thresholds that grow the nominal one, else any. */
+static uint64_t nominal_checks(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    return caucus_settings_grow(s) ? s->nominal_rounds / s->interval : plan->svt.checks;
+}
 
 static void print_svt(FILE *out, const caucus_plan *plan) {
     const caucus_svt_plan *svt = &plan->svt;
@@ -28,7 +35,11 @@ static void print_svt(FILE *out, const caucus_plan *plan) {
         fprintf(out, " falling to %s", caucus_words_number(last).text);
     fprintf(out, ", at most %s\n", caucus_words_whole(svt->switches).text);
     fprintf(out, "  Switch when the expert in force has cost %s since it was chosen",
-            caucus_words_number((double)svt->threshold[0] * caucus_words_step(plan)).text);
+            caucus_words_number((double)caucus_svt_threshold(plan, 0, nominal_checks(plan)) * caucus_words_step(plan))
+                .text);
+    if (caucus_settings_grow(&plan->settings))
+        fprintf(out, ", %s at first: it grows with the rounds",
+                caucus_words_number((double)caucus_svt_threshold(plan, 0, 1) * caucus_words_step(plan)).text);
     if (first > last * (1 + 1e-9))
         fprintf(out, " (%s at the last switch)",
                 caucus_words_number((double)svt->threshold[svt->switches - 1] * caucus_words_step(plan)).text);
@@ -60,21 +71,25 @@ static void explain_svt_tight(caucus_explainer *e, double m_checks) {
     const caucus_settings *s = &e->plan->settings;
     const caucus_svt_plan *svt = &e->plan->svt;
     const double grid = (double)e->plan->grid, g = svt->margin, kappa = svt->switches, quarter = s->rho / 4;
-    const double a1 = log(m_checks / (2 * quarter)), a2 = log((kappa + 1) / quarter), at = svt->epsilon_threshold;
+    const bool grows = caucus_settings_grow(s);
+    const double n = m_checks + 1, odds = grows ? CAUCUS_GROWTH_CONSTANT * n * log(n) * log(n) : m_checks;
+    const double a1 = log(odds / (2 * quarter)), a2 = log((kappa + 1) / quarter), at = svt->epsilon_threshold;
     const double eta = 2 * grid * caucus_rational_double(svt->select_rate[0]);
     caucus_explain_say(
         e, "The number of switches",
         "Margin g = %.6g (the best of 3, 3.5, .., 8). Truncated exponentials V on [0, g/2]: the smallest k with", g);
     caucus_explain_more(
         e,
-        "P(V_1 + .. + V_(k+1) <= ln d = %.5f) <= rho/2 = %.6g is kappa = %u switches (at most M = %.0f, the checks).",
+        grows ? "P(V_1 + .. + V_(k+1) <= ln d = %.5f) <= rho/2 = %.6g is kappa = %u switches, however long the run is."
+              : "P(V_1 + .. + V_(k+1) <= ln d = %.5f) <= rho/2 = %.6g is kappa = %u switches (at most M = %.0f, the "
+                "checks).",
         log((double)s->experts), s->rho / 2, svt->switches, m_checks);
     caucus_explain_say(
         e, "Bounds",
         "Failure is shared out: rho/2 to the switches, rho_c = rho_a = rho/4 = %.6g to false alarms and thresholds.",
         quarter);
-    caucus_explain_more(e, "A = ln(M/(2 rho_c)) + ln((kappa+1)/rho_a) = %.5f + %.5f = %.5f;  B = g kappa = %.6g.", a1,
-                        a2, a1 + a2, g * kappa);
+    caucus_explain_more(e, "A = %s + ln((kappa+1)/rho_a) = %.5f + %.5f = %.5f;  B = g kappa = %.6g.",
+                        grows ? "ln(2.1098 (M+1) ln^2(M+1)/(2 rho_c))" : "ln(M/(2 rho_c))", a1, a2, a1 + a2, g * kappa);
     if (e->plan->guarantee.rho_zcdp > 0) {
         caucus_explain_say(
             e, "Approximate privacy",
@@ -101,9 +116,18 @@ static void explain_svt_tight(caucus_explainer *e, double m_checks) {
     caucus_explain_more(
         e, "all later checks of one epoch alike, so an epoch costs eps_AT, however many checks it has; epochs do not "
            "add up.");
-    caucus_explain_say(e, "Fed-SVT",
-                       "Switch when q exceeds L = m L* + g/eta + ln(M/(2 rho_c))/eps_AT = %.6g + %.4f + %.4f = %.4f.",
-                       (double)svt->score_floor / grid, g / eta, a1 / at, (double)svt->threshold[0] / grid);
+    if (grows)
+        caucus_explain_say(
+            e, "Thresholds that grow",
+            "Switch at check n when q exceeds L_n = m L* + g/eta + ln(2.1098 (n+1) ln^2(n+1)/(2 rho_c))/eps_AT;"
+            " at check M %.6g + %.4f + %.4f = %.4f.",
+            (double)svt->score_floor / grid, g / eta, a1 / at,
+            (double)caucus_svt_threshold(e->plan, 0, (uint64_t)m_checks) / grid);
+    else
+        caucus_explain_say(
+            e, "Fed-SVT",
+            "Switch when q exceeds L = m L* + g/eta + ln(M/(2 rho_c))/eps_AT = %.6g + %.4f + %.4f = %.4f.",
+            (double)svt->score_floor / grid, g / eta, a1 / at, (double)svt->threshold[0] / grid);
 }
 
 static void explain_renewal(caucus_explainer *e) {
@@ -146,8 +170,16 @@ static void explain_svt_bound(caucus_explainer *e) {
 
 static void explain(caucus_explainer *e) {
     const caucus_svt_plan *svt = &e->plan->svt;
-    const double checks = (double)svt->checks;
-    if (caucus_plan_is_endless(e->plan))
+    const uint64_t nominal = nominal_checks(e->plan);
+    const double checks = (double)nominal;
+    if (caucus_settings_grow(&e->plan->settings)) {
+        caucus_explain_say(e, "Thresholds that grow",
+                           "A check after every block of %" PRIu64
+                           " round%s, without an end. It is planned for M = %" PRIu64 " of them (nominal-rounds),",
+                           e->plan->settings.interval, e->plan->settings.interval == 1 ? "" : "s", nominal);
+        caucus_explain_more(e, "which is no limit: sums have room for %s blocks; after them the expert stays in force.",
+                            caucus_words_whole(svt->checks).text);
+    } else if (caucus_plan_is_endless(e->plan))
         caucus_explain_say(e, "Fed-SVT", "Blocks of %" PRIu64 " rounds: M = %" PRIu64 " checks in a link.",
                            e->plan->settings.interval, svt->checks);
     else
@@ -185,7 +217,8 @@ static void meaning(caucus_json *j, const caucus_plan *plan) {
     caucus_json_real(j, "margin", svt->margin);
     caucus_json_real(j, "epsilon_threshold", svt->epsilon_threshold);
     caucus_json_real(j, "eta", 2 * (double)plan->grid * caucus_rational_double(svt->select_rate[0]));
-    caucus_json_real(j, "threshold", (double)svt->threshold[0] * caucus_words_step(plan));
+    caucus_json_real(j, "threshold",
+                     (double)caucus_svt_threshold(plan, 0, nominal_checks(plan)) * caucus_words_step(plan));
     caucus_json_real(j, "threshold_scale", caucus_words_spread(plan, &svt->threshold_noise));
     caucus_json_real(j, "check_scale", caucus_words_spread(plan, &svt->check_noise));
 }

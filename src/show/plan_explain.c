@@ -50,6 +50,8 @@ static void explain_promise(caucus_explainer *e) {
                                    : "A block of a client is rounded to its mean, so it moves a sum by at most G, as "
                                      "one loss would (\"The "
                                      "unit\").");
+    if (caucus_settings_grow(s)) /* what is added up is told where thresholds are */
+        return;
     caucus_explain_more(e, "All sums stay below m*%s*G = %.4g, far from 2^62 = 4.612e+18.",
                         s->pace == CAUCUS_PACE_OWN ? "n"
                         : s->longest_phase != 0    ? "W"

@@ -31,6 +31,8 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
 
 caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
+    if (caucus_settings_grow(s))
+        return CAUCUS_STRETCH_NOMINAL;
     if (caucus_plan_is_endless(plan))
         return s->renew != 0 ? CAUCUS_STRETCH_LINK : CAUCUS_STRETCH_ROUNDS;
     const bool links = caucus_settings_links(s) > 1 && plan->bound_kind == CAUCUS_BOUND_PROBABILITY;
@@ -40,9 +42,10 @@ caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_stretch_kind about = caucus_plan_stretch_of(plan);
-    const double rounds = about == CAUCUS_STRETCH_ROUNDS ? 1000
-                          : about == CAUCUS_STRETCH_LINK ? (double)caucus_settings_link(s)
-                                                         : (double)s->rounds;
+    const double rounds = about == CAUCUS_STRETCH_ROUNDS    ? 1000
+                          : about == CAUCUS_STRETCH_NOMINAL ? (double)s->nominal_rounds
+                          : about == CAUCUS_STRETCH_LINK    ? (double)caucus_settings_link(s)
+                                                            : (double)s->rounds;
     return plan->bound_uncapped >= rounds * (s->hi - s->lo);
 }
 
@@ -52,11 +55,16 @@ double caucus_hedge_best_rate(const caucus_settings *s) {
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
-/* What a family counts of a run without an end: one of its links, or 1,000 rounds of full phases. */
+/* What a family counts of a run without an end: one of its links, its nominal rounds, or 1,000 rounds of full
+ * phases. */
 static caucus_plan stretch_of_endless(const caucus_plan *plan) {
     caucus_plan copy = *plan;
     const caucus_settings *s = &plan->settings;
-    if (s->renew != 0) {
+    if (caucus_settings_grow(s)) {
+        copy.settings.rounds = s->nominal_rounds;
+        copy.svt.checks = s->nominal_rounds / s->interval;
+        copy.svt.blocks = copy.svt.checks + 1;
+    } else if (s->renew != 0) {
         copy.settings.rounds = s->renew;
         copy.svt.blocks = copy.hedge.blocks = s->renew / s->interval + 1; /* the last block of a link is asked, too */
         copy.svt.checks = s->renew / s->interval;

@@ -26,8 +26,13 @@ bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known)
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex);
 
 /** What a bound, and the traffic where there is no end, are about: the run, one of its links (svt; hedge without an
- *  end), or 1,000 rounds of it (stoch without an end). */
-typedef enum caucus_stretch_kind { CAUCUS_STRETCH_RUN, CAUCUS_STRETCH_LINK, CAUCUS_STRETCH_ROUNDS } caucus_stretch_kind;
+ *  end), 1,000 rounds of it (stoch without an end), or its nominal rounds (svt without an end and renewal). */
+typedef enum caucus_stretch_kind {
+    CAUCUS_STRETCH_RUN,
+    CAUCUS_STRETCH_LINK,
+    CAUCUS_STRETCH_ROUNDS,
+    CAUCUS_STRETCH_NOMINAL
+} caucus_stretch_kind;
 caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan);
 
 /** Whether a bound says no more than that every round can be lost. */

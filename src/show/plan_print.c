@@ -131,9 +131,21 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
         fputs("              for any losses that are fixed in advance\n", out);
 }
 
-static const char *stretch(const caucus_plan *plan) {
+typedef struct stretch_words {
+    char text[96];
+} stretch_words;
+
+static stretch_words stretch(const caucus_plan *plan) {
     static const char *const words[] = {"", " and link", " and 1,000 rounds"};
-    return plan->settings.pace == CAUCUS_PACE_OWN ? " and 1,000 losses" : words[caucus_plan_stretch_of(plan)];
+    const caucus_stretch_kind kind = caucus_plan_stretch_of(plan);
+    stretch_words made = {""};
+    if (kind == CAUCUS_STRETCH_NOMINAL)
+        (void)snprintf(made.text, sizeof made.text, " in the first %s rounds",
+                       caucus_words_whole(plan->settings.nominal_rounds).text);
+    else
+        (void)snprintf(made.text, sizeof made.text, "%s",
+                       plan->settings.pace == CAUCUS_PACE_OWN ? " and 1,000 losses" : words[kind]);
+    return made;
 }
 
 static void print_regret(FILE *out, const caucus_plan_report *r) {
@@ -146,9 +158,9 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
                 caucus_words_number(plan->bound_uncapped).text, caucus_words_number(plan->bound).text);
     else if (plan->bound_kind == CAUCUS_BOUND_PROBABILITY)
         fprintf(out, "at most %s per client%s with probability %.6g %%", caucus_words_number(plan->bound).text,
-                stretch(plan), 100 * (1 - plan->settings.rho));
+                stretch(plan).text, 100 * (1 - plan->settings.rho));
     else
-        fprintf(out, "at most %s per client%s on average", caucus_words_number(plan->bound).text, stretch(plan));
+        fprintf(out, "at most %s per client%s on average", caucus_words_number(plan->bound).text, stretch(plan).text);
     if (r->quick.done)
         fprintf(out, "   (a quick simulation, %s losses: about %s)\n", caucus_adversary_kind_word(r->quick.adversary),
                 caucus_words_about(r->quick.regret.mean).text);
@@ -167,7 +179,8 @@ static void print_traffic(FILE *out, const caucus_plan_report *r) {
                 caucus_words_whole(t->scalars).text, caucus_words_bytes((double)t->bytes).text);
     else
         fprintf(out, "  Traffic     at most %s numbers up per client%s (%s", caucus_words_whole(t->scalars).text,
-                caucus_plan_is_endless(r->plan) ? stretch(r->plan) : "", caucus_words_bytes((double)t->bytes).text);
+                caucus_plan_is_endless(r->plan) ? stretch(r->plan).text : "",
+                caucus_words_bytes((double)t->bytes).text);
     if (t->paper_scalars > t->scalars)
         fprintf(out, "; the paper's protocol: %s", caucus_words_whole(t->paper_scalars).text);
     fprintf(out, ")\n  Memory      about %s per client, %s at the coordinator\n",

@@ -63,6 +63,8 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
     }
     if (!takes(c, CAUCUS_OPTION_RENEW))
         s.renew = plain.renew;
+    if (!caucus_settings_grow(&s))
+        s.nominal_rounds = plain.nominal_rounds;
     if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
     if (s.interval == CAUCUS_INTERVAL_AUTO && !takes(c, CAUCUS_OPTION_INTERVAL_AUTO))

@@ -12,12 +12,12 @@
 
 #define EXPERTS 5u
 
-enum { STOCH, VOTE, SHORTLIST, KNORM, MEANS, SVT, HEDGE, KINDS };
+enum { STOCH, VOTE, SHORTLIST, KNORM, MEANS, SVT, HEDGE, GROWING, KINDS };
 
 static caucus_settings settings_of(int kind) {
-    caucus_settings s = testing_settings(kind == SVT     ? CAUCUS_ALGORITHM_SVT
-                                         : kind == HEDGE ? CAUCUS_ALGORITHM_HEDGE
-                                                         : CAUCUS_ALGORITHM_STOCH,
+    caucus_settings s = testing_settings(kind == SVT || kind == GROWING ? CAUCUS_ALGORITHM_SVT
+                                         : kind == HEDGE                ? CAUCUS_ALGORITHM_HEDGE
+                                                                        : CAUCUS_ALGORITHM_STOCH,
                                          kind >= VOTE && kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR,
                                          2, EXPERTS, CAUCUS_ROUNDS_ENDLESS, 20);
     s.message = kind == VOTE        ? CAUCUS_MESSAGE_VOTE
@@ -26,11 +26,11 @@ static caucus_settings settings_of(int kind) {
                                     : CAUCUS_MESSAGE_AUTO;
     if (kind <= MEANS)
         s.longest_phase = 4;
-    else
+    else if (kind != GROWING)
         s.renew = 24;
     if (kind == MEANS)
         s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
-    s.interval = kind == SVT || kind == HEDGE ? 3 : 1;
+    s.interval = kind >= SVT ? 3 : 1;
     return s;
 }
 
@@ -62,7 +62,7 @@ static const caucus_report *play(caucus_client *c) {
 
 static caucus_ask question(int kind) {
     return kind == VOTE || kind == SHORTLIST ? CAUCUS_ASK_VOTE
-           : kind == SVT                     ? CAUCUS_ASK_COST
+           : kind == SVT || kind == GROWING  ? CAUCUS_ASK_COST
            : kind == HEDGE                   ? CAUCUS_ASK_SUMS
                                              : CAUCUS_ASK_LEAF;
 }
@@ -197,7 +197,7 @@ static void test_passes_over(void **state) {
 /* The coordinator counts what comes of a client that was away, each item once, and nothing twice. */
 static void test_counts_who_was_away(void **state) {
     (void)state;
-    for (int kind = SVT; kind <= HEDGE; kind++) {
+    for (int kind = SVT; kind <= GROWING; kind++) {
         caucus_plan *plan = plan_of(kind);
         caucus_client *c = client_of(plan);
         caucus_coordinator *machine = NULL;
@@ -257,7 +257,7 @@ static void test_plans(void **state) {
     s.longest_phase = 0;
     assert_int_equal(caucus_plan_new(&s, &plan, &error), CAUCUS_E_INFEASIBLE);
     assert_string_equal(error.field, "rounds");
-    s = settings_of(SVT);
+    s = settings_of(HEDGE);
     s.renew = 0;
     assert_int_equal(caucus_plan_new(&s, &plan, &error), CAUCUS_E_INFEASIBLE);
     assert_string_equal(error.field, "rounds");
@@ -265,7 +265,7 @@ static void test_plans(void **state) {
     s.trees = 1;
     assert_int_equal(caucus_plan_new(&s, &plan, &error), CAUCUS_E_INFEASIBLE);
     /* A run without an end costs what one with an end costs. */
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < GROWING; kind++) {
         s = settings_of(kind);
         caucus_plan *endless = NULL;
         assert_int_equal(caucus_plan_new(&s, &endless, NULL), CAUCUS_OK);

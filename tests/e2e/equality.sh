@@ -14,6 +14,7 @@ equal svt-renew svt coordinator turning 1 --epsilon 60 --renew 20
 equal hedge-renew hedge coordinator drawn 2 --epsilon 30 --renew 12
 endless stoch-endless stoch coordinator drawn 1 --epsilon 10 --longest-phase 5
 endless svt-endless svt coordinator turning 1 --epsilon 60 --renew 20
+endless svt-nominal svt coordinator turning 1 --epsilon 60 --nominal-rounds 64
 endless hedge-endless hedge coordinator drawn 2 --epsilon 30 --renew 12
 equal svt-client-block svt coordinator turning 4 --epsilon 60 --unit client-block
 ended

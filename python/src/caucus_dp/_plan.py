@@ -48,6 +48,7 @@ class PlanSettings(TypedDict, total=False):
     phase_time: str | None
     grace: str | None
     most: int | None
+    nominal_rounds: int | None
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None

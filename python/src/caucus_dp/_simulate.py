@@ -58,6 +58,7 @@ class SimulationSettings(TypedDict, total=False):
     phase_time: str | None
     grace: str | None
     most: int | None
+    nominal_rounds: int | None
     rho: float | None
     lstar: float | None
     range: tuple[float, float] | None

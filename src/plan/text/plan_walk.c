@@ -133,6 +133,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
             caucus_walk_u64(w, "most", &s->most);
         }
     }
+    optional_u64(w, "nominal-rounds", &s->nominal_rounds, CAUCUS_NOMINAL_ROUNDS);
     w->close(w);
 }
 
