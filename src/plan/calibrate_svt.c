@@ -150,8 +150,8 @@ static caucus_status units_up(double value, int64_t *ret, caucus_error *ret_erro
 }
 
 /* m*L* in grid units. Rounding each loss to the grid can add half a step to it, T times, and rounding the mean of a
- * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. Without an end there is no
- * T: L* is then about the losses as they are on the grid. */
+ * block another half; not if L* is 0, since a loss at the bottom of the range is on the grid. Without an end there is
+ * no T: L* is then about the losses as they are on the grid. */
 static caucus_status score_floor(caucus_plan *plan, const svt_facts *f, caucus_error *ret_error) {
     const double each = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : f->block_cost / 2;
     const double rounding = f->lstar > 0 && !caucus_settings_grow(&plan->settings) ? (f->checks + 1) * each : 0;
