@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* privacy.c: `caucus privacy`: what has been released about one body of data, and what is left. */
 #include "cli/complain.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "show/ledger_view.h"
 #include "store/coordinator/store.h"
 #include "store/ledger_file.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,10 +59,6 @@ static int take_option(void *user, size_t index, const char *value) {
     return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
 }
 
-static bool draws_blocks(void) {
-    return setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
-
 /* A ledger's file, or the state directory of a coordinator, which may be running. */
 static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *ret_state, caucus_error *ret_error) {
     struct stat info;
@@ -110,7 +105,7 @@ int caucus_cli_privacy(int argc, char **argv) {
     if (strcmp(r.format, "json") == 0)
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
     else
-        caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !draws_blocks(), r.flag[OPTION_RELEASES]);
+        caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !caucus_screen_utf8(), r.flag[OPTION_RELEASES]);
     caucus_ledger_view_free(&view);
     caucus_ledger_free(ledger);
     return CAUCUS_EXIT_DONE;

@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 
 #include "cli/clean_stderr.h"
+#include "cli/terminal/screen.h"
 #include "store/clock.h"
 
 #include <inttypes.h>
@@ -22,7 +23,8 @@ void caucus_progress_begin(caucus_progress *ret, const char *label, int label_wi
     *ret = (caucus_progress){.label = label,
                              .label_width = label_width,
                              .start = caucus_clock_seconds(),
-                             .terminal = isatty(STDERR_FILENO) == 1};
+                             .terminal = isatty(STDERR_FILENO) == 1,
+                             .ascii = !caucus_screen_utf8()};
     ret->lines = caucus_progress_by_lines && !ret->terminal;
     ret->drawn = ret->start;
 }
@@ -33,12 +35,31 @@ static int columns(void) {
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col - 1 : COLUMNS - 1;
 }
 
-/* "  label ━━━━   3/100  1.2 s": the bar takes what is left. Where that is little, the space that makes bars stand
- * under each other goes first, then the bar, then the label's end. */
+/* "38 s left", from how long what is done has taken; nothing before there is anything to go by. */
+static int time_left(char *ret, size_t ret_bytes, uint64_t done, uint64_t total, double seconds) {
+    const double left = done > 0 ? seconds * (double)(total - done) / (double)done : 0;
+    if (done == 0 || done >= total)
+        return snprintf(ret, ret_bytes, "%s", "");
+    if (left < 99.5)
+        return snprintf(ret, ret_bytes, ", %.0f s left", left);
+    if (left < 99.5 * 60)
+        return snprintf(ret, ret_bytes, ", %.0f min left", left / 60);
+    if (left < 99.5 * 3600)
+        return snprintf(ret, ret_bytes, ", %.0f h left", left / 3600);
+    return snprintf(ret, ret_bytes, ", days left");
+}
+
+/* "  label ━━━━   3/100  1.2 s, 38 s left": the bar takes what is left. Where that is little, the time left goes first,
+ * then the space that makes bars stand under each other, then the bar, then the label's end. */
 static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double seconds) {
-    char counts[64];
+    char counts[64], left[32];
     int after = snprintf(counts, sizeof counts, " %" PRIu64 "/%" PRIu64 "  %.1f s", done, total, seconds);
     int room = columns(), label = (int)strlen(p->label);
+    int more = time_left(left, sizeof left, done, total, seconds);
+    if (2 + label + 1 + BAR_LEAST + after + more <= room && after + more < (int)sizeof counts) {
+        memcpy(counts + after, left, (size_t)more + 1); /* the first to go where room is short */
+        after += more;
+    }
     if (label < p->label_width && 2 + p->label_width + 1 + BAR_LEAST + after <= room)
         label = p->label_width;
     int bar = room - 2 - label - 1 - after;
@@ -49,7 +70,7 @@ static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double
     fprintf(to, "\r\033[K  %-*.*s%s", label, label, p->label, bar > 0 ? " " : "");
     int full = (int)((uint64_t)done * (uint64_t)bar / total);
     for (int i = 0; i < bar; i++)
-        fputs(i < full ? "━" : " ", to);
+        fputs(i >= full ? " " : p->ascii ? "#" : "━", to);
     fprintf(to, "%.*s", room > 2 + label ? room - 2 - label : 0, counts);
     fflush(to);
 }
@@ -61,7 +82,9 @@ void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
     double t = caucus_clock_seconds();
     if (p->lines) {
         if (t - p->drawn >= LINE_SECONDS && done < total) {
-            fprintf(stderr, "  %s %" PRIu64 "/%" PRIu64 "  %.0f s\n", p->label, done, total, t - p->start);
+            char left[32];
+            (void)time_left(left, sizeof left, done, total, t - p->start);
+            fprintf(stderr, "  %s %" PRIu64 "/%" PRIu64 "  %.0f s%s\n", p->label, done, total, t - p->start, left);
             p->drawn = t;
         }
         return;

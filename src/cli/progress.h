@@ -17,7 +17,7 @@ typedef struct caucus_progress {
     const char *label; /* borrowed */
     int label_width;   /* columns kept for it, so that bars stand under each other */
     double start, drawn;
-    bool terminal, lines, shown;
+    bool terminal, lines, shown, ascii;
 } caucus_progress;
 
 void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width);

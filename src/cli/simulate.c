@@ -7,13 +7,16 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/signals.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "num/fail.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
+#include "store/atomic_file.h"
 #include "store/clock.h"
 #include "store/ledger_file.h"
+#include "study/simulation_plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,11 +30,12 @@ static const caucus_option options[] = {
     CAUCUS_FIELD_LIST(OPTION)
 #undef OPTION
         {"resume", NULL, NULL, "go on with what a stopped simulation left in --out"},
+    {"plot", "FILE", NULL, "draw the results: FILE.svg or FILE.png (needs gnuplot)"},
     {"split", "WHAT", "trials", "over several ranks (caucus-mpi): deal trials, or the clients of each trial"},
     {NULL, NULL, NULL, NULL},
 };
 
-enum { RESUME = CAUCUS_FIELD_COUNT, SPLIT, OPTIONS };
+enum { RESUME = CAUCUS_FIELD_COUNT, PLOT, SPLIT, OPTIONS };
 
 typedef struct simulation {
     int argc;
@@ -40,6 +44,8 @@ typedef struct simulation {
     caucus_scenario scenario;
     const char *file;
     bool resume, split_clients;
+    const char *plot; /* NULL: no picture */
+    caucus_plot_kind plot_kind;
     caucus_wanted wanted;
     caucus_prepared prepared;
     caucus_unfinished *loaded; /* [prepared.count] */
@@ -134,6 +140,12 @@ static int take_option(void *user, size_t index, const char *value) {
         return caucus_take_word("simulate", "scenario file", value, &s->file);
     if (index == SPLIT)
         return take_split(s, value);
+    if (index == PLOT) {
+        s->plot = value;
+        return caucus_plot_kind_of(value, &s->plot_kind)
+                   ? 0
+                   : caucus_usage("simulate", "--plot %s: must end in .svg or .png", value);
+    }
     if (index == RESUME)
         return caucus_take_switch("simulate", "resume", value, &s->resume);
     caucus_complaint complaint;
@@ -312,7 +324,7 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 }
 
 static caucus_outcome outcome_of(const simulation *s) {
-    return (caucus_outcome){s->prepared.run, s->result, s->begun};
+    return (caucus_outcome){s->prepared.run, s->result, s->begun, caucus_screen_width(STDOUT_FILENO, 0)};
 }
 
 static caucus_status save(const simulation *s, caucus_error *ret_error) {
@@ -456,6 +468,19 @@ static void print_results(const simulation *s) {
     caucus_output_remarks(stderr, &outcome);
 }
 
+/* The picture comes last: what fails here takes nothing away from the results. */
+static caucus_status draw(const simulation *s, caucus_error *ret_error) {
+    const caucus_outcome outcome = outcome_of(s);
+    caucus_text picture = {0};
+    caucus_status status = caucus_plot_simulation(&outcome, s->plot_kind, &picture, ret_error);
+    if (status == CAUCUS_OK && picture.failed)
+        status = caucus_fail_memory(ret_error, "plot");
+    if (status == CAUCUS_OK && !caucus_atomic_file_write(s->plot, picture.data, picture.length, 0666, true))
+        status = caucus_fail_path(ret_error, CAUCUS_E_PATH, "plot", s->plot);
+    caucus_text_free(&picture);
+    return status;
+}
+
 static int finish(simulation *s) {
     caucus_error error = {0};
     caucus_outcome outcome = outcome_of(s);
@@ -472,14 +497,35 @@ static int finish(simulation *s) {
     if (s->wanted.out != NULL && whole)
         caucus_unfinished_remove(s->wanted.out);
     print_results(s);
+    if (s->plot != NULL)
+        status = draw(s, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("simulate", options, status, &error);
     return whole ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+}
+
+/* A picture that cannot be drawn or put where it is wanted is refused before hours of playing. */
+static int check_plot(const simulation *s) {
+    char folder[4096];
+    caucus_error error = {0};
+    if (s->plot == NULL)
+        return 0;
+    caucus_status status = caucus_plot_check(&error);
+    const char *slash = strrchr(s->plot, '/');
+    const size_t length = slash == NULL ? 0 : slash == s->plot ? 1 : (size_t)(slash - s->plot);
+    (void)snprintf(folder, sizeof folder, "%.*s", length == 0 ? 1 : (int)length, length == 0 ? "." : s->plot);
+    if (status == CAUCUS_OK && access(folder, W_OK | X_OK) != 0)
+        status = caucus_fail_path(&error, CAUCUS_E_PATH, "plot", s->plot);
+    return status == CAUCUS_OK ? 0 : caucus_complain("simulate", options, status, &error);
 }
 
 /* What is looked at and written before anything is played: by rank 0, for all. */
 static int prepare(simulation *s) {
     int code = 0;
     if (caucus_ranks_first(s->ranks)) {
-        code = load_unfinished(s);
+        code = check_plot(s);
+        if (code == 0)
+            code = load_unfinished(s);
         if (code == 0)
             code = reserve(s);
         if (code == 0)

@@ -59,7 +59,7 @@
     X(SEED, "seed", one, "N", "1", "trial n depends on seed and n only")                                               \
     X(THREADS, "threads", one, "N", "all", "cores to use; results do not depend on it")                                \
     X(FORMAT, "format", one, "NAME", "table", "table, json or csv on standard output")                                 \
-    X(OUT, "out", one, "DIR", NULL, "also write results.json, trials.csv, curves.csv there")                           \
+    X(OUT, "out", one, "DIR", NULL, "also write results.json and CSV files there")                                     \
     X(LEDGER, "ledger", one, "FILE", NULL, "record what the runs spend; made if it does not exist")                    \
     X(BUDGET, "budget", one, "E[,D]", "infinite", "total epsilon and delta of a new ledger")
 

@@ -84,6 +84,11 @@ static void explain(caucus_explainer *e) {
                        plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 
+static uint64_t most_switches(const caucus_plan *plan) {
+    (void)plan;
+    return 0;
+}
+
 static const char *proof(const caucus_plan *plan) {
     (void)plan;
     return "Fed-Hedge";
@@ -109,6 +114,7 @@ const caucus_family_words caucus_words_hedge = {
     .why_none = why_none,
     .explain = explain,
     .proof = proof,
+    .most_switches = most_switches,
     .meaning = meaning,
     .traffic = traffic,
     .free_from = free_from,

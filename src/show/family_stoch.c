@@ -220,6 +220,11 @@ static void explain(caucus_explainer *e) {
                            plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 
+static uint64_t most_switches(const caucus_plan *plan) {
+    (void)plan;
+    return 0;
+}
+
 static const char *proof(const caucus_plan *plan) {
     if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
         return "Message-private designs";
@@ -278,6 +283,7 @@ const caucus_family_words caucus_words_stoch = {
     .why_none = why_none,
     .explain = explain,
     .proof = proof,
+    .most_switches = most_switches,
     .meaning = meaning,
     .traffic = traffic,
 };

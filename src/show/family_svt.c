@@ -205,6 +205,10 @@ static void explain(caucus_explainer *e) {
     explain_svt_bound(e);
 }
 
+static uint64_t most_switches(const caucus_plan *plan) {
+    return caucus_settings_links(&plan->settings) > 1 ? 0 : plan->svt.switches; /* a link may make as many again */
+}
+
 static const char *proof(const caucus_plan *plan) {
     (void)plan;
     return "Fed-SVT";
@@ -245,6 +249,7 @@ const caucus_family_words caucus_words_svt = {
     .why_none = why_none,
     .explain = explain,
     .proof = proof,
+    .most_switches = most_switches,
     .meaning = meaning,
     .traffic = traffic,
 };

@@ -40,6 +40,8 @@ typedef struct caucus_family_words {
     void (*meaning)(caucus_json *json, const caucus_plan *plan);
     /* Reports, scalars and memory (`ret` comes zeroed; bytes and the machines themselves are added for all). */
     void (*traffic)(const caucus_plan *plan, caucus_plan_traffic *ret);
+    /* Switches after which the expert in force stays to the end of the run; 0: there is no such number. */
+    uint64_t (*most_switches)(const caucus_plan *plan);
     /* The number of clients from which on privacy costs nothing, 0 if it does not here. NULL: it always does. */
     double (*free_from)(const caucus_plan *plan);
 } caucus_family_words;

@@ -34,6 +34,7 @@ caucus_status caucus_out_dir_write(const char *directory, const caucus_outcome *
         void (*write)(FILE *out, const caucus_outcome *outcome);
     } files[] = {{"trials.csv", caucus_output_trials},
                  {"curves.csv", caucus_output_curves},
+                 {"choices.csv", caucus_output_choices},
                  {"results.json", caucus_output_json}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         caucus_atomic_file file = {.out = NULL};

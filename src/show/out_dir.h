@@ -3,7 +3,7 @@
  * layer: show
  *
  * Every file is written under another name, synced and renamed, so that a reader never sees half of one.
- *   results.json  trials.csv  curves.csv    the results (output.h)
+ *   results.json  trials.csv  curves.csv  choices.csv    the results (output.h)
  *   unfinished.csv                          only while a simulation is under way or was stopped: every complete trial
  * to the last bit, so that going on gives the very bytes of an undisturbed run */
 #ifndef CAUCUS_SHOW_OUT_DIR_H
@@ -15,7 +15,7 @@
  *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO. */
 caucus_status caucus_out_dir_make(const char *directory, bool *ret_made, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Write the three result files. */
+/** Write the result files. */
 caucus_status caucus_out_dir_write(const char *directory, const caucus_outcome *outcome,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -16,6 +16,7 @@ typedef struct caucus_outcome {
     const caucus_run *run;
     const caucus_run_result *result; /* only results of runs that were begun */
     size_t count;
+    int width; /* columns of the screen that tables are printed on; 0: as wide as they are */
 } caucus_outcome;
 
 /** JSON with a member "runs", one object per run (docs/schemas/simulate.json). NaN and infinite are null. A run that
@@ -28,6 +29,9 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome);
 
 /** Mean and standard deviation of the regret so far, CAUCUS_CURVE_POINTS lines per run. */
 void caucus_output_curves(FILE *out, const caucus_outcome *outcome);
+
+/** Which expert was in force from which round on, one line per run, trial and change (sim/choices.h). */
+void caucus_output_choices(FILE *out, const caucus_outcome *outcome);
 
 /** The table for people, with its remarks. */
 void caucus_output_table(FILE *out, const caucus_outcome *outcome);

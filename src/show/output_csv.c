@@ -95,7 +95,7 @@ static void expert(FILE *out, const caucus_plan *plan, uint32_t number) {
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
     fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan,"
-                        "regret_segments,last,last_name,best,best_name,losses\n",
+                        "regret_segments,last,last_name,best,best_name,losses,loss,last_since\n",
           out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
@@ -110,8 +110,29 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             print_number(out, t->regret_segments, "nan");
             expert(out, outcome->result[i].plan, t->last);
             expert(out, outcome->result[i].plan, t->best);
-            fprintf(out, ",%" PRIu64 "\n", t->losses);
+            fprintf(out, ",%" PRIu64 ",", t->losses);
+            print_number(out, t->loss, "nan");
+            fprintf(out, ",%" PRIu64 "\n", t->since + 1);
         }
+}
+
+void caucus_output_choices(FILE *out, const caucus_outcome *outcome) {
+    fputs("run,algorithm,trial,from_round,to_round,expert,name,best,exact\n", out);
+    for (size_t i = 0; i < outcome->count; i++) {
+        const caucus_run_result *result = &outcome->result[i];
+        const uint64_t rounds = caucus_run_rounds(&outcome->run[i], &result->plan->settings);
+        for (uint32_t k = 0; k < result->done; k++) {
+            const caucus_trial_result *t = &result->trial[k];
+            const caucus_choices *c = &t->choices;
+            for (uint32_t n = 0; n < c->count; n++) {
+                fprintf(out, "%zu,%s,%u,%" PRIu64 ",%" PRIu64, i + 1,
+                        caucus_algorithm_word(result->plan->settings.algorithm), k + 1, c->before[n] + 1,
+                        n + 1 < c->count ? c->before[n + 1] : rounds);
+                expert(out, result->plan, c->expert[n]);
+                fprintf(out, ",%s,%s\n", c->expert[n] == t->best ? "true" : "false", c->thinned ? "false" : "true");
+            }
+        }
+    }
 }
 
 void caucus_output_curves(FILE *out, const caucus_outcome *outcome) {

@@ -3,6 +3,7 @@
 #include "show/output.h"
 
 #include "show/bound_fit.h"
+#include "show/story.h"
 #include "store/json.h"
 
 #include <math.h>
@@ -143,6 +144,17 @@ static void results(caucus_json *j, const caucus_run_result *result) {
     caucus_json_close(j);
 }
 
+static void story(caucus_json *j, const caucus_run *run, const caucus_run_result *result) {
+    const bool any = result->done > 0;
+    const caucus_story s = any ? caucus_story_of(run, result) : (caucus_story){.clipped_share = (double)NAN};
+    caucus_json_real(j, "loss", any ? s.loss : (double)NAN);
+    caucus_json_real(j, "best_loss", any ? s.best_loss : (double)NAN);
+    caucus_json_real(j, "ended_with_best", s.experts ? s.ended_with_best : (double)NAN);
+    caucus_json_real(j, "rounds_in_force", s.experts ? s.rounds_in_force : (double)NAN);
+    caucus_json_real(j, "ran_out", s.limited ? s.ran_out : (double)NAN);
+    caucus_json_real(j, "clipped_share", s.clipped_share);
+}
+
 static void traffic(caucus_json *j, const char *key, const caucus_run_result *result, size_t offset) {
     caucus_json_real(j, key, result->done > 0 ? caucus_run_mean_u64(result, offset) : (double)NAN);
 }
@@ -180,6 +192,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         settings(&j, &outcome->run[i], result);
         results(&j, result);
         traffic(&j, "losses", result, offsetof(caucus_trial_result, losses));
+        story(&j, &outcome->run[i], result);
         traffic(&j, "scalars_up", result, offsetof(caucus_trial_result, scalars_up));
         traffic(&j, "scalars_down", result, offsetof(caucus_trial_result, scalars_down));
         traffic(&j, "bytes_up", result, offsetof(caucus_trial_result, bytes_up));

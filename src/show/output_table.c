@@ -7,6 +7,7 @@
 
 #include "show/bound_fit.h"
 #include "show/plan_words.h"
+#include "show/story.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,8 +16,7 @@
 #include <string.h>
 
 #define CELL_BYTES 48
-#define COMMON_TRIALS 10000u /* of more trials nobody counts who had which expert */
-#define NOT_APPLICABLE "–"   /* tells no rows apart */
+#define NOT_APPLICABLE "–" /* tells no rows apart */
 
 typedef struct row {
     const caucus_run *run;
@@ -334,42 +334,6 @@ static void print_premises(FILE *out, const caucus_outcome *outcome) {
     }
 }
 
-/* The expert that most trials have in common, of those at `offset`, and how many have it. */
-static uint32_t commonest(const caucus_run_result *result, size_t offset, uint32_t *ret_trials) {
-    uint32_t found = 0;
-    *ret_trials = 0;
-    for (uint32_t i = 0; i < result->done; i++) {
-        uint32_t mine, other, count = 0;
-        memcpy(&mine, (const char *)&result->trial[i] + offset, sizeof mine);
-        for (uint32_t k = 0; k < result->done; k++) {
-            memcpy(&other, (const char *)&result->trial[k] + offset, sizeof other);
-            count += mine == other;
-        }
-        if (count > *ret_trials) {
-            *ret_trials = count;
-            found = mine;
-        }
-    }
-    return found;
-}
-
-/* Which one did it pick? Where experts are the same in all trials: they have names, or the losses are a file's. */
-static void print_experts(FILE *out, const caucus_outcome *outcome) {
-    for (size_t i = 0; i < outcome->count; i++) {
-        row r = row_of(outcome, i);
-        const caucus_plan *plan = r.result->plan;
-        const bool same = caucus_plan_expert_name(plan, 0) != NULL || r.run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
-        if (!same || r.result->done == 0 || r.result->done > COMMON_TRIALS || r.result->trial[0].best == UINT32_MAX)
-            continue;
-        uint32_t last_trials = 0, best_trials = 0;
-        const uint32_t last = commonest(r.result, offsetof(caucus_trial_result, last), &last_trials);
-        const uint32_t best = commonest(r.result, offsetof(caucus_trial_result, best), &best_trials);
-        fprintf(out, "  %s: expert %s in force at the end of %u of %u trials; best in hindsight: %s in %u.\n",
-                caucus_algorithm_word(r.settings->algorithm), caucus_plan_expert_words(plan, last).text, last_trials,
-                r.result->done, caucus_plan_expert_words(plan, best).text, best_trials);
-    }
-}
-
 static void print_footer(FILE *out, const caucus_outcome *outcome) {
     bool probable = false, mean = false, empty = false, convex = false, one_range = true, segments = false;
     const caucus_settings *first = &outcome->result[0].plan->settings;
@@ -405,7 +369,6 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n",
               out);
     print_premises(out, outcome);
-    print_experts(out, outcome);
     if (segments)
         fputs("  of segments: regret against the best expert of each segment of the run.\n", out);
     if (convex)
@@ -417,23 +380,44 @@ void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
         return;
     fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", outcome->run[0].seed);
     print_grid(out, outcome);
+    fputc('\n', out);
+    caucus_story_print(out, outcome);
     print_footer(out, outcome);
+}
+
+/* What a share of losses that were moved looks like: never 0 % where there was one. */
+static void print_share(FILE *out, double share) {
+    if (share < 0.0001)
+        fputs("less than 0.01 % of all", out);
+    else
+        fprintf(out, "%.*f %% of all", share < 0.01 ? 2 : share < 0.1 ? 1 : 0, 100 * share);
 }
 
 void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
     uint64_t clipped = 0, nan = 0, most = 0;
-    for (size_t i = 0; i < outcome->count; i++)
-        for (uint32_t k = 0; k < outcome->result[i].done; k++) {
-            const caucus_trial_result *t = &outcome->result[i].trial[k];
+    double losses = 0;
+    bool gradients = false;
+    for (size_t i = 0; i < outcome->count; i++) {
+        row r = row_of(outcome, i);
+        gradients = gradients || r.settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
+        for (uint32_t k = 0; k < r.result->done; k++) {
+            const caucus_trial_result *t = &r.result->trial[k];
             clipped += t->clipped - t->nan;
             nan += t->nan;
+            losses += (double)t->losses * r.settings->experts;
             most = t->nan > most ? t->nan : most;
         }
+    }
     if (nan > 0)
         fprintf(out,
                 "  Losses that were not a number, counted as the worst loss: %" PRIu64 " (at most %" PRIu64
                 " in one trial).\n",
                 nan, most);
-    if (clipped > 0)
+    if (clipped > 0 && gradients) {
         fprintf(out, "  Losses or gradients outside their range, moved to its end: %" PRIu64 ".\n", clipped);
+    } else if (clipped > 0) {
+        fprintf(out, "  Losses outside their range, moved to its end: %" PRIu64 ", ", clipped);
+        print_share(out, (double)clipped / losses);
+        fputs(" — if losses can be larger, --range LO,HI says so.\n", out);
+    }
 }

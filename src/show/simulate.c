@@ -64,7 +64,7 @@ static caucus_status play(playing *s, caucus_error *ret_error) {
 }
 
 static caucus_outcome outcome_of(const playing *s) {
-    return (caucus_outcome){s->prepared.run, s->result, s->begun};
+    return (caucus_outcome){s->prepared.run, s->result, s->begun, 0};
 }
 
 static void print_json(FILE *out, const void *s) {

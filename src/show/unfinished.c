@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,4
+ *     caucus-unfinished,5
  *     run,1,<hash of its settings>,<complete trials>
- *     <regret>,<switches>,...,<curve point 64>        one line per trial; reals in hexadecimal, hence exact
+ *     <regret>,<switches>,...,<last choice>           one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
  *     end
  * A trial depends on its run's settings, the seed and its number only, so the number of trials asked for is not part
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,4"
+#define HEAD "caucus-unfinished,5"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -97,9 +97,12 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
             ",%" PRIu64,
             t->regret, t->regret_segments, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up,
             t->bytes_down, t->clipped, t->nan, t->digest);
-    fprintf(out, ",%u,%u,%" PRIu64, t->last, t->best, t->losses);
+    fprintf(out, ",%u,%u,%" PRIu64 ",%a,%" PRIu64, t->last, t->best, t->losses, t->loss, t->since);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
+    fprintf(out, ",%u,%u", t->choices.count, t->choices.thinned);
+    for (uint32_t k = 0; k < t->choices.count; k++)
+        fprintf(out, ",%" PRIu64 ",%u", t->choices.before[k], t->choices.expert[k]);
     fputc('\n', out);
 }
 
@@ -180,9 +183,15 @@ static bool read_trial(const char *at, caucus_trial_result *t) {
                 take_whole(&at, &t->selections) && take_whole(&at, &t->scalars_up) &&
                 take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) && take_whole(&at, &t->bytes_down) &&
                 take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest) &&
-                take_expert(&at, &t->last) && take_expert(&at, &t->best) && take_whole(&at, &t->losses);
+                take_expert(&at, &t->last) && take_expert(&at, &t->best) && take_whole(&at, &t->losses) &&
+                take_real(&at, &t->loss) && take_whole(&at, &t->since);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
+    caucus_choices *c = &t->choices;
+    good = good && take_expert(&at, &c->count) && c->count <= CAUCUS_CHOICES && take_expert(&at, &c->thinned) &&
+           c->thinned <= 1;
+    for (uint32_t k = 0; good && k < c->count; k++)
+        good = take_whole(&at, &c->before[k]) && take_expert(&at, &c->expert[k]);
     return good && *at == '\0';
 }
 

@@ -110,6 +110,10 @@ static double excess(const caucus_convex *c, double mu) {
     return sum;
 }
 
+double caucus_convex_cost(const caucus_convex *c) {
+    return c->cost / c->m;
+}
+
 double caucus_convex_regret(const caucus_convex *c) {
     double total = 0;
     for (uint32_t n = 0; n < c->d; n++)

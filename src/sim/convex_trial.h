@@ -24,7 +24,8 @@ void caucus_convex_attach(caucus_convex *convex, caucus_client *client, uint32_t
 /** Every client plays rounds first .. first+count-1 (from 0). */
 void caucus_convex_play(caucus_convex *convex, caucus_client *const *client, uint64_t first, uint64_t count);
 
-/** Per client, so far. */
+/** Per client, so far: what was played has cost, and its regret. */
+double caucus_convex_cost(const caucus_convex *convex);
 double caucus_convex_regret(const caucus_convex *convex);
 
 #endif

@@ -105,6 +105,10 @@ static void announce(trial *t, uint64_t slot) {
             abort(); /* simulated messages arrive */
     }
     t->result->switches += slot > 0 && a->expert != t->expert;
+    if (slot == 0 || a->expert != t->expert) {
+        t->result->since = slot;
+        caucus_choices_add(&t->result->choices, slot, t->slots, a->expert);
+    }
     t->expert = a->expert;
     t->result->digest = (t->result->digest ^ (a->expert + 1)) * 0x100000001b3u; /* FNV-1a: order matters */
     if (t->watch)
@@ -178,6 +182,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
     r->regret = regret_over(t, least);
     r->regret_segments = regret_over(t, t->best_of_segments);
     r->last = t->expert;
+    r->loss = (double)r->losses * t->plan->settings.lo / (double)t->m + regret_over(t, 0);
     while (t->totals[r->best] != least)
         r->best++;
     r->selections = caucus_coordinator_selections(t->coordinator);

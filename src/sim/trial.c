@@ -243,6 +243,7 @@ static caucus_status regret_so_far(trial *t, double *ret, double *ret_segments) 
         *ret = caucus_convex_regret(t->convex);
         if (ret_segments)
             *ret_segments = *ret;
+        t->result->loss = caucus_convex_cost(t->convex);
         t->result->best = UINT32_MAX;
         return CAUCUS_OK;
     }
@@ -251,6 +252,7 @@ static caucus_status regret_so_far(trial *t, double *ret, double *ret_segments) 
     if (ret_segments) {
         *ret_segments = regret_over(t, cost, t->best_of_segments);
         t->result->best = best_expert(totals, t->d);
+        t->result->loss = (double)t->rounds * t->plan->settings.lo + regret_over(t, cost, 0);
     }
     return status;
 }
@@ -308,6 +310,15 @@ static bool decides(const trial *t) {
     return caucus_client_rounds_left(t->client[0]) > 0 || a->ask == CAUCUS_ASK_NOTHING;
 }
 
+/* From now on `expert` is in force. Of a mixture nothing is noted: it has no one expert. */
+static void note_choice(trial *t, uint64_t round, uint32_t expert) {
+    if (round >= t->rounds) /* never played */
+        return;
+    t->result->since = round;
+    if (!t->convex)
+        caucus_choices_add(&t->result->choices, round, t->rounds, expert);
+}
+
 /* All reports that are due, and the coordinator's answers, until rounds can be played again.
  * Returns: CAUCUS_OK; over ranks also CAUCUS_E_STOPPED, CAUCUS_E_CHANGED. */
 static caucus_status talk(trial *t, uint64_t round, uint32_t *expert) {
@@ -329,6 +340,8 @@ static caucus_status talk(trial *t, uint64_t round, uint32_t *expert) {
         if (decides(t)) {
             uint32_t now = caucus_coordinator_announcement(t->coordinator)->expert;
             t->result->switches += now != *expert;
+            if (now != *expert)
+                note_choice(t, round, now);
             *expert = now;
             t->result->digest = (t->result->digest ^ (now + 1)) * 0x100000001b3u; /* FNV-1a: order matters */
         }
@@ -340,6 +353,7 @@ static caucus_status play(trial *t) {
     announce(t, 0);
     uint32_t expert = caucus_coordinator_announcement(t->coordinator)->expert;
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
+    note_choice(t, 0, expert);
     uint64_t round = 0;
     uint32_t point = 0;
     while (round < t->rounds) {

@@ -12,6 +12,7 @@
 
 #include "plan/plan.h"
 #include "sim/adversary.h"
+#include "sim/choices.h"
 #include "sim/ranks.h"
 
 /* Points of a regret curve: after rounds ceil(T*k/CAUCUS_CURVE_POINTS), k = 1.. */
@@ -27,8 +28,11 @@ typedef struct caucus_trial_result {
     uint64_t scalars_up, scalars_down, bytes_up, bytes_down; /* over all clients */
     uint64_t clipped; /* losses (or gradients) outside their range, NaN among them */
     uint64_t nan;     /* of those, not a number */
+    double loss;      /* per client, what was played has cost, in the units of the losses */
+    uint64_t since;   /* rounds (slots, at the devices' own pace) before `last` came into force for the last time */
     uint64_t digest;  /* of the sequence of experts in force (announcement by announcement, requests left out) */
     double curve[CAUCUS_CURVE_POINTS]; /* regret so far, against the best expert so far */
+    caucus_choices choices;
 } caucus_trial_result;
 
 /* Called for every announcement with the round it takes effect after; for tests and live views. */

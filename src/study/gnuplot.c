@@ -95,6 +95,14 @@ caucus_status caucus_gnuplot_check(caucus_error *ret_error) {
     return status;
 }
 
+caucus_status caucus_gnuplot_draw(const caucus_text *script, caucus_text *ret, caucus_error *ret_error) {
+    caucus_status status = script->failed ? caucus_fail(ret_error, CAUCUS_E_MEMORY, "gnuplot", "no memory for a figure")
+                                          : run("--default-settings", script, ret, ret_error);
+    if (status == CAUCUS_OK && ret->length == 0)
+        status = caucus_fail(ret_error, CAUCUS_E_PROGRAM, "gnuplot", "drew nothing");
+    return status;
+}
+
 /* Copy, with `id-` put before every id and every reference to one. */
 static void own_ids(const char *svg, const char *id, caucus_text *ret) {
     static const char *const marks[] = {"id=\"", "id='", "url(#", "href='#", "href=\"#"};
@@ -120,8 +128,7 @@ static void own_ids(const char *svg, const char *id, caucus_text *ret) {
 caucus_status caucus_gnuplot_svg(const caucus_text *script, const char *id, const char *title, const char *description,
                                  caucus_text *ret, caucus_error *ret_error) {
     caucus_text raw = {0};
-    caucus_status status = script->failed ? caucus_fail(ret_error, CAUCUS_E_MEMORY, "gnuplot", "no memory for a figure")
-                                          : run("--default-settings", script, &raw, ret_error);
+    caucus_status status = caucus_gnuplot_draw(script, &raw, ret_error);
     if (status != CAUCUS_OK)
         goto out;
     /* Of the document only the element stays, and of its title only ours. */

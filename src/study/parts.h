@@ -81,6 +81,9 @@ double caucus_study_within(const caucus_run_result *run);
  *  Out:     appended to ret: an <svg> element, ready for HTML. */
 caucus_status caucus_gnuplot_svg(const caucus_text *script, const char *id, const char *title, const char *description,
                                  caucus_text *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Run gnuplot on a script that writes a picture to its standard output: appended to ret as it is. */
+caucus_status caucus_gnuplot_draw(const caucus_text *script, caucus_text *ret,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Whether gnuplot can be run. */
 caucus_status caucus_gnuplot_check(caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -75,7 +75,7 @@ assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], r
 keys = ['algorithm', 'clients', 'experts', 'rounds', 'endless', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
         'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
         'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'last', 'best',
-        'switches',
+        'switches', 'loss', 'best_loss', 'ended_with_best', 'rounds_in_force', 'ran_out', 'clipped_share',
         'scalars_up', 'scalars_down', 'bytes_up',
         'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']
@@ -161,16 +161,80 @@ many=("${c[@]}" --algorithm "svt,stoch,hedge" --adversary gaussian "${small[@]}"
 simulate "${many[@]}" --threads 1 --out one --format json | grep -v '"seconds"' >one.json
 simulate "${many[@]}" --threads 2 --out two --format json | grep -v '"seconds"' >two.json
 if cmp one.json two.json && cmp one/trials.csv two/trials.csv && cmp one/curves.csv two/curves.csv &&
-    [ "$(ls one)" = "$(printf 'curves.csv\nresults.json\ntrials.csv')" ]; then pass "any number of threads";
+    cmp one/choices.csv two/choices.csv &&
+    [ "$(cd one && echo *)" = "choices.csv curves.csv results.json trials.csv" ]; then pass "any number of threads";
     else fail "any number of threads"; fi
 simulate "${many[@]}" --format csv >out
 if cmp out one/trials.csv; then pass "csv"; else fail "csv"; fi
 [ "$(wc -l <one/trials.csv)" -eq 19 ] || fail "a line per run and trial"
 
+# Who was in force when: every round of every trial once, as often changed as trials.csv says, and the last one last.
+if $python - one <<'END'; then
+import csv, sys
+trials = {(r['run'], r['trial']): r for r in csv.DictReader(open(sys.argv[1] + '/trials.csv'))}
+choices = {}
+for row in csv.DictReader(open(sys.argv[1] + '/choices.csv')):
+    choices.setdefault((row['run'], row['trial']), []).append(row)
+assert choices.keys() == trials.keys()
+for key, rows in choices.items():
+    trial = trials[key]
+    assert rows[0]['from_round'] == '1' and rows[-1]['to_round'] == trial['rounds']
+    assert all(int(a['to_round']) + 1 == int(b['from_round']) for a, b in zip(rows, rows[1:]))
+    assert all(row['best'] == str(row['expert'] == trial['best']).lower() for row in rows)
+    if rows[0]['exact'] == 'true':
+        assert len(rows) == int(trial['switches']) + 1, (rows, trial)
+        assert rows[-1]['expert'] == trial['last'] and rows[-1]['from_round'] == trial['last_since']
+        assert all(a['expert'] != b['expert'] for a, b in zip(rows, rows[1:]))
+    assert 0 <= float(trial['regret']) <= float(trial['loss']) + 1e-9
+END
+    pass "choices"
+else
+    fail "choices"
+fi
+
+# The story: what JSON says follows from trials.csv.
+simulate "${many[@]}" --format json >run.json
+if $python - one <<'END'; then
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1] + '/trials.csv')))
+for number, run in enumerate(json.load(open('run.json'))['runs'], 1):
+    mine = [r for r in rows if r['run'] == str(number)]
+    mean = lambda values: sum(values) / len(mine)
+    assert abs(run['loss'] - mean([float(r['loss']) for r in mine])) < 1e-9
+    assert abs(run['best_loss'] - mean([float(r['loss']) - float(r['regret']) for r in mine])) < 1e-9
+    assert run['ended_with_best'] == sum(r['last'] == r['best'] for r in mine)
+    assert abs(run['rounds_in_force'] - mean([run['rounds'] - int(r['last_since']) + 1 for r in mine])) < 1e-9
+    assert (run['ran_out'] is None) == (run['algorithm'] != 'svt')
+    share = mean([int(r['clipped']) for r in mine]) / (run['clients'] * run['rounds'] * run['experts'])
+    assert abs(run['clipped_share'] - share) < 1e-12 
+END
+    pass "the story in numbers"
+else
+    fail "the story in numbers"
+fi
+simulate "${c[@]}" --algorithm svt --experts 8 --rounds 2000 --adversary bernoulli --epsilon 0.1 --trials 3 >out 2>err
+tr '\n' ' ' <out | grep -q 'It lost [0-9.]* per client, .* SWITCHES RAN OUT in [1-3] of 3 trials: ' &&
+    pass "switches that ran out are said" || fail "switches that ran out: $(cat out)"
+
+# Pictures: of the kind that the name says, with a line for each run; refused before anything is played.
+simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --plot two.svg >out 2>err
+grep -q '<svg' two.svg && grep -q '>svt<' two.svg && grep -q '>hedge<' two.svg &&
+    grep -q '>regret per client<' two.svg && grep -q '>% with the best expert<' two.svg &&
+    pass "a picture of two runs" || fail "a picture of two runs: $(cat err)"
+simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --clients 1,2,3,4,5 --plot sweep.svg >out 2>err
+grep -q '>clients<' sweep.svg && grep -q '>hedge<' sweep.svg && ! grep -q '>round<' sweep.svg &&
+    pass "a picture of a sweep" || fail "a picture of a sweep: $(cat err)"
+simulate "${c[@]}" "${small[@]}" --algorithm stoch --plot one.png >out 2>err
+[ "$(head -c 4 one.png | tail -c 3)" = PNG ] && pass "PNG" || fail "PNG: $(cat err)"
+refused "a picture of another kind" "caucus simulate: --plot x.gif: must end in .svg or .png" "${c[@]}" --plot x.gif
+refused "a picture where nothing can be written" "caucus simulate: --plot no/x.svg: No such file or directory" \
+    "${c[@]}" --plot no/x.svg
+
 # A NaN is the worst loss, and counted.
 simulate "${c[@]}" --losses nan.npy --trials 2 --format json >run.json 2>err
 printf '%s\n' "  Losses that were not a number, counted as the worst loss: 2 (at most 1 in one trial)." \
-    "  Losses or gradients outside their range, moved to its end: 2." >want
+    "  Losses outside their range, moved to its end: 2, 0.78 % of all — if losses can be larger, --range LO,HI says \
+so." >want
 if diff want err && grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.json; then pass "NaN is counted";
     else fail "NaN is counted"; fi
 
@@ -225,6 +289,7 @@ awk -F, -v OFS=, '/^run,/ { keep = $2 != 1 ? 0 : $4 < 15 ? $4 : 15; $4 = keep; p
 simulate "${run[@]}" --trials 40 --out stopped --resume >out 2>err
 simulate "${run[@]}" --trials 40 --out whole >out2 2>err2
 if cmp out out2 && cmp stopped/trials.csv whole/trials.csv && cmp stopped/curves.csv whole/curves.csv &&
+    cmp stopped/choices.csv whole/choices.csv &&
     [ ! -e stopped/unfinished.csv ] &&
     cmp <(grep -v '"seconds"' stopped/results.json) <(grep -v '"seconds"' whole/results.json); then pass "gone on with";
     else fail "gone on with"; fi

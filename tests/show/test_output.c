@@ -43,6 +43,10 @@ static void make(made *m) {
                                                    .scalars_down = 20,
                                                    .bytes_up = 30,
                                                    .bytes_down = 40,
+                                                   .losses = 40,
+                                                   .loss = 1 + 0.25 * (k + 1),
+                                                   .since = k,
+                                                   .choices = {.count = 1},
                                                    .digest = UINT64_MAX - k,
                                                    .curve = {[63] = 0.25 * (k + 1)}};
     }
@@ -58,7 +62,7 @@ static char *text_of(void (*write)(FILE *, const caucus_outcome *), const made *
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    write(out, &(caucus_outcome){m->run, m->result, count});
+    write(out, &(caucus_outcome){m->run, m->result, count, 0});
     fclose(out);
     return text;
 }
@@ -86,8 +90,10 @@ static void json(void **state) {
         "      \"last\": {\"experts\": [0, 0, 0], \"names\": null},\n"
         "      \"best\": {\"experts\": [0, 0, 0], \"names\": null},\n"
         "      \"switches\": {\"mean\": 1, \"values\": [0, 1, 2]},\n"
-        "      \"losses\": 0,\n      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      "
-        "\"bytes_down\": 40,\n"
+        "      \"losses\": 40,\n"
+        "      \"loss\": 1.5,\n      \"best_loss\": 1,\n      \"ended_with_best\": 3,\n"
+        "      \"rounds_in_force\": 3,\n      \"ran_out\": null,\n      \"clipped_share\": 0,\n"
+        "      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      \"bytes_down\": 40,\n"
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
         "      \"bound_assumes\": \"realizable\",\n"
         "      \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
@@ -236,10 +242,10 @@ static void csv(void **state) {
     char *text = text_of(caucus_output_trials, &m, 2);
     assert_non_null(strstr(
         text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,together,,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,,0\n"));
+              "realizable,1,,,,,together,,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,,40,1.75,3\n"));
     assert_non_null(strstr(
         text, "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,0.05,0,0,1,"
-              "realizable,1,,,,,together,,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,,0\n"));
+              "realizable,1,,,,,together,,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,,40,1.25,1\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
     size_t lines = 0;
@@ -257,17 +263,23 @@ static void table(void **state) {
     m.trial[0][1].clipped = 5;
     char *text = text_of(caucus_output_table, &m, 2);
     assert_string_equal(
-        text, "  NOT PRIVATE (seeded): seed 11.\n"
-              "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
-              "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
-              "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
-              "\n  Regret against the best expert in hindsight, losses in [0,1].\n"
-              "  Bounds hold with probability 95 %.\n");
+        text,
+        "  NOT PRIVATE (seeded): seed 11.\n"
+        "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
+        "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
+        "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
+        "\n  Run 1, svt, lost 1.5 per client, the best expert in hindsight 1. It ended with that expert in 3 of 3 "
+        "trials. The last\n  expert was in force for the last 3 of 4 rounds on average.\n"
+        "  Run 2, leader, lost 1.5 per client, the best expert in hindsight 1. It ended with that expert in 3 of 3 "
+        "trials. The\n  last expert was in force for the last 3 of 4 rounds on average.\n"
+        "\n  Regret against the best expert in hindsight, losses in [0,1].\n"
+        "  Bounds hold with probability 95 %.\n");
     free(text);
     text = text_of(caucus_output_remarks, &m, 2);
     assert_string_equal(text,
                         "  Losses that were not a number, counted as the worst loss: 2 (at most 2 in one trial).\n"
-                        "  Losses or gradients outside their range, moved to its end: 3.\n");
+                        "  Losses outside their range, moved to its end: 3, 0.01 % of all — if losses can be larger, "
+                        "--range LO,HI says so.\n");
     free(text);
     /* Columns that tell rows apart, messages that are private, bounds that say nothing. */
     m.plan[1] = m.plan[0];
@@ -302,11 +314,15 @@ static void names_beside_numbers(void **state) {
         strstr(text, "\"last\": {\"experts\": [1, 1, 2], \"names\": [\"distilled\", \"distilled\", \"large\"]}"));
     free(text);
     text = text_of(caucus_output_trials, &m, 1);
-    assert_non_null(strstr(text, ",2,large,1,distilled,0\n"));
+    assert_non_null(strstr(text, ",2,large,1,distilled,40,1.75,3\n"));
     free(text);
     text = text_of(caucus_output_table, &m, 1);
-    assert_non_null(strstr(text, "  svt: expert distilled (1) in force at the end of 2 of 3 trials; best in hindsight: "
-                                 "distilled (1) in 3.\n"));
+    assert_non_null(strstr(text, " Expert distilled (1) in force at the end in 2 of 3"));
+    assert_non_null(strstr(text, "distilled (1) in 3 of 3 trials.\n"));
+    free(text);
+    m.trial[0][0].choices = (caucus_choices){.count = 2, .before = {0, 2}, .expert = {2, 1}};
+    text = text_of(caucus_output_choices, &m, 1);
+    assert_non_null(strstr(text, "\n1,svt,1,1,2,2,large,false,true\n1,svt,1,3,4,1,distilled,true,true\n"));
     free(text);
 }
 
@@ -323,7 +339,7 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     char directory[] = "/tmp/caucus-output-XXXXXX", path[64];
     caucus_error error = {0};
     caucus_unfinished loaded[2] = {{0}};
-    caucus_outcome outcome = {m.run, m.result, 1}; /* the second run was not begun */
+    caucus_outcome outcome = {m.run, m.result, 1, 0}; /* the second run was not begun */
     assert_non_null(mkdtemp(directory));
     assert_false(caucus_out_dir_unfinished(directory));
     assert_int_equal(caucus_unfinished_save(directory, m.run, 2, &outcome, &error), CAUCUS_OK);

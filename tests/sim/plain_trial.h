@@ -150,6 +150,25 @@ static inline void plain_segment(plain_trial *p, uint64_t round, uint64_t rounds
     memset(p->segment, 0, p->d * sizeof *p->segment);
 }
 
+/* Who was in force when, from a list of all rounds: every change, or those that are far enough apart. */
+static inline void plain_choices(const uint32_t *played, uint64_t rounds, caucus_trial_result *ret) {
+    uint64_t changes = 1;
+    for (uint64_t t = 1; t < rounds; t++)
+        changes += played[t] != played[t - 1];
+    ret->choices.thinned = changes > CAUCUS_CHOICES;
+    const uint64_t apart = ret->choices.thinned ? (rounds + CAUCUS_CHOICES - 2) / (CAUCUS_CHOICES - 1) : 1;
+    uint64_t kept = 0;
+    for (uint64_t t = 0; t < rounds; t++) {
+        if (t > 0 && played[t] == played[t - 1])
+            continue;
+        ret->since = t;
+        if (t > 0 && t - kept < apart)
+            continue;
+        ret->choices.before[ret->choices.count] = kept = t;
+        ret->choices.expert[ret->choices.count++] = played[t];
+    }
+}
+
 /* Linear losses: the whole trial. */
 static inline caucus_trial_result plain_play(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                              uint32_t number) {
@@ -166,7 +185,10 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
     uint64_t rounds = plan->settings.rounds;
     p.result.digest = 0xcbf29ce484222325u;
     plain_digest(&p, expert);
+    uint32_t *played = calloc(rounds, sizeof *played);
+    assert_non_null(played);
     for (uint32_t round = 1; round <= rounds; round++) {
+        played[round - 1] = expert; /* as announced: with trees clients play others in the middle of a phase */
         for (uint32_t i = 0; i < p.m; i++)
             plain_observe(&p, i, round - 1);
         for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
@@ -179,6 +201,9 @@ static inline caucus_trial_result plain_play(const caucus_plan *plan, const cauc
     p.result.regret = plain_regret(&p);
     p.result.regret_segments = plain_regret_over(&p, p.best);
     p.result.last = expert;
+    p.result.loss = (double)rounds * plan->settings.lo + plain_regret_over(&p, 0);
+    plain_choices(played, rounds, &p.result);
+    free(played);
     for (uint32_t y = 0; y < p.d; y++)
         if (p.totals[y] < p.totals[p.result.best])
             p.result.best = y;
@@ -209,6 +234,12 @@ static inline void same_results(const char *what, const caucus_trial_result *a, 
     for (uint32_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         if (memcmp(&a->curve[k], &b->curve[k], sizeof a->curve[k]) != 0)
             print_error("  curve[%u] %a %a\n", k, a->curve[k], b->curve[k]);
+    print_error("  loss %a %a, since %" PRIu64 " %" PRIu64 ", choices %u %u, thinned %u %u\n", a->loss, b->loss,
+                a->since, b->since, a->choices.count, b->choices.count, a->choices.thinned, b->choices.thinned);
+    for (uint32_t k = 0; k < CAUCUS_CHOICES; k++)
+        if (a->choices.before[k] != b->choices.before[k] || a->choices.expert[k] != b->choices.expert[k])
+            print_error("  choice[%u] %" PRIu64 " %u, %" PRIu64 " %u\n", k, a->choices.before[k], a->choices.expert[k],
+                        b->choices.before[k], b->choices.expert[k]);
     fail();
 }
 

@@ -4,9 +4,16 @@
 
 #include "num/number_text.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+
+bool caucus_screen_utf8(void) {
+    return setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
 
 int caucus_screen_width(int fd, int fallback) {
     enum { MOST = 10000 };
@@ -16,6 +23,6 @@ int caucus_screen_width(int fd, int fallback) {
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         columns = size.ws_col;
     else if (said == NULL || !caucus_whole_parse(said, 1, MOST, &columns))
-        columns = (uint64_t)fallback;
+        return fallback;
     return columns < CAUCUS_SCREEN_LEAST ? CAUCUS_SCREEN_LEAST : (int)columns;
 }

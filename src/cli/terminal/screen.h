@@ -7,8 +7,13 @@
 /* Nothing is laid out for less. */
 #define CAUCUS_SCREEN_LEAST 60
 
-/** Columns of the terminal that `fd` is; else of the environment's COLUMNS; else `fallback`. At least
- *  CAUCUS_SCREEN_LEAST. */
+#include <stdbool.h>
+
+/** Whether characters beyond ASCII can be shown: the locale's are UTF-8. */
+bool caucus_screen_utf8(void);
+
+/** Columns of the terminal that `fd` is, or else of the environment's COLUMNS, at least CAUCUS_SCREEN_LEAST; or else
+ *  `fallback`. */
 int caucus_screen_width(int fd, int fallback);
 
 #endif
