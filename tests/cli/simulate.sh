@@ -75,7 +75,7 @@ assert [r['algorithm'] for r in runs] == ['svt', 'limited-updates', 'leader'], r
 keys = ['algorithm', 'clients', 'experts', 'rounds', 'endless', 'interval', 'epsilon', 'delta', 'trust', 'calibration',
         'protocol', 'unit', 'loss_shape', 'select', 'message', 'trees', 'front_load', 'past_phases', 'rho', 'lstar',
         'range', 'adversary', 'segments', 'means', 'spread', 'drift', 'trials', 'seed', 'regret', 'last', 'best',
-        'switches', 'loss', 'best_loss', 'ended_with_best', 'rounds_in_force', 'ran_out', 'clipped_share',
+        'switches', 'losses', 'loss', 'best_loss', 'ended_with_best', 'rounds_in_force', 'ran_out', 'clipped_share',
         'scalars_up', 'scalars_down', 'bytes_up',
         'bytes_down', 'bound',
         'bound_assumes', 'privacy', 'seconds']
