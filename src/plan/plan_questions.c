@@ -110,6 +110,11 @@ size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAK
     if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_PLAN_WEAK_EPSILON)
         (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES, "epsilon %.6g is above %d: it protects little",
                        g->epsilon_choices, CAUCUS_PLAN_WEAK_EPSILON);
+    if (isfinite(g->epsilon_messages) && g->epsilon_messages > CAUCUS_PLAN_WEAK_EPSILON &&
+        g->epsilon_messages > g->epsilon_choices)
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
+                       "epsilon %.6g for what clients send is above %d: it protects little", g->epsilon_messages,
+                       CAUCUS_PLAN_WEAK_EPSILON);
     if (g->delta * plan->settings.clients > 1)
         (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
                        "delta %.6g is above 1/clients: some client may be exposed entirely", g->delta);

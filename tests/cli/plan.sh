@@ -41,6 +41,8 @@ hedge=(--algorithm hedge --clients 20 --experts 4 --rounds 400 --interval 1 --ep
 holds "a whole device, with delta" "one client contributes to the run: epsilon 935 at most, delta 1e-06" \
     "${hedge[@]}"
 holds "a whole device, with delta, explained" "run: epsilon 935.286 at most, delta 1e-06." "${hedge[@]}" --explain
+holds "what clients send may be the weak part" "  WEAK        epsilon 25 for what clients send is above 10" \
+    --algorithm stoch --rounds 500 --trust paper-local --calibration paper
 holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
     --message gauss --delta 1e-6
 holds "the paper's local noise" "messages: epsilon 2.5 (pure)" --algorithm stoch --experts 10 --rounds 100 \
