@@ -91,7 +91,7 @@ coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage
 	cmake --build build-coverage -j $(JOBS)
 	tools/coverage build-coverage 80 90 $(JOBS)
 
-nightly: ## what is too long for every change: asan, tsan, fuzz, timing, audit, coverage, bench, mpi-test; prints times
+nightly: ## what is too long for every change: asan, fuzz, audit, soak, a million steps (bench_steps 1000000), ...
 	tools/nightly
 
 abi: ## compare the shared libraries' ABI with the committed one (abi/)

@@ -10,6 +10,18 @@ plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 undisturbed reference "$plan" "${flags[@]}"
 
+# Nor while its options are being read from a file: the signal comes when that is opened. What is in it is read, and
+# found wrong, which is no signal's exit code.
+if ! nm -D "$CAUCUS" 2>/dev/null | grep -c 'asan\|tsan' >/dev/null; then # they do not like a library before them
+    "${CC:-cc}" -shared -fPIC -O1 -o "$work/hangup.so" "$(dirname "$0")/hangup_at_open.c" -ldl ||
+        give_up "cannot build what sends the signal"
+    printf 'plan: %s\nstate: %s\n' "$work/nothing.yaml" "$work/nothing" >"$work/config.yaml"
+    for verb in serve join; do
+        LD_PRELOAD=$work/hangup.so HANGUP_AT=$work/config.yaml wrong 2 "caucus $verb: " \
+            "$CAUCUS" "$verb" --config "$work/config.yaml"
+    done
+fi
+
 mkdir "$work/ca"
 key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes)
 openssl req -x509 "${key[@]}" -keyout "$work/ca/ca.key" -out "$work/ca/ca.pem" -subj "/CN=hangup test" -days 2 \

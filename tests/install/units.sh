@@ -25,7 +25,7 @@ for name in serve join; do
         bad "$name: $(tail -n 1 "$work/security")"
     echo "$name: $(tail -n 1 "$work/security" | grep -o 'exposure.*')"
     for word in DynamicUser=yes LoadCredential= StartLimitIntervalSec=0 Restart=on-failure \
-        'RestartPreventExitStatus=2 3'; do
+        'RestartPreventExitStatus=2 3' "ExecReload=/bin/kill -HUP \$MAINPID"; do
         grep -q "^$word" "$work/units/caucus-$name@.service" || bad "$name: no $word"
     done
 done
@@ -44,6 +44,7 @@ cp "$work/certs/client-1.key" "$work/etc/one/client.key"
 cat >"$work/etc/one/serve.yaml" <<'YAML'
 plan: /etc/caucus/one/plan.yaml
 listen: 127.0.0.1:7400
+revoked: /etc/caucus/one/revoked
 seed: 3
 YAML
 cat >"$work/etc/one/join.yaml" <<'YAML'
@@ -52,6 +53,8 @@ connect: 127.0.0.1:7400
 adversary: halving
 seed: 3
 YAML
+echo "# nobody" >"$work/etc/one/revoked"
+chmod 644 "$work/etc/one/revoked"
 chmod 755 "$work/etc" "$work/etc/one"
 chmod 644 "$work"/etc/one/*.yaml
 ln -s /dev/null "$work/units/systemd-networkd-wait-online.service" # there is no network to wait for
@@ -65,7 +68,13 @@ UNIT
 cat >"$work/check.sh" <<'CHECK'
 exec >/opt/out/said 2>&1
 systemctl daemon-reload
-systemctl start caucus-serve@one caucus-join@one || true
+systemctl start caucus-serve@one || true
+systemctl reload caucus-serve@one || echo "no reload" # nobody has joined: the run stands
+for _ in $(seq 600); do
+    journalctl --no-pager -u caucus-serve@one | grep "read again: certificate" >/opt/out/reload && break
+    sleep 0.1
+done
+systemctl start caucus-join@one || true
 systemctl show -p DynamicUser -p User -p MainPID caucus-serve@one
 for _ in $(seq 3000); do
     [ "$(systemctl is-active caucus-serve@one caucus-join@one | sort -u)" = inactive ] && break
@@ -91,6 +100,7 @@ fi
 [ -e "$work/out/done" ] || bad "the container did not get to its end: $(tail -n 20 "$work/out/said")"
 for _ in serve join; do echo "Result=success ExecMainStatus=0 ActiveState=inactive"; done >"$work/wanted"
 cmp -s "$work/wanted" "$work/out/result" || bad "units: $(cat "$work/out/result") $(tail -n 30 "$work/out/said")"
+[ -s "$work/out/reload" ] || bad "systemctl reload reads nothing again: $(tail -n 30 "$work/out/said")"
 grep -q ' 700$' "$work/out/state" || bad "state: $(cat "$work/out/state")"
 if grep -q '^root' "$work/out/state"; then bad "the state belongs to root: $(cat "$work/out/state")"; fi
 [ "$failures" -eq 0 ] && echo "ok: units"

@@ -557,14 +557,13 @@ static void end_start(int number) {
 
 static int run(joining *j, int argc, char **argv) {
     caucus_keep_standard_files();
+    caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */
+    caucus_on_signals(end_start);
     int code = caucus_options_parse("join", options, argc, argv, take_option, j);
     if (code == 0 && j->text[CONFIG])
         code = caucus_config_read("join", options, j->text[CONFIG], j->text, take_option, j);
     if (code == 0)
         code = check_options(j);
-    caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */
-    if (code == 0)
-        caucus_on_signals(end_start);
     if (code == 0)
         code = read_plan(j);
     if (code == 0)

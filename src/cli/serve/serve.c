@@ -468,13 +468,13 @@ static void ignore_signals(void) {
 
 int caucus_cli_serve(int argc, char **argv) {
     serving s = {0};
+    caucus_on_signals(end_start);
+    caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */
     int code = caucus_options_parse("serve", options, argc, argv, take_option, &s);
     if (code == CAUCUS_OPTIONS_HELP) {
         print_help();
         return CAUCUS_EXIT_DONE;
     }
-    caucus_on_signals(end_start);
-    caucus_on_signal(SIGHUP, SIG_IGN);
     if (code == 0 && s.value[OPTION_CONFIG])
         code = caucus_config_read("serve", options, s.value[OPTION_CONFIG], s.value, take_option, &s);
     if (code == 0)
