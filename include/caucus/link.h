@@ -145,6 +145,13 @@ CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observ
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Where every device has its own pace: its clock is in slot `slot`, unix time / phase_time rounded down
+ *  (caucus_client_slot). Call it before each caucus_link_observe(), and now and then while there are no losses: an item
+ *  about the slots that are over is made and sent by it. caucus_link_ready() is then true from the first announcement
+ *  on, and losses need not wait for anything.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (the plan's clients are in step), and as caucus_link_observe(). */
+CAUCUS_API caucus_status caucus_link_slot(caucus_link *link, uint64_t slot, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell
  *  behind what is being sent.
  *  Returns: CAUCUS_OK, CAUCUS_E_SAVE (not saved; a restart goes on from the last state that was). */

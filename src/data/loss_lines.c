@@ -3,11 +3,13 @@
 #include "data/loss_lines.h"
 
 #include "algo/wipe.h"
+#include "num/number_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SLOT "slot " /* what a line about the clock begins with */
 /* Longest line: this much per expert, and something for blanks. More is no line of losses. */
 #define NUMBER_BYTES 64u
 #define BLANK_BYTES 65536u
@@ -128,17 +130,27 @@ static bool next_line(caucus_loss_lines *l, char **ret, caucus_error *ret_error)
     return true;
 }
 
+static bool is_slot(const caucus_loss_lines *l, const char *line) {
+    return l->slots && strncmp(line, SLOT, sizeof SLOT - 1) == 0;
+}
+
 caucus_losses_state caucus_loss_lines_next(caucus_loss_lines *l, double *ret, caucus_error *ret_error) {
     char *line;
-    for (;; l->skip--) {
+    for (;;) {
         if (!next_line(l, &line, ret_error))
             return CAUCUS_LOSSES_WRONG;
         if (!line || l->skip == 0)
             break;
+        if (!is_slot(l, line)) /* rows are skipped, and the slots between them */
+            l->skip--;
     }
     if (!line)
         return l->ended ? CAUCUS_LOSSES_ENDED : CAUCUS_LOSSES_LATER;
     caucus_error error = {0};
+    if (is_slot(l, line))
+        return caucus_whole_parse(line + sizeof SLOT - 1, 0, INT64_MAX, &l->slot)
+                   ? CAUCUS_LOSSES_SLOT
+                   : wrong(l, "the number of a slot is missing — expected slot N", ret_error);
     if (caucus_loss_line(line, l->experts, ret, &error) == CAUCUS_OK)
         return CAUCUS_LOSSES_READY;
     return wrong(l, error.text, ret_error);

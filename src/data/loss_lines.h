@@ -14,6 +14,7 @@
 
 typedef enum caucus_losses_state {
     CAUCUS_LOSSES_READY, /* a row is there */
+    CAUCUS_LOSSES_SLOT,  /* a line "slot N": lines.slot */
     CAUCUS_LOSSES_LATER, /* not yet: wait until more can be read */
     CAUCUS_LOSSES_ENDED, /* no more will come */
     CAUCUS_LOSSES_WRONG, /* malformed: the error says where */
@@ -27,6 +28,8 @@ typedef struct caucus_loss_lines {
     uint64_t line; /* number of the last line taken */
     uint64_t skip; /* lines to pass over first */
     bool ended;    /* no more will come: set by the caller */
+    bool slots;    /* lines "slot N" say which slot of the clock it is: set by the caller */
+    uint64_t slot; /* of the last such line */
 } caucus_loss_lines;
 
 /** Append what has been read. Returns: false if there is no memory; nothing is appended then. */

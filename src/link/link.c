@@ -86,11 +86,19 @@ void caucus_link_forget_connection(caucus_link *link) {
     link->next = 0;
 }
 
+/* Clients at their own pace wait for no announcement: an item is about slots of their own clock, is named by their own
+ * number, and stays until the coordinator says that it has counted it (docs/PRIVACY.md, "At their own pace"). */
+static bool own_pace(const caucus_link *link) {
+    return link->plan->settings.pace == CAUCUS_PACE_OWN;
+}
+
 /* Is the report of this announcement known to be counted, or its step to be decided? That a step is decided is known by
  * an announcement that the machine has accepted, and by nothing else. */
 static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, uint64_t serial) {
     if (link->over)
         return true;
+    if (own_pace(link)) /* by its number, whatever was announced since */
+        return block < link->sums_next;
     if (kind == CAUCUS_ASK_COST)
         return block < link->cost_next;
     if (kind == CAUCUS_ASK_SUMS)
@@ -121,8 +129,12 @@ static void forget_unwanted(caucus_link *link) {
 /* The report that the machine has made becomes an item: its bytes are fixed here, once. */
 static caucus_status keep_report(caucus_link *link, const caucus_report *report, caucus_error *ret_error) {
     uint64_t heard = caucus_client_heard(link->machine);
-    if (link->over_received || unwanted(link, report->kind, report->block, heard - 1) ||
-        may_be_answered(link, report->kind, heard - 1)) {
+    if (own_pace(link)) {
+        link->answered = report->block;
+        if (unwanted(link, report->kind, report->block, heard - 1))
+            return CAUCUS_OK;
+    } else if (link->over_received || unwanted(link, report->kind, report->block, heard - 1) ||
+               may_be_answered(link, report->kind, heard - 1)) {
         link->answered = heard;
         return CAUCUS_OK;
     }
@@ -149,7 +161,8 @@ static caucus_status keep_report(caucus_link *link, const caucus_report *report,
     item->serial = heard - 1;
     item->kind = report->kind;
     item->block = report->block;
-    link->answered = heard;
+    if (!own_pace(link))
+        link->answered = heard;
     return CAUCUS_OK;
 }
 
@@ -174,9 +187,9 @@ static caucus_status hear_next(caucus_link *link, caucus_error *ret_error) {
 static caucus_status advance(caucus_link *link, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     for (;;) {
-        if (link->answered < caucus_client_heard(link->machine)) {
+        if (own_pace(link) || link->answered < caucus_client_heard(link->machine)) {
             const caucus_report *report = caucus_client_report(link->machine);
-            if (report)
+            if (report && (!own_pace(link) || report->block > link->answered))
                 status = keep_report(link, report, ret_error);
         }
         bool busy = caucus_client_heard(link->machine) > 0 && caucus_client_rounds_left(link->machine) > 0;
@@ -209,7 +222,7 @@ static caucus_status take_welcome(caucus_link *link, const caucus_frame *frame, 
         return caucus_fail(ret_error, CAUCUS_E_MISMATCH, "plan",
                            "the coordinator runs plan %s… and this client has %s…", other, own);
     }
-    if (link->born && frame->answered > 0 && !link->new_device &&
+    if (link->born && frame->answered > 0 && !link->new_device && !own_pace(link) &&
         link->plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
         return caucus_fail(ret_error, CAUCUS_E_LOST, "state",
                            "lost: reports of this client were counted, and without their state noise would be drawn "
@@ -244,6 +257,11 @@ static caucus_status take_announcement(caucus_link *link, const caucus_announcem
     uint64_t expected = serial_expected(link);
     if (a->serial < expected)
         return CAUCUS_OK; /* said before */
+    if (own_pace(link))   /* the newest counts, and nothing waits for it */
+        return caucus_client_hear(link->machine, a) == CAUCUS_OK
+                   ? CAUCUS_OK
+                   : caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement",
+                                 "%" PRIu64 " asks for what this plan never asks", a->serial);
     if (a->serial > expected && caucus_plan_is_endless(link->plan) && !link->over_received)
         return take_jump(link, a, ret_error);
     if (a->serial > expected)
@@ -315,6 +333,9 @@ static caucus_status take_frame(caucus_link *link, const caucus_frame *frame, ca
         link->cost_next = frame->cost_next;
     if (frame->sums_next > link->sums_next)
         link->sums_next = frame->sums_next;
+    if (own_pace(link) && caucus_client_acknowledge(link->machine, frame->sums_next) != CAUCUS_OK)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "coordinator", "says to have counted %" PRIu64 " items",
+                           frame->sums_next - 1);
     forget_unwanted(link);
     return CAUCUS_OK;
 }
@@ -452,6 +473,13 @@ caucus_status caucus_link_observe(caucus_link *link, const double *loss, caucus_
     caucus_status status = caucus_client_observe(link->machine, loss, 1);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "losses", "no round can be played now: an announcement is due");
+    return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
+}
+
+caucus_status caucus_link_slot(caucus_link *link, uint64_t slot, caucus_error *ret_error) {
+    caucus_status status = caucus_client_slot(link->machine, slot);
+    if (status != CAUCUS_OK)
+        return caucus_fail(ret_error, status, "slot", "the plan's clients are in step: it has no slots");
     return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
 }
 

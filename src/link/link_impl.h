@@ -34,7 +34,8 @@ struct caucus_link {
     caucus_client *machine;
     caucus_link_save save;
     void *user;
-    uint64_t answered; /* announcements whose report has become an item, or was not wanted: serial + 1 */
+    uint64_t answered; /* announcements whose report has become an item, or was not wanted: serial + 1; own pace: the
+                          number of the last item */
     bool over;         /* the machine has heard that nothing more is asked */
     bool over_saved;
     bool born;        /* made without a state, and not welcomed yet: is its state lost? */

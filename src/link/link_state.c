@@ -141,7 +141,8 @@ caucus_status caucus_link_load(caucus_link *link, const caucus_key *key, const u
         caucus_client_restore(link->plan, link->index, key, state + at, (size_t)machine, &link->machine);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "state", "the machine's part: %s", caucus_status_text(status));
-    if (link->answered > caucus_client_heard(link->machine))
+    const bool own = link->plan->settings.pace == CAUCUS_PACE_OWN;
+    if (link->answered > (own ? caucus_client_item(link->machine) : caucus_client_heard(link->machine)))
         return damaged(ret_error, "is damaged: it has answered what it never heard");
     at += (size_t)machine;
     for (uint32_t i = 0; i < items; i++) {

@@ -105,7 +105,8 @@ struct caucus_server {
     bool overdue;     /* its deadline has passed */
     bool begun;       /* = `started`, but under the lock */
     uint64_t finished_ns;
-    uint64_t last_ns; /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
+    int64_t strike_ns; /* own pace: when the step in hand is decided, by the clock that is set; 0: by its answers */
+    uint64_t last_ns;  /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
     uint64_t sessions;            /* given out so far */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/timerfd.h>
 
+#include "net/pace/slot_clock.h"
 #include "num/error_line.h"
 #include "num/fail.h"
 #include "plan/ledger.h"
@@ -32,6 +33,8 @@ static uint64_t rings_ns(const caucus_server *s) {
         return atomic_load(&s->told_over) ? 0 : s->finished_ns + (uint64_t)s->set.linger_ms * 1000000u;
     if (s->last_ns)
         return s->last_ns;
+    if (s->strike_ns)
+        return caucus_clock_ns() + caucus_slot_sleep_ns(s->strike_ns, caucus_slot_now_ns());
     return s->set.deadline_ms && !s->overdue ? s->step_ns + (uint64_t)s->set.deadline_ms * 1000000u : 0;
 }
 
@@ -194,15 +197,16 @@ void caucus_step_wipe(caucus_server *s) {
 }
 
 static uint32_t quorum(const caucus_server *s) {
-    return s->set.quorum ? s->set.quorum : s->clients;
+    return s->set.quorum ? s->set.quorum : s->strike_ns ? 1 : s->clients;
 }
 
 /* What closes the step in hand, for loops to see; then look: a loop adds first and looks at these then. */
 static void set_enough(caucus_server *s) {
     bool closed = !s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0;
+    closed = closed || (s->strike_ns && !s->overdue); /* by the clock alone, however many have answered */
     atomic_store(&s->enough, closed ? UINT32_MAX : s->overdue ? quorum(s) : s->clients);
     atomic_store(&s->least, s->set.quorum ? s->set.quorum : 1);
-    atomic_store(&s->enough_waited, closed ? UINT32_MAX : s->waits.count);
+    atomic_store(&s->enough_waited, closed || s->strike_ns ? UINT32_MAX : s->waits.count);
 }
 
 static bool is_enough(const caucus_server *s) {
@@ -262,7 +266,7 @@ static void step_progress(caucus_server *s) {
         return;
     uint32_t present = atomic_load(&s->present);
     if (!s->begun && !s->last_ns && caucus_claims_open(s) == 0 &&
-        (caucus_waits_all_here(s, present) || (s->overdue && present >= quorum(s))))
+        (s->strike_ns || caucus_waits_all_here(s, present) || (s->overdue && present >= quorum(s))))
         start(s, present);
     for (;;) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
@@ -364,7 +368,7 @@ void caucus_step_last(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
     if (s->last_ns == 0 && s->failure == CAUCUS_OK) {
         uint64_t now = caucus_clock_ns(), wait_ms = s->set.deadline_ms ? s->set.deadline_ms : s->set.linger_ms;
-        bool wait = s->begun && !s->finished_ns && !s->overdue && atomic_load(&s->present) > 0;
+        bool wait = s->begun && !s->finished_ns && !s->overdue && !s->strike_ns && atomic_load(&s->present) > 0;
         s->last_ns = !wait ? now : (s->set.deadline_ms ? s->step_ns : now) + wait_ms * 1000000u;
         set_timer(s);
         if (wait)
@@ -376,11 +380,28 @@ void caucus_step_last(caucus_server *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Own pace: the time to decide has come. With too few answers the question stays open until the next one. */
+static void strike(caucus_server *s) {
+    const uint64_t serial = caucus_coordinator_announcement(s->machine)->serial;
+    s->strike_ns = caucus_slot_next_ns(&s->set.plan->settings, caucus_slot_now_ns());
+    s->overdue = true;
+    step_progress(s);
+    s->overdue = false;
+    set_enough(s);
+    set_timer(s);
+    if (caucus_coordinator_announcement(s->machine)->serial == serial && s->failure == CAUCUS_OK)
+        caucus_server_log(s, 2, "step %" PRIu64 " stays open: %u answers, %u are needed", serial,
+                          atomic_load(&s->answered), quorum(s));
+}
+
 void caucus_step_clock(caucus_server *s) {
     pthread_mutex_lock(&s->lock);
     uint64_t at = rings_ns(s);
     if (at == 0 || caucus_clock_ns() < at) {
-        /* It rang for a step that somebody has decided since; for what is in hand now it will ring again. */
+        /* It rang for a step that somebody has decided since; for what is in hand now it will ring again. Or it rang
+         * to have the clock that is set looked at. */
+        if (s->strike_ns)
+            set_timer(s);
     } else if (s->held_ns && at == s->held_ns) {
         caucus_step_hold_loops(s);
         publish(s);
@@ -390,6 +411,8 @@ void caucus_step_clock(caucus_server *s) {
             step_progress(s);
     } else if (s->finished_ns) {
         caucus_step_over(s);
+    } else if (s->strike_ns && !s->last_ns) {
+        strike(s);
     } else {
         s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers decides the step first */
         step_progress(s);
@@ -521,6 +544,9 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
     if (restored && now->ask != CAUCUS_ASK_NOTHING) /* not before the budget has allowed it */
         caucus_server_log(s, 1, "going on at step %" PRIu64, now->serial);
+    /* A seeded run decides when all have answered, so that it can be repeated; others by the clock. */
+    if (set->plan->settings.pace == CAUCUS_PACE_OWN && !set->key.seeded)
+        s->strike_ns = caucus_slot_next_ns(&set->plan->settings, caucus_slot_now_ns());
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
     publish(s);

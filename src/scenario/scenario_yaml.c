@@ -17,7 +17,8 @@ static caucus_sheet_values field_takes(const void *user, size_t i) {
     (void)user;
     if (caucus_fields[i].many)
         return CAUCUS_SHEET_LIST;
-    const bool pair = i == CAUCUS_FIELD_RANGE || i == CAUCUS_FIELD_BUDGET || i == CAUCUS_FIELD_MEANS;
+    const bool pair =
+        i == CAUCUS_FIELD_RANGE || i == CAUCUS_FIELD_BUDGET || i == CAUCUS_FIELD_MEANS || i == CAUCUS_FIELD_ACTIVITY;
     return pair || i == CAUCUS_FIELD_NAMES ? CAUCUS_SHEET_PAIR : CAUCUS_SHEET_ONE;
 }
 

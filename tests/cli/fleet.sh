@@ -20,6 +20,13 @@ fleet "missed from above" 1 'at most 0.001  MISSED$' "  - $row, at-most: 0.001}"
 fleet "missed from below" 1 '^fleet: 2 of 2 missed$' "  - $row, above: 1000}"
 fleet "segments" 0 'at most 64  ok$' \
     "  - {name: s, run: {algorithm: stoch, adversary: shifting, segments: 4}, figure: regret.segments, at-most: 64}"
+second="{name: second, run: {algorithm: svt}, figure: regret, per: losses, ratio-to: plain"
+fleet "a ratio that is met" 0 "times 'plain', at most 1  ok\$" "  - $row, per: losses, above: -1}
+  - $second, at-most: 1}"
+fleet "a ratio that is missed" 1 "1 times 'plain', at most 0.9  MISSED\$" "  - $row, per: losses, above: -1}
+  - $second, at-most: 0.9}"
+fleet "a ratio to nothing" 2 "no row before it is called 'plain'" "  - $second, at-most: 1}"
+fleet "per something else" 2 "per is losses, or left out" "  - $row, per: rounds, above: -1}"
 fleet "nothing asked" 2 "row 'plain': nothing is asked of it" "  - $row}"
 fleet "a key that is not known" 2 "row 'plain': expected name, run" "  - $row, at-least: 3}"
 fleet "no such figure" 2 "the results have no regret.parts" \

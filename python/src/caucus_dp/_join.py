@@ -308,6 +308,8 @@ def join(
     settings = lib.caucus_plan_settings(pointer(own))
     if settings.loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
         raise refuse("plan", "its losses are convex functions, known by their gradients — use the C interface")
+    if settings.pace == lib.CAUCUS_PACE_OWN:
+        raise refuse("plan", "its devices have their own pace — use the program, caucus join, or the C interface")
     trusted = settings.trust == lib.CAUCUS_TRUST_COORDINATOR
     if not trusted and state is None and seed is None:
         words = "is needed where clients add the noise: without it a restart would draw noise for the same losses again"

@@ -109,6 +109,14 @@ class Client:
         """
         return _save(self._client, lib.caucus_client_state_bytes, lib.caucus_client_save)
 
+    def slot(self, number: int) -> None:
+        """Own pace: the device's clock is in this slot, unix time // phase_time."""
+        _checked(lib.caucus_client_slot(self._client, number), f"slot {number}")
+
+    def acknowledge(self, following: int) -> None:
+        """Own pace: the coordinator has counted this client's items before this number, and will not forget it."""
+        _checked(lib.caucus_client_acknowledge(self._client, following), f"item {following}")
+
     def hear(self, announcement: Announcement) -> None:
         """Hear an announcement; one that was heard before changes nothing."""
         if len(announcement.listed) > lib.CAUCUS_SHORTLIST_MOST:

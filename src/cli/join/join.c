@@ -7,7 +7,10 @@
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/join/join_dial.h"
+#include "cli/join/join_end.h"
+#include "cli/join/join_law.h"
 #include "cli/join/join_losses.h"
+#include "cli/join/join_pace.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
@@ -53,6 +56,7 @@ enum {
     MEANS,
     SPREAD,
     DRIFT,
+    ACTIVITY,
     DATA,
     GENRE,
     DELAY,
@@ -84,10 +88,11 @@ static const caucus_option options[] = {
     {"means", "LO,HI", "0.3,0.7", "where means are drawn from (adversaries bernoulli, shifting, drifting)"},
     {"spread", "SD", "0", "how far a client's means are from the experts' (the same adversaries)"},
     {"drift", "SD", "0.001", "how far a mean walks in one round (adversary drifting)"},
+    {"activity", "MEAN,SPREAD", "64,1", "losses a device sees in a slot, and how rates differ (pace own, adversary)"},
     {"data", "DIR", "data/ml-1m, ../shared/data/ml-1m", "MovieLens directory (adversary movielens)"},
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
     {"delay", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
-    {"play", "N", NULL, "of a run without an end: leave after round N (with --losses: its last)"},
+    {"play", "N", NULL, "of a run without an end: leave after round N (with --losses: its last; pace own: slot N)"},
     {"config", "FILE", NULL, "options from a file, the same words, one per line (connect: host:7400); a flag wins"},
     {NULL, NULL, NULL, NULL},
 };
@@ -104,9 +109,14 @@ typedef struct joining {
     caucus_join_dial out;
     caucus_link *link;
     caucus_losses_source losses;
-    uint64_t printed; /* rounds whose expert was printed */
-    uint64_t play;    /* the last round to play; 0: all */
+    uint64_t printed;      /* rounds whose expert was printed */
+    uint64_t play;         /* the last round to play; 0: all */
+    caucus_join_pace pace; /* where every device has its own */
 } joining;
+
+static bool own_pace(const joining *j) {
+    return j->plan->settings.pace == CAUCUS_PACE_OWN;
+}
 
 static int refuse(const char *option, const char *value, const char *why) {
     return caucus_config_refuse("join", option, value, "%s", why);
@@ -228,8 +238,6 @@ static int read_plan(joining *j) {
         fprintf(stderr, "caucus join: WEAK: %s\n", weak[i]);
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN], "its losses are convex functions — use the C interface, caucus/link.h");
-    if (j->plan->settings.pace == CAUCUS_PACE_OWN)
-        return refuse("plan", j->text[PLAN], "pace own is for caucus simulate (accepted: pace together)");
     const bool endless = caucus_plan_is_endless(j->plan);
     if (j->text[PLAY] && !endless)
         return refuse("play", j->text[PLAY],
@@ -237,7 +245,7 @@ static int read_plan(joining *j) {
     if (j->text[ADVERSARY] && endless && !j->text[PLAY])
         return refuse("play", NULL,
                       "is needed: for how many rounds of a run without an end shall losses be simulated?");
-    if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !j->text[STATE] && !j->text[SEED])
+    if (j->plan->settings.trust != CAUCUS_TRUST_COORDINATOR && !own_pace(j) && !j->text[STATE] && !j->text[SEED])
         return refuse(
             "state", NULL,
             "is needed where clients add the noise: without it a restart would draw noise for the same losses again");
@@ -259,6 +267,9 @@ static int read_budget(joining *j) {
                       "the plan trusts the coordinator, which keeps the budget — caucus serve --ledger");
     if (j->text[LEDGER] && !j->text[STATE])
         return refuse("ledger", j->text[LEDGER], "needs --state FILE: a run is reserved once for each");
+    if (j->text[NEW_DEVICE] && own_pace(j))
+        return refuse("new-device", NULL,
+                      "is not needed at its own pace: a client without a state begins with its next slot");
     if (j->text[NEW_DEVICE] && trusted)
         return refuse("new-device", NULL, "is for plans that trust nobody: here no noise is drawn by clients");
     return 0;
@@ -367,38 +378,9 @@ static int open_link(joining *j) {
     else if (bytes > 0 && round == j->plan->settings.rounds)
         fputs("caucus join: all rounds were played before\n", stderr);
     else if (bytes > 0)
-        fprintf(stderr, "caucus join: going on at round %" PRIu64 "\n", round + 1);
+        fprintf(stderr, "caucus join: going on at %s %" PRIu64 "\n", own_pace(j) ? "loss" : "round", round + 1);
     j->printed = round;
     return 0;
-}
-
-/* How the adversary draws its losses: the same words as in simulate, read by the same code. */
-static int read_law(const joining *j, caucus_adversary_settings *ret) {
-    static const struct {
-        int option;
-        caucus_scenario_field field;
-    } law[] = {{SEGMENTS, CAUCUS_FIELD_SEGMENTS},
-               {MEANS, CAUCUS_FIELD_MEANS},
-               {SPREAD, CAUCUS_FIELD_SPREAD},
-               {DRIFT, CAUCUS_FIELD_DRIFT}};
-    const size_t first[CAUCUS_FIELD_COUNT] = {0};
-    const bool means = caucus_adversary_kind_has_means(ret->kind);
-    if ((j->text[MEANS] || j->text[SPREAD]) && !means)
-        return refuse(j->text[MEANS] ? "means" : "spread", NULL,
-                      "goes with --adversary bernoulli, shifting or drifting");
-    if (j->text[DRIFT] && ret->kind != CAUCUS_ADVERSARY_DRIFTING)
-        return refuse("drift", NULL, "goes with --adversary drifting");
-    caucus_scenario scenario;
-    caucus_complaint complaint;
-    caucus_status status = CAUCUS_OK;
-    caucus_scenario_init(&scenario);
-    for (size_t i = 0; status == CAUCUS_OK && i < sizeof law / sizeof law[0]; i++)
-        if (j->text[law[i].option])
-            status = caucus_scenario_set(&scenario, law[i].field, j->text[law[i].option], &complaint);
-    if (status == CAUCUS_OK)
-        status = caucus_scenario_law(&scenario, first, ret, &complaint);
-    caucus_scenario_free(&scenario);
-    return status == CAUCUS_OK ? 0 : caucus_complain_scenario("join", status, &complaint);
 }
 
 static int open_losses(joining *j) {
@@ -409,7 +391,9 @@ static int open_losses(joining *j) {
     } else if (j->text[ADVERSARY]) {
         caucus_adversary_settings a = {.seed = j->seed, .data = j->text[DATA], .genre = j->text[GENRE]};
         status = caucus_adversary_kind_parse(j->text[ADVERSARY], &a.kind, &error);
-        if (status == CAUCUS_OK && read_law(j, &a) != 0)
+        const caucus_law_texts law = {j->text[SEGMENTS], j->text[MEANS], j->text[SPREAD], j->text[DRIFT],
+                                      j->text[ACTIVITY]};
+        if (status == CAUCUS_OK && caucus_join_law(&law, j->plan, j->play, &a) != 0)
             return CAUCUS_EXIT_USAGE;
         if (status == CAUCUS_OK)
             status = caucus_losses_from_adversary(&j->losses, j->plan, j->index, &a, j->play, &error);
@@ -417,6 +401,14 @@ static int open_losses(joining *j) {
         status =
             caucus_losses_from_lines(&j->losses, j->plan, j->text[REPLAY] ? caucus_link_round(j->link) : 0, &error);
     }
+    j->losses.lines.slots = own_pace(j) && j->text[SEED] != NULL;
+    j->pace = (caucus_join_pace){.link = j->link,
+                                 .losses = &j->losses,
+                                 .plan = j->plan,
+                                 .client = j->index,
+                                 .seeded = j->text[SEED] != NULL,
+                                 .play = j->play,
+                                 .delay_ms = j->delay};
     return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
 
@@ -462,6 +454,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     case CAUCUS_LOSSES_LATER:
         *ret_wait = true;
         return 0;
+    case CAUCUS_LOSSES_SLOT:
     case CAUCUS_LOSSES_READY:
         break;
     }
@@ -476,8 +469,27 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     return 0;
 }
 
+/* The same at its own pace. */
+static int play_pace(joining *j, bool *ret_wait, bool *ret_played) {
+    caucus_error error = {0};
+    const caucus_pace_state state = caucus_join_pace_turn(&j->pace, &error);
+    *ret_wait = state == CAUCUS_PACE_WAITS;
+    *ret_played = state == CAUCUS_PACE_PLAYED;
+    if (state == CAUCUS_PACE_UNSAVED)
+        return failed_save(j, &error);
+    if (state == CAUCUS_PACE_BROKEN)
+        caucus_dial_drop(j->out.dial, j->link, &error);
+    if (state != CAUCUS_PACE_WRONG && state != CAUCUS_PACE_FAILED)
+        return 0;
+    if (error.text[0] != '\0')
+        fprintf(stderr, "%s\n", error.text);
+    return state == CAUCUS_PACE_WRONG ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
+}
+
 /* All that was asked for is played. */
 static bool has_played(const joining *j) {
+    if (own_pace(j))
+        return caucus_link_done(j->link) || j->pace.ended;
     return caucus_link_done(j->link) || (j->play != 0 && caucus_link_round(j->link) >= j->play);
 }
 
@@ -486,7 +498,7 @@ static int play(joining *j) {
         bool wait = false, awake = false, played = false;
         caucus_join_dial_mind(&j->out, j->link);
         if (caucus_link_ready(j->link)) {
-            int code = play_round(j, &wait, &played);
+            int code = own_pace(j) ? play_pace(j, &wait, &played) : play_round(j, &wait, &played);
             if (code != 0)
                 return code;
         }
@@ -509,29 +521,6 @@ static int play(joining *j) {
     return 0;
 }
 
-static void say_end(const joining *j) {
-    caucus_link_counts counts;
-    uint64_t low, high, nan;
-    caucus_link_counts_init(&counts);
-    if (caucus_link_count(j->link, &counts) != CAUCUS_OK)
-        return;
-    caucus_client_clips(caucus_link_client(j->link), &low, &high, &nan);
-    const bool ended = caucus_client_stopped(caucus_link_client(j->link));
-    fprintf(stderr, "caucus join: %s%" PRIu64 " rounds, %llu reports%s",
-            ended              ? "the run was ended for good: "
-            : caucus_stopped() ? "stopped: "
-                               : "",
-            caucus_link_round(j->link), (unsigned long long)counts.reports, counts.again ? "" : "\n");
-    if (counts.again)
-        fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);
-    if (low + high > 0)
-        fprintf(stderr, "caucus join: %llu losses were outside [%g, %g] and were moved to its border\n",
-                (unsigned long long)low + high, j->plan->settings.lo, j->plan->settings.hi);
-    if (nan > 0)
-        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n",
-                (unsigned long long)nan, j->plan->settings.hi);
-}
-
 /* Save as it is, say goodbye. */
 static int leave(joining *j, int code) {
     caucus_error error = {0};
@@ -539,7 +528,7 @@ static int leave(joining *j, int code) {
     caucus_status status = caucus_link_leave(j->link, words, &error);
     caucus_dial_finish(j->out.dial, j->link, 2000);
     if (code == 0)
-        say_end(j);
+        caucus_join_say_end(j->link, j->plan);
     if (status == CAUCUS_E_SAVE && code == 0)
         return failed_save(j, &error);
     if (status != CAUCUS_OK && code == 0)

@@ -5,6 +5,7 @@
 #include "algo/wipe.h"
 
 #include "num/fail.h"
+#include "sim/activity.h"
 #include "store/atomic_file.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -54,6 +55,8 @@ caucus_status caucus_losses_from_adversary(caucus_losses_source *s, const caucus
     own.clients = plan->settings.clients;
     own.experts = plan->settings.experts;
     own.rounds = caucus_plan_is_endless(plan) ? play : plan->settings.rounds;
+    if (plan->settings.pace == CAUCUS_PACE_OWN)
+        own.rounds *= CAUCUS_SLOT_ROWS;
     own.epsilon = plan->settings.epsilon;
     caucus_status status = begin(s, plan, client, ret_error);
     if (status == CAUCUS_OK)

@@ -25,7 +25,8 @@ typedef struct caucus_losses_source {
     caucus_loss_lines lines;
 } caucus_losses_source;
 
-/** Lines of standard input. skip: rounds that were played before and come again. */
+/** Lines of standard input. skip: rounds that were played before and come again. With lines.slots set lines may say
+ *  which slot of the clock it is. */
 caucus_status caucus_losses_from_lines(caucus_losses_source *ret, const caucus_plan *plan, uint64_t skip,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A NumPy file: this client's part of clients x rounds x experts, or rounds x experts. Of a plan without an end *play

@@ -381,9 +381,10 @@ static int open_all(serving *s) {
     caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, &error);
     if (status != CAUCUS_OK)
         return fail(status, &error);
-    if (s->plan->settings.pace == CAUCUS_PACE_OWN)
-        return caucus_usage("serve", "--plan %s: pace own is for caucus simulate (accepted: pace together)",
-                            s->value[OPTION_PLAN]);
+    const bool own = s->plan->settings.pace == CAUCUS_PACE_OWN;
+    if (own && (s->value[OPTION_DEADLINE] || s->value[OPTION_MISSED]))
+        return caucus_usage("serve", "--%s: goes with clients in step; at their own pace the clock decides",
+                            s->value[OPTION_DEADLINE] ? "deadline" : "missed");
     caucus_server_settings *set = &s->settings;
     set->plan = s->plan;
     memcpy(set->plan_hash, caucus_plan_hash(s->plan), sizeof set->plan_hash);

@@ -109,8 +109,6 @@ static int check_run(const caucus_up *u) {
                             u->prepared.count);
     if (u->wanted.format == CAUCUS_FORMAT_CSV)
         return caucus_usage("up", "--format csv: must be table or json");
-    if (plan->settings.pace == CAUCUS_PACE_OWN)
-        return caucus_usage("up", "--pace own: is for caucus simulate (accepted: together)");
     if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return caucus_usage(
             "up", "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "

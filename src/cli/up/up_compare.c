@@ -5,10 +5,12 @@
  * them and says what it plays: mixtures are drawn by the client itself, so announcements alone would not do. */
 #include "cli/up/up_compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "num/grid.h"
 #include "num/vector.h"
+#include "sim/activity.h"
 
 typedef struct heard_list {
     caucus_announcement *said;
@@ -78,6 +80,43 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
     return status;
 }
 
+/* At its own pace a client prints an expert when it takes the place of another: the announcements without those that
+ * change nothing. */
+static void compare_changes(comparison *c, uint32_t index, const uint32_t *live, uint64_t played) {
+    uint64_t changes = 0;
+    for (size_t k = 0; k < c->list.count; k++) {
+        const uint32_t expert = c->list.said[k].expert;
+        if (k > 0 && expert == c->list.said[k - 1].expert)
+            continue;
+        if (c->out->equal && (changes >= played || live[changes] != expert)) {
+            c->out->equal = false;
+            c->out->client = index;
+            c->out->round = changes + 1;
+            c->out->live = changes < played ? live[changes] : UINT32_MAX;
+            c->out->simulated = expert;
+        }
+        changes++;
+    }
+    if (c->out->equal && played > changes)
+        *c->out = (caucus_compared){.simulation = c->out->simulation,
+                                    .client = index,
+                                    .round = changes + 1,
+                                    .live = live[changes],
+                                    .simulated = UINT32_MAX};
+}
+
+static caucus_status compare_own_pace(comparison *c, const caucus_adversary *adversary, uint64_t seed,
+                                      const uint32_t *expert, const uint64_t *played, const volatile int *stop) {
+    caucus_status status = caucus_trial_play(c->plan, adversary, seed, 0, stop, watch, &c->list, &c->out->simulation);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < c->plan->settings.clients; i++)
+        compare_changes(c, i + 1, expert + (size_t)i * c->rounds, played[i]);
+    c->out->regret_live = c->out->equal ? c->out->simulation.regret : (double)NAN;
+    if (status == CAUCUS_OK && c->list.failed)
+        status = CAUCUS_E_MEMORY;
+    free(c->list.said);
+    return status;
+}
+
 caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 const uint32_t *expert, const uint64_t *played, const volatile int *stop,
                                 caucus_compared *ret) {
@@ -86,6 +125,10 @@ caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary 
     caucus_adversary_shape(adversary, NULL, NULL, &c.rounds);
     caucus_adversary_trial *losses = NULL;
     *ret = (caucus_compared){.equal = true};
+    if (s->pace == CAUCUS_PACE_OWN) {
+        c.rounds /= CAUCUS_SLOT_ROWS;
+        return compare_own_pace(&c, adversary, seed, expert, played, stop);
+    }
     c.row = calloc(s->experts, sizeof *c.row);
     c.totals = calloc(s->experts, sizeof *c.totals);
     caucus_status status = c.row && c.totals ? CAUCUS_OK : CAUCUS_E_MEMORY;

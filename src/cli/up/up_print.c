@@ -65,9 +65,10 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"bytes_in\": ", &in);
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
     printf("  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
-    printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " rounds, epsilon %g, %.1f s\n",
+    printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
            caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
-           s->clients, s->experts, caucus_run_rounds(&u->prepared.run[0], s), s->epsilon, u->seconds);
+           s->clients, s->experts, caucus_run_rounds(&u->prepared.run[0], s),
+           s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds", s->epsilon, u->seconds);
     if (caucus_plan_is_endless(plan))
         printf("  Device      everything that one client contributes to a run without an end: no bound\n");
     else

@@ -127,8 +127,8 @@ static int start_client(caucus_up *u, uint32_t index) {
         argv[n++] = run->adversary.genre ? run->adversary.genre : CAUCUS_GENRE_DEFAULT;
     }
     static const caucus_scenario_field law[] = {CAUCUS_FIELD_SEGMENTS, CAUCUS_FIELD_MEANS, CAUCUS_FIELD_SPREAD,
-                                                CAUCUS_FIELD_DRIFT};
-    static const char *const flag[] = {"--segments", "--means", "--spread", "--drift"};
+                                                CAUCUS_FIELD_DRIFT, CAUCUS_FIELD_ACTIVITY};
+    static const char *const flag[] = {"--segments", "--means", "--spread", "--drift", "--activity"};
     for (size_t i = 0; !file && i < sizeof law / sizeof law[0]; i++)
         if (u->scenario.field[law[i]].count > 0) {
             argv[n++] = flag[i];
@@ -136,7 +136,7 @@ static int start_client(caucus_up *u, uint32_t index) {
         }
     char play[24];
     if (caucus_plan_is_endless(u->prepared.plan[0])) {
-        (void)snprintf(play, sizeof play, "%" PRIu64, run->adversary.rounds);
+        (void)snprintf(play, sizeof play, "%" PRIu64, caucus_run_rounds(run, &u->prepared.plan[0]->settings));
         argv[n++] = "--play";
         argv[n++] = play;
     }

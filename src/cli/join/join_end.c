@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join_end.c: see join_end.h. */
+#include "cli/join/join_end.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/signals.h"
+
+void caucus_join_say_end(const caucus_link *link, const caucus_plan *plan) {
+    caucus_link_counts counts;
+    uint64_t low, high, nan;
+    caucus_link_counts_init(&counts);
+    if (caucus_link_count(link, &counts) != CAUCUS_OK)
+        return;
+    caucus_client_clips(caucus_link_client(link), &low, &high, &nan);
+    const bool ended = caucus_client_stopped(caucus_link_client(link));
+    fprintf(stderr, "caucus join: %s%" PRIu64 " %s, %llu reports%s",
+            ended              ? "the run was ended for good: "
+            : caucus_stopped() ? "stopped: "
+                               : "",
+            caucus_link_round(link), plan->settings.pace == CAUCUS_PACE_OWN ? "losses" : "rounds",
+            (unsigned long long)counts.reports, counts.again ? "" : "\n");
+    if (counts.again)
+        fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);
+    if (low + high > 0)
+        fprintf(stderr, "caucus join: %llu losses were outside [%g, %g] and were moved to its border\n",
+                (unsigned long long)low + high, plan->settings.lo, plan->settings.hi);
+    if (nan > 0)
+        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n",
+                (unsigned long long)nan, plan->settings.hi);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join_pace.c: see join_pace.h.
+ *
+ * Simulated losses are played as the simulator plays them (sim/slot_trial.c): the beginning of a slot with the expert
+ * of the slot before, then nothing until the decision of this slot was heard, then the rest. All clients do so, and a
+ * seeded coordinator decides when all have answered, so that a live run is the simulation, expert for expert. */
+#include "cli/join/join_pace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sim/activity.h"
+
+static void pause_ms(double ms) {
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(fmod(ms, 1000) * 1e6)};
+    if (ms > 0)
+        (void)nanosleep(&t, NULL);
+}
+
+/* One line for each expert that is new. Returns: false if standard output is gone. */
+static bool print_expert(caucus_join_pace *p) {
+    const uint32_t expert = caucus_link_expert(p->link);
+    if (p->printed == expert + 1)
+        return true;
+    p->printed = expert + 1;
+    printf("%u\n", expert);
+    return fflush(stdout) == 0;
+}
+
+static caucus_pace_state state_of(caucus_status status) {
+    return status == CAUCUS_OK       ? CAUCUS_PACE_PLAYED
+           : status == CAUCUS_E_SAVE ? CAUCUS_PACE_UNSAVED
+                                     : CAUCUS_PACE_BROKEN;
+}
+
+static caucus_pace_state observe(caucus_join_pace *p, caucus_error *ret_error) {
+    pause_ms(p->delay_ms);
+    return state_of(caucus_link_observe(p->link, p->losses->row, ret_error));
+}
+
+/* Simulated losses of the slot in hand, until `count` of them are seen. */
+static caucus_pace_state observe_up_to(caucus_join_pace *p, uint64_t count, caucus_error *ret_error) {
+    caucus_pace_state state = CAUCUS_PACE_PLAYED;
+    while (state == CAUCUS_PACE_PLAYED && caucus_link_round(p->link) < p->slot_before + count) {
+        const uint64_t row = p->slot * CAUCUS_SLOT_ROWS + (caucus_link_round(p->link) - p->slot_before);
+        if (caucus_losses_next(p->losses, row, ret_error) != CAUCUS_LOSSES_READY)
+            return CAUCUS_PACE_FAILED;
+        state = observe(p, ret_error);
+    }
+    return state;
+}
+
+static caucus_pace_state play_simulated(caucus_join_pace *p, caucus_error *ret_error) {
+    while (p->slot < p->play) {
+        const caucus_activity seen = caucus_activity_of(p->plan, p->losses->trial, p->client, p->slot);
+        if (!p->entered) {
+            caucus_pace_state state = p->slot > 0 ? CAUCUS_PACE_PLAYED /* the first slot of all does not count */
+                                                  : state_of(caucus_link_slot(p->link, 0, ret_error));
+            if (state == CAUCUS_PACE_PLAYED)
+                state = state_of(caucus_link_slot(p->link, p->slot + 1, ret_error));
+            if (state == CAUCUS_PACE_PLAYED)
+                state = observe_up_to(p, seen.early, ret_error);
+            if (state != CAUCUS_PACE_PLAYED)
+                return state;
+            p->entered = true;
+        }
+        if (p->slot > 0 && caucus_client_heard(caucus_link_client(p->link)) <= p->slot)
+            return CAUCUS_PACE_WAITS; /* for this slot's decision */
+        if (!print_expert(p))
+            return CAUCUS_PACE_FAILED;
+        caucus_pace_state state = observe_up_to(p, seen.early + seen.late, ret_error);
+        if (state != CAUCUS_PACE_PLAYED)
+            return state;
+        p->slot_before += seen.early + seen.late;
+        p->slot++;
+        p->entered = false;
+    }
+    p->ended = true;
+    return CAUCUS_PACE_PLAYED;
+}
+
+/* The slot of this device's clock. */
+static uint64_t clock_slot(const caucus_join_pace *p) {
+    const time_t now = time(NULL);
+    return now > 0 ? (uint64_t)now / p->plan->settings.phase_time : 0;
+}
+
+static caucus_pace_state play_line(caucus_join_pace *p, caucus_error *ret_error) {
+    const uint64_t round = caucus_link_round(p->link);
+    if (p->losses->has_npy && round >= p->play) {
+        p->ended = true;
+        return CAUCUS_PACE_PLAYED;
+    }
+    switch (caucus_losses_next(p->losses, round, ret_error)) {
+    case CAUCUS_LOSSES_READY:
+        return observe(p, ret_error);
+    case CAUCUS_LOSSES_SLOT:
+        return state_of(caucus_link_slot(p->link, p->losses->lines.slot, ret_error));
+    case CAUCUS_LOSSES_LATER:
+        return CAUCUS_PACE_WAITS;
+    case CAUCUS_LOSSES_WRONG:
+        return CAUCUS_PACE_WRONG;
+    case CAUCUS_LOSSES_FAILED:
+        return CAUCUS_PACE_FAILED;
+    case CAUCUS_LOSSES_ENDED:
+        break;
+    }
+    p->ended = true;
+    return CAUCUS_PACE_PLAYED;
+}
+
+caucus_pace_state caucus_join_pace_turn(caucus_join_pace *p, caucus_error *ret_error) {
+    if (p->losses->trial)
+        return play_simulated(p, ret_error);
+    if (!p->seeded) {
+        caucus_pace_state state = state_of(caucus_link_slot(p->link, clock_slot(p), ret_error));
+        if (state != CAUCUS_PACE_PLAYED)
+            return state;
+    }
+    if (!print_expert(p))
+        return CAUCUS_PACE_FAILED;
+    return play_line(p, ret_error);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join_pace.h: how a client plays at its own pace: losses whenever there are some, slots of its clock, and a line for
+ * every expert that takes the place of another.
+ * layer: cli */
+#ifndef CAUCUS_CLI_JOIN_JOIN_PACE_H
+#define CAUCUS_CLI_JOIN_JOIN_PACE_H
+
+#include <caucus/link.h>
+
+#include "cli/join/join_losses.h"
+
+typedef struct caucus_join_pace {
+    caucus_link *link;
+    caucus_losses_source *losses;
+    const caucus_plan *plan;
+    uint32_t client;
+    bool seeded;     /* slots come with the losses and not from the clock */
+    uint64_t play;   /* simulated losses: slots to play; a file: rows; 0: without an end */
+    double delay_ms; /* before each loss */
+
+    uint64_t slot;        /* simulated: the slot in hand, from 0 */
+    uint64_t slot_before; /* losses of the slots before it */
+    bool entered;         /* its beginning was played */
+    uint32_t printed;     /* the expert that was printed last, plus 1; 0: none */
+    bool ended;           /* everything was played, or standard input has ended */
+} caucus_join_pace;
+
+/* What a turn has come to. */
+typedef enum caucus_pace_state {
+    CAUCUS_PACE_PLAYED, /* there may be more to play at once */
+    CAUCUS_PACE_WAITS,  /* for the coordinator, for standard input, or for the clock */
+    CAUCUS_PACE_BROKEN, /* what the coordinator said is wrong: drop the connection */
+    CAUCUS_PACE_UNSAVED,
+    CAUCUS_PACE_WRONG,  /* a line of standard input: the error says which */
+    CAUCUS_PACE_FAILED, /* a file is not what it was, or standard output is gone */
+} caucus_pace_state;
+
+/** Play what can be played without waiting. Called whenever something may have changed, and now and then. */
+caucus_pace_state caucus_join_pace_turn(caucus_join_pace *pace, caucus_error *ret_error);
+
+#endif
