@@ -9,8 +9,8 @@
 #include "cli/ranks.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "num/nearest.h"
 #include "num/number_text.h"
-#include "scenario/nearest.h"
 #include "show/out_dir.h"
 
 #include <caucus/plan_file.h>

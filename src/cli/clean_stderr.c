@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "cli/clean_stderr.h"
 
+#include "cli/terminal/dress.h"
 #include "num/printable.h"
 
 #include <errno.h>
@@ -42,6 +43,15 @@ static ssize_t take(void *user, const char *bytes, size_t size) {
         caucus_printable_bytes(piece, part);
         done += part;
         size_t end = part;
+        caucus_text fit = {0};
+        const caucus_dress *dress = part == text ? caucus_dress_stderr() : NULL; /* a line of more is as it is */
+        if (dress != NULL && part > 0)
+            caucus_dress_line(dress, piece, part, &fit);
+        if (fit.data != NULL && !fit.failed) {
+            put(fit.data, fit.length);
+            end = 0;
+        }
+        caucus_text_free(&fit);
         if (done == text && text < size)
             piece[end++] = '\n';
         put(piece, end);

@@ -6,9 +6,10 @@
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/verbs.h"
 #include "mpi/here.h"
-#include "scenario/nearest.h"
+#include "num/nearest.h"
 
 #include <caucus/version.h>
 #include <fcntl.h>
@@ -28,7 +29,9 @@ static void print_overview(FILE *out) {
         fprintf(out, "  %-12s  %-10s  %s\n", same ? "" : verb->group, verb->name, verb->line);
         group = verb->group;
     }
-    fputs("\ncaucus VERB --help shows a verb's options with an example. Manual: man caucus\n", out);
+    fputs("\ncaucus help VERB, or caucus VERB --help, shows a verb's options with an example. Manual: man caucus\n"
+          "--color auto, always or never: warnings stand out on a terminal (auto; NO_COLOR is heeded)\n",
+          out);
 }
 
 /* Verbs, then options: whatever may stand in the first place. */
@@ -41,7 +44,7 @@ static const char *first_words(const void *user, size_t i) {
 
 /* What was probably meant, or NULL. An option without its dashes, and -h, are near enough. */
 static const char *nearest(const char *word) {
-    if (strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+    if (strcmp(word, "-h") == 0)
         return "--help";
     return caucus_nearest(word, first_words, NULL);
 }
@@ -88,8 +91,28 @@ static int run_verb(const caucus_verb *verb, int argc, char **argv) {
     return verb->run(argc, argv);
 }
 
+static const caucus_verb *verb_of(const char *name) {
+    for (const caucus_verb *verb = verbs; verb->name != NULL; verb++)
+        if (strcmp(name, verb->name) == 0)
+            return verb;
+    return NULL;
+}
+
+/* `caucus help VERB` is `caucus VERB --help`. */
+static int help(const char *name) {
+    char word[64], option[] = "--help";
+    const caucus_verb *verb = verb_of(name);
+    if (verb == NULL)
+        return unknown(name);
+    (void)snprintf(word, sizeof word, "%s", verb->name);
+    char *argv[] = {word, option, NULL};
+    return run_verb(verb, 2, argv);
+}
+
 static int run(int argc, char **argv) {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+    if (argc > 2 && strcmp(argv[1], "help") == 0)
+        return help(argv[2]);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_overview(stdout);
         return CAUCUS_EXIT_DONE;
     }
@@ -97,16 +120,20 @@ static int run(int argc, char **argv) {
         puts("caucus " CAUCUS_VERSION);
         return CAUCUS_EXIT_DONE;
     }
-    for (const caucus_verb *verb = verbs; verb->name != NULL; verb++)
-        if (strcmp(argv[1], verb->name) == 0)
-            return run_verb(verb, argc - 1, argv + 1);
-    return unknown(argv[1]);
+    const caucus_verb *verb = verb_of(argv[1]);
+    return verb != NULL ? run_verb(verb, argc - 1, argv + 1) : unknown(argv[1]);
 }
 
 int main(int argc, char **argv) {
     hold_standard_streams();
     caucus_clean_stderr();
     caucus_ranks_open(&argc, &argv, &caucus_stop);
-    int code = finish(run(argc, argv));
+    caucus_color color = CAUCUS_COLOR_AUTO;
+    int code = caucus_color_take(&argc, argv, &color);
+    caucus_dress_streams(color);
+    if (code == 0)
+        code = run(argc, argv);
+    code = finish(code);
+    caucus_dress_end();
     return caucus_ranks_close(code);
 }

@@ -2,7 +2,7 @@
 /* options.c: see options.h. */
 #include "cli/options.h"
 
-#include "scenario/nearest.h"
+#include "num/nearest.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * hold, and no depth is followed. Values are kept as text: a number is converted where its field's meaning is known. */
 #include "scenario/yaml_sheet.h"
 
-#include "scenario/nearest.h"
+#include "num/nearest.h"
 
 #include <stdarg.h>
 #include <stdio.h>

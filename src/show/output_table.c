@@ -284,6 +284,25 @@ static void print_cell(FILE *out, const char *text, int wide, bool left) {
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
+/* The first column and those from `from` to before `to`. */
+static void print_columns(FILE *out, const caucus_outcome *outcome, const bool show[], const int wide[], size_t from,
+                          size_t to) {
+    char text[CELL_BYTES];
+    for (size_t line = 0; line <= outcome->count; line++) {
+        for (size_t c = 0; c < to; c = c == 0 ? from : c + 1) {
+            if (!show[c])
+                continue;
+            if (line > 0) {
+                row r = row_of(outcome, line - 1);
+                columns[c].write(&r, text);
+            }
+            fputs(c == 0 ? "  " : "   ", out);
+            print_cell(out, line == 0 ? columns[c].head : text, wide[c], c == 0);
+        }
+        fputc('\n', out);
+    }
+}
+
 static void print_grid(FILE *out, const caucus_outcome *outcome) {
     bool show[COLUMNS];
     int wide[COLUMNS];
@@ -297,20 +316,18 @@ static void print_grid(FILE *out, const caucus_outcome *outcome) {
             wide[c] = width(text) > wide[c] ? width(text) : wide[c];
         }
     }
-    for (size_t line = 0; line <= outcome->count; line++) {
-        bool first = true;
-        for (size_t c = 0; c < COLUMNS; c++) {
-            if (!show[c])
-                continue;
-            if (line > 0) {
-                row r = row_of(outcome, line - 1);
-                columns[c].write(&r, text);
-            }
-            fputs(first ? "  " : "   ", out);
-            print_cell(out, line == 0 ? columns[c].head : text, wide[c], first);
-            first = false;
+    /* As many columns as fit, and the others below, each time with the first one again. */
+    for (size_t from = 1, to; from < COLUMNS; from = to) {
+        int used = 2 + wide[0];
+        for (to = from; to < COLUMNS; to++) {
+            const int more = show[to] ? 3 + wide[to] : 0;
+            if (outcome->width > 0 && used + more > outcome->width && used > 2 + wide[0])
+                break;
+            used += more;
         }
-        fputc('\n', out);
+        if (from > 1)
+            fputc('\n', out);
+        print_columns(out, outcome, show, wide, from, to);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c: edit distance for suggestions. See nearest.h. */
-#include "scenario/nearest.h"
+#include "num/nearest.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h: what somebody probably meant to type.
- * layer: scenario */
-#ifndef CAUCUS_SCENARIO_NEAREST_H
-#define CAUCUS_SCENARIO_NEAREST_H
+ * layer: num */
+#ifndef CAUCUS_NUM_NEAREST_H
+#define CAUCUS_NUM_NEAREST_H
 
 #include <stddef.h>
 

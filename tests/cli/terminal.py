@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""terminal.py: what the program prints on a pseudo-terminal; see terminal.sh."""
+import fcntl
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import unicodedata
+
+CAUCUS = os.environ["CAUCUS"]
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+SMALL = ["--clients", "3", "--experts", "6", "--rounds", "64", "--trust", "coordinator"]
+
+
+def printed(columns, words, locale="C.UTF-8", **environment):
+    """Standard output and standard error together, as a terminal of that width gets them."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "TERM")}
+    env.update(LC_ALL=locale, **environment)
+    with subprocess.Popen([CAUCUS, *words], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=env) as child:
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # the other end is closed: the program has ended
+                break
+            if not piece:
+                break
+            seen += piece
+        child.wait()
+    os.close(master)
+    return seen.decode().replace("\r\n", "\n")
+
+
+def piped(words, locale, **environment):
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
+    env.update(LC_ALL=locale, **environment)
+    done = subprocess.run([CAUCUS, *words], stdin=subprocess.DEVNULL, capture_output=True, env=env, check=False)
+    return done.stdout + done.stderr
+
+
+def check(true, what):
+    print(("ok: " if true else "not ok: ") + what)
+    if not true:
+        sys.exit(1)
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in ESCAPE.sub("", line))
+
+
+subprocess.run([CAUCUS, "plan", *SMALL, "--write", "plan.yaml"], check=True, capture_output=True)
+subprocess.run([CAUCUS, "plan", *SMALL, "--epsilon", "12", "--write", "weak.yaml"], check=True, capture_output=True)
+shutil.copy(os.path.join(os.environ["CAUCUS_SOURCE"], "tests/cli/two.ledger"), "two.ledger")
+VERBS = re.findall(r"^  .{12}  ([a-z]+) ", piped([], "C").decode(), re.M)
+check(len(VERBS) > 10, f"{len(VERBS)} verbs are known")
+COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "plan.yaml", "--explain"],
+            ["plan", "weak.yaml"], ["simulate", *SMALL, "--trials", "3", "--algorithm", "svt,hedge,stoch"],
+            ["simulate", *SMALL, "--trials", "2"], ["compare", "plan.yaml", "weak.yaml"], ["statement", "plan.yaml"],
+            ["simulate", "--algorithm", "svvt"], ["plan", *SMALL, "--epsilon", "0"], ["privacy", "missing"]]
+for columns in (60, 80, 132):
+    for words in COMMANDS:
+        text = printed(columns, words)
+        wide = [line for line in text.split("\n") if width(line) > columns and " " in ESCAPE.sub("", line).strip()]
+        if wide:
+            check(False, f"{columns} columns: {' '.join(words)}:\n" + "\n".join(wide))
+    print(f"ok: {columns} columns: {len(COMMANDS)} commands fit")
+
+# Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
+for words in COMMANDS:
+    if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"]):
+        whole, narrow = piped(words, "C.UTF-8").decode().split(), ESCAPE.sub("", printed(60, words)).split()
+        check(sorted(whole) == sorted(narrow), "the same words: " + " ".join(words or ["caucus"]))
+
+for words in COMMANDS:
+    check(printed(80, words, locale="C").isascii(), "plain characters: " + " ".join(words or ["caucus"]))
+    check(piped(words, "C") == piped(words, "C.UTF-8") or words[:1] == ["privacy"],
+          "the same bytes in a pipe: " + " ".join(words or ["caucus"]))
+
+warned = ["plan", "weak.yaml"]
+bold = "\x1b[1;33mWEAK\x1b[0m"
+check(bold in printed(80, warned), "a warning stands out")
+check("\x1b" not in printed(80, warned, NO_COLOR="1"), "not with NO_COLOR")
+check(bold in printed(80, warned, NO_COLOR=""), "an empty NO_COLOR is none")
+check("\x1b" not in printed(80, warned, TERM="dumb"), "not on a dumb terminal")
+check("\x1b" not in printed(80, [*warned, "--color", "never"]), "not with --color never")
+check(bold in printed(80, ["--color=always", *warned], NO_COLOR="1"), "--color always has the last word")
+check(b"\x1b" not in piped(warned, "C.UTF-8"), "no colour in a pipe")
+check(bold.encode() in piped([*warned, "--color", "always"], "C.UTF-8"), "but with --color always")
