@@ -322,10 +322,11 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
 
 /* ---- for people ---- */
 
-/* In whole tenths: finer, a page would tell how long a decision took. */
-static double seconds_since(uint64_t then) {
-    const uint64_t tenths = (caucus_clock_ns() - then) / 100000000u;
-    return (double)tenths / 10;
+/* From `then` to `now` on a clock that shows whole tenths: finer, a page would tell how long a decision took. Both ends
+ * are cut, not their difference: that would change at a moment that tells `then` to whoever asks often. */
+static double tenths_between(uint64_t then, uint64_t now) {
+    const uint64_t tenth_ns = 100000000u;
+    return (double)(now / tenth_ns - then / tenth_ns) / 10;
 }
 
 /* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d
@@ -343,6 +344,7 @@ static void compare_with_paper(const caucus_server *s, caucus_server_status *ret
 /* Under the lock. */
 static void get_status(caucus_server *s, caucus_server_status *ret) {
     const caucus_guarantee *g = &s->set.plan->guarantee;
+    const uint64_t now_ns = caucus_clock_ns();
     *ret = (caucus_server_status){.clients = s->clients,
                                   .present = atomic_load(&s->present),
                                   .started = atomic_load(&s->started),
@@ -361,7 +363,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
                                   .list_broken = atomic_load(&s->list_broken),
                                   .scalars_up = atomic_load(&s->scalars_up),
                                   .deadline_seconds = s->set.deadline_ms / 1e3,
-                                  .uptime_seconds = seconds_since(s->opened_ns)};
+                                  .uptime_seconds = tenths_between(s->opened_ns, now_ns)};
     for (int i = 0; i < CAUCUS_REASON_COUNT; i++)
         ret->refused += ret->refused_for[i] = atomic_load(&s->refused[i]);
     for (uint32_t i = 0; i < s->loops; i++) {
@@ -380,7 +382,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->checks = s->shown.checks;
     ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
-    ret->seconds_in_step = seconds_since(s->step_ns);
+    ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
     ret->steps_decided = ret->now.serial;
     caucus_waits_status(s, ret);
     compare_with_paper(s, ret);

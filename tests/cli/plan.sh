@@ -23,6 +23,9 @@ holds() {
 c=(--trust coordinator)
 holds "trees" "    6                     32-60        16 each       2        6      16" --algorithm stoch --experts 10 \
     --rounds 60 --convex 1,0.5 --trees 2 "${c[@]}"
+holds "trees, explained" "The last phase builds trees up to depth 1, with 10 samples at a root" --algorithm stoch \
+    --calibration paper --experts 10 --rounds 60 --explain "${c[@]}"
+! grep -F "no trees" out || fail "trees, explained: it says that there are none"
 holds "votes" "  Noise       at every client: vote (one private vote per phase)" --algorithm stoch --rounds 100 \
     --trust nobody
 holds "votes have no bound" \

@@ -486,6 +486,29 @@ static void test_verdict_waits_for_its_tick(void **state) {
     federation_close(&f);
 }
 
+/* Times that are shown are of one clock of whole tenths: they change together. Each cut by itself would change at a
+ * moment of its own, and whoever asks often would learn to the millisecond when the step began. */
+static void test_times_in_tenths(void **state) {
+    (void)state;
+    federation f;
+    reference(&f, &setups[0], 3);
+    hall h;
+    hall_init(&h, f.plan, SEED);
+    hall_open(&h);
+    caucus_server_status now;
+    caucus_server_get_status(h.server, &now);
+    const double first = now.uptime_seconds, apart = now.uptime_seconds - now.seconds_in_step;
+    do {
+        caucus_server_get_status(h.server, &now);
+        assert_true(now.uptime_seconds * 10 == rint(now.uptime_seconds * 10));
+        assert_true(now.seconds_in_step * 10 == rint(now.seconds_in_step * 10));
+        assert_true(fabs(now.uptime_seconds - now.seconds_in_step - apart) < 0.01);
+    } while (now.uptime_seconds < first + 0.35);
+    hall_stop(&h);
+    hall_free(&h);
+    federation_close(&f);
+}
+
 /* ---- killed at a commit ---- */
 
 /* A coordinator in a process of its own, which dies at commit number n of its life, or cannot make files longer than
@@ -703,6 +726,7 @@ int main(void) {
         cmocka_unit_test(test_start_waits),
         cmocka_unit_test(test_nothing_to_spend),
         cmocka_unit_test(test_verdict_waits_for_its_tick),
+        cmocka_unit_test(test_times_in_tenths),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stop_at_the_end),
     };
