@@ -87,7 +87,15 @@ CAUCUS_API caucus_status caucus_client_mixture(const caucus_client *client, doub
 CAUCUS_API uint64_t caucus_client_rounds_left(const caucus_client *client);
 CAUCUS_API uint64_t caucus_client_round(const caucus_client *client); /* rounds observed so far */
 
-/** Observe `rounds` rounds of losses, row by row (d values each), in the units of the plan's range.
+/** Which experts to evaluate in the coming round, while caucus_client_rounds_left() is above 0: their losses, in this
+ *  order, are its row. All of them, 0 .. d-1, unless the plan says `evaluate` (caucus_plan_evaluate()); the expert to
+ *  play may or may not be among them.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (ret_count is below their number; nothing is written). */
+CAUCUS_API caucus_status caucus_client_evaluate(const caucus_client *client, uint32_t *ret,
+                                                size_t ret_count) CAUCUS_MUST_CHECK;
+
+/** Observe `rounds` rounds of losses, row by row (d values each; of a plan with `evaluate: k` k values, those of
+ *  caucus_client_evaluate()), in the units of the plan's range.
  *  In:      loss    borrowed for the call; outside the range it is clamped, NaN is the worst loss; both are counted.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (more rounds than caucus_client_rounds_left(); nothing is observed).
  *  Privacy: none spent; the losses stay in this process until a report is made.
@@ -102,7 +110,8 @@ CAUCUS_API caucus_status caucus_client_observe_f32(caucus_client *client, const 
  *           again before that gives the same bytes: a noisy report is drawn once. */
 CAUCUS_API const caucus_report *caucus_client_report(caucus_client *client);
 
-/** What stays at the client: cost of what was played, in grid units, and values clamped (too low, too high, NaN). */
+/** What stays at the client: cost of what was played, in grid units (of a plan with `evaluate` in those rounds in which
+ *  it was evaluated), and values clamped (too low, too high, NaN). */
 CAUCUS_API int64_t caucus_client_cost(const caucus_client *client);
 CAUCUS_API void caucus_client_clips(const caucus_client *client, uint64_t *ret_low, uint64_t *ret_high,
                                     uint64_t *ret_nan);

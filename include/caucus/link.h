@@ -137,11 +137,14 @@ CAUCUS_API bool caucus_link_awaits(const caucus_link *link);
  *  was said yet. */
 CAUCUS_API uint32_t caucus_link_deadline_ms(const caucus_link *link);
 CAUCUS_API uint32_t caucus_link_expert(const caucus_link *link);
+/** Which experts to evaluate in the coming round, as caucus_client_evaluate(). */
+CAUCUS_API caucus_status caucus_link_evaluate(const caucus_link *link, uint32_t *ret,
+                                              size_t ret_count) CAUCUS_MUST_CHECK;
 CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observed so far */
-/** One round of d losses. Returns as caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it
- *  turned out to be wrong: drop the connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory
- *  for its report: the round counts, and the rest is tried again with the next call of this or of
- *  caucus_link_receive(). */
+/** One round of d losses; of a plan with `evaluate: k` the k of caucus_link_evaluate(). Returns as
+ *  caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it turned out to be wrong: drop the
+ *  connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory for its report: the round
+ *  counts, and the rest is tried again with the next call of this or of caucus_link_receive(). */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

@@ -57,6 +57,8 @@ CAUCUS_API uint64_t caucus_plan_rounds(const caucus_plan *plan);
 CAUCUS_API const char *caucus_plan_expert_name(const caucus_plan *plan, uint32_t expert);
 /** What the run is called; NULL: it has no name. */
 CAUCUS_API const char *caucus_plan_federation(const caucus_plan *plan);
+/** How many experts a client evaluates in a round: d, or fewer (settings.evaluate). */
+CAUCUS_API uint32_t caucus_plan_evaluate(const caucus_plan *plan);
 /** Whether the run has no end. */
 CAUCUS_API bool caucus_plan_is_endless(const caucus_plan *plan);
 /** Blocks of the run (stoch: phases); CAUCUS_ROUNDS_ENDLESS where it does not end. */
@@ -88,8 +90,9 @@ CAUCUS_API double caucus_plan_bound(const caucus_plan *plan);
 CAUCUS_API double caucus_plan_bound_uncapped(const caucus_plan *plan);
 
 /** The rate at which the coordinator's selection number `selection` (from 0) draws, P(y) ~ e^(-rate*score), scores in
- *  grid units summed over the clients; 2*rate*G is what it costs.
- *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (there is no such selection, or the clients' own noise decides it). */
+ *  grid units summed over the clients; 2*rate*G is what it costs. With `evaluate` the rate if everybody reports.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (there is no such selection, or the clients' own noise decides it, or with
+ *           `evaluate` and means who evaluates what). */
 CAUCUS_API caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selection,
                                                  caucus_rational *ret) CAUCUS_MUST_CHECK;
 

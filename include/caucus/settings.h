@@ -168,6 +168,8 @@ typedef struct caucus_settings {
     uint64_t nominal_rounds; /* svt without an end that does not renew itself: the length for which checks and
                                 selections share epsilon best, and for which the bound is said; the run goes on after
                                 it; a block or more, at most 2^30 (CAUCUS_NOMINAL_ROUNDS) */
+    uint32_t evaluate; /* k, how many experts a client of stoch evaluates in a round, trust coordinator: 1 .. d; d is
+                               the same as 0: all (0) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

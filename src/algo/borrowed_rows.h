@@ -16,7 +16,11 @@
  *  nothing is done. */
 bool caucus_client_add_total(caucus_client *client, int64_t *total);
 
-/** As caucus_client_observe_f32(), but the rows must not change before caucus_client_return_rows(). */
+/** As caucus_client_observe(), with the losses of all d experts also where the client evaluates some: it takes those
+ *  that are its own to evaluate, and knows what the expert that it played has cost. */
+caucus_status caucus_client_observe_whole(caucus_client *client, const double *loss, uint64_t rounds) CAUCUS_MUST_CHECK;
+
+/** The same in single precision; the rows must not change before caucus_client_return_rows(). */
 caucus_status caucus_client_borrow_f32(caucus_client *client, const float *loss, uint64_t rounds) CAUCUS_MUST_CHECK;
 
 /** Add up the rows that are borrowed; the caller may then overwrite them. Must be called before caucus_client_clips(),

@@ -235,12 +235,16 @@ caucus_status caucus_client_observe_f32(caucus_client *c, const float *loss, uin
     return observe(c, (caucus_rows){.f32 = loss}, rounds);
 }
 
+caucus_status caucus_client_observe_whole(caucus_client *c, const double *loss, uint64_t rounds) {
+    return observe(c, (caucus_rows){.f64 = loss, .whole = true}, rounds);
+}
+
 caucus_status caucus_client_borrow_f32(caucus_client *c, const float *loss, uint64_t rounds) {
     if (rounds > caucus_client_rounds_left(c))
         return CAUCUS_E_ORDER;
     if (c->ops->borrow && CALL(c, borrow, c, loss, rounds))
         return CAUCUS_OK;
-    return caucus_client_observe_f32(c, loss, rounds);
+    return observe(c, (caucus_rows){.f32 = loss, .whole = true}, rounds);
 }
 
 const caucus_report *caucus_client_report(caucus_client *c) {

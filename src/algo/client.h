@@ -28,6 +28,7 @@ typedef struct caucus_asked {
 typedef struct caucus_rows {
     const double *f64;
     const float *f32;
+    bool whole; /* rows of d losses although the client evaluates fewer, of which it takes its own (borrowed_rows.h) */
 } caucus_rows;
 
 /* Phases: what every client knows alike, and working space. */
@@ -40,6 +41,8 @@ typedef struct caucus_common {
     uint64_t stack_mass[CAUCUS_TREES_MAX + 1];
     double *x, *x_parent, *slope; /* [d] each: arguments and result of the gradient callback */
     int64_t *here;                /* [d]: one gradient on the grid */
+    /* Means of few evaluations: */
+    uint64_t *evaluated; /* [d]: how often each expert was evaluated */
 } caucus_common;
 
 struct caucus_client {
@@ -112,6 +115,10 @@ int64_t *caucus_phase_value(const caucus_client *c);
 /* phase_gradient.c: convex losses: enter the vertex of the current leaf, leave V of the leaf (or the vertex's
  * increment) in caucus_phase_value(c). */
 void caucus_phase_client_convex(caucus_client *c, bool increment);
+
+/* phase_evaluate.c: observe where some of the experts are evaluated; and means of sums of such losses, in place. */
+void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t rounds);
+void caucus_phase_means_of_some(caucus_client *c, int64_t *value);
 
 /* phase_space.c: rows of d numbers in c->root and in c->stack. */
 size_t caucus_phase_root_rows(const caucus_plan *plan);

@@ -112,6 +112,13 @@ bool caucus_phase_coordinator_sound(caucus_coordinator *c);
 caucus_status caucus_phase_record(struct caucus_releases *r, const caucus_announcement *before,
                                   const caucus_announcement *after, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/* phase_evaluate.c: choose where some of the experts are evaluated; and of its state (machine.h: own) the size, the
+ * fields and whether they can be true. */
+uint32_t caucus_phase_choose_some(caucus_coordinator *c);
+size_t caucus_phase_own_bytes(const caucus_plan *plan);
+void caucus_phase_pack_some(struct caucus_pack *p, caucus_coordinator *c);
+bool caucus_phase_sound_some(const caucus_coordinator *c);
+
 /* Rows of c->stack: T1 + 1 of the deepest tree. */
 size_t caucus_coordinator_stack_rows(const caucus_coordinator *c);
 

@@ -15,6 +15,7 @@
 #include "algo/schedule.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
+#include "plan/stoch/evaluate.h"
 #include "rng/words.h"
 
 static caucus_status phase_new(caucus_client *c, const caucus_client *first) {
@@ -108,6 +109,10 @@ static void play_rows(caucus_client *c, caucus_rows rows, uint64_t rounds) {
 static void phase_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     bool linear = c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
     bool used = linear && c->phase < c->plan->stoch.phases;
+    if (caucus_evaluates_some(&c->plan->settings)) {
+        caucus_phase_observe_some(c, rows, rounds);
+        return;
+    }
     if (used && !c->walks) { /* one root takes all: the expert's cost is what its sum grew by */
         int64_t before = c->root[c->expert];
         caucus_rows_add(c, c->root, rows, rounds);
@@ -169,7 +174,9 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
         return caucus_phase_value(c);
     }
     int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
-    if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)
+    if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && caucus_evaluates_some(&c->plan->settings))
+        caucus_phase_means_of_some(c, root);
+    else if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)
         to_mean(root, d, (int64_t)phase->samples);
     if (!c->walks)
         return root;

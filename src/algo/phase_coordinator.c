@@ -14,6 +14,7 @@
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "num/vector.h"
+#include "plan/stoch/evaluate.h"
 
 static bool by_votes(const caucus_coordinator *c) {
     caucus_message message = c->plan->stoch.message;
@@ -145,7 +146,9 @@ void caucus_phase_decide(caucus_coordinator *c) {
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
         caucus_phase_decide_shortlist(c);
     } else {
-        c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c) : choose(c);
+        c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c)
+                        : caucus_evaluates_some(&c->plan->settings)    ? caucus_phase_choose_some(c)
+                                                                       : choose(c);
         caucus_coordinator_selected(c);
         c->now.epoch++;
         if (caucus_leaf_next(&c->leaf))
@@ -158,6 +161,7 @@ void caucus_phase_decide(caucus_coordinator *c) {
 
 const caucus_machine_ops caucus_machine_stoch = {
     .client = &caucus_phase_client,
+    .own_bytes = caucus_phase_own_bytes,
     .new = caucus_phase_coordinator_new,
     .count = phase_count,
     .decide = caucus_phase_decide,

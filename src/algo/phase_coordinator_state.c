@@ -34,6 +34,7 @@ void caucus_phase_coordinator_pack(caucus_pack *p, caucus_coordinator *c) {
         pack_wide(p, &c->mean_den[y]);
     }
     caucus_pack_i64s(p, c->stack, caucus_coordinator_stack_rows(c) * d);
+    caucus_phase_pack_some(p, c);
 }
 
 static bool within(caucus_i128 value, caucus_i128 limit) {
@@ -59,7 +60,7 @@ static bool sums_fit(const caucus_coordinator *c) {
 }
 
 bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
-    if (!sums_fit(c))
+    if (!sums_fit(c) || !caucus_phase_sound_some(c))
         return false;
     if (c->now.ask != CAUCUS_ASK_NOTHING) {
         const caucus_stoch_phase *phase = caucus_coordinator_phase(c);

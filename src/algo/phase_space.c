@@ -5,6 +5,7 @@
 #include "algo/client.h"
 #include "algo/wipe.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 
 static bool is_linear(const caucus_plan *plan) {
     return plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
@@ -33,12 +34,20 @@ int64_t *caucus_phase_value(const caucus_client *c) {
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
     size_t d = plan->settings.experts, trees = caucus_stoch_trees(plan);
     bool linear = is_linear(plan);
+    const bool some = caucus_evaluates_some(&plan->settings) && plan->settings.unit != CAUCUS_UNIT_EVENT;
     *ret = NULL;
-    if (trees == 0 && linear)
+    if (trees == 0 && linear && !some)
         return CAUCUS_OK;
     caucus_common *c = calloc(1, sizeof *c);
     if (!c)
         return CAUCUS_E_MEMORY;
+    if (some) { /* no trees, linear: nothing else */
+        c->evaluated = calloc(d, sizeof *c->evaluated);
+        *ret = c->evaluated ? c : NULL;
+        if (!c->evaluated)
+            free(c);
+        return *ret ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    }
     bool ok =
         (c->value = calloc(d, sizeof *c->value)) != NULL && caucus_weights_init(&c->weights, (uint32_t)d) == CAUCUS_OK;
     if (ok && !linear) {
@@ -61,6 +70,7 @@ void caucus_common_free(const caucus_plan *plan, caucus_common *c) {
     if (!c)
         return;
     size_t d = plan->settings.experts;
+    caucus_wipe_free(c->evaluated, d * sizeof *c->evaluated);
     caucus_wipe_free(c->value, d * sizeof *c->value);
     caucus_wipe_free(c->slope, d * sizeof *c->slope);
     caucus_wipe_free(c->here, d * sizeof *c->here);

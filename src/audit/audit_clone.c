@@ -134,7 +134,12 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
     const uint64_t phases = plan->stoch.phases;
     /* Noise for d coordinates is d times as large: fewer of them would not show what it costs. */
     const bool sums = plan->stoch.message == CAUCUS_MESSAGE_LAPLACE_D || plan->stoch.message == CAUCUS_MESSAGE_GAUSS;
-    fewer(&plan->settings.experts, s->trust == CAUCUS_TRUST_COORDINATOR || !sums ? 2 : 64, "experts", l);
+    if (s->evaluate > 1) /* several scores still move at a time, and one is not evaluated */
+        fewer(&plan->settings.evaluate, 3, "evaluations", l);
+    const uint32_t most = s->evaluate != 0 ? s->evaluate + 1 : s->trust == CAUCUS_TRUST_COORDINATOR || !sums ? 2 : 64;
+    fewer(&plan->settings.experts, most, "experts", l);
+    for (uint32_t i = 0; s->evaluate != 0 && i < plan->stoch.described; i++)
+        plan->stoch.phase[i].least = 1; /* for fewer clients there is less to count */
     fewer(&plan->settings.clients, 2, "clients", l);
     while (plan->stoch.phases > 2 &&
            (caucus_phase_first(plan, plan->stoch.phases) + caucus_stoch_phase_of(plan, plan->stoch.phases)->length) *

@@ -10,6 +10,7 @@
  * that say the same twice say nothing new. */
 #include "audit/audit_stage.h"
 
+#include "algo/borrowed_rows.h"
 #include "algo/coordinator.h"
 #include "algo/schedule.h"
 #include "plan/family.h"
@@ -55,6 +56,7 @@ static void settings_of(const caucus_audit_federation *a, bool coarse, caucus_se
     ret->past_phases = a->past_phases;
     ret->longest_phase = a->longest_phase;
     ret->renew = a->renew;
+    ret->evaluate = a->evaluate;
     ret->grid = coarse ? 1u << 16 : 0; /* five times it is still a grid */
 }
 
@@ -251,7 +253,7 @@ static caucus_status make_reports(caucus_audit_play *r) {
     for (uint32_t i = 0; i < s->m; i++) {
         caucus_client *client = r->seat[i].client;
         size_t at = ((size_t)i * s->rounds + caucus_client_round(client)) * s->d;
-        if (caucus_client_observe(client, s->loss[r->world] + at, caucus_client_rounds_left(client)) != CAUCUS_OK)
+        if (caucus_client_observe_whole(client, s->loss[r->world] + at, caucus_client_rounds_left(client)) != CAUCUS_OK)
             abort();
         if (s->setting.restarts) {
             caucus_status status = report_twice(r, i);

@@ -10,6 +10,7 @@
 #include "num/fail.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -103,7 +104,9 @@ static void phase_pairs(search *s, uint64_t number) {
     const bool means = settings->unit == CAUCUS_UNIT_CLIENT_BLOCK,
                messages = settings->trust != CAUCUS_TRUST_COORDINATOR;
     const double others = (messages ? 1 : settings->clients) * (means ? 1.0 : (double)phase->batch) - 1;
-    const caucus_rational rate = messages ? phase->vote_rate : phase->select_rate[phase->trees > 0 ? phase->trees : 0];
+    caucus_rational rate = messages ? phase->vote_rate : phase->select_rate[phase->trees > 0 ? phase->trees : 0];
+    if (caucus_evaluates_some(settings)) /* about: it depends on who reports */
+        (void)caucus_evaluate_rate(s->plan, phase->select_budget, (uint64_t)s->plan->grid, &rate);
     if (rate.num == 0) { /* noisy sums */
         pair *p = add_pair(s, CAUCUS_AUDIT_ONES, 0);
         if (p != NULL) {

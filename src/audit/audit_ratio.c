@@ -11,6 +11,7 @@
 #include "algo/tree.h"
 #include "dp/laws.h"
 #include "num/grid.h"
+#include "plan/stoch/evaluate.h"
 
 #include <caucus/select.h>
 
@@ -26,8 +27,8 @@ static size_t row_at(const caucus_audit_stage *s, uint64_t step, uint32_t tree) 
 }
 
 /* ret[y] = ln P(y | score[1]) / P(y | score[0]). */
-static void law_ratio(caucus_select kind, const int64_t *const score[2], uint32_t d, caucus_rational rate,
-                      long double *scratch, double *ret) {
+void caucus_audit_law_ratio(caucus_select kind, const int64_t *const score[2], uint32_t d, caucus_rational rate,
+                            long double *scratch, double *ret) {
     for (unsigned w = 0; w < 2; w++) {
         if (kind == CAUCUS_SELECT_FLIP && d <= FLIP_EXPERTS_MAX)
             caucus_select_flip_law(score[w], d, rate, scratch);
@@ -41,7 +42,7 @@ static void law_ratio(caucus_select kind, const int64_t *const score[2], uint32_
 }
 
 /* Where a loss lies on the grid: of gradients from -G to G. */
-static int64_t step_of(const caucus_audit_stage *s, const double *loss) {
+int64_t caucus_audit_step_of(const caucus_audit_stage *s, const double *loss) {
     const caucus_grid grid = {s->plan->settings.lo, s->plan->settings.hi, s->plan->grid};
     int64_t at = caucus_grid_step(&grid, *loss);
     return s->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? 2 * at - s->plan->grid : at;
@@ -64,7 +65,7 @@ static void sum_blocks(caucus_audit_stage *s, unsigned w) {
             for (uint32_t y = 0; y < s->d; y++) {
                 int64_t sum = 0;
                 for (uint64_t t = from; t < end; t++)
-                    sum += step_of(s, s->loss[w] + ((size_t)i * s->rounds + t) * s->d + y);
+                    sum += caucus_audit_step_of(s, s->loss[w] + ((size_t)i * s->rounds + t) * s->d + y);
                 row[y] += means ? mean_of(sum, (int64_t)(end - from)) : sum;
             }
     }
@@ -84,7 +85,8 @@ static void sum_phases(caucus_audit_stage *s, unsigned w) {
                 for (uint32_t y = 0; y < s->d; y++) {
                     int64_t sum = 0;
                     for (uint64_t t = 0; t < leaf.count; t++)
-                        sum += step_of(s, s->loss[w] + ((size_t)i * s->rounds + first + leaf.offset + t) * s->d + y);
+                        sum += caucus_audit_step_of(
+                            s, s->loss[w] + ((size_t)i * s->rounds + first + leaf.offset + t) * s->d + y);
                     sum = means ? mean_of(sum, (int64_t)phase->samples) : sum;
                     s->sum[w][row_at(s, p, leaf.tree) + y] += sum;
                     if (i == 0)
@@ -118,18 +120,19 @@ static void expect_step(caucus_audit_stage *s, uint64_t step, uint32_t tree, int
     score_of(s, 1, step, tree, score + s->d);
     if (plan->svt.switches > 0) {
         for (uint64_t k = 0; k < plan->svt.switches; k++)
-            law_ratio(CAUCUS_SELECT_EXPONENTIAL, both, s->d, plan->svt.select_rate[k], law,
-                      s->choice + ((size_t)step * plan->svt.switches + k) * s->d);
+            caucus_audit_law_ratio(CAUCUS_SELECT_EXPONENTIAL, both, s->d, plan->svt.select_rate[k], law,
+                                   s->choice + ((size_t)step * plan->svt.switches + k) * s->d);
     } else if (!caucus_audit_phases(s)) {
         if (plan->hedge.rate.num > 0)
-            law_ratio(CAUCUS_SELECT_EXPONENTIAL, both, s->d, plan->hedge.rate, law, s->choice + at);
+            caucus_audit_law_ratio(CAUCUS_SELECT_EXPONENTIAL, both, s->d, plan->hedge.rate, law, s->choice + at);
     } else if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
         const caucus_rational rate = caucus_stoch_phase_of(plan, step)->select_rate[tree];
         if (rate.num > 0)
-            law_ratio(plan->stoch.select, both, s->d, rate, law, s->choice + at);
+            caucus_audit_law_ratio(plan->stoch.select, both, s->d, rate, law, s->choice + at);
     } else if (caucus_stoch_phase_of(plan, step)->vote_rate.num > 0) {
         const int64_t *const own[2] = {s->own[0] + at, s->own[1] + at};
-        law_ratio(CAUCUS_SELECT_FLIP, own, s->d, caucus_stoch_phase_of(plan, step)->vote_rate, law, s->vote + at);
+        caucus_audit_law_ratio(CAUCUS_SELECT_FLIP, own, s->d, caucus_stoch_phase_of(plan, step)->vote_rate, law,
+                               s->vote + at);
     }
 }
 
@@ -154,7 +157,10 @@ caucus_status caucus_audit_expect(caucus_audit_stage *s) {
         else
             sum_blocks(s, w);
     }
-    for (uint64_t step = phases ? 2 : 1; ok && step <= s->steps; step++)
+    const bool some = ok && caucus_evaluates_some(&s->plan->settings);
+    if (some)
+        ok = caucus_audit_expect_some(s, law) == CAUCUS_OK;
+    for (uint64_t step = phases ? 2 : 1; ok && !some && step <= s->steps; step++)
         for (uint32_t tree = 0; tree <= (phases ? caucus_stoch_phase_of(s->plan, step)->trees : 0); tree++)
             expect_step(s, step, tree, score, law);
     free(score);

@@ -66,6 +66,12 @@ void caucus_audit_gradient(void *user, uint64_t round, const double *x, double *
 
 /** Fill sum, own, choice and vote. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 caucus_status caucus_audit_expect(caucus_audit_stage *stage) CAUCUS_MUST_CHECK;
+/** Of its parts, for clients that evaluate some experts only (audit_some.c): where a loss lies on the grid; ret[y] = ln
+ *  P(y | score[1]) / P(y | score[0]); and choice for all phases. */
+int64_t caucus_audit_step_of(const caucus_audit_stage *stage, const double *loss);
+void caucus_audit_law_ratio(caucus_select kind, const int64_t *const score[2], uint32_t d, caucus_rational rate,
+                            long double *scratch, double *ret);
+caucus_status caucus_audit_expect_some(caucus_audit_stage *stage, long double *law) CAUCUS_MUST_CHECK;
 /* What was public before, zeros at first, kept between calls. */
 typedef struct caucus_audit_before {
     uint64_t blocks; /* svt: before the epoch in hand */

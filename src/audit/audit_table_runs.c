@@ -104,6 +104,14 @@ static const caucus_audit_federation longest = {.algorithm = CAUCUS_ALGORITHM_ST
                                                 .gap = 1,
                                                 .phase = 4};
 
+/* Few evaluations: in phase 2 two clients evaluate one expert each in both of two rounds: each expert twice. The
+ * replaced loss is that of one expert. With two of three experts and means a client's whole phase is replaced. */
+#define EVALUATE(d, k, t)                                                                                              \
+    .algorithm = CAUCUS_ALGORITHM_STOCH, .trust = CAUCUS_TRUST_COORDINATOR, .clients = 2, .experts = d, .evaluate = k, \
+    .rounds = t, .epsilon = 1, .losses = CAUCUS_AUDIT_GAP
+static const caucus_audit_federation evaluate_one = {EVALUATE(2, 1, 4), .gap = 3},
+                                     evaluate_two = {EVALUATE(3, 2, 4), .gap = 1, .unit = CAUCUS_UNIT_CLIENT_BLOCK};
+
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
 #define TREE(m, kind, how, beta, which)                                                                                \
@@ -251,6 +259,14 @@ static const caucus_audit runs[] = {
     CHOICES(SOUND("stoch-longest"), "stoch, longest phase 2: choices", 1, 0, 100 * K, 1 * M, longest),
     CHOICES(NOISE_125("stoch-longest"), "stoch, longest phase 2: choices", 1, 0, 0, 1 * M, longest),
     CHOICES(HALF_NOISE("stoch-longest"), "stoch, longest phase 2: choices", 1, 0, 50 * K, 400 * K, longest),
+    CHOICES(SOUND("stoch-evaluate"), "stoch, one of two experts evaluated: choices", 1, 0, 100 * K, 1 * M,
+            evaluate_one),
+    CHOICES(NOISE_125("stoch-evaluate"), "stoch, one of two experts evaluated: choices", 1, 0, 0, 1 * M, evaluate_one),
+    CHOICES(HALF_NOISE("stoch-evaluate"), "stoch, one of two experts evaluated: choices", 1, 0, 50 * K, 400 * K,
+            evaluate_one),
+    CHOICES(SOUND("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 100 * K, 1 * M, evaluate_two),
+    CHOICES(HALF_NOISE("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 50 * K, 400 * K,
+            evaluate_two),
     CHOICES(SOUND("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 100 * K, 1 * M, tree_root),
     CHOICES(NOISE_125("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 0, 1 * M, tree_root),
     CHOICES(HALF_NOISE("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 50 * K, 400 * K, tree_root),

@@ -465,6 +465,10 @@ uint32_t caucus_link_expert(const caucus_link *link) {
     return caucus_client_expert(link->machine);
 }
 
+caucus_status caucus_link_evaluate(const caucus_link *link, uint32_t *ret, size_t ret_count) {
+    return caucus_client_evaluate(link->machine, ret, ret_count);
+}
+
 uint64_t caucus_link_round(const caucus_link *link) {
     return caucus_client_round(link->machine);
 }

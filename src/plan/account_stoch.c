@@ -7,11 +7,13 @@
  *   trust paper-local   the choice costs the same (report-noisy-min with this client's noise); the message d*rate*W_h;
  *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian (as zCDP)
  *                       d*W_h^2/(2 variance).
+ *   evaluate            the plan says what a selection costs, f*rate*W; each selection is held to it when it is made.
  * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add. What a
  * client sends covers what is chosen from it: choices are post-processing of messages. */
 #include "plan/account.h"
 
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -34,6 +36,9 @@ static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_er
     if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK &&
         (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
         return refuse(ret_error, i, "trees or convex losses with unit client-block: no mean is taken of them");
+    if (caucus_evaluates_some(&plan->settings) &&
+        (trees > 0 || phase->least < 1 || phase->select_budget.num >> 62 != 0))
+        return refuse(ret_error, i, "trees, or no usable budget, where clients evaluate some experts only");
     for (uint32_t h = 1; h <= trees; h++)
         if (phase->clamp[h] < 0 || phase->clamp[h] > plan->stoch.gradient_hi - plan->stoch.gradient_lo)
             return refuse(ret_error, i, "a clamp outside the gradient's range");
@@ -58,12 +63,16 @@ static caucus_status selections(const caucus_plan *plan, uint64_t i, uint32_t j,
     for (uint64_t a = 0; a < stoch->past && i + a + 1 < stoch->phases; a++) {
         const caucus_stoch_phase *phase = caucus_stoch_phase_of(plan, i + a + 2);
         const int64_t w = sensitivity(plan, phase, h);
-        const caucus_rational rate = local ? phase->leaf_noise[j].parameter : phase->select_rate[j];
+        const bool some = caucus_evaluates_some(&plan->settings);
+        const caucus_rational rate = local  ? phase->leaf_noise[j].parameter
+                                     : some ? phase->select_budget
+                                            : phase->select_rate[j];
         if (!account_usable(rate) || (local && phase->leaf_noise[j].kind != CAUCUS_NOISE_LAPLACE))
             return refuse(ret_error, i + a, "no usable rate");
         if (stoch->past_weights[a] > (uint64_t)1 << 16 || (stoch->past > 1 && phase->trees > 0))
             return refuse(ret_error, i + a, "weights on earlier phases that no plan has");
-        const long double one = account_cost(2 * stoch->past_weights[a], w, rate);
+        const long double one =
+            some ? account_cost(stoch->past_weights[a], 1, rate) : account_cost(2 * stoch->past_weights[a], w, rate);
         const long double share = !local && stoch->select == CAUCUS_SELECT_EXPONENTIAL ? 0.125L : 0.5L;
         ret->pure = account_up(ret->pure + account_up(one * (long double)leaves));
         ret->rho = account_up(ret->rho + account_up(account_up(one * one) * (long double)leaves) * share);

@@ -16,6 +16,7 @@
 #include "plan/bounds_noise.h"
 #include "plan/message_weight.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 
 #include <math.h>
 
@@ -132,6 +133,8 @@ static double error_at(const caucus_plan *plan, const caucus_stoch_phase *phase,
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     if (s->trust == CAUCUS_TRUST_NOBODY && votes)
         return NAN;
+    if (caucus_evaluates_some(s))
+        return caucus_evaluate_error(plan, phase, p, selection_factor(plan));
     if (s->loss_shape == CAUCUS_LOSS_SHAPE_LINEAR && phase->trees == 0)
         return s->trust == CAUCUS_TRUST_NOBODY ? linear_messages(plan, phase) : linear_root(plan, phase, p);
     const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * b);
@@ -182,10 +185,10 @@ static double changes_of(const caucus_settings *s) {
 
 /* What rounding adds per round, in grid steps. It moves a gradient, and the mean of a block, by half a step, a
  * difference of gradients by a whole one, and an excess by twice that; averages over phases are kept to 2^-16 of a
- * step. */
+ * step. Scores that are scaled to one number of evaluations are rounded once more. */
 static double rounding_of(const caucus_plan *plan) {
     const double means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
-    return 1 + means + 2.0 * caucus_stoch_trees(plan) + 0x1p-15;
+    return 1 + means + (caucus_evaluates_some(&plan->settings) ? 1 : 0) + 2.0 * caucus_stoch_trees(plan) + 0x1p-15;
 }
 
 /* A run without an end: phases of W rounds, per 1,000 rounds, and `changes` changes; against the best in expectation of

@@ -15,6 +15,7 @@
 #include "plan/calibrate.h"
 
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -97,21 +98,36 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
     return least;
 }
 
+/* Few evaluations: how far a loss moves a score is known when it is known who has reported, so the plan says what a
+ * selection may cost, f*rate*W, and the coordinator works out the rate (evaluate.h). The same formula as above with the
+ * rate in units of 1/(f*W). */
+static caucus_status set_budget(const caucus_plan *plan, caucus_stoch_phase *phase, double rho,
+                                caucus_error *ret_error) {
+    const double epsilon = plan->settings.epsilon, c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
+    double weights, squares;
+    past_sums(&plan->stoch, &weights, &squares);
+    phase->least = caucus_evaluate_floor(&plan->settings, phase->samples);
+    const double budget = fmax(epsilon / weights, sqrt(rho / (c * squares)));
+    return caucus_calibrate_rate(budget, epsilon, &phase->select_budget, ret_error);
+}
+
 /* Calibrate one phase with T1 = trees (known to fit). */
 static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phase, uint32_t trees, double rho,
                                caucus_error *ret_error) {
     caucus_stoch_phase done = {
         .first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
     done.batch = trees ? caucus_calibrate_batch(phase->samples, trees) : phase->samples;
-    done.vote_rate = done.shortlist_noise.parameter = (caucus_rational){0, 1};
+    done.vote_rate = done.shortlist_noise.parameter = done.select_budget = (caucus_rational){0, 1};
     for (uint32_t j = 0; j <= CAUCUS_TREES_MAX; j++)
         done.select_rate[j] = done.leaf_noise[j].parameter = done.vertex_noise[j].parameter = (caucus_rational){0, 1};
     set_clamps(plan, &done);
     caucus_status status = CAUCUS_OK;
-    if (plan->settings.trust == CAUCUS_TRUST_NOBODY)
+    const bool some = caucus_evaluates_some(&plan->settings), nobody = plan->settings.trust == CAUCUS_TRUST_NOBODY;
+    if (nobody)
         status = caucus_calibrate_messages(plan, &done, ret_error);
-    for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && plan->settings.trust != CAUCUS_TRUST_NOBODY;
-         j++) {
+    else if (some)
+        status = set_budget(plan, &done, rho, ret_error);
+    for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && !nobody && !some; j++) {
         caucus_rational rate = {0, 1};
         status = caucus_calibrate_rate(rate_of(plan, &done, j, rho), plan->settings.epsilon, &rate, ret_error);
         if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)

@@ -44,7 +44,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_LONGEST_PHASE = 1 << 14, /* phases that stop doubling */
     CAUCUS_OPTION_RENEW = 1 << 15,         /* beginning again after a number of rounds */
     CAUCUS_OPTION_OWN_PACE = 1 << 16,      /* devices that are not in step */
-    CAUCUS_OPTION_NOMINAL = 1 << 17        /* no end without beginning again: thresholds that grow */
+    CAUCUS_OPTION_NOMINAL = 1 << 17,       /* no end without beginning again: thresholds that grow */
+    CAUCUS_OPTION_EVALUATE = 1 << 18       /* clients that look at some experts only */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

@@ -10,6 +10,7 @@
 #include "plan/calibrate.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -105,7 +106,12 @@ static void walk_phase(caucus_walker *w, const caucus_plan *plan, uint64_t numbe
         for (uint32_t h = 1; h <= trees; h++)
             caucus_walk_steps(w, NULL, &phase->clamp[h], true);
     }
-    if (all || plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
+    const bool some = caucus_evaluates_some(&plan->settings);
+    if (all || some) {
+        caucus_walk_rate(w, "select-budget", &phase->select_budget);
+        caucus_walk_u64(w, "least-evaluations", &phase->least);
+    }
+    if (all || (plan->settings.trust == CAUCUS_TRUST_COORDINATOR && !some)) {
         w->list(w, "select-rates", trees + 1 - first);
         for (uint32_t j = first; j <= trees; j++)
             caucus_walk_rate(w, NULL, &phase->select_rate[j]);
@@ -170,6 +176,15 @@ static uint64_t selections(const caucus_plan *plan) {
     return sum;
 }
 
+/* Where clients evaluate some experts only: the rate if everybody reports; of means it depends on who does what. */
+static bool some_rate(const caucus_plan *plan, const caucus_stoch_phase *phase, caucus_rational *ret) {
+    const caucus_settings *s = &plan->settings;
+    const uint64_t least = caucus_evaluate_least(s, phase->samples);
+    const bool more = (caucus_u128)phase->samples * s->clients * s->evaluate % s->experts != 0;
+    const uint64_t width = least == 0 ? (uint64_t)plan->grid : caucus_evaluate_width(plan, least, least + more);
+    return s->unit == CAUCUS_UNIT_EVENT && caucus_evaluate_rate(plan, phase->select_budget, width, ret);
+}
+
 /* Phase by phase; in a phase tree j makes 2^j selections, those of trees 1 .. j-1 before it 2^j - 2. */
 static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rational *ret) {
     if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
@@ -181,6 +196,8 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
             selection -= all;
             continue;
         }
+        if (caucus_evaluates_some(&plan->settings))
+            return some_rate(plan, phase, ret);
         selection %= leaves;
         uint32_t tree = phase->trees > 0 ? 1 : 0;
         while (tree > 0 && selection >= ((uint64_t)2 << tree) - 2)
@@ -210,7 +227,7 @@ const caucus_plan_ops caucus_plan_stoch = {
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
     .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
                CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK |
-               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE,
+               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE,
     .phases = true,
     .calibrate = caucus_calibrate_stoch,
     .bound = caucus_bounds_stoch,

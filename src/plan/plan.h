@@ -44,6 +44,9 @@ typedef struct caucus_stoch_phase {
         vertex_noise[CAUCUS_TREES_MAX + 1]; /* trust nobody (knorm, laplace-d, gauss): added to a vertex's increment */
     int64_t
         clamp[CAUCUS_TREES_MAX + 1]; /* C_h, grid units: a gradient difference is clamped to [-C_h, C_h]; [0] unused */
+    caucus_rational select_budget;   /* evaluate: what one selection costs a record; its rate follows from what was
+                                        counted (evaluate.h) */
+    uint64_t least;                  /* evaluate: the fewest evaluations of an expert from which one is selected */
     caucus_rational vote_rate;       /* trust nobody (vote, shortlist): permute-and-flip on a client's own V */
     caucus_noise shortlist_noise;    /* trust nobody (shortlist): K-norm noise on CAUCUS_SHORTLIST sums */
     double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
@@ -115,6 +118,9 @@ caucus_status caucus_plan_take_names(caucus_plan *plan, caucus_error *ret_error)
 /** Check both words of settings. Returns: CAUCUS_OK, CAUCUS_E_FORMAT, CAUCUS_E_CONFLICT (as many as experts),
  *  CAUCUS_E_MEMORY. */
 caucus_status caucus_settings_check_names(const caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Check `evaluate`; all of them is 0 from then on. Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE. */
+caucus_status caucus_settings_check_evaluate(caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */

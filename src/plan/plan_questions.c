@@ -3,6 +3,7 @@
 #include "num/int128.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 #include "plan/zcdp.h"
 
 #include <math.h>
@@ -30,6 +31,10 @@ uint32_t caucus_plan_experts(const caucus_plan *plan) {
 
 uint64_t caucus_plan_rounds(const caucus_plan *plan) {
     return plan->settings.rounds;
+}
+
+uint32_t caucus_plan_evaluate(const caucus_plan *plan) {
+    return caucus_evaluate_k(&plan->settings);
 }
 
 bool caucus_plan_is_endless(const caucus_plan *plan) {

@@ -351,9 +351,10 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {offsetof(caucus_settings, grid),           offsetof(caucus_settings, longest_phase),
-                                offsetof(caucus_settings, names),          offsetof(caucus_settings, pace),
-                                offsetof(caucus_settings, nominal_rounds), sizeof(caucus_settings)};
+static const size_t shapes[] = {
+    offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),  offsetof(caucus_settings, names),
+    offsetof(caucus_settings, pace), offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
+    sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -406,6 +407,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_nominal(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_endless(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_settings_check_evaluate(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK)

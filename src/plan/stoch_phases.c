@@ -89,8 +89,10 @@ static double harmonic(uint32_t d) {
  * costs up to 2W rounds; all in units of the range. The sum is convex in W, so the better neighbour of its minimum is
  * the best whole number. */
 uint64_t caucus_stoch_longest(const caucus_settings *s, double *ret_bound) {
-    const double m = s->clients, c = s->changes / 1000, range = s->hi - s->lo;
-    const double a = sqrt(log((double)s->experts) / (2 * m)), b = 2 * harmonic(s->experts) / (m * s->epsilon);
+    /* Of few evaluations an expert has a part k/d; one loss of one expert moves one score only. */
+    const double part = s->evaluate != 0 ? (double)s->evaluate / s->experts : 1, ways = s->evaluate == 1 ? 1 : 2;
+    const double m = s->clients * part, c = s->changes / 1000, range = s->hi - s->lo;
+    const double a = sqrt(log((double)s->experts) / (2 * m)), b = ways * harmonic(s->experts) / (m * s->epsilon);
     const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
     double w = 1;
     if (means)

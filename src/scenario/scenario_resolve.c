@@ -205,6 +205,12 @@ static caucus_status read_phases(resolver *r, const size_t *at, caucus_settings 
     t = text_of(r, CAUCUS_FIELD_NOMINAL_ROUNDS, 0);
     if (status == CAUCUS_OK && given(r, CAUCUS_FIELD_NOMINAL_ROUNDS) && caucus_settings_grow(s))
         status = caucus_scenario_whole(&t, 1, 1u << 30, &s->nominal_rounds);
+    uint64_t evaluate = 0;
+    t = text_of(r, CAUCUS_FIELD_EVALUATE, at[CAUCUS_FIELD_EVALUATE]);
+    if (status == CAUCUS_OK && strcmp(t.text, "all") != 0 &&
+        caucus_scenario_whole(&t, 1, 1u << 20, &evaluate) != CAUCUS_OK)
+        status = caucus_scenario_refuse(&t, "must be a whole number from 1 to %u, or all", 1u << 20);
+    s->evaluate = (uint32_t)evaluate;
     return status;
 }
 

@@ -20,6 +20,10 @@ static bool takes_trees(const caucus_run *run) {
     return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_TREES);
 }
 
+static bool takes_evaluate(const caucus_run *run) {
+    return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_EVALUATE);
+}
+
 static bool takes_privacy(const caucus_run *run) {
     return !caucus_algorithm_variant(run->settings.algorithm)->reference;
 }
@@ -72,6 +76,7 @@ static const struct rule {
     {CAUCUS_FIELD_CALIBRATION, takes_privacy, "tight", "which has no noise", 0},
     {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody", 0},
     {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
+    {CAUCUS_FIELD_EVALUATE, takes_evaluate, "all", "", CAUCUS_OPTION_EVALUATE},
     {CAUCUS_FIELD_CHANGES, takes_changes, NULL, "which has no longest-phase", 0},
     {CAUCUS_FIELD_PHASE_TIME, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},

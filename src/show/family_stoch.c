@@ -2,6 +2,7 @@
 /* family_stoch.c: how plans of stoch and limited-updates are told. */
 #include "plan/calibrate.h"
 #include "plan/stoch.h"
+#include "plan/stoch/evaluate.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
@@ -10,6 +11,9 @@
 
 /* The scale that matters in a phase: of its last selections, of a vote, or of a root's noise. */
 static double phase_scale(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    if (caucus_evaluates_some(&plan->settings)) /* f/budget of a loss, against the evaluations of one expert */
+        return (double)caucus_evaluate_factor(plan) / caucus_rational_double(phase->select_budget) *
+               (plan->settings.hi - plan->settings.lo);
     if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
         return caucus_words_scale(plan, phase->select_rate[phase->trees]);
     if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
@@ -63,16 +67,43 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
     else if (stoch->phases > (uint64_t)stoch->described + 1)
         fprintf(out, "              and so on: phases %u to %s are alike, %s rounds each\n", stoch->described + 1,
                 caucus_words_whole(stoch->phases).text, caucus_words_whole(plan->settings.longest_phase).text);
-    fputs(
-        plan->settings.trust == CAUCUS_TRUST_COORDINATOR
-            ? "              scale: of the selections, in units of a loss, against sums over all clients and samples\n"
-            : "              scale: of each client's noise, in units of a loss, against its own sums\n",
-        out);
+    if (caucus_evaluates_some(&plan->settings))
+        fputs("              scale: of the selections, in units of a loss, against the evaluations of one expert\n",
+              out);
+    else
+        fputs(plan->settings.trust == CAUCUS_TRUST_COORDINATOR
+                  ? "              scale: of the selections, in units of a loss, against sums over all clients and "
+                    "samples\n"
+                  : "              scale: of each client's noise, in units of a loss, against its own sums\n",
+              out);
 }
 
 static const char *why_none(const caucus_plan *plan) {
     (void)plan;
     return "votes have none that shrinks with the number of clients";
+}
+
+static void explain_some(caucus_explainer *e, const caucus_stoch_phase *last) {
+    const caucus_plan *plan = e->plan;
+    const caucus_settings *s = &plan->settings;
+    caucus_explain_say(e, "Few evaluations",
+                       "A client evaluates %u of %u experts in a round, chosen by the plan's hash: nothing secret, and "
+                       "nothing to do with losses.",
+                       s->evaluate, s->experts);
+    caucus_explain_more(e,
+                        "In the last phase each expert is evaluated %" PRIu64
+                        " times at least%s, if everybody reports; below %" PRIu64 " no expert is selected.",
+                        caucus_evaluate_least(s, last->samples),
+                        s->unit == CAUCUS_UNIT_EVENT ? "" : " (clients that evaluate it)", last->least);
+    caucus_explain_more(e,
+                        "The coordinator selects by %s, at the rate for which a loss costs %.10g: %.10g/(%s W), W from "
+                        "the evaluations of those who reported.",
+                        caucus_select_word(plan->stoch.select), caucus_rational_double(last->select_budget),
+                        caucus_rational_double(last->select_budget), caucus_evaluate_factor(plan) == 1 ? "1" : "2");
+    if (plan->stoch.past > 1)
+        caucus_explain_more(
+            e, "Earlier phases weigh in with %u weights; all uses of one sample together cost epsilon (\"Trees\").",
+            plan->stoch.past);
 }
 
 static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
@@ -181,7 +212,9 @@ static void explain(caucus_explainer *e) {
             caucus_explain_more(
                 e, "Linear losses: the gradient is the same everywhere, so one selection per phase from all samples, "
                    "no trees.");
-        if (s->trust == CAUCUS_TRUST_COORDINATOR)
+        if (caucus_evaluates_some(s))
+            explain_some(e, last);
+        else if (s->trust == CAUCUS_TRUST_COORDINATOR)
             explain_coordinator_phases(e, last);
         else if (s->trust == CAUCUS_TRUST_NOBODY)
             explain_message_phases(e, last);
@@ -273,6 +306,7 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
     uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
     t->client_memory = vectors * d * 8;
     vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
+    vectors += caucus_evaluates_some(s) ? 3 : 0;
     t->coordinator_memory = vectors * d * 8 + 4 * m;
 }
 

@@ -9,8 +9,8 @@
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
-    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,rho,lstar,range_lo,range_hi,adversary,"      \
-    "segments,"                                                                                                        \
+    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,evaluate,rho,lstar,range_lo,range_hi,"       \
+    "adversary,segments,"                                                                                              \
     "means_lo,means_hi,spread,drift,pace,phase_time,grace,most,activity_mean,activity_spread,seed"
 
 /* NaN and infinities print as `other`. */
@@ -35,6 +35,9 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
         fputs(",,,", out); /* phases only double */
     if (s->renew != 0)
         fprintf(out, "%" PRIu64, s->renew);
+    fputc(',', out);
+    if (s->evaluate != 0)
+        fprintf(out, "%u", s->evaluate);
     fputc(',', out);
     const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {

@@ -127,6 +127,13 @@ static void write_longest(const row *r, char *ret) {
         cell(ret, NOT_APPLICABLE);
 }
 
+static void write_evaluate(const row *r, char *ret) {
+    if (r->settings->evaluate != 0)
+        cell(ret, "%u", r->settings->evaluate);
+    else
+        cell(ret, "all");
+}
+
 static void write_renew(const row *r, char *ret) {
     if (r->settings->renew != 0)
         cell(ret, "%" PRIu64, r->settings->renew);
@@ -229,6 +236,7 @@ static const struct column {
     {"trees", write_trees, IF_SEVERAL},
     {"longest phase", write_longest, IF_SEVERAL},
     {"renew", write_renew, IF_SEVERAL},
+    {"evaluate", write_evaluate, IF_SEVERAL},
     {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},

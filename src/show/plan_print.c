@@ -44,6 +44,9 @@ static void print_head(FILE *out, const caucus_plan *plan) {
         fputs("one report per round\n", out);
     else
         fprintf(out, "one report every %s rounds\n", caucus_words_whole(s->interval).text);
+    if (s->evaluate != 0)
+        fprintf(out, "  Work        a client evaluates %s of the %s experts in a round; the plan says which\n",
+                caucus_words_whole(s->evaluate).text, caucus_words_whole(s->experts).text);
     if (s->renew != 0 && caucus_plan_is_endless(plan))
         fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force\n",
                 caucus_words_whole(s->renew).text);

@@ -160,7 +160,7 @@ static void make_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, size
 
 /* Client i observes rows at `offset` of the buffer. The client borrows them until caucus_client_return_rows(). */
 static void observe(trial *t, uint32_t i, size_t offset, uint64_t rounds) {
-    caucus_status status = t->wide ? caucus_client_observe(t->client[i], t->rows64 + offset, rounds)
+    caucus_status status = t->wide ? caucus_client_observe_whole(t->client[i], t->rows64 + offset, rounds)
                                    : caucus_client_borrow_f32(t->client[i], t->rows + offset, rounds);
     if (status != CAUCUS_OK)
         abort(); /* all clients move in step */

@@ -78,6 +78,7 @@ federation() {
     code=0
     wait "$server" || code=$?
     [ "$code" -eq 0 ] || bad "$name: exit code $code: $(tail -qn 1 "$work/$name".*err)"
+    for i in 1 2 3; do [ ! -e "$work/$name.$i" ] || sed -i 's/ .*//' "$work/$name.$i"; done # the number alone
     if [ "$who" = peer ]; then awk '$1 != NR { print "round " $1; exit } { print $2 }' "$work/$name.pairs" \
         >"$work/$name.2"; fi
 }

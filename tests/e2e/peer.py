@@ -173,6 +173,30 @@ def read_plan(path):
     return open_keys[0], hashlib.sha256(data).hexdigest()
 
 
+WORD, GOLDEN = 2 ** 64 - 1, 0x9e3779b97f4a7c15
+
+
+def mix(x):
+    x &= WORD
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & WORD
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & WORD
+    return x ^ x >> 31
+
+
+def permuted(key, clients, i):
+    """Where client i (from 0) stands in a round."""
+    bits = (clients - 1).bit_length()
+    low = bits - bits // 2
+    while True:
+        left, right = i >> low, i & (1 << low) - 1
+        for r in (0, 2, 4):
+            left ^= (mix(key + (8 * right + r + 1) * GOLDEN) >> 32) & (1 << bits - low) - 1
+            right ^= (mix(key + (8 * left + r + 2) * GOLDEN) >> 32) & (1 << low) - 1
+        i = left << low | right
+        if i < clients:
+            return i
+
+
 class Plan:
     """What a client needs of it."""
 
@@ -189,6 +213,8 @@ class Plan:
         self.link = int(settings.get("renew", "0")) // max(self.interval, 1)
         self.lo, self.hi = map(float, settings["range"])
         self.per_block = settings["unit"] == "client-block"
+        self.clients = int(settings["clients"])
+        self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
         self.phase, self.message = {}, None
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
@@ -200,6 +226,19 @@ class Plan:
                 sys.exit(f"peer: {path}: this client knows no trees")
         votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
         self.asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": votes}[self.algorithm]
+
+    def evaluated(self, client, number):
+        """The experts that a client (from 1) evaluates in round `number` (from 1) of the run."""
+        if self.evaluate == self.experts:
+            return range(self.experts)
+        p = 1
+        while self.phase_end(p) < number:
+            p += 1
+        t, half = number - 1 - (self.phase_end(p - 1) if p > 1 else 0), bytes.fromhex(self.hash)
+        first, second = struct.unpack_from("<2Q", half)
+        place = t * self.clients + permuted(mix(first + number * GOLDEN), self.clients, client - 1)
+        offset = mix(second + p * GOLDEN) % self.experts
+        return [(offset + self.evaluate * place + j) % self.experts for j in range(self.evaluate)]
 
     def phase_of(self, p):
         """What phase p does: the last that is described stands for all after it."""
@@ -262,6 +301,7 @@ class Client:
         self.now = None              # the one in force
         self.block_cost = 0
         self.block_sums = [0] * plan.experts  # of the block or phase being played
+        self.block_seen = [0] * plan.experts  # rounds in which each expert was evaluated
         self.sums = [0] * plan.experts        # of whole blocks, not yet reported
         self.first = 1               # the first block that `sums` covers
         self.items = []              # reports not known to be counted
@@ -305,6 +345,7 @@ class Client:
         before = a["block"] if missed else a["block"] - 1
         self.round = self.plan.phase_end(before - 1) if self.plan.phase else before * self.plan.interval
         self.sums, self.block_sums = [0] * self.plan.experts, [0] * self.plan.experts
+        self.block_seen = [0] * self.plan.experts
         self.first, self.heard = a["block"], a["serial"]
         self.now = None
         return missed
@@ -358,20 +399,24 @@ class Client:
     def play(self, expert):
         self.round += 1
         print(self.round, expert, flush=True)
-        row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid)
+        seen = set(self.plan.evaluated(self.o.client, self.round))
+        row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid) if y in seen else 0
             for y in range(self.plan.experts)]
         self.block_cost += row[expert]
         self.block_sums = [a + b for a, b in zip(self.block_sums, row)]
+        for y in seen:
+            self.block_seen[y] += 1
         if self.o.pause:
             time.sleep(self.o.pause)
 
     def close_block(self, rounds):
         """A block or phase has been played: its sums, or for unit client-block its rounded means, are reported."""
         if self.plan.per_block:
-            self.block_sums = [(s + rounds // 2) // rounds for s in self.block_sums]
+            self.block_sums = [(s + n // 2) // n if n else 0 for s, n in zip(self.block_sums, self.block_seen)]
             self.block_cost = (self.block_cost + rounds // 2) // rounds
         self.sums = [a + b for a, b in zip(self.sums, self.block_sums)]
         self.block_sums = [0] * self.plan.experts
+        self.block_seen = [0] * self.plan.experts
 
     def message(self, a):
         """The values of a LEAF, VOTE or SHORTLIST, with the noise that is the client's to add. Made once for each."""

@@ -451,9 +451,9 @@ static void test_unknown_keys(void **state) {
         {line_of(text, "  grid:"), "  longest-ago: 64\n",
          "'longest-ago' is no key that this caucus knows — the plan was"},
         {line_of(text, "  grid:"), "  renewed-ago: never\n", "'renewed-ago' is no key that this caucus knows"},
-        {line_of(text, "stoch:"), "  evaluate: 8\n", "'evaluate' is no key that this caucus knows"},
+        {line_of(text, "stoch:"), "  weather: 8\n", "'weather' is no key that this caucus knows"},
         {line_of(text, "stoch:"), "labels: [a, b]\n", "'labels' is no key that this caucus knows"},
-        {line_of(text, "  phase-3:"), "    growth: 2\n", "'growth' is no key that this caucus knows"},
+        {line_of(text, "  phase-3:"), "    tide: 2\n", "'tide' is no key that this caucus knows"},
         {line_of(text, "  grid:"), "  clients: 10\n", "'clients' where 'grid' is expected — given twice, left out or"},
         {line_of(text, "stoch:"), "  clients: 10\n", "'clients' where 'the end of the section' is expected"},
         {line_of(text, "  phase-3:"), "  phase-4:\n", "'phase-4' where 'phase-3' is expected"}};

@@ -27,13 +27,15 @@ _FAREWELL_SECONDS = 2.0
 class Round:
     """One round: play its expert, then say what every expert would have cost."""
 
-    def __init__(self, member: Member, number: int, expert: int) -> None:
+    def __init__(self, member: Member, number: int, expert: int, evaluate: list[int]) -> None:
         """For this module."""
         self._member = member
         self.number = number
         """From 1."""
         self.expert = expert
         """The expert to play, from 0."""
+        self.evaluate = evaluate
+        """The experts whose losses are wanted, in this order: all, or some where the plan says so."""
         self.observed = False
         """Whether its losses have been observed."""
 
@@ -44,7 +46,10 @@ class Round:
         return names[self.expert] if names is not None else None
 
     def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
-        """The losses of this round: one number per expert, or a mapping from expert (number or name) to loss."""
+        """The losses of this round: one number per expert, or a mapping from expert (number or name) to loss.
+
+        Of a plan with `evaluate` those of the experts in `evaluate`, in that order.
+        """
         self._member._observe(self, losses)
 
     def __repr__(self) -> str:
@@ -87,7 +92,7 @@ class Member:
     def _observe(self, round: Round, losses: ArrayLike | Mapping[int | str, float]) -> None:
         if round.observed or round is not self._current:
             raise Error(f"round {round.number}: its losses were observed before", "CAUCUS_E_ORDER")
-        row = rows_of(self._row(losses) if isinstance(losses, Mapping) else losses, self.plan.experts)
+        row = rows_of(self._row(round, losses) if isinstance(losses, Mapping) else losses, self.plan.evaluate)
         if row.shape[0] != 1:
             raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
         if row.dtype != np.float64:
@@ -98,21 +103,22 @@ class Member:
         except OSError as why:  # an announcement that waited for this round was none that a coordinator makes
             self._hang_up(why)
 
-    def _row(self, losses: Mapping[int | str, float]) -> list[float]:
-        row: list[float | None] = [None] * self.plan.experts
+    def _row(self, round: Round, losses: Mapping[int | str, float]) -> list[float]:
+        row: dict[int, float] = {}
         for expert, loss in losses.items():
             number = expert
             if isinstance(number, str):
                 if self.names is None or number not in self.names:
                     raise refuse("losses", f"'{expert}': no expert is called so")
                 number = self.names.index(number)
-            if not 0 <= number < len(row):
-                raise refuse("losses", f"{expert}: experts are 0 to {len(row) - 1}")
-            row[number] = loss
-        missing = [str(i) for i, loss in enumerate(row) if loss is None]
+            if not 0 <= number < self.plan.experts:
+                raise refuse("losses", f"{expert}: experts are 0 to {self.plan.experts - 1}")
+            row[number] = float(loss)
+        missing = [str(i) for i in round.evaluate if i not in row]
         if missing:
-            raise refuse("losses", f"of experts {', '.join(missing[:8])} are missing: every expert needs one")
-        return [float(loss) for loss in row if loss is not None]
+            wants = "every expert" if self.plan.evaluate == self.plan.experts else "each of round.evaluate"
+            raise refuse("losses", f"of experts {', '.join(missing[:8])} are missing: {wants} needs one")
+        return [row[i] for i in round.evaluate]
 
     def _hang_up(self, why: OSError) -> None:
         if self._connection is not None:
@@ -139,7 +145,7 @@ class Member:
             raise Error(f"round {self._current.number}: observe its losses before the next", "CAUCUS_E_ORDER")
         self._turn()  # reports of the last round leave before the next is played
         if self._link.ready:
-            self._current = Round(self, self._link.round + 1, self._link.expert)
+            self._current = Round(self, self._link.round + 1, self._link.expert, self._link.evaluate)
             return self._current
         if self._link.done:
             raise StopIteration

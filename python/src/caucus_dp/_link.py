@@ -348,6 +348,13 @@ class Link:
         return int(lib.caucus_link_expert(self._link))
 
     @property
+    def evaluate(self) -> list[int]:
+        """The experts to evaluate in the coming round."""
+        which = ffi.new("uint32_t[]", self.plan.evaluate)
+        self._check(lib.caucus_link_evaluate(self._link, which, len(which)))
+        return list(which)
+
+    @property
     def round(self) -> int:
         """Rounds observed so far."""
         return int(lib.caucus_link_round(self._link))

@@ -144,6 +144,13 @@ class Client:
         return int(lib.caucus_client_expert(self._client))
 
     @property
+    def evaluate(self) -> list[int]:
+        """The experts whose losses `observe()` wants of the coming round, in this order: all, or some (`evaluate`)."""
+        which = ffi.new("uint32_t[]", self.plan.evaluate)
+        _checked(lib.caucus_client_evaluate(self._client, which, len(which)), "evaluate")
+        return list(which)
+
+    @property
     def mixture(self) -> NDArray[np.float64]:
         """Stoch: the mixture in force, one value per expert; they sum to 1."""
         mixture = np.empty(self.plan.experts, dtype=np.float64)
@@ -162,8 +169,11 @@ class Client:
         return int(lib.caucus_client_rounds_left(self._client))
 
     def observe(self, losses: ArrayLike) -> None:
-        """Observe one round of losses, or several: rounds × experts. float32 and float64 are read where they lie."""
-        rows = rows_of(losses, self.plan.experts)
+        """Observe one round of losses, or several: rounds × experts. float32 and float64 are read where they lie.
+
+        Of a plan with `evaluate` a row holds the losses of the experts in `self.evaluate`.
+        """
+        rows = rows_of(losses, self.plan.evaluate)
         narrow = rows.dtype == np.float32
         values = ffi.from_buffer("float[]" if narrow else "double[]", rows)
         observe = lib.caucus_client_observe_f32 if narrow else lib.caucus_client_observe

@@ -49,6 +49,7 @@ class PlanSettings(TypedDict, total=False):
     grace: str | None
     most: int | None
     nominal_rounds: int | None
+    evaluate: int | None
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None
@@ -127,6 +128,11 @@ class Plan:
         """The plan's name: 64 digits, the same for everybody who has the same plan."""
         text: str = ffi.string(lib.caucus_plan_hash_text(self._plan)).decode()
         return text
+
+    @property
+    def evaluate(self) -> int:
+        """How many experts a client evaluates in a round."""
+        return int(lib.caucus_plan_evaluate(self._plan))
 
     @property
     def clients(self) -> int:

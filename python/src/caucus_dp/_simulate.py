@@ -59,6 +59,7 @@ class SimulationSettings(TypedDict, total=False):
     grace: str | None
     most: int | None
     nominal_rounds: int | None
+    evaluate: int | Sequence[int] | None
     rho: float | None
     lstar: float | None
     range: tuple[float, float] | None

@@ -142,12 +142,11 @@ static void print_help(void) {
         "  caucus join --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed "
         "1\n"
         "\n"
-        "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one line "
-        "of\n"
-        "d numbers (0.1,0.2 or [0.1,0.2]). Losses stay here; what leaves is what the plan allows. A broken connection\n"
-        "is dialled again, and so is a coordinator that announces nothing after its own deadline; with --state, a "
-        "restart\n"
-        "goes on where it was: it says at which round, and standard input goes on there, too.\n",
+        "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one\n"
+        "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate, the line names the experts that are\n"
+        "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). Losses stay here; what "
+        "leaves\n"
+        "is what the plan allows. What breaks is dialled again; with --state a restart goes on where it says.\n",
         stdout);
     caucus_options_sections(options, sections);
 }
@@ -431,7 +430,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     uint64_t round = caucus_link_round(j->link);
     caucus_error error = {0};
     if (j->printed <= round) {
-        printf("%u\n", caucus_link_expert(j->link));
+        caucus_losses_ask(&j->losses, j->link);
         j->printed = round + 1;
         if (fflush(stdout) != 0)
             return CAUCUS_EXIT_FAILED; /* main() says why */
@@ -460,7 +459,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     }
     if (j->delay > 0)
         pause_ms(j->delay);
-    caucus_status status = caucus_link_observe(j->link, j->losses.row, &error);
+    caucus_status status = caucus_link_observe(j->link, caucus_losses_wanted(&j->losses, j->link), &error);
     *ret_played = true;
     if (status == CAUCUS_E_SAVE)
         return failed_save(j, &error);

@@ -9,6 +9,7 @@
 #include "store/atomic_file.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,13 +18,15 @@
 static caucus_status begin(caucus_losses_source *s, const caucus_plan *plan, uint32_t client, caucus_error *ret_error) {
     *s = (caucus_losses_source){.plan = plan, .client = client};
     s->row = calloc(plan->settings.experts, sizeof *s->row);
-    return s->row ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
+    s->which = calloc(caucus_plan_evaluate(plan), sizeof *s->which);
+    s->few = calloc(caucus_plan_evaluate(plan), sizeof *s->few);
+    return s->row && s->which && s->few ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
 }
 
 caucus_status caucus_losses_from_lines(caucus_losses_source *s, const caucus_plan *plan, uint64_t skip,
                                        caucus_error *ret_error) {
     caucus_status status = begin(s, plan, 0, ret_error);
-    s->lines = (caucus_loss_lines){.experts = plan->settings.experts, .skip = skip};
+    s->lines = (caucus_loss_lines){.experts = caucus_plan_evaluate(plan), .skip = skip};
     return status;
 }
 
@@ -72,9 +75,32 @@ void caucus_losses_close(caucus_losses_source *s) {
     caucus_adversary_close(s->adversary);
     if (s->has_npy)
         caucus_npy_close(&s->npy);
+    caucus_wipe_free(s->few, s->plan ? caucus_plan_evaluate(s->plan) * sizeof *s->few : 0);
+    free(s->which);
     caucus_wipe_free(s->row, s->plan ? s->plan->settings.experts * sizeof *s->row : 0);
     caucus_loss_lines_free(&s->lines);
     *s = (caucus_losses_source){0};
+}
+
+void caucus_losses_ask(caucus_losses_source *s, const caucus_link *link) {
+    const uint32_t expert = caucus_link_expert(link), k = caucus_plan_evaluate(s->plan);
+    const char *name = caucus_plan_expert_name(s->plan, expert);
+    printf("%u", expert);
+    if (k < s->plan->settings.experts && caucus_link_evaluate(link, s->which, k) == CAUCUS_OK)
+        for (uint32_t i = 0; i < k; i++)
+            printf("%s%u", i == 0 ? " evaluate=" : ",", s->which[i]);
+    printf("%s%s\n", name ? " name=" : "", name ? name : "");
+}
+
+const double *caucus_losses_wanted(caucus_losses_source *s, const caucus_link *link) {
+    const uint32_t k = caucus_plan_evaluate(s->plan);
+    if ((!s->trial && !s->has_npy) || k == s->plan->settings.experts)
+        return s->row;
+    if (caucus_link_evaluate(link, s->which, k) != CAUCUS_OK)
+        abort(); /* there is room for all of them */
+    for (uint32_t j = 0; j < k; j++)
+        s->few[j] = s->row[s->which[j]];
+    return s->few;
 }
 
 bool caucus_losses_waits(const caucus_losses_source *s) {

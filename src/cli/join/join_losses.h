@@ -5,6 +5,7 @@
 #define CAUCUS_CLI_JOIN_LOSSES_H
 
 #include "plan/plan.h"
+#include <caucus/link.h>
 
 #include "data/loss_lines.h"
 #include "data/npy.h"
@@ -17,6 +18,8 @@ typedef struct caucus_losses_source {
     /* A simulation. */
     caucus_adversary *adversary;
     caucus_adversary_trial *trial;
+    uint32_t *which; /* [k]: the experts that are evaluated in the coming round */
+    double *few;     /* [k]: and their losses */
     /* A file. */
     caucus_npy npy;
     bool has_npy;
@@ -44,7 +47,13 @@ void caucus_losses_close(caucus_losses_source *source);
 bool caucus_losses_waits(const caucus_losses_source *source);
 /** Read what standard input has now (call when it can be read; never waits then). */
 void caucus_losses_read(caucus_losses_source *source);
-/** The losses of round `round` (from 0), in source->row. */
+/** Print what the coming round is: the number of the expert to play; then, where there is more to say, the experts to
+ *  evaluate ("3 evaluate=7,8") and what the expert is called, last, since a label may hold blanks ("3 name=large"). */
+void caucus_losses_ask(caucus_losses_source *source, const caucus_link *link);
+/** The row that the client wants of those losses: all of them, or those of the experts that it evaluates. */
+const double *caucus_losses_wanted(caucus_losses_source *source, const caucus_link *link);
+/** The losses of round `round` (from 0), in source->row. Lines hold what the client evaluates, files and simulations
+ *  the losses of all experts. */
 caucus_losses_state caucus_losses_next(caucus_losses_source *source, uint64_t round, caucus_error *ret_error);
 
 #endif

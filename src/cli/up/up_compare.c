@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "algo/borrowed_rows.h"
 #include "num/grid.h"
 #include "num/vector.h"
 #include "sim/activity.h"
@@ -74,7 +75,7 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
         if (round < played && live[round] < s->experts)
             c->cost += caucus_grid_loss(&grid, c->row[live[round]], &clips);
         caucus_grid_add_rows_f64(&grid, c->totals, c->row, s->experts, 1, &clips);
-        status = caucus_client_observe(client, c->row, 1);
+        status = caucus_client_observe_whole(client, c->row, 1);
     }
     caucus_client_free(client);
     return status;

@@ -54,7 +54,8 @@ static void take_line(void *user, size_t number, const char *line) {
     char *end = NULL;
     unsigned long expert = strtoul(line, &end, 10);
     if (u->played[i] < rounds)
-        u->expert[i * rounds + u->played[i]++] = end != line && *end == '\0' ? (uint32_t)expert : UINT32_MAX;
+        u->expert[i * rounds + u->played[i]++] =
+            end != line && (*end == '\0' || *end == ' ') ? (uint32_t)expert : UINT32_MAX;
 }
 
 int caucus_up_start_coordinator(caucus_up *u) {

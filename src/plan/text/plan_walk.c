@@ -134,6 +134,9 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
         }
     }
     optional_u64(w, "nominal-rounds", &s->nominal_rounds, CAUCUS_NOMINAL_ROUNDS);
+    uint64_t evaluate = s->evaluate;
+    optional_u64(w, "evaluate", &evaluate, 0);
+    s->evaluate = evaluate <= UINT32_MAX ? (uint32_t)evaluate : UINT32_MAX;
     w->close(w);
 }
 
