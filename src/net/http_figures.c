@@ -28,14 +28,37 @@ void caucus_figure_bar(FILE *to, double part, double whole, const char *label) {
                   width);
 }
 
-/* History: one rectangle per stretch, as wide as its share of the announcements. */
+/* What the ends of the strip are, and what its colours mean: the experts of the latest stretches, each once. */
+static void put_strip_key(const caucus_view *view, FILE *to) {
+    enum { NAMED = 8 };
+    uint32_t named[NAMED], count = 0;
+    (void)fprintf(to, "<p class=\"axis quiet\"><span>%s %" PRIu64 "</span><span>%s %" PRIu64 "</span></p>",
+                  caucus_view_block_word(view), view->stretch[0].block, caucus_view_block_word(view),
+                  view->status.now.block);
+    (void)fputs("<p class=\"legend quiet\">", to);
+    for (uint32_t i = view->stretches; i-- > 0 && count < NAMED;) {
+        const uint32_t expert = view->stretch[i].expert;
+        uint32_t at = 0;
+        while (at < count && named[at] != expert)
+            at++;
+        if (at < count)
+            continue;
+        named[count++] = expert;
+        (void)fprintf(to, "<span><i class=\"box e%u\"></i> ", expert % EXPERT_COLOURS);
+        caucus_html_put(to, caucus_plan_expert_words(view->plan, expert).text);
+        (void)fprintf(to, "%s</span> ", i + 1 == view->stretches ? ", in force" : "");
+    }
+    (void)fputs("</p>", to);
+}
+
+/* History: one rectangle per stretch, over an axis of blocks or phases. */
 void caucus_figure_strip(const caucus_view *view, FILE *to) {
     if (view->stretches == 0) {
         (void)fputs("<p class=\"quiet\">Nothing has been announced yet.</p>", to);
         return;
     }
-    double first = (double)view->stretch[0].serial;
-    double total = (double)view->read - first;
+    const double first = (double)view->stretch[0].block;
+    const double total = fmax((double)view->status.now.block - first + 1, 1);
     (void)fprintf(
         to, "<svg class=\"strip\" role=\"img\" aria-label=\"%u stretches of one expert each; in force now: expert ",
         view->stretches);
@@ -43,8 +66,8 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
     (void)fputs("\">", to);
     for (uint32_t i = 0; i < view->stretches; i++) {
         const caucus_stretch *s = &view->stretch[i];
-        double from = (double)s->serial,
-               end = (double)(i + 1 < view->stretches ? view->stretch[i + 1].serial : view->read);
+        const double from = (double)s->block;
+        const double end = i + 1 < view->stretches ? (double)view->stretch[i + 1].block : first + total;
         double x = 100 * (from - first) / total, width = 100 * (end - from) / total;
         (void)fputs("<g><title>expert ", to);
         caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
@@ -58,6 +81,7 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
         (void)fputs("</g>", to);
     }
     (void)fputs("</svg>", to);
+    put_strip_key(view, to);
 }
 
 static void put_client_words(const caucus_view *view, FILE *to) {
@@ -88,21 +112,6 @@ void caucus_figure_dots(const caucus_view *view, FILE *to) {
         (void)fprintf(to, "<i class=\"%s\" title=\"client %u: %s\"></i>", word, i + 1, word);
     }
     (void)fputs("</div>", to);
-}
-
-void caucus_figure_traffic(const caucus_view *view, FILE *to) {
-    if (caucus_view_resumed(view))
-        return; /* lengths that cannot be compared */
-    double ours = (double)view->status.scalars_up, paper = (double)view->status.scalars_paper;
-    double whole = ours > paper ? ours : paper;
-    (void)fprintf(to,
-                  "<svg class=\"traffic\" role=\"img\" aria-label=\"numbers sent by clients: %" PRIu64
-                  "; the paper's protocol: %" PRIu64 "\">",
-                  view->status.scalars_up, view->status.scalars_paper);
-    (void)fprintf(to,
-                  "<rect class=\"ours\" width=\"%.2f%%\" y=\"0\" height=\"16\"/>"
-                  "<rect class=\"paper\" width=\"%.2f%%\" y=\"22\" height=\"16\"/></svg>",
-                  fmax(per_cent(ours, whole), ours > 0 ? 0.4 : 0), per_cent(paper, whole));
 }
 
 /* The step in hand: a ring that fills until the deadline. pathLength makes the ring 100 long. */

@@ -10,6 +10,7 @@
 #include <caucus/version.h>
 
 #include "net/http_view.h"
+#include "plan/family.h"
 
 extern const char caucus_web_index_html[];
 extern const unsigned long caucus_web_index_html_length;
@@ -193,6 +194,87 @@ static void put_history_rows(const caucus_view *view, FILE *to) {
         (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
 }
 
+/* A run that is over says so first, and with which expert. */
+static void put_over(const caucus_view *view, FILE *to) {
+    const caucus_stretch *now = caucus_view_now(view);
+    if (!view->status.finished || now == NULL)
+        return;
+    (void)fputs("<p class=\"done\"><strong>This run is finished.</strong> Expert ", to);
+    caucus_html_put(to, caucus_plan_expert_words(view->plan, now->expert).text);
+    (void)fputs(" stays in force; nothing more is asked of anybody.</p>", to);
+}
+
+/* Blocks that are over. Phases double, so that their number says little of how far a run is. */
+static uint64_t blocks_done(const caucus_view *view) {
+    const caucus_server_status *s = &view->status;
+    if (s->finished)
+        return caucus_view_blocks(view);
+    return s->started && s->now.block > 0 ? s->now.block - 1 : 0;
+}
+
+static void put_progress(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    const uint64_t done = blocks_done(view);
+    const char *word = caucus_view_block_word(view);
+    if (!s->started) {
+        (void)fprintf(to, "Waiting: %u of %u clients are here", s->present, s->clients);
+    } else if (caucus_plan_is_endless(view->plan)) {
+        caucus_put_thousands(to, done);
+        (void)fprintf(to, " %s%s done; this run has no end", word, done == 1 ? "" : "s");
+    } else {
+        caucus_put_thousands(to, done);
+        (void)fputs(" of ", to);
+        caucus_put_thousands(to, caucus_view_blocks(view));
+        (void)fprintf(to, " %ss done", word);
+    }
+    if (s->started && !s->finished && !caucus_plan_ops_of(view->plan)->phases && !caucus_plan_is_endless(view->plan) &&
+        view->pace_blocks > 0) {
+        (void)fputs(", about ", to);
+        put_duration(to, view->pace_seconds / (double)view->pace_blocks * (double)(caucus_view_blocks(view) - done));
+        (void)fputs(" left", to);
+    }
+}
+
+static void put_progress_bar(const caucus_view *view, FILE *to) {
+    if (view->status.started && !caucus_plan_is_endless(view->plan))
+        caucus_figure_bar(to, (double)blocks_done(view), (double)caucus_view_blocks(view),
+                          "share of the run that is done");
+}
+
+/* "Late: 3, 7 and 2 more." */
+static void put_those(const caucus_view *view, FILE *to, const char *what, uint8_t presence) {
+    enum { NAMED = 12 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < view->plan->settings.clients; i++) {
+        if (view->presence[i] != presence)
+            continue;
+        if (count < NAMED)
+            (void)fprintf(to, "%s%u", count == 0 ? what : ", ", i + 1);
+        count++;
+    }
+    if (count > NAMED)
+        (void)fprintf(to, " and %u more", count - NAMED);
+    if (count > 0)
+        (void)fputs(". ", to);
+}
+
+/* Who is missing: by number, where clients are shown one by one. */
+static void put_missing(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (s->finished)
+        return;
+    if (!view->presence) {
+        (void)fprintf(to, "%u of %u clients are not connected.", s->clients > s->present ? s->clients - s->present : 0,
+                      s->clients);
+        return;
+    }
+    if (caucus_view_overdue(view))
+        put_those(view, to, "Late: client ", 1);
+    put_those(view, to, "Not connected: client ", 0);
+    if (s->present >= s->clients && !caucus_view_overdue(view))
+        (void)fputs("Every client is connected.", to);
+}
+
 static void put_clients(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     (void)fprintf(to, "%u of %u reported, %u connected", s->answered, s->clients, s->present);
@@ -202,21 +284,10 @@ static void put_scalars(const caucus_view *view, FILE *to) {
     caucus_put_thousands(to, view->status.scalars_up);
 }
 
-static void put_scalars_paper(const caucus_view *view, FILE *to) {
-    caucus_put_thousands(to, view->status.scalars_paper);
-}
-
-static void put_ratio(const caucus_view *view, FILE *to) {
-    double ours = (double)view->status.scalars_up, paper = (double)view->status.scalars_paper;
-    if (caucus_view_resumed(view)) /* one is counted since the restart, the other since the beginning */
-        (void)fputs("Numbers sent by clients since the coordinator was started again", to);
-    else if (ours > 0 && paper >= 1.95 * ours)
-        (void)fprintf(to,
-                      paper < 9.95 * ours ? "%.1f times less than the paper's protocol"
-                                          : "%.0f times less than the paper's protocol",
-                      paper / ours);
-    else
-        (void)fputs("Numbers sent by clients", to);
+/* Counts of an earlier process are not in ours. */
+static void put_since_restart(const caucus_view *view, FILE *to) {
+    if (caucus_view_resumed(view))
+        (void)fputs(", since the coordinator was started again", to);
 }
 
 static void put_traffic_words(const caucus_view *view, FILE *to) {
@@ -244,6 +315,8 @@ static void put_ask(const caucus_view *view, FILE *to) {
 
 static void put_deadline(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
+    if (s->finished)
+        return;
     if (caucus_view_overdue(view))
         (void)fputs("Past the deadline: waiting for a quorum.", to);
     else if (s->deadline_seconds > 0) {
@@ -304,12 +377,14 @@ static const struct {
     {"history", caucus_figure_strip},
     {"history_words", put_history_words},
     {"history_rows", put_history_rows},
+    {"over", put_over},
+    {"progress", put_progress},
+    {"progress_bar", put_progress_bar},
+    {"missing", put_missing},
     {"clients", put_clients},
     {"dots", caucus_figure_dots},
-    {"traffic", caucus_figure_traffic},
     {"scalars", put_scalars},
-    {"scalars_paper", put_scalars_paper},
-    {"ratio", put_ratio},
+    {"since_restart", put_since_restart},
     {"traffic_words", put_traffic_words},
     {"clock", caucus_figure_clock},
     {"step", put_step},

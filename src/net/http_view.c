@@ -60,9 +60,25 @@ static void extend(caucus_view *view, const caucus_announcement *announcement) {
     last->expert = announcement->expert;
 }
 
+/* How fast blocks go by, from the first one that was seen: what a restart or a wait for clients took does not count. */
+static void note_pace(caucus_view *view) {
+    const caucus_server_status *s = &view->status;
+    if (!s->started)
+        return;
+    if (view->first_block == 0) {
+        view->first_block = s->now.block > 0 ? s->now.block : 1;
+        view->first_uptime = s->uptime_seconds;
+    }
+    if (s->now.block > view->first_block && s->uptime_seconds > view->first_uptime) {
+        view->pace_blocks = s->now.block - view->first_block;
+        view->pace_seconds = s->uptime_seconds - view->first_uptime;
+    }
+}
+
 bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
     if (!caucus_server_try_status(view->server, wait_ms, &view->status, view->presence))
         return false;
+    note_pace(view);
     /* Nothing is announced before the run has started. */
     if (view->status.started) {
         caucus_announcement piece[PIECE];

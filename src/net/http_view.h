@@ -34,7 +34,11 @@ typedef struct caucus_view {
     uint32_t stretches;                  /* entries of `stretch` */
     uint64_t left_off;                   /* earlier ones that are no longer kept */
     const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
-    uint8_t *presence;                   /* one per client, NULL above CAUCUS_VIEW_DOTS */
+    uint64_t first_block;                /* that was in hand when the run was first seen; 0: it was not yet */
+    double first_uptime;                 /* and when that was */
+    uint64_t pace_blocks;                /* blocks since then, and how long they took */
+    double pace_seconds;
+    uint8_t *presence; /* one per client, NULL above CAUCUS_VIEW_DOTS */
 } caucus_view;
 
 /** In: settings as of caucus_http_open. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
@@ -75,7 +79,6 @@ void caucus_put_bytes(FILE *to, uint64_t bytes);
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
 void caucus_figure_strip(const caucus_view *view, FILE *to);
 void caucus_figure_dots(const caucus_view *view, FILE *to);
-void caucus_figure_traffic(const caucus_view *view, FILE *to);
 void caucus_figure_clock(const caucus_view *view, FILE *to);
 
 #endif

@@ -8,12 +8,17 @@ DEMO is the program tests/browser/status_demo. Each check prints one line; the f
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import urllib.request
 
+from axe import violations
 from browser import PATIENCE, Browser, check, until
+
+
+BLOCKS = 256  # of status_demo's plan
 
 
 class Demo:
@@ -56,6 +61,11 @@ def shows_what_is(browser, demo):
     check(browser.count("#dots i") == status["clients"], "every client has its dot")
     check(browser.count("#dots i.reported") == status["answered"] > 0, "those that reported are filled")
     check(browser.count("#dots i.away") == status["clients"] - status["present"] > 0, "those that are away are dashes")
+    check("of %d blocks done" % BLOCKS in browser.text("progress"), "how far the run is: " + browser.text("progress"))
+    check(browser.text("missing").strip() == "Not connected: client 20, 23.", "who is missing, by number")
+    check("in force" in browser.text("history") and "block " in browser.text("history"),
+        "the strip has an axis and a key")
+    check("paper" not in browser.run("return document.body.innerText").lower(), "no paper on an operator's page")
     check("{{" not in browser.run("return document.documentElement.outerHTML"), "nothing is left to fill in")
     check(browser.run("return document.querySelector('h1').textContent") == status["name"],
         "the name is shown as it is, markup and all")
@@ -72,8 +82,10 @@ def updates(browser, demo):
     until(lambda: after in browser.text("said"), "and tells a screen reader")
     check(browser.run("return window.same === true && document.querySelector('details').open"),
         "without being loaded again")
+    check(" left" in browser.text("progress"), "how long it will take: " + browser.text("progress"))
     demo.tell("answer 9", "overdue")
     until(lambda: browser.count("#dots i.late") > 0, "past the deadline, those expected are late")
+    check(browser.text("missing").startswith("Late: client 10"), "and named: " + browser.text("missing"))
 
 
 def reads_well(browser):
@@ -105,6 +117,8 @@ def reads_well(browser):
         browser.scheme(scheme)
         worst = browser.run(contrast)
         check(worst >= 4.5, "text stands out, %s: %.1f to 1 at worst" % (scheme, worst))
+        found = violations(browser)
+        check(not found, "axe finds nothing, %s%s" % (scheme, "".join("\n        " + f for f in found)))
     browser.scheme("light")
 
 
@@ -120,14 +134,26 @@ def works_without_scripts(browser, demo):
 
     until(lambda: find("footer a") and find("noscript > meta[http-equiv=refresh]"),
         "scripts off: the page comes again by itself")
-    rows = browser.cdp("DOM.getOuterHTML", {"nodeId": find("#table table")})["outerHTML"]
-    check("<td>%s, since block" % expert in rows, "scripts off: the table has the expert")
-    check("reserved" in rows.lower() and "reported" in rows, "scripts off: and the budget and the clients")
+    def shown(name):
+        return re.sub("<[^>]*>", "", browser.cdp("DOM.getOuterHTML", {"nodeId": find("#" + name)})["outerHTML"])
+
+    check(shown("expert") == expert, "scripts off: which expert")
+    check(shown("since").startswith("since block"), "scripts off: since when")
+    check("of %d blocks done" % BLOCKS in shown("progress"), "scripts off: how far: " + shown("progress"))
+    check("reserved" in shown("privacy").lower(), "scripts off: how private")
+    check("Not connected: client 20, 23." in shown("missing"), "scripts off: who is missing: " + shown("missing"))
     check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"),
         "scripts off: the figures are there too")
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
     browser.cdp("Page.navigate", {"url": demo.url})
     until(lambda: browser.run("return document.readyState") == "complete", "scripts on again")
+
+
+def ends(browser, demo):
+    demo.tell("steps 1000")
+    until(lambda: "This run is finished." in browser.text("over"), "a finished run looks finished")
+    check("%d of %d blocks done" % (BLOCKS, BLOCKS) in browser.text("progress"), "and is all done")
+    check(browser.text("missing").strip() == "", "and misses nobody")
 
 
 def says_when_nobody_answers(browser, demo):
@@ -159,6 +185,7 @@ def main():
             check(browser.hosts() == {demo.host}, "no other host was asked for anything")
             complaints = browser.complaints()
             check(not complaints, "the browser has no complaint" + "".join("\n        " + c for c in complaints))
+            ends(browser, demo)
             says_when_nobody_answers(browser, demo)
         finally:
             browser.end()

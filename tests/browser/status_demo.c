@@ -62,7 +62,12 @@ static void publish(void) {
     s->finished = now->ask == CAUCUS_ASK_NOTHING;
     uint64_t blocks = now->block > 0 ? now->block - 1 : 0;
     s->scalars_paper = (uint64_t)blocks * CLIENTS * EXPERTS;
+    s->epsilon_reserved = caucus_plan_epsilon_choices(plan);
+    s->epsilon_device = caucus_plan_epsilon_device(plan);
+    s->budget_epsilon = 3 * s->epsilon_reserved;
+    s->left_epsilon = 2 * s->epsilon_reserved;
     s->seconds_in_step = 2.4;
+    s->uptime_seconds = 3 + 2.5 * (double)now->serial;
     s->answered = 0;
     for (uint32_t i = 0; i < CLIENTS; i++)
         if (server.presence[i] == 2)

@@ -478,8 +478,10 @@ static void the_page_is_whole(void **state) {
         "verything one client contributes to the run: epsilon 5120 at most",
         "2 of 10 used, 8 left",
         "6 of 10 reported, 9 connected",
-        "69 times less",
-        "51,200",
+        "7 of 512 blocks done",
+        "Not connected: client 10. ",
+        "<span>block 8</span>",
+        "93, in force</span>",
         "123 kB in",
         "block 8 of 512",
         "3f9c00000000",
@@ -493,7 +495,8 @@ static void the_page_is_whole(void **state) {
     assert_int_equal(occurrences(page, "<g><title>expert "), 3);
     /* Nothing left to fill in, nothing that the security policy forbids, no other host. */
     static const char *const never[] = {"{{",      "}}",       " style=",  "javascript:", " onclick",
-                                        "http://", "https://", "src=\"//", "NOT PRIVATE", "WEAK"};
+                                        "http://", "https://", "src=\"//", "NOT PRIVATE", "WEAK",
+                                        "paper",   "51,200",   "finished"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strstr(page, never[i]))
             fail_msg("%s is on the page", never[i]);
@@ -535,15 +538,37 @@ static void seeded_late_or_resumed_runs_say_so(void **state) {
     char *answer = ask(http, "GET", "/", NULL);
     assert_non_null(strstr(answer, "NOT PRIVATE (seeded)"));
     assert_int_equal(occurrences(answer, "<i class=\"late\" title"), 3);
-    assert_non_null(strstr(answer, "times less"));
+    assert_non_null(strstr(answer, "Late: client "));
+    assert_null(strstr(answer, "started again"));
     free(answer);
     caucus_http_close(http);
-    /* After a restart the two counts begin at different times: no comparison is claimed. */
+    /* After a restart what clients sent is not the whole run's. */
     server.status.commits = 3;
     http = open_pages("127.0.0.1:0", NULL, NULL);
     answer = ask(http, "GET", "/", NULL);
-    assert_null(strstr(answer, "times less"));
-    assert_null(strstr(answer, "class=\"traffic\""));
+    assert_non_null(strstr(answer, " numbers, since the coordinator was started again"));
+    free(answer);
+    caucus_http_close(http);
+}
+
+/* A run that has not begun says whom it waits for, and one that is over looks like it. */
+static void the_page_says_where_the_run_stands(void **state) {
+    (void)state;
+    fill_server();
+    server.status.finished = true;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "<strong>This run is finished.</strong> Expert 93 stays in force"));
+    assert_non_null(strstr(answer, "512 of 512 blocks done"));
+    assert_null(strstr(answer, "Not connected"));
+    assert_null(strstr(answer, "stays open"));
+    free(answer);
+    caucus_http_close(http);
+    server.status.finished = server.status.started = false;
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "Waiting: 9 of 10 clients are here"));
+    assert_null(strstr(answer, "This run is finished"));
     free(answer);
     caucus_http_close(http);
 }
@@ -775,6 +800,7 @@ int main(void) {
         cmocka_unit_test(the_page_is_whole),
         cmocka_unit_test(a_weak_plan_is_said_first),
         cmocka_unit_test(seeded_late_or_resumed_runs_say_so),
+        cmocka_unit_test(the_page_says_where_the_run_stands),
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
         cmocka_unit_test(hostile_bytes),
         cmocka_unit_test(slow_requests_end),
