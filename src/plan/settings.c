@@ -330,7 +330,7 @@ static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted: a number)", algorithm);
     if (phases ? s->longest_phase == 0 : s->renew == 0 && !caucus_settings_grow(s))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted only with %s)", algorithm,
-                           phases ? "--longest-phase W" : "--renew R");
+                           phases ? "longest-phase" : "renew");
     if (s->loss_shape != CAUCUS_LOSS_SHAPE_LINEAR || s->trees > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds",
                            "endless with %s (accepted: a number; or linear losses without trees)",
