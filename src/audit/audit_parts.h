@@ -90,6 +90,10 @@ extern const caucus_audit_family caucus_audit_federation_family;
 /* Cells of a transcript of a run with at most this many announcements after the first. */
 #define CAUCUS_AUDIT_CELLS(announcements) ((uint32_t)4 << (2 * (announcements)))
 
+/* A client that is asked again for a phase it has answered, in a run without an end, after a gap (audit_gaps.c). It has
+ * no setting. */
+extern const caucus_audit_family caucus_audit_gaps_family;
+
 /* Audits of whole runs (audit_table_runs.c); the rest of the table is in audit_table.c. */
 const caucus_audit *caucus_audit_table_runs(size_t *ret_count);
 

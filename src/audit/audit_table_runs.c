@@ -145,6 +145,20 @@ static const caucus_audit_federation svt = {SVT(SVT, 2, 2, 6, 2, 0, 2)}, svt_nea
     { SVT(SVT, 2, 3, 20, 2, 0, more), .rho = 0.05, .around = CAUCUS_AUDIT_##kind, .lift = up }
 static const caucus_audit_federation epochs_idle = EPOCHS(4, 0, IDLE), epochs_at = EPOCHS(4, 0, AT),
                                      epochs_second = EPOCHS(4, 0.25, SECOND), epochs_fires = EPOCHS(4, 0, FIRES);
+/* The same by the likelihood of all that was announced, which uses more of a run than one cell of its transcript: what
+ * a quarter too little noise takes to be seen. */
+#define RATIO .statistic = CAUCUS_AUDIT_CHOICES
+/* Of an idle epoch, and of the second one, only one selection is seen: a small rho, by which checks get most of
+ * epsilon, leaves little to the other. */
+static const caucus_audit_federation epochs_idle_ratio = {SVT(SVT, 2, 3, 52, 2, 0, 8), .rho = 1e-12,
+                                                          .around = CAUCUS_AUDIT_IDLE, RATIO},
+                                     epochs_second_ratio = {SVT(SVT, 2, 3, 52, 2, 0, 6), .rho = 1e-12,
+                                                            .around = CAUCUS_AUDIT_SECOND, RATIO};
+static const caucus_audit_federation epochs_at_ratio = {SVT(SVT, 2, 3, 20, 2, 0, 4), .rho = 0.05, RATIO},
+                                     epochs_fires_ratio = {SVT(SVT, 2, 3, 20, 2, 0, 4), .rho = 0.05,
+                                                           .around = CAUCUS_AUDIT_FIRES, RATIO},
+                                     svt_front_ratio = {SVT(SVT, 2, 3, 20, 2, 0, 4), .front_load = true, .rho = 0.05,
+                                                        .around = CAUCUS_AUDIT_FIRES, RATIO};
 /* Without an end: the second check has a higher threshold than the first. One selection; or two, with the replaced loss
  * in the second epoch. */
 static const caucus_audit_federation growing = {SVT(SVT, 2, 3, 8, 2, 0, 2), .endless = true},
@@ -175,6 +189,8 @@ static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 
 /* The row's beginning, what for, delta, runs per world (quick, full), setting. */
 #define MESSAGES(which, text, del, quick, full, setting)                                                               \
     { which, "stoch, trust nobody: " text, 1, del, quick, full, 0, &caucus_audit_federation_family, &(setting) }
+#define GAPS(which, quick, full)                                                                                       \
+    { which, "stoch, trust nobody: asked again after a gap", 1, 0, quick, full, 0, &caucus_audit_gaps_family, NULL }
 #define CHOICES(which, text, eps, del, quick, full, setting)                                                           \
     { which, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(6), &caucus_audit_federation_family, &(setting) }
 #define RATIOS(which, text, eps, del, quick, full, setting)                                                            \
@@ -207,6 +223,9 @@ static const caucus_audit runs[] = {
     MESSAGES(NOISE_125("knorm-restarts"), "K-norm noise, restarts", 0, 0, 200 * K, knorm_restarts),
     MESSAGES(WRONG("knorm-restarts", "again", DRAW_AGAIN, "drawn again"), "K-norm noise, restarts", 0, 20 * K, 100 * K,
              knorm_restarts),
+    GAPS(SOUND("knorm-gaps"), 100 * K, 1 * M),
+    GAPS(NOISE_125("knorm-gaps"), 0, 1 * M),
+    GAPS(WRONG("knorm-gaps", "back", GO_BACK, "answered again"), 20 * K, 100 * K),
     MESSAGES(SOUND("laplace-d"), "Laplace noise, 4 experts", 0, 200 * K, 1 * M, laplace),
     MESSAGES(NOISE_125("laplace-d"), "Laplace noise, 4 experts", 0, 0, 1 * M, laplace),
     MESSAGES(HALF_NOISE("laplace-d"), "Laplace noise, 4 experts", 0, 50 * K, 400 * K, laplace),
@@ -239,6 +258,7 @@ static const caucus_audit runs[] = {
     CHOICES(RANGE_5("stoch-flip"), "stoch, permute-and-flip: choices", 1, 0, 50 * K, 400 * K, stoch_flip),
     CHOICES(SOUND("stoch-exponential"), "stoch, exponential mechanism: choices", 1, 0, 200 * K, 1 * M,
             stoch_exponential),
+    CHOICES(NOISE_125("stoch-exponential"), "stoch, exponential mechanism: choices", 1, 0, 0, 1 * M, stoch_exponential),
     CHOICES(NOISE_150("stoch-exponential"), "stoch, exponential mechanism: choices", 1, 0, 0, 1 * M, stoch_exponential),
     CHOICES(HALF_NOISE("stoch-exponential"), "stoch, exponential mechanism: choices", 1, 0, 100 * K, 400 * K,
             stoch_exponential),
@@ -282,16 +302,22 @@ static const caucus_audit runs[] = {
     CHOICES(HALF_NOISE("svt"), "Fed-SVT: choices", 2, 0, 100 * K, 400 * K, svt_near),
     CHOICES(RANGE_5("svt"), "Fed-SVT: choices", 2, 0, 50 * K, 400 * K, svt_near),
     CHOICES(SOUND("svt-epochs"), "Fed-SVT, two epochs: an idle second one", 2, 0, 100 * K, 1 * M, epochs_idle),
+    RATIOS(NOISE_125("svt-epochs"), "Fed-SVT, two epochs: an idle second one", 2, 0, 0, 1 * M, epochs_idle_ratio),
     CHOICES(HALF_NOISE("svt-epochs"), "Fed-SVT, two epochs: an idle second one", 2, 0, 0, 400 * K, epochs_idle),
     CHOICES(WRONG("svt-epochs", "kept", KEEP_EPOCH, "q and threshold kept"), "Fed-SVT, two epochs: an idle second one",
             2, 0, 100 * K, 400 * K, epochs_idle),
     CHOICES(SOUND("svt-epochs-at"), "Fed-SVT, two epochs: both at the threshold", 2, 0, 0, 1 * M, epochs_at),
+    RATIOS(NOISE_125("svt-epochs-at"), "Fed-SVT, two epochs: both at the threshold", 2, 0, 0, 2 * M, epochs_at_ratio),
     CHOICES(HALF_NOISE("svt-epochs-at"), "Fed-SVT, two epochs: both at the threshold", 2, 0, 0, 400 * K, epochs_at),
     CHOICES(SOUND("svt-epochs-fires"), "Fed-SVT, two epochs: the second one fires", 2, 0, 0, 1 * M, epochs_fires),
+    RATIOS(NOISE_125("svt-epochs-fires"), "Fed-SVT, two epochs: the second one fires", 2, 0, 0, 1 * M,
+           epochs_fires_ratio),
     CHOICES(HALF_NOISE("svt-epochs-fires"), "Fed-SVT, two epochs: the second one fires", 2, 0, 0, 400 * K,
             epochs_fires),
     CHOICES(SOUND("svt-epochs-second"), "Fed-SVT, two epochs: the second one's loss", 2, 0, 100 * K, 1 * M,
             epochs_second),
+    RATIOS(NOISE_125("svt-epochs-second"), "Fed-SVT, two epochs: the second one's loss", 2, 0, 0, 1 * M,
+           epochs_second_ratio),
     CHOICES(HALF_NOISE("svt-epochs-second"), "Fed-SVT, two epochs: the second one's loss", 2, 0, 0, 400 * K,
             epochs_second),
     CHOICES(WRONG("svt-epochs-second", "quiet", QUIET_LATER, "quiet later checks"),
@@ -309,8 +335,10 @@ static const caucus_audit runs[] = {
     RATIOS(WRONG("svt-restarts", "again", DRAW_AGAIN, "drawn again"), "Fed-SVT, restarts: choices", 2, 0, 40 * K,
            100 * K, svt_restarts),
     CHOICES(SOUND("link-svt"), "Fed-SVT, through links: choices", 2, 0, 20 * K, 200 * K, link_svt),
+    CHOICES(NOISE_125("link-svt"), "Fed-SVT, through links: choices", 2, 0, 0, 200 * K, link_svt),
     CHOICES(HALF_NOISE("link-svt"), "Fed-SVT, through links: choices", 2, 0, 20 * K, 100 * K, link_svt_near),
     CHOICES(SOUND("svt-front-load"), "Fed-SVT, front-load: choices", 2, 0, 100 * K, 1 * M, svt_front),
+    RATIOS(NOISE_125("svt-front-load"), "Fed-SVT, front-load: choices", 2, 0, 0, 1 * M, svt_front_ratio),
     CHOICES(HALF_NOISE("svt-front-load"), "Fed-SVT, front-load: choices", 2, 0, 50 * K, 400 * K, svt_front_near),
     CHOICES(SOUND("svt-client-block"), "Fed-SVT, unit client-block: choices", 2, 0, 50 * K, 1 * M, svt_block),
     CHOICES(NOISE_125("svt-client-block"), "Fed-SVT, unit client-block: choices", 2, 0, 0, 1 * M, svt_block),
@@ -330,6 +358,7 @@ static const caucus_audit runs[] = {
     CHOICES(NOISE_125("hedge-clients"), "Fed-Hedge, three clients: choices", 1, 0, 0, 2 * M, hedge_clients),
     CHOICES(HALF_NOISE("hedge-clients"), "Fed-Hedge, three clients: choices", 1, 0, 100 * K, 400 * K, hedge_clients),
     CHOICES(SOUND("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 100 * K, 1 * M, renewed),
+    CHOICES(NOISE_125("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 0, 2 * M, renewed),
     CHOICES(HALF_NOISE("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 100 * K, 400 * K, renewed),
     CHOICES(SOUND("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 200 * K, 1 * M, hedge_delta),
     CHOICES(HALF_NOISE("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 100 * K, 400 * K, hedge_delta),
