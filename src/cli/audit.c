@@ -416,6 +416,8 @@ static int run(audit *a, int argc, char **argv) {
         code = status != CAUCUS_OK ? complain(status, &error) : 0;
     }
     code = caucus_cli_share_code(a->run.ranks, code);
+    if (code == 0)
+        code = caucus_cli_same_input(a->run.ranks, "audit", a->plan);
     if (code != 0)
         return code;
     caucus_stop_on_signals();

@@ -271,6 +271,8 @@ static int reproduce(reproduction *r) {
         code = status == CAUCUS_OK ? 0 : caucus_complain("reproduce", options, status, &error);
     }
     code = caucus_cli_share_code(ranks, code);
+    if (code == 0)
+        code = caucus_cli_same_movielens(ranks, "reproduce", r->study.data);
     if (code != 0)
         return code;
     caucus_status status = caucus_study_run(&r->study, &study, &error);

@@ -231,7 +231,7 @@ static int load_unfinished(simulation *s) {
         if (status != CAUCUS_OK)
             return complain_error(s, status, &error);
     } else if (s->resume) {
-        fprintf(stderr, "caucus simulate: %s holds nothing unfinished: all trials are played\n", out);
+        fprintf(stderr, "caucus simulate: %s holds nothing unfinished: this begins with the first trial\n", out);
     }
     return 0;
 }
@@ -537,8 +537,24 @@ static int prepare(simulation *s) {
     return code;
 }
 
+/* Whatever is read, all ranks read the same: the scenario first, since it says what else there is. The runs of a
+ * scenario differ in lists of settings, and neither the losses nor the data are one. */
+static int same_input(const simulation *s) {
+    int code = caucus_cli_same_input(s->ranks, "simulate", s->file);
+    if (code != 0 || s->prepared.count == 0)
+        return code;
+    const caucus_adversary_settings *a = &s->prepared.run[0].adversary;
+    code = caucus_cli_same_input(s->ranks, "simulate", a->losses);
+    for (size_t i = 0; code == 0 && i < s->prepared.count; i++)
+        if (s->prepared.run[i].adversary.kind == CAUCUS_ADVERSARY_MOVIELENS)
+            return caucus_cli_same_movielens(s->ranks, "simulate", a->data);
+    return code;
+}
+
 static int simulate(simulation *s) {
     int code = caucus_cli_agree_code(s->ranks, read_settings(s));
+    if (code == 0)
+        code = same_input(s);
     if (code != 0)
         return code;
     s->loaded = calloc(s->prepared.count, sizeof *s->loaded);

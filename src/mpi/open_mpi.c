@@ -185,27 +185,39 @@ static bool receive_message(uint32_t *ret_from, void *ret, size_t *ret_count) {
     return good(MPI_Recv(ret, count, MPI_BYTE, status.MPI_SOURCE, 0, here.play, MPI_STATUS_IGNORE));
 }
 
-/* This process's part of the cores: those of the machine divided by the ranks on it, but not more than it may use. */
-static uint32_t threads_of(int ranks_here) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN) / (ranks_here > 0 ? ranks_here : 1);
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < cores)
-        cores = CPU_COUNT(&allowed);
+/* This process's part of the cores: those it may use, divided among the ranks of this machine that may use the same.
+ * Ranks that are bound have cores of their own; those that are not share what the job was given, which is perhaps not
+ * the whole machine. */
+static uint32_t threads_of(const cpu_set_t *allowed, const cpu_set_t *near, int near_count) {
+    int sharing = 0;
+    for (int i = 0; i < near_count; i++)
+        sharing += CPU_EQUAL(&near[i], allowed) != 0;
+    const int cores = CPU_COUNT(allowed) / (sharing > 0 ? sharing : 1);
     return cores > 0 ? (uint32_t)cores : 1;
 }
 
-/* Who is on this machine. */
+/* Who is on this machine, and on which cores. */
 static bool look_around(int rank) {
     MPI_Comm near;
     int own[2] = {rank, (int)getpid()};
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) && i < CPU_SETSIZE; i++)
+            CPU_SET((size_t)i, &allowed);
     if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &near) != MPI_SUCCESS ||
         MPI_Comm_size(near, &here.near_count) != MPI_SUCCESS)
         return false;
     here.near = calloc((size_t)here.near_count, sizeof *here.near);
-    if (here.near == NULL || MPI_Allgather(own, 2, MPI_INT, here.near, 2, MPI_INT, near) != MPI_SUCCESS)
-        return false;
-    here.table.threads = threads_of(here.near_count);
-    return MPI_Comm_free(&near) == MPI_SUCCESS;
+    cpu_set_t *cores = calloc((size_t)here.near_count, sizeof *cores);
+    const bool known =
+        here.near != NULL && cores != NULL &&
+        MPI_Allgather(own, 2, MPI_INT, here.near, 2, MPI_INT, near) == MPI_SUCCESS &&
+        MPI_Allgather(&allowed, sizeof allowed, MPI_BYTE, cores, sizeof allowed, MPI_BYTE, near) == MPI_SUCCESS;
+    if (known)
+        here.table.threads = threads_of(&allowed, cores, here.near_count);
+    free(cores);
+    return known && MPI_Comm_free(&near) == MPI_SUCCESS;
 }
 
 /* Only rank 0 prints. */
@@ -284,7 +296,8 @@ const caucus_ranks *caucus_ranks_here(void) {
 /* Somebody is gone. Rank 0 has said what it kept; if it is rank 0 that is gone, the next one says so. */
 static void end_alone(int code) {
     if (here.table.rank == 1 && here.gone == 0 && here.real_stderr >= 0) {
-        static const char line[] = "caucus: rank 0 is gone; --resume goes on from what it kept, where there is --out\n";
+        static const char line[] = "caucus: rank 0 is gone — simulate goes on with --resume from what it kept under "
+                                   "--out, reproduce and audit begin again\n";
         (void)!write(here.real_stderr, line, sizeof line - 1);
     }
     (void)fflush(NULL);

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static caucus_status fail_io(const char *path, const char *doing, caucus_error *ret_error) {
-    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s%s", caucus_path_tail(path), doing);
+    return caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s%s%s", caucus_path_tail(path),
+                          doing[0] != '\0' ? ": " : "", doing);
 }
 
 /* One line of the file, its newline removed; length as read, so that a zero byte inside shows. */
@@ -88,7 +89,7 @@ static caucus_status lock(const char *path, int fd, int how, caucus_error *ret_e
             ret_error,
             caucus_fail(ret_error, CAUCUS_E_BUSY, "", "%s: in use by another process", caucus_path_tail(path)),
             "wait until it is done");
-    return fail_io(path, ": locking", ret_error);
+    return fail_io(path, "locking", ret_error);
 }
 
 caucus_status caucus_ledger_file_read(const char *path, caucus_ledger **ret, caucus_error *ret_error) {
@@ -167,7 +168,7 @@ static char *make_text(const caucus_ledger *ledger, size_t first, size_t count, 
 static caucus_status create(caucus_ledger_file *file, const char *text, size_t size, caucus_error *ret_error) {
     struct stat info;
     if (!caucus_atomic_file_write(file->path, text, size, 0666, false)) {
-        caucus_status status = fail_io(file->path, "creating: ", ret_error);
+        caucus_status status = fail_io(file->path, "creating", ret_error);
         if (errno != EEXIST)
             (void)unlink(file->path); /* its name may be there, and not be safe */
         return status;
@@ -186,9 +187,9 @@ static caucus_status append_text(caucus_ledger_file *file, const char *text, siz
     off_t before = lseek(file->fd, 0, SEEK_END);
     if (before >= 0 && caucus_write_all(file->fd, text, size) && fsync(file->fd) == 0)
         return CAUCUS_OK;
-    caucus_status status = fail_io(file->path, "writing: ", ret_error);
+    caucus_status status = fail_io(file->path, "writing", ret_error);
     if (before >= 0 && ftruncate(file->fd, before) != 0)
-        status = fail_io(file->path, "cutting back a write that failed: ", ret_error);
+        status = fail_io(file->path, "cutting back a write that failed", ret_error);
     return status;
 }
 

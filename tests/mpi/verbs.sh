@@ -55,6 +55,21 @@ mpirun --oversubscribe -n 3 ./some_rank simulate --losses mine.npy --trust coord
 [ "$code" -eq 2 ] && [ "$(ours err | wc -l)" -eq 1 ] && grep -q 'mine.npy: No such file' err &&
     pass "a file that only one rank misses" || { fail "a file that only one rank misses ($code)"; cat out err; }
 
+# Or it finds other bytes there: the results would be nobody's.
+differs() { # differs WHAT FILE ARGUMENTS...: rank 1 has another FILE
+    local what=$1 file=$2 code=0
+    shift 2
+    mpirun --oversubscribe -n 3 ./some_rank "$@" --trust coordinator --epsilon 1 >out 2>err || code=$?
+    [ "$code" -eq 2 ] && [ "$(ours err)" = "caucus simulate: $file: rank 1 reads something else there than rank 0 — \
+give all machines the same" ] && pass "$what" || { fail "$what ($code)"; cat out err; }
+}
+"$python" -c 'import numpy; numpy.save("elsewhere/mine.npy", numpy.ones((2, 4, 3)) / 2)'
+differs "other losses in one rank" mine.npy simulate --losses mine.npy --trials 9
+differs "and with the clients dealt" mine.npy simulate --losses mine.npy --split clients
+printf 'algorithm: svt\nrounds: 64\n' >short.yaml
+printf 'algorithm: [svt, stoch]\nrounds: 64\n' >elsewhere/short.yaml
+differs "another scenario in one rank" short.yaml simulate short.yaml --trials 9
+
 # Killed in the middle of more trials than anybody waits for; then as many as are needed, from what was kept.
 long=(simulate --algorithm svt --trust coordinator --epsilon 5 --clients 20 --experts 50 --rounds 512 --out killed)
 "$CAUCUS" "${long[@]/killed/whole}" --trials 300 >whole.txt
