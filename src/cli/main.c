@@ -130,7 +130,9 @@ int main(int argc, char **argv) {
     caucus_ranks_open(&argc, &argv, &caucus_stop);
     caucus_color color = CAUCUS_COLOR_AUTO;
     int code = caucus_color_take(&argc, argv, &color);
-    caucus_dress_streams(color);
+    /* mpirun gives a rank a terminal of mpirun's own, wherever its output goes: over ranks nothing is fitted to one. */
+    if (caucus_ranks_here() == NULL)
+        caucus_dress_streams(color);
     if (code == 0)
         code = run(argc, argv);
     code = finish(code);
