@@ -32,6 +32,7 @@ typedef enum caucus_audit_fault_kind {
     CAUCUS_AUDIT_KEEP_Q,      /* q goes on where an epoch ends */
     CAUCUS_AUDIT_KEEP_THETA,  /* the noisy threshold goes on */
     CAUCUS_AUDIT_KEEP_EPOCH,  /* both of them: a coordinator that keeps its epoch */
+    CAUCUS_AUDIT_MOVED_SLOT,  /* a client that takes a question for the end of its slot */
     CAUCUS_AUDIT_QUIET_LATER, /* a coordinator without noise on checks after the first epoch */
     CAUCUS_AUDIT_DRAW_AGAIN,  /* whoever is restored draws again what was drawn before */
     CAUCUS_AUDIT_GO_BACK,     /* a client that answers, after a gap, what it has answered before */

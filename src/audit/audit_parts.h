@@ -29,6 +29,14 @@ typedef struct caucus_audit_threshold {
 } caucus_audit_threshold;
 extern const caucus_audit_family caucus_audit_threshold_family;
 
+/* One client at its own pace, asked three times about one slot (audit_slots.c). Statistic: two bits a question: no
+ * item, a vote for expert 0, or for expert 1. */
+typedef struct caucus_audit_slots {
+    double epsilon;
+} caucus_audit_slots;
+#define CAUCUS_AUDIT_SLOT_CELLS 256u
+extern const caucus_audit_family caucus_audit_slots_family;
+
 /* Neighbouring losses. All losses are 0 but those said; the replaced loss is, of client 1. */
 typedef enum caucus_audit_losses {
     CAUCUS_AUDIT_ONES, /* replaced: 0 or 1 for every expert */

@@ -184,6 +184,9 @@ static const caucus_audit_federation hedge = {HEDGE(1, 8, 6, 3, 0)}, hedge_delta
 /* Two links of two blocks: a loss of the first link enters its one draw, and none of the second. */
 static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 6};
 
+/* Every device at its own pace: a coordinator that is not honest asks often. */
+static const caucus_audit_slots own_pace = {.epsilon = 1};
+
 /* ---- The table ---- */
 
 /* The row's beginning, what for, delta, runs per world (quick, full), setting. */
@@ -195,6 +198,12 @@ static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 
     { which, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(6), &caucus_audit_federation_family, &(setting) }
 #define RATIOS(which, text, eps, del, quick, full, setting)                                                            \
     { which, text, eps, del, quick, full, 0, &caucus_audit_federation_family, &(setting) }
+
+#define SLOTS(which, quick, full)                                                                                      \
+    {                                                                                                                  \
+        which, "own pace: votes of one slot", 1, 0, quick, full, CAUCUS_AUDIT_SLOT_CELLS, &caucus_audit_slots_family,  \
+            &own_pace                                                                                                  \
+    }
 
 static const caucus_audit runs[] = {
     MESSAGES(SOUND("vote"), "a private vote", 0, 200 * K, 1 * M, vote),
@@ -251,6 +260,11 @@ static const caucus_audit runs[] = {
     MESSAGES(SOUND("link-shortlist"), "vote and shortlist, through links", 0, 10 * K, 200 * K, link_shortlist),
     MESSAGES(NOISE_125("link-shortlist"), "vote and shortlist, through links", 0, 0, 200 * K, link_shortlist),
     MESSAGES(HALF_NOISE("link-shortlist"), "vote and shortlist, through links", 0, 5 * K, 100 * K, link_shortlist),
+
+    SLOTS(SOUND("own-pace"), 100 * K, 1 * M),
+    SLOTS(NOISE_150("own-pace"), 50 * K, 400 * K),
+    SLOTS(HALF_NOISE("own-pace"), 50 * K, 400 * K),
+    SLOTS(WRONG("own-pace", "moved", MOVED_SLOT, "asked in the slot"), 50 * K, 400 * K),
 
     CHOICES(SOUND("stoch-flip"), "stoch, permute-and-flip: choices", 1, 0, 100 * K, 1 * M, stoch_flip),
     CHOICES(NOISE_125("stoch-flip"), "stoch, permute-and-flip: choices", 1, 0, 50 * K, 1 * M, stoch_flip),

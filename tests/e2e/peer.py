@@ -215,6 +215,7 @@ class Plan:
         self.per_block = settings["unit"] == "client-block"
         self.clients = int(settings["clients"])
         self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
+        self.own_pace = settings.get("pace") == "own"
         self.phase, self.message = {}, None
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
@@ -440,6 +441,59 @@ class Client:
                       or (i.kind in (LEAF, VOTE, SHORTLIST) and i.serial >= later)]
 
 
+class OwnPaceClient(Client):
+    """A client at its own pace, whose slots hold options.slot_rows losses each: the rows of a slot are seen while one
+    announcement is the newest; then the slot is over and its item is sent, and nothing more happens until that is
+    counted."""
+
+    def __init__(self, options, plan, loss):
+        super().__init__(options, plan, loss)
+        self.item = 1                # the number of the next item
+        self.told = None             # the expert that was printed last
+
+    def hear(self, a):
+        if a["ask"] == NOTHING:
+            self.done = True
+            return None
+        if a["ask"] not in self.plan.asks or a["leaf"] != 0 or a["expert"] >= self.plan.experts:
+            raise Malformed(f"this plan never asks for {a['ask']}")
+        if self.now is not None and a["block"] <= self.now["block"]:
+            raise Malformed(f"asked again about {a['block']}")
+        self.now, self.heard = a, a["serial"] + 1
+        if self.told != a["expert"]:
+            self.told = a["expert"]
+            print(self.told, flush=True)
+        if self.items:
+            return None  # one at a time
+        if self.o.play and self.item > self.o.play:
+            self.done = True
+            return None
+        rows = self.o.slot_rows
+        sums = [0] * self.plan.experts
+        for number in range(self.round + 1, self.round + rows + 1):
+            sums = [s + on_grid(self.loss(number, y), self.plan.lo, self.plan.hi, self.plan.grid)
+                for y, s in enumerate(sums)]
+        self.round += rows
+        values = [(s + rows // 2) // rows for s in sums] if self.plan.per_block else sums
+        if self.plan.trust == "nobody":
+            stream, phase = noise.Stream(self.key, noise.MESSAGE, self.item, 0), self.plan.phase_of(2)
+            values = [noise.permute_and_flip(stream, values, Fraction(phase["vote-rate"]))] if a["ask"] == VOTE \
+                else noise.add_noise(stream, phase["vertex-noises"][0], values)
+        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=self.item, block=self.item, epoch_or_leaf=0,
+            values=values)
+        self.items.append(Item(a["ask"], self.item, a["serial"], report))
+        return report
+
+    def forget(self, message):
+        following = message["sums_next"]
+        if not 1 <= following < 2 ** 63:
+            raise Malformed(f"{following} items")
+        if following > self.item + 1:
+            raise Malformed(f"{following - 1} items are counted, and {self.item} were made")
+        self.items = [i for i in self.items if i.block >= following]
+        self.item = max(self.item, following)
+
+
 def take_frame(stream, experts):
     """One envelope, or None at the end of the connection."""
     head = stream.read(4)
@@ -509,10 +563,13 @@ def run(options):
     plan = Plan(options.plan)
     if options.function:
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
-        client = Client(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
+        kind = OwnPaceClient if plan.own_pace else Client
+        client = kind(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
     else:
         rounds = options.play if plan.endless else plan.rounds
-        client = Client(options, plan, npy_losses(options.losses, options.client, rounds, plan.experts))
+        rounds *= options.slot_rows if plan.own_pace else 1
+        losses = npy_losses(options.losses, options.client, rounds, plan.experts)
+        client = (OwnPaceClient if plan.own_pace else Client)(options, plan, losses)
     wait, silent_until = 0.0, time.monotonic() + options.timeout
     while not client.done:
         before = client.heard
@@ -568,7 +625,9 @@ def main():
     p.add_argument("--seed", type=int, metavar="N", help="repeatable noise, as of caucus join --seed: NOT PRIVATE")
     p.add_argument("--losses", metavar="FILE.npy", help="clients x rounds x experts")
     p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
-    p.add_argument("--play", type=int, default=0, metavar="N", help="leave after round N")
+    p.add_argument("--play", type=int, default=0, metavar="N",
+        help="leave after round N; own pace: after item N is counted")
+    p.add_argument("--slot-rows", type=int, default=3, metavar="N", help="own pace: losses of a slot")
     p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
     p.add_argument("--pause", type=float, default=0.0, help="seconds per round")
     p.add_argument("--twice", action="store_true", help="send every report twice")
