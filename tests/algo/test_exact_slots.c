@@ -211,6 +211,7 @@ static const struct {
     {"asked twice in one slot", "R?!R?!|?!", IN_PLACE, 2, 1.6636L},
     {"asked 24 times in one slot", "R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!R?!|?!",
      IN_PLACE, 24, 19.963L},
+    {"asked in a slot after one that is over", "|R?!R|?!", IN_PLACE, 2, 1.6636L},
     {"acknowledgement withheld three times", "R|?.|?.|?!|?!", REMADE, 3, 0},
     {"clock set back, forth, back", "R<R?!>R?!<R?!>|?!", CLOCK_FALLS, 2, 1.6636L},
     {"slot empty or not", "R|?!|?!", SHOWS_EMPTY, INFINITY, INFINITY},
