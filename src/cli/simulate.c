@@ -324,7 +324,9 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 }
 
 static caucus_outcome outcome_of(const simulation *s) {
-    return (caucus_outcome){s->prepared.run, s->result, s->begun, caucus_screen_width(STDOUT_FILENO, 0)};
+    /* A file or a pipe gets the same bytes whatever COLUMNS says, and so does mpirun, which stands before a terminal. */
+    const bool terminal = s->ranks == NULL && isatty(STDOUT_FILENO) == 1;
+    return (caucus_outcome){s->prepared.run, s->result, s->begun, terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0};
 }
 
 static caucus_status save(const simulation *s, caucus_error *ret_error) {

@@ -72,6 +72,11 @@ for columns in (60, 80, 132):
             check(False, f"{columns} columns: {' '.join(words)}:\n" + "\n".join(wide))
     print(f"ok: {columns} columns: {len(COMMANDS)} commands fit")
 
+SIMULATED = ["simulate", *SMALL, "--trials", "2", "--algorithm", "svt,hedge"]
+seconds = re.compile(rb"[0-9.]+ s\b")
+check(seconds.sub(b"", piped(SIMULATED, "C.UTF-8", COLUMNS="60")) == seconds.sub(b"", piped(SIMULATED, "C.UTF-8")),
+      "a simulation in a pipe does not mind COLUMNS")
+
 # Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
 for words in COMMANDS:
     if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"]):
