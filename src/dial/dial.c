@@ -215,9 +215,13 @@ caucus_status caucus_dial_reload(caucus_dial *d, caucus_link *link, caucus_error
     if (!d->context)
         return CAUCUS_OK;
     caucus_status status = read_again(d, ret_error);
-    if (status == CAUCUS_OK && d->state != APART)
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_route_forgive(&d->route); /* who refused the last certificate has not seen this one */
+    caucus_redial_forgive_all(&link->redial);
+    if (d->state != APART)
         lose(d, link, NULL);
-    return status;
+    return CAUCUS_OK;
 }
 
 /* Why TLS failed; true if coming again cannot help: the coordinator does not accept this client's certificate. A

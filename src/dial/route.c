@@ -54,6 +54,10 @@ void caucus_route_end(caucus_route *r, bool served) {
     r->last_served = served;
 }
 
+void caucus_route_forgive(caucus_route *r) {
+    r->refusals = 0;
+}
+
 bool caucus_route_refused(caucus_route *r) {
     if (r->now && r->refusals < CAUCUS_ROUTE_REFUSALS)
         r->refused[r->refusals++] = r->now->socket;

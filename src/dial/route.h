@@ -35,5 +35,7 @@ bool caucus_route_has_next(const caucus_route *route);
 void caucus_route_end(caucus_route *route, bool served);
 /** The one in hand refuses for good. Returns: whether another one that the name stands for has not. */
 bool caucus_route_refused(caucus_route *route);
+/** Nobody has refused any more: this client has got another certificate. */
+void caucus_route_forgive(caucus_route *route);
 
 #endif

@@ -123,6 +123,11 @@ void caucus_redial_forgive(caucus_redial *r) {
     r->address[r->current].refused = false;
 }
 
+void caucus_redial_forgive_all(caucus_redial *r) {
+    for (size_t i = 0; i < r->addresses; i++)
+        r->address[i].refused = false;
+}
+
 bool caucus_redial_all_refused(const caucus_redial *r) {
     return earliest(r) == r->addresses;
 }

@@ -64,6 +64,8 @@ void caucus_redial_lost(caucus_redial *redial, int64_t now);
 void caucus_redial_refused(caucus_redial *redial);
 /** It does not: another machine of that name may not. */
 void caucus_redial_forgive(caucus_redial *redial);
+/** None of them does any more: this client has got another certificate. */
+void caucus_redial_forgive_all(caucus_redial *redial);
 bool caucus_redial_all_refused(const caucus_redial *redial);
 
 /** What the link knows about the announcement that it may be waiting for. */

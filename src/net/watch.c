@@ -47,6 +47,8 @@ static void cut_off_revoked(caucus_connection *c, const char *serial) {
     caucus_waits_revoked(c->loop->server, c->client, serial[0] ? serial : NULL);
 }
 
+#define JUMP_SECONDS 60
+
 /* The time of day as it would be if nobody had set the clock since this process was started. */
 static int64_t steady_now(const caucus_loop *loop) {
     const caucus_server *s = loop->server;
@@ -54,9 +56,10 @@ static int64_t steady_now(const caucus_loop *loop) {
 }
 
 /* A clock that has jumped may be wrong, and jump back: then the client comes again, and is waited for meanwhile as one
- * that is away. */
+ * that is away. A clock that is corrected by less than a minute has not jumped, nor has one whose second began before
+ * the steady one's: nobody would look at this client again, and it would be waited for for ever. */
 static void cut_off_expired(caucus_connection *c) {
-    const bool by_a_jump = c->ends > steady_now(c->loop);
+    const bool by_a_jump = c->ends > steady_now(c->loop) + JUMP_SECONDS;
     cut_off(c, CAUCUS_REFUSAL_LATER, CAUCUS_REASON_EXPIRED, CAUCUS_EXPIRED_TEXT);
     if (!by_a_jump)
         caucus_waits_expired(c->loop->server, c->client);

@@ -283,6 +283,34 @@ static void test_no_deadline(void **state) {
     caucus_link_free(link);
 }
 
+/* Who has refused a certificate for good has not seen the one that a client was given since (SIGHUP). */
+static void test_another_certificate(void **state) {
+    (void)state;
+    static const char *const address[] = {"a:1", "b:2"};
+    caucus_link *link = link_of(address, 2);
+    caucus_redial *r = &link->redial;
+    int64_t now = 0;
+    assert_string_equal(caucus_redial_next(r, now), "a:1");
+    caucus_redial_refused(r);
+    caucus_redial_lost(r, now);
+    for (int i = 0; i < 5; i++) {
+        now += 3600000;
+        assert_string_equal(caucus_redial_next(r, now), "b:2");
+        caucus_redial_lost(r, now);
+    }
+    caucus_redial_forgive_all(r);
+    bool dialled = false;
+    for (int i = 0; i < 5 && !dialled; i++) {
+        now += 3600000;
+        const char *next = caucus_redial_next(r, now);
+        assert_non_null(next);
+        dialled = strcmp(next, "a:1") == 0;
+        caucus_redial_lost(r, now);
+    }
+    assert_true(dialled);
+    caucus_link_free(link);
+}
+
 static void refused_settings(const caucus_link_settings *s, const char *field) {
     caucus_link *link = NULL;
     caucus_error error = {0};
@@ -323,9 +351,10 @@ static void test_settings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pauses),    cmocka_unit_test(test_choice),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_answer), cmocka_unit_test(test_patience), cmocka_unit_test(test_no_deadline),
-        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_pauses),   cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_patience), cmocka_unit_test(test_no_deadline),
+        cmocka_unit_test(test_settings), cmocka_unit_test(test_another_certificate),
     };
     return cmocka_run_group_tests(tests, open_plan, close_plan);
 }
