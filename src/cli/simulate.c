@@ -324,7 +324,7 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 }
 
 static caucus_outcome outcome_of(const simulation *s) {
-    /* A file or a pipe gets the same bytes whatever COLUMNS says, and so does mpirun, which stands before a terminal. */
+    /* A file or a pipe gets the same bytes whatever COLUMNS says; so does mpirun, which stands before a terminal. */
     const bool terminal = s->ranks == NULL && isatty(STDOUT_FILENO) == 1;
     return (caucus_outcome){s->prepared.run, s->result, s->begun, terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0};
 }
