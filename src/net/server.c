@@ -325,8 +325,8 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
 /* From `then` to `now` on a clock that shows whole tenths: finer, a page would tell how long a decision took. Both ends
  * are cut, not their difference: that would change at a moment that tells `then` to whoever asks often. */
 static double tenths_between(uint64_t then, uint64_t now) {
-    const uint64_t tenth_ns = 100000000u;
-    return (double)(now / tenth_ns - then / tenth_ns) / 10;
+    const uint64_t tenth_ns = 100000000u, tenths = now / tenth_ns - then / tenth_ns;
+    return (double)tenths / 10;
 }
 
 /* The most selections the plan allows, and the numbers that the paper's protocol would have sent by now: a vector of d
