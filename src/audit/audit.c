@@ -3,6 +3,7 @@
 #include "audit/audit.h"
 
 #include "audit/audit_bound.h"
+#include "audit/audit_parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +26,17 @@ typedef struct half {
     uint64_t *count[2]; /* training, cells; under the lock */
     uint64_t hits[2];   /* testing; under the lock */
 } half;
+
+caucus_status caucus_audit_draw_each(caucus_audit_one_run play, const void *self, unsigned world, const caucus_key *key,
+                                     uint64_t first, size_t count, double *ret) {
+    caucus_status status = CAUCUS_OK;
+    for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
+        caucus_key own;
+        caucus_key_derive(key, first + i, &own);
+        status = play(self, world, &own, &ret[i]);
+    }
+    return status;
+}
 
 static uint32_t chunks_of(uint64_t runs) {
     return (uint32_t)((runs + CAUCUS_AUDIT_CHUNK - 1) / CAUCUS_AUDIT_CHUNK);

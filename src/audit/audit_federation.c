@@ -341,7 +341,8 @@ static uint32_t words(const caucus_announcement *a, const caucus_announcement *b
     return (a->expert != 0 ? 1u : 0u) + (fired || chosen ? 2u : 0u);
 }
 
-static caucus_status play(const caucus_audit_stage *s, unsigned world, const caucus_key *key, double *ret) {
+static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
+    const caucus_audit_stage *s = self;
     caucus_audit_play r;
     bool messages = s->setting.statistic == CAUCUS_AUDIT_MESSAGES;
     caucus_status status = begin(s, world, key, &r);
@@ -368,13 +369,7 @@ static caucus_status play(const caucus_audit_stage *s, unsigned world, const cau
 
 static caucus_status draw_stage(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
                                 double *ret) {
-    caucus_status status = CAUCUS_OK;
-    for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
-        caucus_key own;
-        caucus_key_derive(key, first + i, &own);
-        status = play(self, world, &own, &ret[i]);
-    }
-    return status;
+    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
 }
 
 const caucus_audit_family caucus_audit_federation_family = {open_stage, draw_stage, close_stage};

@@ -72,7 +72,8 @@ static const caucus_report *answer(caucus_client *c, double loss) {
 }
 
 /* The log-likelihood ratio of the first answer; and where there is a second one, what it tells by itself. */
-static caucus_status play(const gaps *g, unsigned world, const caucus_key *key, double *ret) {
+static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
+    const gaps *g = self;
     caucus_client *c = NULL;
     caucus_status status = caucus_client_new(g->plan, 1, key, &c);
     if (status != CAUCUS_OK)
@@ -99,13 +100,7 @@ static caucus_status play(const gaps *g, unsigned world, const caucus_key *key, 
 
 static caucus_status draw_gaps(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
                                double *ret) {
-    caucus_status status = CAUCUS_OK;
-    for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
-        caucus_key own;
-        caucus_key_derive(key, first + i, &own);
-        status = play(self, world, &own, &ret[i]);
-    }
-    return status;
+    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
 }
 
 const caucus_audit_family caucus_audit_gaps_family = {open_gaps, draw_gaps, close_gaps};

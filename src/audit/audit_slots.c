@@ -62,7 +62,8 @@ static void ask(caucus_client *c, uint64_t question, uint32_t *seen) {
         abort();
 }
 
-static caucus_status play(const slots *s, unsigned world, const caucus_key *key, double *ret) {
+static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
+    const slots *s = self;
     const double loss[2][2] = {{1, 0}, {0, 1}};
     caucus_client *c = NULL;
     uint64_t slot = 0;
@@ -87,13 +88,7 @@ static caucus_status play(const slots *s, unsigned world, const caucus_key *key,
 
 static caucus_status draw_slots(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
                                 double *ret) {
-    caucus_status status = CAUCUS_OK;
-    for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
-        caucus_key own;
-        caucus_key_derive(key, first + i, &own);
-        status = play(self, world, &own, &ret[i]);
-    }
-    return status;
+    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
 }
 
 const caucus_audit_family caucus_audit_slots_family = {open_slots, draw_slots, close_slots};

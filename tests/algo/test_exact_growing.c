@@ -5,6 +5,7 @@
  * that stands still. Controls: thresholds that follow the cost instead of the number of the check, and a threshold
  * whose noise is drawn again at every check and paid once. Then the machine: runs follow the law, a state saved in the
  * middle goes on as if nothing had happened, and where sums have no more room nothing more is asked. */
+#include "algo/restored.h"
 #include "dp/exact.h"
 
 #include "algo/machine.h"
@@ -153,16 +154,7 @@ static void test_restored_in_the_middle(void **state) {
         pair_play(&torn, loss);
         assert_memory_equal(caucus_coordinator_announcement(whole.coordinator),
                             caucus_coordinator_announcement(torn.coordinator), sizeof(caucus_announcement));
-        uint8_t bytes[4096];
-        size_t size = caucus_coordinator_state_bytes(torn.coordinator);
-        assert_true(size <= sizeof bytes);
-        assert_int_equal(caucus_coordinator_save(torn.coordinator, bytes, size), CAUCUS_OK);
-        caucus_coordinator_free(torn.coordinator);
-        assert_int_equal(caucus_coordinator_restore(plan, &key, bytes, size, &torn.coordinator), CAUCUS_OK);
-        size = caucus_client_state_bytes(torn.client);
-        assert_int_equal(caucus_client_save(torn.client, bytes, size), CAUCUS_OK);
-        caucus_client_free(torn.client);
-        assert_int_equal(caucus_client_restore(plan, 1, &own, bytes, size, &torn.client), CAUCUS_OK);
+        restore_both(plan, &key, &own, &torn.coordinator, &torn.client);
     }
     assert_true(caucus_coordinator_selections(whole.coordinator) > 1);
     pair_close(&whole);

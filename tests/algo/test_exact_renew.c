@@ -5,6 +5,7 @@
  * threshold of one link kept in the next, and q not set back: each costs 2. Then the machines: whole runs of svt follow
  * the law that fresh links have, sums and late reports of a link that has ended are forgotten, and a state saved in the
  * middle of a chain goes on as if nothing had happened. */
+#include "algo/restored.h"
 #include "dp/exact.h"
 
 #include "algo/machine.h"
@@ -220,16 +221,7 @@ static void test_restored_in_the_middle(void **state) {
             chain_play(&torn, loss);
             assert_memory_equal(caucus_coordinator_announcement(whole.coordinator),
                                 caucus_coordinator_announcement(torn.coordinator), sizeof(caucus_announcement));
-            uint8_t bytes[4096];
-            size_t size = caucus_coordinator_state_bytes(torn.coordinator);
-            assert_true(size <= sizeof bytes);
-            assert_int_equal(caucus_coordinator_save(torn.coordinator, bytes, size), CAUCUS_OK);
-            caucus_coordinator_free(torn.coordinator);
-            assert_int_equal(caucus_coordinator_restore(plan, &key, bytes, size, &torn.coordinator), CAUCUS_OK);
-            size = caucus_client_state_bytes(torn.client);
-            assert_int_equal(caucus_client_save(torn.client, bytes, size), CAUCUS_OK);
-            caucus_client_free(torn.client);
-            assert_int_equal(caucus_client_restore(plan, 1, &own, bytes, size, &torn.client), CAUCUS_OK);
+            restore_both(plan, &key, &own, &torn.coordinator, &torn.client);
         }
         assert_true(caucus_coordinator_selections(whole.coordinator) > 3);
         chain_close(&whole);
