@@ -16,6 +16,14 @@ void caucus_run_fail(caucus_run_pool *p, caucus_status status, const caucus_erro
         p->error = *error;
         atomic_store(&p->failed, (int)status);
     }
+    pthread_cond_broadcast(&p->dealt);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void caucus_run_halt(caucus_run_pool *p) {
+    pthread_mutex_lock(&p->lock);
+    __atomic_store_n(&p->halt, 1, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&p->dealt);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -55,16 +63,47 @@ void caucus_run_note(caucus_run_pool *p, uint32_t number) {
     }
 }
 
+static bool over(const caucus_run_pool *p) {
+    return (p->stop && __atomic_load_n(p->stop, __ATOMIC_RELAXED)) || atomic_load(&p->failed) != CAUCUS_OK;
+}
+
+/* A number of those that rank 0 has dealt, once there is one. Returns: false if there will be none. */
+static bool take_dealt(caucus_run_pool *p, uint32_t *ret_number) {
+    pthread_mutex_lock(&p->lock);
+    while (p->now.next == p->now.end && p->then.next == p->then.end && !p->no_more && !over(p)) {
+        p->idle++;
+        pthread_cond_wait(&p->dealt, &p->lock);
+        p->idle--;
+    }
+    if (p->now.next == p->now.end) {
+        p->now = p->then;
+        p->then = (caucus_run_hand){0};
+    }
+    const bool taken = p->now.next < p->now.end && !over(p);
+    if (taken)
+        *ret_number = p->now.next++;
+    if (taken && p->now.end - p->now.next == p->now.low)
+        pthread_cond_signal(&p->news);
+    pthread_mutex_unlock(&p->lock);
+    return taken;
+}
+
+/* The next trial for a thread of this process. Returns: false if there is none. */
+static bool take_number(caucus_run_pool *p, uint32_t *ret_number) {
+    if (over(p))
+        return false;
+    if (!caucus_ranks_first(p->run->ranks))
+        return take_dealt(p, ret_number);
+    *ret_number = atomic_fetch_add(&p->next, 1);
+    return *ret_number < p->run->trials;
+}
+
 void *caucus_run_work(void *argument) {
     caucus_run_pool *p = argument;
-    for (;;) {
-        if ((p->stop && __atomic_load_n(p->stop, __ATOMIC_RELAXED)) || atomic_load(&p->failed) != CAUCUS_OK)
-            break;
-        uint64_t number = caucus_ranks_deal(p->run->ranks, atomic_fetch_add(&p->next, 1));
-        if (number >= p->run->trials)
-            break;
-        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + (uint32_t)number,
-                                                 p->stop, NULL, NULL, &p->trial[number]);
+    uint32_t number = 0;
+    while (take_number(p, &number)) {
+        caucus_status status = caucus_trial_play(p->plan, p->adversary, p->run->seed, p->run->first + number, p->stop,
+                                                 NULL, NULL, &p->trial[number]);
         if (status == CAUCUS_E_STOPPED)
             break; /* stopped in the middle: this trial does not count */
         if (status != CAUCUS_OK) {
@@ -73,9 +112,9 @@ void *caucus_run_work(void *argument) {
         }
         pthread_mutex_lock(&p->lock);
         if (p->finished) /* the thread that speaks with the other ranks counts it, when it looks */
-            p->finished[p->finished_count++] = (uint32_t)number;
+            p->finished[p->finished_count++] = number;
         else
-            caucus_run_note(p, (uint32_t)number);
+            caucus_run_note(p, number);
         pthread_mutex_unlock(&p->lock);
     }
     pthread_mutex_lock(&p->lock);
@@ -161,10 +200,12 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
                          .kept = start};
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.news, NULL);
+    pthread_cond_init(&p.dealt, NULL);
     if (run->ranks)
         caucus_run_over_ranks(&p);
     else
         play_all(&p);
+    pthread_cond_destroy(&p.dealt);
     pthread_cond_destroy(&p.news);
     pthread_mutex_destroy(&p.lock);
     status = (caucus_status)atomic_load(&p.failed);

@@ -9,12 +9,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* Trials that follow each other. */
+typedef struct caucus_run_hand {
+    uint32_t next, end;
+    uint32_t low; /* with no more than these left it is time to ask for others */
+} caucus_run_hand;
+
 typedef struct caucus_run_pool {
     const caucus_run *run;
     const caucus_plan *plan;
     const caucus_adversary *adversary;
     const volatile int *stop; /* what trials look at: the run's own, or `halt` */
-    atomic_uint next;         /* trials of this process that were begun */
+    atomic_uint next;         /* trials that were begun; rank 0: or dealt to another rank */
     atomic_int failed;        /* a caucus_status */
     volatile int halt;        /* over ranks: a signal here, or rank 0's word */
 
@@ -31,6 +37,13 @@ typedef struct caucus_run_pool {
     uint32_t *finished; /* trials of this process, in the order of their ends */
     uint32_t finished_count;
     uint32_t playing; /* threads */
+
+    /* In the ranks after the first: the numbers that rank 0 has dealt to this process, and that are not begun yet. */
+    pthread_cond_t dealt;      /* these have changed, or nobody is to play on */
+    caucus_run_hand now, then; /* `then` is begun when `now` is empty */
+    uint64_t dealt_count;      /* numbers dealt so far */
+    uint32_t idle;             /* threads that wait for a number */
+    bool no_more;              /* rank 0 has nothing left to deal */
 } caucus_run_pool;
 
 /* Note a failure, if it is the first. Called without the lock. */
@@ -43,6 +56,9 @@ void caucus_run_note(caucus_run_pool *p, uint32_t number);
 
 /* Threads on which this process plays. */
 uint32_t caucus_run_threads(const caucus_run_pool *p);
+
+/* Nobody is to play on: those that wait for a number learn it too. Called without the lock. */
+void caucus_run_halt(caucus_run_pool *p);
 
 /* Play trials until there are no more, or a stop or a failure; argument is the pool. Any number of threads at once. */
 void *caucus_run_work(void *argument);

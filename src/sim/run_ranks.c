@@ -3,9 +3,15 @@
  *
  * Trials dealt by number: in every rank some threads play, and the thread that was here before speaks with the others.
  *
- *     rank k to rank 0:  TRIAL (number, result)   a trial is complete
+ *     rank k to rank 0:  WANT (count)             its trials are running out; one at a time, until there are no more
+ *                        TRIAL (number, result)   a trial is complete
  *                        END (status, error)      nothing more comes from this rank in this run
+ *     rank 0 to rank k:  DEAL (first, count)      play these; count 0: there are no more
  *     rank 0 to all:     HALT                     a signal, or a failure somewhere: play no more; once, to everybody
+ *
+ * Numbers are dealt when they are asked for, not beforehand: cores are never equally fast, and with equal parts all
+ * would wait for the slowest (5 to 25 % of the time on a machine with neighbours). Which rank plays a trial changes
+ * nothing about its result. After HALT rank 0 deals nothing, so that a DEAL never arrives after it.
  *
  * Once rank 0 has heard END from everybody it shares the outcome and all results, so that every rank knows the same.
  * A rank that dies says nothing. On the same machine it is missed at once; from another one, whoever started the ranks
@@ -33,11 +39,17 @@
 #define LOOK_NS_PLAYING 10000000
 #define LOOK_MUCH 16 /* messages */
 
-typedef enum kind { TRIAL = 1, END, HALT } kind;
+/* A rank asks for as many trials as it has played in about so long lately. It is much longer than a pause, so that the
+ * next ones are there before the last are begun; and short, because trials count for a later run to go on from only
+ * once all before them are complete. */
+#define HAND_SECONDS 0.1
+
+typedef enum kind { TRIAL = 1, END, HALT, WANT, DEAL } kind;
 
 typedef struct message {
     uint32_t kind;
-    uint32_t number; /* TRIAL: of the trial; END: a caucus_status */
+    uint32_t number; /* TRIAL: of the trial; END: a caucus_status; WANT: how many; DEAL: the first */
+    uint32_t count;  /* DEAL: how many */
     union {
         caucus_trial_result result;
         caucus_error error;
@@ -50,7 +62,10 @@ typedef struct conversation {
     const caucus_ranks *ranks;
     uint32_t told;  /* own trials that were sent, or counted here in rank 0 */
     uint32_t ended; /* rank 0: others that have said END */
-    bool halted;    /* HALT was said (rank 0), or heard (the others) */
+    bool asked;     /* the others: a WANT has not been answered yet */
+    uint32_t want;  /* the others: how many the last WANT asked for */
+    double asked_time;
+    bool halted; /* HALT was said (rank 0), or heard (the others) */
     double halt_time;
     uint32_t moved; /* messages since the last pause */
     long look_ns;
@@ -60,17 +75,13 @@ static bool signalled(const caucus_run_pool *p) {
     return p->run->stop && __atomic_load_n(p->run->stop, __ATOMIC_RELAXED);
 }
 
-static void halt_here(conversation *c) {
-    __atomic_store_n(&c->p->halt, 1, __ATOMIC_RELAXED);
-}
-
 /* Rank 0: nobody plays on. */
 static void halt_all(conversation *c) {
     if (c->halted)
         return;
     c->halted = true;
     c->halt_time = caucus_clock_seconds();
-    halt_here(c);
+    caucus_run_halt(c->p);
     message m = {.kind = HALT};
     for (uint32_t to = 1; to < c->ranks->size; to++)
         c->ranks->send(to, &m, sizeof m);
@@ -92,9 +103,61 @@ static void tell_finished(conversation *c) {
         message m = {.kind = TRIAL, .number = number, .as.result = p->trial[number]};
         c->ranks->send(0, &m, sizeof m);
         if (signalled(p))
-            halt_here(c);
+            caucus_run_halt(p);
         pthread_mutex_lock(&p->lock);
     }
+}
+
+/* Ask for trials while there are still some to play: for more at a time where the last were played in a moment, and for
+ * fewer where they took long. Under the lock, which is let go of as above. */
+static void ask(conversation *c) {
+    caucus_run_pool *p = c->p;
+    if (c->ranks->rank == 0 || c->asked || p->no_more || p->halt || p->then.next < p->then.end ||
+        p->now.end - p->now.next > p->now.low)
+        return;
+    const double now = caucus_clock_seconds(), lasted = now - c->asked_time;
+    if (c->want == 0)
+        c->want = p->playing > 0 ? p->playing : 1;
+    else if (lasted < HAND_SECONDS / 4)
+        c->want = c->want < UINT32_MAX / 4 ? 4 * c->want : c->want;
+    else if (lasted < HAND_SECONDS / 2)
+        c->want = c->want < UINT32_MAX / 2 ? 2 * c->want : c->want;
+    else if (lasted > 2 * HAND_SECONDS)
+        c->want = c->want / 2 > p->playing ? c->want / 2 : p->playing > 0 ? p->playing : 1;
+    c->asked = true;
+    c->asked_time = now;
+    c->moved++;
+    pthread_mutex_unlock(&p->lock);
+    message m = {.kind = WANT, .number = c->want};
+    c->ranks->send(0, &m, sizeof m);
+    pthread_mutex_lock(&p->lock);
+}
+
+/* Rank 0: deal what is asked for, but never so much that the others would run out of trials long before. */
+static void hear_want(conversation *c, uint32_t from, uint32_t want) {
+    caucus_run_pool *p = c->p;
+    if (c->halted)
+        return;
+    const uint32_t trials = p->run->trials, begun = atomic_load(&p->next), left = begun < trials ? trials - begun : 0;
+    const uint32_t fair = left / (2 * c->ranks->size) + 1;
+    message m = {.kind = DEAL, .count = want < fair ? want : fair};
+    m.number = left > 0 ? atomic_fetch_add(&p->next, m.count) : trials;
+    m.count = m.number >= trials ? 0 : m.count < trials - m.number ? m.count : trials - m.number;
+    c->ranks->send(from, &m, sizeof m);
+}
+
+static void hear_deal(conversation *c, const message *m) {
+    caucus_run_pool *p = c->p;
+    if (!c->asked || m->count > p->run->trials || m->number > p->run->trials - m->count)
+        abort(); /* another program than this one speaks */
+    pthread_mutex_lock(&p->lock);
+    c->asked = false;
+    p->no_more = m->count == 0;
+    if (m->count > 0)
+        p->then = (caucus_run_hand){m->number, m->number + m->count, m->count / 2};
+    p->dealt_count += m->count;
+    pthread_cond_broadcast(&p->dealt);
+    pthread_mutex_unlock(&p->lock);
 }
 
 static void hear_trial(conversation *c, const message *m) {
@@ -120,7 +183,7 @@ static void hear_end(conversation *c, uint32_t from, const message *m) {
 
 static void hear_halt(conversation *c) {
     c->halted = true;
-    halt_here(c);
+    caucus_run_halt(c->p);
 }
 
 /* Take every message that has come. */
@@ -139,6 +202,10 @@ static void hear_all(conversation *c) {
             hear_trial(c, &buffer.m);
         else if (buffer.m.kind == END)
             hear_end(c, from, &buffer.m);
+        else if (buffer.m.kind == WANT)
+            hear_want(c, from, buffer.m.number);
+        else if (buffer.m.kind == DEAL)
+            hear_deal(c, &buffer.m);
         else
             hear_halt(c);
     }
@@ -147,7 +214,7 @@ static void hear_all(conversation *c) {
 /* Pause until the next look, or until the last thread of this process has ended. Under the lock. */
 static void pause_talking(conversation *c) {
     caucus_run_pool *p = c->p;
-    const bool playing = p->playing > 0;
+    const bool playing = p->playing > p->idle;
     const long most = playing ? LOOK_NS_PLAYING : LOOK_NS_WAITING;
     struct timespec until;
     c->look_ns = c->moved >= LOOK_MUCH ? c->look_ns / 4 : 2 * c->look_ns;
@@ -157,7 +224,7 @@ static void pause_talking(conversation *c) {
     until.tv_nsec += c->look_ns;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    if (playing || c->told == p->finished_count)
+    if (p->playing > 0 || c->told == p->finished_count)
         (void)pthread_cond_timedwait(&p->news, &p->lock, &until);
 }
 
@@ -175,7 +242,7 @@ static bool all_ended(conversation *c) {
 static void say_end(conversation *c) {
     const caucus_run_pool *p = c->p;
     uint32_t status = (uint32_t)atomic_load(&p->failed);
-    if (status == CAUCUS_OK && caucus_ranks_deal(c->ranks, c->told) < p->run->trials)
+    if (status == CAUCUS_OK && (!p->no_more || c->told < p->dealt_count))
         status = CAUCUS_E_STOPPED; /* not all of this rank's trials: by a signal that perhaps only it was sent */
     message m = {.kind = END, .number = status, .as.error = p->error};
     c->ranks->send(0, &m, sizeof m);
@@ -190,10 +257,11 @@ static void converse(conversation *c) {
         if (signalled(p) || c->ranks->gone() >= 0 || (first && atomic_load(&p->failed) != CAUCUS_OK)) {
             if (first)
                 halt_all(c);
-            halt_here(c);
+            caucus_run_halt(c->p);
         }
         pthread_mutex_lock(&p->lock);
         tell_finished(c);
+        ask(c);
         over = p->playing == 0 && c->told == p->finished_count;
         pthread_mutex_unlock(&p->lock);
         over = over && (!first || all_ended(c));
@@ -244,7 +312,7 @@ static void deal_trials(caucus_run_pool *p) {
     conversation c = {.p = p, .ranks = ranks};
     uint32_t threads = caucus_run_threads(p), started = 0;
     pthread_t *thread = calloc(threads, sizeof *thread);
-    p->finished = calloc(p->run->trials / ranks->size + 1, sizeof *p->finished);
+    p->finished = calloc(p->run->trials + 1, sizeof *p->finished);
     p->stop = &p->halt;
     p->halt = signalled(p); /* who was stopped before it began plays nothing */
     p->playing = p->finished ? threads : 0;
