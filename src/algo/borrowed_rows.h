@@ -34,6 +34,9 @@ void caucus_client_return_rows(caucus_client *client);
 caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, const caucus_key *key,
                                        const caucus_client *first, caucus_client **ret) CAUCUS_MUST_CHECK;
 
+/** Free client[0] .. client[count - 1], of which the others share with the first, and the array. NULL is nothing. */
+void caucus_clients_free(caucus_client **client, uint32_t count);
+
 /** Memory that each further client takes which shares with another, about. */
 size_t caucus_client_shared_bytes(const caucus_plan *plan);
 

@@ -75,6 +75,12 @@ void caucus_client_free(caucus_client *c) {
     caucus_wipe_free(c, sizeof *c);
 }
 
+void caucus_clients_free(caucus_client **client, uint32_t count) {
+    for (uint32_t i = count; client != NULL && i > 0; i--) /* the first keeps what they share: it is freed last */
+        caucus_client_free(client[i - 1]);
+    free(client);
+}
+
 void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void *user) {
     c->gradient = gradient;
     c->gradient_user = user;

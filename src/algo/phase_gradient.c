@@ -21,15 +21,22 @@ static int64_t clamped(int64_t v, int64_t limit) {
     return v > limit ? limit : v < -limit ? -limit : v;
 }
 
+/* G(l, x) of the sample of one round, in steps of the grid, into the space for one that all clients share. */
+static const int64_t *gradient_at(caucus_client *c, uint64_t round, const double *x) {
+    const uint32_t d = c->plan->settings.experts;
+    const caucus_common *w = c->common;
+    c->gradient(c->gradient_user, round, x, w->slope, d);
+    for (uint32_t y = 0; y < d; y++)
+        w->here[y] = caucus_grid_gradient(&c->grid, w->slope[y], c->plan->settings.lipschitz, &c->clips);
+    return w->here;
+}
+
 /* value[y] += sum over the leaf's samples of G(l, x). */
 static void add_gradients(caucus_client *c, uint64_t first_round, int64_t *value) {
-    uint32_t d = c->plan->settings.experts;
-    double alpha = c->plan->settings.lipschitz;
-    const caucus_common *w = c->common;
     for (uint64_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, w->x, w->slope, d);
-        for (uint32_t y = 0; y < d; y++)
-            value[y] += caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
+        const int64_t *here = gradient_at(c, first_round + s, c->common->x);
+        for (uint32_t y = 0; y < c->plan->settings.experts; y++)
+            value[y] += here[y];
     }
 }
 
@@ -39,13 +46,11 @@ static void add_differences(caucus_client *c, uint64_t first_round, int64_t limi
     double alpha = c->plan->settings.lipschitz;
     const caucus_common *w = c->common;
     for (uint64_t s = 0; s < c->leaf.count; s++) {
-        c->gradient(c->gradient_user, first_round + s, w->x, w->slope, d);
-        for (uint32_t y = 0; y < d; y++)
-            w->here[y] = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
+        const int64_t *here = gradient_at(c, first_round + s, w->x);
         c->gradient(c->gradient_user, first_round + s, w->x_parent, w->slope, d);
         for (uint32_t y = 0; y < d; y++) {
             int64_t there = caucus_grid_gradient(&c->grid, w->slope[y], alpha, &c->clips);
-            value[y] += clamped(w->here[y] - there, limit) * ((int64_t)1 << c->leaf.depth);
+            value[y] += clamped(here[y] - there, limit) * ((int64_t)1 << c->leaf.depth);
         }
     }
 }

@@ -134,11 +134,7 @@ static int certify(const caucus_certify_settings *s) {
 int caucus_cli_certify(int argc, char **argv) {
     caucus_certify_settings s = {.days = 30, .stop = &caucus_stop};
     int code = caucus_options_parse("certify", options, argc, argv, take, &s);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    if (code != 0)
+    if (caucus_options_over(&code, print_help))
         return code;
     if (s.dir == NULL || s.clients == 0)
         return caucus_usage("certify", "%s — for example: caucus certify certs --clients 10",

@@ -107,6 +107,11 @@ void caucus_options_help(const caucus_option *options, size_t first, size_t coun
     }
 }
 
+void caucus_options_page(const char *text, const caucus_option *options, size_t count) {
+    printf("%s\nOptions\n", text);
+    caucus_options_help(options, 0, count);
+}
+
 void caucus_options_sections(const caucus_option *options, const caucus_option_section *sections) {
     for (const caucus_option_section *s = sections; s->title != NULL; s++) {
         if (s->title[0] != '\0')
@@ -115,6 +120,15 @@ void caucus_options_sections(const caucus_option *options, const caucus_option_s
         if (s->below != NULL)
             fputs(s->below, stdout);
     }
+}
+
+bool caucus_options_over(int *code, void (*help)(void)) {
+    if (*code == CAUCUS_OPTIONS_HELP) {
+        help();
+        *code = CAUCUS_EXIT_DONE;
+        return true;
+    }
+    return *code != 0;
 }
 
 int caucus_usage(const char *verb, const char *format, ...) {
@@ -131,6 +145,13 @@ int caucus_take_word(const char *verb, const char *what, const char *value, cons
     if (*ret != NULL)
         return caucus_usage(verb, "'%s': one %s at a time, '%s' was given already", value, what, *ret);
     *ret = value;
+    return 0;
+}
+
+int caucus_take_format(const char *verb, const char *value, bool *ret_json) {
+    *ret_json = value != NULL && strcmp(value, "json") == 0;
+    if (value != NULL && !*ret_json && strcmp(value, "text") != 0)
+        return caucus_usage(verb, "--format %s: must be text or json", value);
     return 0;
 }
 

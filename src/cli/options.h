@@ -34,8 +34,15 @@ typedef int (*caucus_option_taker)(void *user, size_t index, const char *value);
 int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv,
                          caucus_option_taker take, void *user);
 
+/** Is the verb over with what caucus_options_parse() returned? Help that was asked for is printed by `help`.
+ *  Out:     *code: what to exit with, if so. */
+bool caucus_options_over(int *code, void (*help)(void));
+
 /** Print options first .. first+count-1 as lines of help: "  --epsilon E   what it is (1)". */
 void caucus_options_help(const caucus_option *options, size_t first, size_t count);
+
+/** The help of a verb with one list of options: its text, then all of them. */
+void caucus_options_page(const char *text, const caucus_option *options, size_t count);
 
 /* A section of help: an empty line, its title ("": the one before goes on), options first .. end-1, and lines below
  * them or NULL. */
@@ -53,6 +60,8 @@ int caucus_usage(const char *verb, const char *format, ...) CAUCUS_PRINTF(2, 3);
 /** The one word beside the options that a verb takes ("scenario file"). Returns: 0, or CAUCUS_EXIT_USAGE if there was
  *  one already; it has said so. */
 int caucus_take_word(const char *verb, const char *what, const char *value, const char **ret);
+/** The value of --format; NULL: it was not given, which is text. Returns: 0, or CAUCUS_EXIT_USAGE; it has said why. */
+int caucus_take_format(const char *verb, const char *value, bool *ret_json);
 /** The value of a yes/no option. Returns: 0, or CAUCUS_EXIT_USAGE; it has said why. */
 int caucus_take_switch(const char *verb, const char *option, const char *value, bool *ret);
 

@@ -55,22 +55,21 @@ typedef struct picking {
 } picking;
 
 static void print_help(void) {
-    fputs("caucus pick: one private choice, exactly: the column with the smallest total, differentially private\n"
-          "\n"
-          "  caucus pick scores.csv --epsilon 1\n"
-          "  caucus pick ratings.npy --epsilon 0.5 --largest --range 1,5 --names small,distilled,large\n"
-          "  caucus pick sums.csv --epsilon 1 --summed --sensitivity 1\n"
-          "\n"
-          "One row per person, one column per candidate: a CSV file, whose first line may name the columns, or a NumPy "
-          "file,\n"
-          "persons x candidates. Whoever sees the choice learns next to nothing about any one row: replacing a row by "
-          "any other\n"
-          "changes the probability of every choice by a factor of at most e^epsilon (docs/PRIVACY.md, \"One choice\"). "
-          "Each run\n"
-          "spends that epsilon again.\n"
-          "\nOptions\n",
-          stdout);
-    caucus_options_help(options, 0, OPTIONS);
+    caucus_options_page(
+        "caucus pick: one private choice, exactly: the column with the smallest total, differentially private\n"
+        "\n"
+        "  caucus pick scores.csv --epsilon 1\n"
+        "  caucus pick ratings.npy --epsilon 0.5 --largest --range 1,5 --names small,distilled,large\n"
+        "  caucus pick sums.csv --epsilon 1 --summed --sensitivity 1\n"
+        "\n"
+        "One row per person, one column per candidate: a CSV file, whose first line may name the columns, or a NumPy "
+        "file,\n"
+        "persons x candidates. Whoever sees the choice learns next to nothing about any one row: replacing a row by "
+        "any other\n"
+        "changes the probability of every choice by a factor of at most e^epsilon (docs/PRIVACY.md, \"One choice\"). "
+        "Each run\n"
+        "spends that epsilon again.\n",
+        options, OPTIONS);
 }
 
 static int usage(const char *option, const char *value, const char *why) {
@@ -126,10 +125,7 @@ static int check_options(picking *p) {
         return usage("sensitivity", t[SENSITIVITY], "must be a number above 0");
     if (t[SEED] != NULL && !caucus_whole_parse(t[SEED], 0, UINT64_MAX, &p->seed))
         return usage("seed", t[SEED], "must be a whole number");
-    p->json = t[FORMAT] != NULL && strcmp(t[FORMAT], "json") == 0;
-    if (t[FORMAT] != NULL && !p->json && strcmp(t[FORMAT], "text") != 0)
-        return usage("format", t[FORMAT], "must be text or json");
-    return 0;
+    return caucus_take_format("pick", t[FORMAT], &p->json);
 }
 
 /* A NumPy file by its first bytes; everything else is taken for CSV. */

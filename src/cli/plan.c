@@ -137,7 +137,7 @@ static int take_option(void *user, size_t index, const char *value) {
 /* --convex, --grid, --federation, --losses-are, --format. */
 static int read_own(planning *p) {
     static const int extras[] = {OPTION_CONVEX, OPTION_GRID, OPTION_FEDERATION};
-    const char *known = value_of(p, OPTION_KNOWN), *format = value_of(p, OPTION_FORMAT);
+    const char *known = value_of(p, OPTION_KNOWN);
     caucus_error error = {0};
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++) {
         const char *text = value_of(p, extras[i]);
@@ -147,10 +147,7 @@ static int read_own(planning *p) {
     p->known = CAUCUS_KNOWLEDGE_COUNT;
     if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
         return caucus_usage("plan", "--losses-are %s", error.text);
-    if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
-        return caucus_usage("plan", "--format %s: must be text or json", format);
-    p->json = format != NULL && strcmp(format, "json") == 0;
-    return 0;
+    return caucus_take_format("plan", value_of(p, OPTION_FORMAT), &p->json);
 }
 
 /* Options that would be ignored together are refused. */

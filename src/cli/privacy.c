@@ -21,12 +21,13 @@ static const caucus_option options[] = {
 };
 
 typedef struct request {
-    const char *path, *format;
+    const char *path;
+    bool json;
     bool flag[OPTIONS];
 } request;
 
 static void print_help(void) {
-    fputs(
+    caucus_options_page(
         "caucus privacy: what has been released, against which budget, and what is left\n"
         "\n"
         "  caucus privacy runs.ledger\n"
@@ -40,22 +41,16 @@ static void print_help(void) {
         "Nothing is written: a copy on a read-only file system is shown like any other.\n"
         "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches "
         "accidents,\n"
-        "not somebody who can rewrite all of it.\n"
-        "\nOptions\n",
-        stdout);
-    caucus_options_help(options, 0, OPTIONS);
+        "not somebody who can rewrite all of it.\n",
+        options, OPTIONS);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
     request *r = user;
     if (index == SIZE_MAX)
         return caucus_take_word("privacy", "ledger", value, &r->path);
-    if (index == OPTION_FORMAT) {
-        if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0)
-            return caucus_usage("privacy", "--format %s: must be text or json", value);
-        r->format = value;
-        return 0;
-    }
+    if (index == OPTION_FORMAT)
+        return caucus_take_format("privacy", value, &r->json);
     return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
 }
 
@@ -72,13 +67,9 @@ static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *re
 }
 
 int caucus_cli_privacy(int argc, char **argv) {
-    request r = {.format = "text"};
+    request r = {.path = NULL};
     int code = caucus_options_parse("privacy", options, argc, argv, take_option, &r);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    if (code != 0)
+    if (caucus_options_over(&code, print_help))
         return code;
     if (r.path == NULL) {
         fputs("caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus "
@@ -102,7 +93,7 @@ int caucus_cli_privacy(int argc, char **argv) {
         caucus_ledger_free(ledger);
         return caucus_complain("privacy", options, status, &error);
     }
-    if (strcmp(r.format, "json") == 0)
+    if (r.json)
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
     else
         caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !caucus_screen_utf8(), r.flag[OPTION_RELEASES]);

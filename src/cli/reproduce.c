@@ -296,9 +296,5 @@ int caucus_cli_reproduce(int argc, char **argv) {
     for (unsigned i = 0; i < CAUCUS_SECTION_COUNT; i++)
         r.study.only[i] = true;
     int code = caucus_options_parse("reproduce", options, argc, argv, take, &r);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    return code != 0 ? code : reproduce(&r);
+    return caucus_options_over(&code, print_help) ? code : reproduce(&r);
 }

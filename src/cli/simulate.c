@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "num/fail.h"
+#include "plan/plan.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
 #include "store/atomic_file.h"
@@ -81,14 +82,8 @@ static void print_words(const char *title, const char *(*word)(unsigned), const 
     static const char *type##_help(unsigned i) {                                                                       \
         return caucus_##type##_help((caucus_##type)i);                                                                 \
     }
-WORDS(algorithm)
+CAUCUS_EACH_CHOICE(WORDS)
 WORDS(adversary_kind)
-WORDS(trust)
-WORDS(calibration)
-WORDS(protocol)
-WORDS(unit)
-WORDS(select)
-WORDS(message)
 
 static const caucus_option_section sections[] = {
     {"What is simulated", CAUCUS_FIELD_ALGORITHM, CAUCUS_FIELD_EPSILON, NULL},

@@ -36,7 +36,7 @@ typedef struct stopping {
 } stopping;
 
 static void print_help(void) {
-    fputs(
+    caucus_options_page(
         "caucus stop: end a run for good\n"
         "\n"
         "  caucus stop --state state\n"
@@ -47,10 +47,8 @@ static void print_help(void) {
         "machine, and when\n"
         "it does not. Afterwards caucus serve refuses this state (exit code 3); with --stay it tells clients that "
         "were away.\n"
-        "To end the program only, and go on later: SIGTERM.\n"
-        "\nOptions\n",
-        stdout);
-    caucus_options_help(options, 0, OPTIONS);
+        "To end the program only, and go on later: SIGTERM.\n",
+        options, OPTIONS);
 }
 
 static int refuse(const char *option, const char *value, const char *why) {
@@ -71,10 +69,9 @@ static int take_option(void *user, size_t index, const char *value) {
 }
 
 static int read_options(stopping *s) {
-    const char *format = s->text[FORMAT] ? s->text[FORMAT] : "text";
-    s->json = strcmp(format, "json") == 0;
-    if (!s->json && strcmp(format, "text") != 0)
-        return refuse("format", format, "must be text or json");
+    int code = caucus_take_format("stop", s->text[FORMAT], &s->json);
+    if (code != 0)
+        return code;
     if (!s->text[STATE])
         return refuse("state", "", "is needed: the directory that caucus serve was given");
     s->wait_seconds = 60;
@@ -151,12 +148,9 @@ static int ask(const stopping *s) {
 int caucus_cli_stop(int argc, char **argv) {
     stopping s = {0};
     int code = caucus_options_parse("stop", options, argc, argv, take_option, &s);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    if (code == 0)
-        code = read_options(&s);
+    if (caucus_options_over(&code, print_help))
+        return code;
+    code = read_options(&s);
     if (code != 0)
         return code;
     caucus_stop_on_signals();

@@ -25,22 +25,24 @@ static inline uint64_t next_sign(sign_bits *signs, caucus_stream *stream) {
     return bit;
 }
 
-void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
+/* Inlined with `draw` known, so that the loop has no call in it. */
+static inline __attribute__((always_inline)) void fill(caucus_stream *stream, caucus_rational rate,
+                                                       int64_t (*draw)(caucus_reals *, const caucus_steps *),
+                                                       int64_t *ret, size_t n) {
     caucus_steps steps = caucus_steps_prepare(rate, stream->seeded);
     caucus_reals reals;
     caucus_reals_open(&reals, stream);
     for (size_t i = 0; i < n; i++)
-        ret[i] = caucus_real_geometric(&reals, &steps);
+        ret[i] = draw(&reals, &steps);
     caucus_reals_wipe(&reals);
 }
 
+void caucus_geometric_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
+    fill(stream, rate, caucus_real_geometric, ret, n);
+}
+
 void caucus_laplace_fill(caucus_stream *stream, caucus_rational rate, int64_t *ret, size_t n) {
-    caucus_steps steps = caucus_steps_prepare(rate, stream->seeded);
-    caucus_reals reals;
-    caucus_reals_open(&reals, stream);
-    for (size_t i = 0; i < n; i++)
-        ret[i] = caucus_real_laplace(&reals, &steps);
-    caucus_reals_wipe(&reals);
+    fill(stream, rate, caucus_real_laplace, ret, n);
 }
 
 /* A geometric with a sign; -0 is drawn again, or 0 would count twice. */

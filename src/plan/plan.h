@@ -12,6 +12,16 @@
 
 #include "num/label.h"
 
+/* The settings of a run that are one of several words, for whoever treats them alike: X(type) for each. */
+#define CAUCUS_EACH_CHOICE(X)                                                                                          \
+    X(algorithm)                                                                                                       \
+    X(trust)                                                                                                           \
+    X(calibration)                                                                                                     \
+    X(protocol)                                                                                                        \
+    X(unit)                                                                                                            \
+    X(select)                                                                                                          \
+    X(message)
+
 /* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. Where the run renews itself,
  * checks, switches, thresholds and rates are those of one link (caucus_settings_link). */
 typedef struct caucus_svt_plan {

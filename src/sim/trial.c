@@ -61,9 +61,7 @@ uint64_t caucus_curve_round(uint64_t rounds, uint32_t k) {
 }
 
 static void close_trial(trial *t) {
-    for (uint32_t i = t->m; t->client && i > 0; i--) /* they share what the first one keeps: it is freed last */
-        caucus_client_free(t->client[i - 1]);
-    free(t->client);
+    caucus_clients_free(t->client, t->m);
     caucus_partial_free(t->partial);
     caucus_coordinator_free(t->coordinator);
     caucus_convex_free(t->convex);

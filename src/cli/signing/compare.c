@@ -24,26 +24,21 @@ typedef struct request {
 } request;
 
 static void print_help(void) {
-    fputs("caucus compare: what changes from one plan to another, privacy first\n"
-          "\n"
-          "  caucus compare before.yaml after.yaml\n"
-          "  caucus compare before.yaml after.yaml --format json\n"
-          "\n"
-          "Only what differs is shown. The first line says whether the second plan promises more privacy, less, or\n"
-          "both in different respects; plans with different units cannot be compared in one word.\n"
-          "\nOptions\n",
-          stdout);
-    caucus_options_help(options, 0, OPTIONS);
+    caucus_options_page(
+        "caucus compare: what changes from one plan to another, privacy first\n"
+        "\n"
+        "  caucus compare before.yaml after.yaml\n"
+        "  caucus compare before.yaml after.yaml --format json\n"
+        "\n"
+        "Only what differs is shown. The first line says whether the second plan promises more privacy, less, or\n"
+        "both in different respects; plans with different units cannot be compared in one word.\n",
+        options, OPTIONS);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
     request *r = user;
-    if (index == OPTION_FORMAT) {
-        if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0)
-            return caucus_usage("compare", "--format %s: must be text or json", value);
-        r->json = strcmp(value, "json") == 0;
-        return 0;
-    }
+    if (index == OPTION_FORMAT)
+        return caucus_take_format("compare", value, &r->json);
     if (r->file[1] != NULL)
         return caucus_usage("compare", "'%s': two plans at a time, '%s' and '%s' were given already", value, r->file[0],
                             r->file[1]);
@@ -68,11 +63,7 @@ static int compare(const request *r, const caucus_plan *const plan[2]) {
 int caucus_cli_compare(int argc, char **argv) {
     request r = {.json = false};
     int code = caucus_options_parse("compare", options, argc, argv, take_option, &r);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    if (code != 0)
+    if (caucus_options_over(&code, print_help))
         return code;
     if (r.file[1] == NULL)
         return caucus_usage("compare", "two plans are compared — caucus compare before.yaml after.yaml");

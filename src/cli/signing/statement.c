@@ -29,16 +29,15 @@ typedef struct request {
 } request;
 
 static void print_help(void) {
-    fputs("caucus statement: one page about a plan, for the person who signs it off\n"
-          "\n"
-          "  caucus statement plan.yaml\n"
-          "  caucus statement plan.yaml --html statement.html\n"
-          "\n"
-          "Who is protected against whom, for what unit and what that comes to for a person, what epsilon means, what\n"
-          "is not protected, who must be trusted with what, where proof and audit are, and a place for a name.\n"
-          "\nOptions\n",
-          stdout);
-    caucus_options_help(options, 0, OPTIONS);
+    caucus_options_page(
+        "caucus statement: one page about a plan, for the person who signs it off\n"
+        "\n"
+        "  caucus statement plan.yaml\n"
+        "  caucus statement plan.yaml --html statement.html\n"
+        "\n"
+        "Who is protected against whom, for what unit and what that comes to for a person, what epsilon means, what\n"
+        "is not protected, who must be trusted with what, where proof and audit are, and a place for a name.\n",
+        options, OPTIONS);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
@@ -88,11 +87,7 @@ static int state(const request *r, const caucus_plan *plan) {
 int caucus_cli_statement(int argc, char **argv) {
     request r = {.file = NULL};
     int code = caucus_options_parse("statement", options, argc, argv, take_option, &r);
-    if (code == CAUCUS_OPTIONS_HELP) {
-        print_help();
-        return CAUCUS_EXIT_DONE;
-    }
-    if (code != 0)
+    if (caucus_options_over(&code, print_help))
         return code;
     if (r.file == NULL)
         return caucus_usage("statement", "which plan? — caucus statement plan.yaml (caucus plan … --write plan.yaml)");

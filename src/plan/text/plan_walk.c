@@ -69,13 +69,7 @@ void caucus_walk_noise(caucus_walker *w, const char *key, caucus_noise *value) {
     static const char *type##_word(unsigned i) {                                                                       \
         return caucus_##type##_word((caucus_##type)i);                                                                 \
     }
-WORDS(algorithm)
-WORDS(trust)
-WORDS(calibration)
-WORDS(protocol)
-WORDS(unit)
-WORDS(select)
-WORDS(message)
+CAUCUS_EACH_CHOICE(WORDS)
 WORDS(loss_shape)
 WORDS(pace)
 
