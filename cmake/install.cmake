@@ -13,6 +13,24 @@ file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# Completion, made by the program itself, where shells look for it. A build under a sanitizer is not installed.
+if(NOT caucus_instrumented)
+    set(completions)
+    foreach(shell bash zsh fish)
+        set(script ${CMAKE_BINARY_DIR}/completion/${shell})
+        add_custom_command(OUTPUT ${script} COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion
+                           COMMAND caucus completion ${shell} > ${script} DEPENDS caucus VERBATIM)
+        list(APPEND completions ${script})
+    endforeach()
+    add_custom_target(completions ALL DEPENDS ${completions})
+    install(FILES ${CMAKE_BINARY_DIR}/completion/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            RENAME caucus)
+    install(FILES ${CMAKE_BINARY_DIR}/completion/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+            RENAME _caucus)
+    install(FILES ${CMAKE_BINARY_DIR}/completion/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+            RENAME caucus.fish)
+endif()
+
 # Units for systemd, with what they have in common.
 file(READ dist/systemd/hardening.conf CAUCUS_HARDENING)
 string(STRIP "${CAUCUS_HARDENING}" CAUCUS_HARDENING)

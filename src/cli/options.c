@@ -58,8 +58,18 @@ static bool asks_help(int argc, char **argv) {
     return false;
 }
 
+static void (*watching)(const char *verb, const caucus_option *options);
+
+void caucus_options_watch(void (*see)(const char *verb, const caucus_option *options)) {
+    watching = see;
+}
+
 int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv,
                          caucus_option_taker take, void *user) {
+    if (watching != NULL) {
+        watching(verb, options);
+        return CAUCUS_EXIT_USAGE;
+    }
     if (asks_help(argc, argv))
         return CAUCUS_OPTIONS_HELP;
     bool ended = false;

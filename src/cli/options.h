@@ -34,6 +34,10 @@ typedef int (*caucus_option_taker)(void *user, size_t index, const char *value);
 int caucus_options_parse(const char *verb, const caucus_option *options, int argc, char **argv,
                          caucus_option_taker take, void *user);
 
+/** From now on caucus_options_parse() shows its table to `see` and returns CAUCUS_EXIT_USAGE, saying nothing, so that a
+ *  verb ends where it has begun. NULL: it parses again. */
+void caucus_options_watch(void (*see)(const char *verb, const caucus_option *options));
+
 /** Is the verb over with what caucus_options_parse() returned? Help that was asked for is printed by `help`.
  *  Out:     *code: what to exit with, if so. */
 bool caucus_options_over(int *code, void (*help)(void));

@@ -24,6 +24,7 @@
     X(stop, "Run", false, "end a run for good: clients hear of it")                                                    \
     X(privacy, "Run", false, "what has been spent")                                                                    \
     X(certify, "Run", false, "certificates to try things with")                                                        \
+    X(completion, "Run", false, "let bash, zsh or fish complete options and values")                                   \
     X(version, "Run", true, "this program's version and what is built in")
 
 typedef struct caucus_verb {

@@ -25,6 +25,9 @@ soversion=$(sed -n 's/^set(caucus_soversion \([0-9]*\))$/\1/p' "$CAUCUS_SOURCE/c
 [ -f "$libdir/libcaucus.so.$soversion" ] || fail "the soname link is missing"
 [ "$("$prefix/bin/caucus" --version)" = "caucus $version" ] || fail "the installed program does not run"
 [ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
+for script in bash-completion/completions/caucus zsh/site-functions/_caucus fish/vendor_completions.d/caucus.fish; do
+    [ -s "$prefix/share/$script" ] || fail "$script is not installed"
+done
 (cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do
     [ -f "$prefix/include/$header" ] || fail "$header is not installed"
 done
