@@ -5,29 +5,10 @@
 # that dies at the commit.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-seed=24 adversary=halving clients=3 security=(--insecure)
+patience=300 seed=24 adversary=halving clients=3 security=(--insecure)
 plan=$work/plan.yaml
 make_plan "$plan" --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
 
-# hold NAME INDEX FLAGS...: a client whose losses come from a pipe that this test feeds; sets held[INDEX] and pid[INDEX]
-declare -a held pid
-hold() {
-    local name=$1 index=$2 life=1 fd
-    shift 2
-    [ -p "$work/$name.$index.pipe" ] || mkfifo "$work/$name.$index.pipe"
-    while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
-    "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client "$index" --seed "$seed" \
-        --give-up 300 "$@" <"$work/$name.$index.pipe" >"$work/$name.$index.$life.out" \
-        2>"$work/$name.$index.$life.err" &
-    pid[index]=$!
-    exec {fd}>"$work/$name.$index.pipe"
-    held[index]=$fd
-}
-feed() { # feed INDEX...: a round of losses for each
-    local i
-    for i in "$@"; do echo "0.5,0.1,0.9,0.3,0.2,0.8,0.7,0.4" >&"${held[i]}"; done
-}
-let_go() { local i; for i in "$@"; do eval "exec ${held[i]}>&-"; done; }
 stopped() { # stopped CODE FLAGS...: what it says in $work/stop.out and .err
     local want=$1 code=0
     shift
@@ -54,14 +35,14 @@ is_refused() { # is_refused NAME: one line, exit code 3
 # A coordinator that runs; clients in the middle of a round that will never be fed. A further one has played on alone
 # from its own state and comes back when the run is over.
 start_coordinator live "$plan" 0 "${security[@]}" --deadline 600 --quorum 2
-for i in 1 2 3; do hold live $i --state "$work/live.$i.state"; done
+for i in 1 2 3; do start_fed live $i --state "$work/live.$i.state"; done
 feed 1 2 3
 for i in 1 2 3; do
     until_true 20 has_lines "$work/live.$i.1.out" 2 || give_up "live: client $i plays no second round"
 done
 kill -9 "${pid[3]}"
 exit_code "${pid[3]}"
-let_go 3
+end_feed 3
 stopped 0 --state "$work/live" --format json
 [ "$(field coordinator_running "$work/stop.out")" = true ] || bad "live: $(cat "$work/stop.out")"
 [ "$(field before "$work/stop.out")" = false ] || bad "live: $(cat "$work/stop.out")"
@@ -72,19 +53,19 @@ done
 kill -TERM "$server" 2>/dev/null || true # it waits for client 3, which is away
 ended "$server" "live: the coordinator" 0
 [ "$(field finished "$work/live.out")" = true ] || bad "live: $(cat "$work/live.out")"
-let_go 1 2
+end_feed 1 2
 is_forgotten live || bad "live: something is left"
 is_refused live
 stopped 0 --state "$work/live"
 says "$work/stop.out" "this run was ended before" || bad "twice: $(cat "$work/stop.out")"
 start_coordinator live "$plan" 0 "${security[@]}" --stay
-hold live 3 --state "$work/live.3.state"
+start_fed live 3 --state "$work/live.3.state"
 ended "${pid[3]}" "live: the client that was away" 0
 says "$work/live.3.2.err" "the run was ended for good" || bad "away: $(cat "$work/live.3.2.err")"
 stopped 0 --state "$work/live" # nothing to do, also while it stays
 kill -TERM "$server"
 ended "$server" "live: --stay" 0
-let_go 3
+end_feed 3
 # A client that comes again after that knows it without a coordinator.
 code=0
 "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 3 --seed "$seed" --give-up 20 \
@@ -96,7 +77,7 @@ for rounds in 0 2; do
     name=still$rounds
     start_coordinator "$name" "$plan" 0 "${security[@]}"
     if [ $rounds -gt 0 ]; then
-        for i in 1 2; do hold "$name" $i; done
+        for i in 1 2; do start_fed "$name" $i; done
         python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$port" --insecure --plan "$plan" --client 3 \
             --seed "$seed" --function "expert / 8" --timeout 300 >"$work/$name.3.1.out" 2>"$work/$name.3.1.err" &
         pid[3]=$! # a stranger to this program's code
@@ -117,7 +98,7 @@ for rounds in 0 2; do
         for i in 1 2 3; do ended "${pid[i]}" "$name: client $i" 0; done
         kill -TERM "$server"
         ended "$server" "$name: --stay" 0
-        let_go 1 2
+        end_feed 1 2
     fi
 done
 

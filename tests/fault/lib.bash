@@ -153,6 +153,26 @@ let_play() { # let_play NAME INDEX ROUND
     printf '%s\n' "${lines[@]}" >&"${held_pipe[$who]}"
     held_round[$who]=$3
 }
+# A run whose losses do not matter is fed round by round instead, and its clients' input can end.
+declare -a fed pid
+# start_fed NAME INDEX FLAGS...: a client of $plan at $port; sets fed[INDEX], its pipe, and pid[INDEX]
+start_fed() {
+    local name=$1 index=$2 fd pipe=$work/$1.$2.pipe
+    shift 2
+    [ -p "$pipe" ] || mkfifo "$pipe"
+    join_from "$pipe" "$name" "$plan" "$port" "$index" --insecure --client "$index" "$@"
+    pid[index]=$client
+    exec {fd}>"$pipe"
+    fed[index]=$fd
+}
+feed() { # feed INDEX...: a round of losses of eight experts for each
+    local i
+    for i in "$@"; do echo "0.5,0.1,0.9,0.3,0.2,0.8,0.7,0.4" >&"${fed[i]}"; done
+}
+end_feed() { # end_feed INDEX...
+    local i
+    for i in "$@"; do eval "exec ${fed[i]}>&-"; done
+}
 # experts NAME INDEX: what a client played over its lives, one line per round; a round told twice was told the same.
 experts() {
     local life=1 from
