@@ -21,7 +21,7 @@ typedef enum option { QUICK, ONLY, SEED, DATA, OUT, THREADS, FORMAT, OPTION_COUN
 
 static const caucus_option options[] = {
     [QUICK] = {"quick", NULL, NULL, "fewer trials and seeds: a few seconds"},
-    [ONLY] = {"only", "LIST", "all", "sections: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling"},
+    [ONLY] = {"only", "LIST", "all", "sections, by number or word"},
     [SEED] = {"seed", "N", "1", "everything but the timings depends on it alone"},
     [DATA] = {"data", "DIR", "data/ml-1m or ../shared/data/ml-1m", "MovieLens-1M, as unpacked"},
     [OUT] = {"out", "DIR", "out/report", "the report; an older report there is replaced"},
@@ -158,14 +158,31 @@ static void print_series(const caucus_figure *figure) {
     }
 }
 
+static void print_fleet(const caucus_fleet *fleet) {
+    printf("%u  %s\n", (unsigned)CAUCUS_SECTION_FLEET + 1, caucus_section_help(CAUCUS_SECTION_FLEET));
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const caucus_fleet_series *f = &fleet->series[i];
+        printf("  %-20s", caucus_fleet_key(f));
+        for (uint32_t k = 0; k < f->points; k++)
+            printf("  %g: %.3g", f->x[k], f->regret[k].mean);
+        printf("   %s\n", caucus_fleet_label(f));
+    }
+    putchar('\n');
+}
+
+/* The paper's own losses stand before ours. */
+static const caucus_experiment in_order[CAUCUS_EXPERIMENT_COUNT] = {
+    CAUCUS_EXPERIMENT_PER_EXPERT, CAUCUS_EXPERIMENT_MIXTURE,         CAUCUS_EXPERIMENT_STOCH,
+    CAUCUS_EXPERIMENT_SVT,        CAUCUS_EXPERIMENT_MOVIELENS_PAPER, CAUCUS_EXPERIMENT_MOVIELENS};
+
 static void print_table(const caucus_study *study, const char *out) {
     printf("NOT PRIVATE (seeded): noise and losses come from seed %llu, so that everything can be made again.\n\n",
            (unsigned long long)study->options.seed);
-    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
-        const caucus_figure *figure = &study->figure[s];
+    for (unsigned s = 0; s < CAUCUS_EXPERIMENT_COUNT; s++) {
+        const caucus_figure *figure = &study->figure[in_order[s]];
         if (!figure->spec)
             continue;
-        printf("%u  %s\n", s + 1, caucus_section_help((caucus_section)s));
+        printf("%u  %s\n", (unsigned)figure->spec->section + 1, figure->spec->name);
         if (figure->missing[0])
             printf("  %s\n\n", figure->missing);
         else {
@@ -182,6 +199,8 @@ static void print_table(const caucus_study *study, const char *out) {
         }
         putchar('\n');
     }
+    if (study->fleet.count)
+        print_fleet(&study->fleet);
     puts("What holds");
     for (uint32_t i = 0; i < study->claims; i++)
         printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text,
@@ -189,11 +208,12 @@ static void print_table(const caucus_study *study, const char *out) {
     printf("\n  Report: %s/index.html\n", out);
 }
 
-static void json_series(caucus_json *j, caucus_section section, const caucus_series *one) {
+static void json_series(caucus_json *j, const caucus_figure *figure, const caucus_series *one) {
     const caucus_plan *plan = one->run.plan;
     caucus_summary regret = caucus_run_regret(&one->run);
     caucus_json_object_row(j, NULL);
-    caucus_json_text(j, "section", caucus_section_word(section));
+    caucus_json_text(j, "section", caucus_section_word(figure->spec->section));
+    caucus_json_text(j, "experiment", figure->spec->file);
     caucus_json_text(j, "series", one->spec->key);
     caucus_json_text(j, "calibration", caucus_calibration_word(one->spec->calibration));
     caucus_json_whole(j, "trials", one->run.done);
@@ -216,10 +236,10 @@ static void print_json(const caucus_study *study, const char *out) {
     caucus_json_whole(&j, "seed", study->options.seed);
     caucus_json_text(&j, "report", out);
     caucus_json_list(&j, "series");
-    for (unsigned s = 0; s < CAUCUS_SECTION_SCALING; s++) {
-        const caucus_figure *figure = &study->figure[s];
+    for (unsigned s = 0; s < CAUCUS_EXPERIMENT_COUNT; s++) {
+        const caucus_figure *figure = &study->figure[in_order[s]];
         for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++)
-            json_series(&j, (caucus_section)s, &figure->series[i]);
+            json_series(&j, figure, &figure->series[i]);
     }
     caucus_json_close(&j);
     caucus_json_list(&j, "slopes");
@@ -230,6 +250,20 @@ static void print_json(const caucus_study *study, const char *out) {
         caucus_json_real(&j, "slope", sweep->slope);
         caucus_json_real(&j, "error", sweep->slope_error);
         caucus_json_close(&j);
+    }
+    caucus_json_close(&j);
+    caucus_json_list(&j, "fleet");
+    for (uint32_t i = 0; i < study->fleet.count; i++) {
+        const caucus_fleet_series *f = &study->fleet.series[i];
+        for (uint32_t k = 0; k < f->points; k++) {
+            caucus_json_object_row(&j, NULL);
+            caucus_json_text(&j, "series", caucus_fleet_key(f));
+            caucus_json_real(&j, "x", f->x[k]);
+            caucus_json_whole(&j, "trials", f->trials);
+            caucus_json_real(&j, "regret_mean", f->regret[k].mean);
+            caucus_json_real(&j, "regret_std", f->regret[k].std);
+            caucus_json_close(&j);
+        }
     }
     caucus_json_close(&j);
     caucus_json_list(&j, "claims");

@@ -63,3 +63,13 @@ void caucus_study_csv_scaling(const caucus_scaling *scaling, caucus_text *ret) {
                             w->scalars[k], w->trials, w->slope, w->slope_error);
     }
 }
+
+void caucus_study_csv_fleet(const caucus_fleet *fleet, caucus_text *ret) {
+    caucus_text_add(ret, "series,variable,x,regret_mean,regret_std,trials\n");
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const caucus_fleet_series *f = &fleet->series[i];
+        for (uint32_t k = 0; k < f->points; k++)
+            caucus_text_add(ret, "%s,%s,%.9g,%.9g,%.9g,%u\n", f->spec->key, caucus_fleet_axis(f->spec->panel), f->x[k],
+                            f->regret[k].mean, f->regret[k].std, f->trials);
+    }
+}

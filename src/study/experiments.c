@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* experiments.c: the paper's experiments as data, and their runs. See study.h.
- * layer: study
- *
- * The paper gives m, T, d, epsilon and N, but neither rho, kappa nor how losses were drawn: its figures can be
- * reproduced in shape only. rho = 0.05 here. Losses: page.c says for each figure what they are. */
+/* experiments.c: the experiments of specs.c, played. See study.h.
+ * layer: study */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,63 +11,10 @@
 #include "data/movielens.h"
 #include "data/movielens_read.h"
 #include "num/choice.h"
+#include "sim/convex.h"
 #include "store/atomic_file.h"
 #include "store/clock.h"
 #include "study/parts.h"
-
-#define SVT CAUCUS_ALGORITHM_SVT
-#define SPARSE CAUCUS_ALGORITHM_SPARSE_VECTOR
-#define COORDINATOR CAUCUS_TRUST_COORDINATOR
-#define TIGHT CAUCUS_CALIBRATION_TIGHT
-#define PAPER CAUCUS_CALIBRATION_PAPER
-#define TWO_STEP CAUCUS_PROTOCOL_TWO_STEP
-#define STROKE(name) CAUCUS_STROKE_##name
-
-static const caucus_series_spec stoch_series[] = {
-    {"stoch", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0,
-     false},
-    {"stoch-nobody", "stoch, 10 clients, trust nobody", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, TIGHT, TWO_STEP, 1,
-     STROKE(THIRD), false, 0, false},
-    {"limited-updates", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, TIGHT, TWO_STEP, 1,
-     STROKE(RIVAL), true, 0, false},
-    {"stoch-paper", "stoch, 10 clients", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST),
-     false, 0, false},
-    {"limited-updates-paper", "limited-updates, 1 client", CAUCUS_ALGORITHM_LIMITED_UPDATES, COORDINATOR, PAPER,
-     TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0, false},
-    {"stoch-paper-local", "stoch, 10 clients, trust paper-local", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
-     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0, false},
-    {"stoch-paper-equal", "stoch, 10 clients, equal guarantee", CAUCUS_ALGORITHM_STOCH, COORDINATOR, PAPER, TWO_STEP, 1,
-     STROKE(HIDDEN), false, 0, true},
-    {"stoch-paper-local-equal", "stoch, paper-local, equal guarantee", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_PAPER_LOCAL,
-     PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0, true},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0, false}};
-
-/* Figure 2 and MovieLens */
-static const caucus_series_spec svt_series[] = {
-    {"svt-1", "svt, N = 1", SVT, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(FIRST), true, 0, false},
-    {"svt-30", "svt, N = 30", SVT, COORDINATOR, TIGHT, TWO_STEP, 30, STROKE(SECOND), true, 0, false},
-    {"svt-50", "svt, N = 50", SVT, COORDINATOR, TIGHT, TWO_STEP, 50, STROKE(THIRD), true, 0, false},
-    {"sparse-vector", "sparse-vector", SPARSE, COORDINATOR, TIGHT, TWO_STEP, 1, STROKE(RIVAL), true, 0, false},
-    {"svt-1-paper", "svt, N = 1", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_FIRST), false, 0, false},
-    {"svt-30-paper", "svt, N = 30", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(GREY_SECOND), false, 0, false},
-    {"svt-50-paper", "svt, N = 50", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(GREY_THIRD), false, 0, false},
-    {"sparse-vector-paper", "sparse-vector", SPARSE, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(GREY_RIVAL), false, 0,
-     false},
-    {"svt-1-paper-protocol", "svt, N = 1, the paper's messages", SVT, COORDINATOR, TIGHT, CAUCUS_PROTOCOL_PAPER, 1,
-     STROKE(HIDDEN), false, 0, false},
-    {"svt-1-paper-equal", "svt, N = 1, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 1, STROKE(HIDDEN), false, 0,
-     true},
-    {"svt-30-paper-equal", "svt, N = 30, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 30, STROKE(HIDDEN), false,
-     0, true},
-    {"svt-50-paper-equal", "svt, N = 50, equal guarantee", SVT, COORDINATOR, PAPER, TWO_STEP, 50, STROKE(HIDDEN), false,
-     0, true},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0, false, 0, false}};
-
-const caucus_figure_spec caucus_figure_specs[3] = {
-    {CAUCUS_SECTION_STOCH, "figure1", CAUCUS_ADVERSARY_GAUSSIAN, 10, 100, 16384, 10, 100, 12, 6, 2, 8, 3, stoch_series},
-    {CAUCUS_SECTION_SVT, "figure2", CAUCUS_ADVERSARY_REALIZABLE, 10, 100, 512, 10, 200, 100, 6, 6, 20, 10, svt_series},
-    {CAUCUS_SECTION_MOVIELENS, "movielens", CAUCUS_ADVERSARY_MOVIELENS, 10, 18, 604, 10, 10, 10, 0, 0, 0, 0,
-     svt_series}};
 
 CAUCUS_CHOICE_WORDS(section, CAUCUS_SECTION_LIST)
 
@@ -84,7 +28,7 @@ caucus_status caucus_section_parse(const char *word, caucus_section *ret, caucus
         }
     }
     return caucus_fail(ret_error, CAUCUS_E_RANGE, "only",
-                       "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling)", word);
+                       "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling, 5 or fleet)", word);
 }
 
 typedef struct stepper {
@@ -144,7 +88,11 @@ static caucus_status play_series(caucus_study *study, const caucus_figure_spec *
     run.settings.experts = spec->experts;
     run.settings.rounds = spec->rounds;
     run.settings.epsilon = spec->epsilon;
-    if (shared)
+    if (spec->convex) { /* the paper's T1 = 1 */
+        run.settings.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
+        run.settings.trees = 1;
+        caucus_convex_clamps(spec->experts, &run.settings.lipschitz, &run.settings.smoothness);
+    } else if (shared)
         caucus_adversary_range(shared, &run.settings.lo, &run.settings.hi);
     if (s->equal) {
         const caucus_status status = ask_for_guarantee(&run.settings, spec->epsilon, ret_error);
@@ -163,7 +111,8 @@ static caucus_status open_losses(const caucus_study *study, const caucus_figure_
                                    .clients = spec->clients,
                                    .experts = spec->experts,
                                    .rounds = spec->rounds,
-                                   .epsilon = spec->epsilon};
+                                   .epsilon = spec->epsilon,
+                                   .convex = spec->convex};
     if (spec->adversary == CAUCUS_ADVERSARY_MOVIELENS) {
         a.data = study->options.data ? study->options.data : caucus_movielens_find();
         if (!a.data) {
@@ -200,8 +149,8 @@ static caucus_status run_main(caucus_study *study, caucus_figure *figure, caucus
     }
     for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++) {
         figure->series[i] = (caucus_series){.spec = &spec->series[i], .seed = study->options.seed};
-        uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials, most = spec->series[i].most;
-        status = play_series(study, spec, losses, most && most < trials ? most : trials, &figure->series[i], ret_error);
+        const uint32_t trials = study->options.quick ? spec->quick_trials : spec->trials;
+        status = play_series(study, spec, losses, trials, &figure->series[i], ret_error);
     }
     caucus_adversary_close(losses);
     return status;
@@ -217,7 +166,7 @@ static caucus_status run_seeds(caucus_study *study, caucus_figure *figure, caucu
         uint64_t seed = study->options.seed + s + 1;
         status = open_losses(study, spec, seed, figure, &losses, ret_error);
         for (uint32_t i = 0; status == CAUCUS_OK && i < figure->count; i++)
-            if (spec->series[i].small) {
+            if (spec->series[i].small != CAUCUS_STROKE_HIDDEN) {
                 *at = (caucus_series){.spec = &spec->series[i], .seed = seed};
                 status = play_series(study, spec, losses, trials, at++, ret_error);
             }
@@ -226,15 +175,15 @@ static caucus_status run_seeds(caucus_study *study, caucus_figure *figure, caucu
     return status;
 }
 
-caucus_status caucus_study_figure_run(caucus_study *study, caucus_section section, caucus_error *ret_error) {
-    caucus_figure *figure = &study->figure[section];
-    const caucus_figure_spec *spec = &caucus_figure_specs[section];
+caucus_status caucus_study_figure_run(caucus_study *study, caucus_experiment experiment, caucus_error *ret_error) {
+    caucus_figure *figure = &study->figure[experiment];
+    const caucus_figure_spec *spec = &caucus_figure_specs[experiment];
     double start = caucus_clock_seconds();
     figure->spec = spec;
     figure->seeds = study->options.quick ? spec->quick_seeds : spec->seeds;
     for (const caucus_series_spec *s = spec->series; s->key; s++) {
         figure->count++;
-        figure->small_count += s->small;
+        figure->small_count += s->small != CAUCUS_STROKE_HIDDEN;
     }
     figure->series = calloc(figure->count, sizeof *figure->series);
     figure->small = calloc((size_t)figure->seeds * figure->small_count + 1, sizeof *figure->small);
@@ -279,15 +228,19 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
     double start = caucus_clock_seconds();
     caucus_status status = caucus_ranks_agree(options->ranks, check_named_data(options->data, ret_error), ret_error);
     /* The one that reads files comes first: what is wrong with them should not be found out at the end. */
-    static const caucus_section order[] = {CAUCUS_SECTION_MOVIELENS, CAUCUS_SECTION_STOCH, CAUCUS_SECTION_SVT};
+    static const caucus_experiment order[] = {CAUCUS_EXPERIMENT_MOVIELENS, CAUCUS_EXPERIMENT_MOVIELENS_PAPER,
+                                              CAUCUS_EXPERIMENT_STOCH,     CAUCUS_EXPERIMENT_PER_EXPERT,
+                                              CAUCUS_EXPERIMENT_MIXTURE,   CAUCUS_EXPERIMENT_SVT};
     for (size_t i = 0; status == CAUCUS_OK && i < sizeof order / sizeof order[0]; i++)
-        if (options->only[order[i]]) {
+        if (options->only[caucus_figure_specs[order[i]].section]) {
             status = caucus_study_figure_run(ret, order[i], ret_error);
             if (status == CAUCUS_OK && options->chosen && ret->figure[order[i]].missing[0])
                 status = fail_missing(ret_error);
         }
     if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_SCALING])
         status = caucus_study_scaling_run(ret, ret_error);
+    if (status == CAUCUS_OK && options->only[CAUCUS_SECTION_FLEET])
+        status = caucus_study_fleet_run(ret, ret_error);
     ret->seconds = caucus_clock_seconds() - start;
     if (status == CAUCUS_OK)
         caucus_study_judge(ret);
@@ -295,8 +248,8 @@ caucus_status caucus_study_run(const caucus_study_options *options, caucus_study
 }
 
 void caucus_study_free(caucus_study *study) {
-    for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++) {
-        caucus_figure *figure = &study->figure[s];
+    for (unsigned e = 0; e < CAUCUS_EXPERIMENT_COUNT; e++) {
+        caucus_figure *figure = &study->figure[e];
         for (uint32_t i = 0; figure->series && i < figure->count; i++)
             caucus_run_result_free(&figure->series[i].run);
         for (uint32_t i = 0; figure->small && i < figure->seeds * figure->small_count; i++)
@@ -305,18 +258,19 @@ void caucus_study_free(caucus_study *study) {
         free(figure->small);
     }
     free(study->scaling.sweep);
+    free(study->fleet.series);
     *study = (caucus_study){0};
 }
 
-const caucus_series *caucus_study_series(const caucus_study *study, caucus_section section, const char *key) {
-    const caucus_figure *figure = &study->figure[section];
+const caucus_series *caucus_study_series(const caucus_study *study, caucus_experiment experiment, const char *key) {
+    const caucus_figure *figure = &study->figure[experiment];
     for (uint32_t i = 0; figure->spec && !figure->missing[0] && i < figure->count; i++)
         if (strcmp(figure->series[i].spec->key, key) == 0)
             return &figure->series[i];
     return NULL;
 }
 
-double caucus_study_mean(const caucus_study *study, caucus_section section, const char *key) {
-    const caucus_series *series = caucus_study_series(study, section, key);
+double caucus_study_mean(const caucus_study *study, caucus_experiment experiment, const char *key) {
+    const caucus_series *series = caucus_study_series(study, experiment, key);
     return series ? caucus_run_regret(&series->run).mean : NAN;
 }

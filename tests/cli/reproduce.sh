@@ -33,7 +33,7 @@ nothing_else() { [ -z "$(find . -maxdepth 2 -name '*.draft*')" ]; }
 check "help" runs 0 "$CAUCUS" reproduce --help
 check "help names the sections" grep -q '4  scaling' stdout
 check "unknown option" refuses 2 "--seed" "$CAUCUS" reproduce --sed 1
-check "unknown section" refuses 2 "'5' (accepted: 1 or stoch" "$CAUCUS" reproduce --only 2,5
+check "unknown section" refuses 2 "'6' (accepted: 1 or stoch" "$CAUCUS" reproduce --only 2,6
 check "empty section" refuses 2 "'' (accepted" "$CAUCUS" reproduce --only ""
 check "a seed is a number" refuses 2 "--seed -1: must be a whole number" "$CAUCUS" reproduce --seed=-1
 check "threads" refuses 2 "--threads 0: must be" "$CAUCUS" reproduce --threads 0
@@ -59,13 +59,14 @@ page=report/index.html
 check "what holds is said" grep -q 'holds  svt with our constants' stdout
 head -n 1 stdout >first-line
 check "seeded is said first" grep -q 'NOT PRIVATE (seeded): .* seed 7' first-line
-for file in index.html figure2.csv figure2-trials.csv figure2-seeds.csv figure2.svg scaling.csv scaling.svg; do
+for file in index.html figure2.csv figure2-trials.csv figure2-seeds.csv figure2-paper.svg figure2.svg figure2-30.svg \
+    figure2-50.svg scaling.csv scaling.svg; do
     check "$file" test -s "report/$file"
 done
 check "complete" grep -q '</html>' "$page"
 check "no script, nothing loaded from elsewhere" absent '<script|<link|<img|<iframe|@import|src=|url\([^#]' "$page"
-check "eight pictures" test "$(grep -c '<svg role="img"' "$page")" -eq 8
-check "each has a text alternative" test "$(grep -c '<desc id=' "$page")" -eq 8
+check "eleven pictures" test "$(grep -c '<svg role="img"' "$page")" -eq 11
+check "each has a text alternative" test "$(grep -c '<desc id=' "$page")" -eq 11
 check "ids are unique" test -z "$(grep -oE "\\bid=['\"][^'\"]*" "$page" | tr "'" '"' | sort | uniq -d)"
 missing_links() { grep -oE 'href="[^"#:]+"' "$page" | sed 's/href="//; s/"$//' | sort -u | while read -r file; do
     [ -e "report/$file" ] || echo "$file"; done; }
@@ -78,11 +79,29 @@ import re, sys
 figures = re.findall(r'<svg role="img"[^>]*viewBox="0 0 (\d+) \d+"(.*?)</svg>', open(sys.argv[1]).read(), re.S)
 texts = [(int(width), float(size)) for width, body in figures for size in re.findall(r'font-size="([0-9.]+)"', body)]
 small = [size * (174 if width < 300 else 356) / width for width, size in texts]
-assert len(figures) == 8 and len(texts) > 40 and min(small) >= 11, (len(figures), len(texts), min(small))
+assert len(figures) == 11 and len(texts) > 40 and min(small) >= 11, (len(figures), len(texts), min(small))
 END
 }
 check "figures can be read on a phone" legible
 check "cells say what they are" test "$(grep -c '<td data-label="regret per client" class="number">' "$page")" -ge 9
+# Figures first, the paper's before ours; claims in groups, below; a table of contents whose entries lead somewhere;
+# every term is explained once.
+composed() { python3 - "$page" <<'END'
+import re, sys
+page = open(sys.argv[1]).read()
+sections = re.findall(r'<section id="(\w+)">', page)
+assert sections == ["paper", "ours", "scaling", "holds", "run", "departures"], sections
+contents = page[page.index("<nav"):page.index("</nav>")]
+anchors = re.findall(r'href="#([^"]+)"', contents)
+assert len(anchors) >= 8 and all('id="%s"' % a in page for a in anchors), anchors
+assert page.index("</nav>") < page.index("<figure") < page.index('class="claims"')
+groups = re.findall(r"<h3>([^<]*)</h3>\s*<ul class=\"claims\">", page)
+assert len(groups) == 3 == len(re.findall('<ul class="claims">', page)), groups
+terms = re.findall(r"<dfn>(.*?)</dfn>", page)
+assert len(terms) == len(set(terms)) and {"Regret", "ε", "Fed-SVT", "realizable", "Proven"} <= set(terms), terms
+END
+}
+check "figures first, contents, groups of claims, terms" composed
 check "a line per trial" test "$(grep -c '^svt-1,' report/figure2-trials.csv)" -eq 100
 check "curves have 64 points" test "$(grep -c '^svt-30,' report/figure2.csv)" -eq 64
 
@@ -109,6 +128,7 @@ import json, sys
 study = json.load(open(sys.argv[1]))
 assert study["seed"] == 8 and study["private"] is False and study["report"] == "report"
 assert all(claim["holds"] for claim in study["claims"]) and len(study["claims"]) == 7, study["claims"]
+assert study["fleet"] == [] and {s["experiment"] for s in study["series"]} == {"figure2"}
 tight = {s["series"]: s for s in study["series"]}["svt-1"]
 assert tight["regret_mean"] <= 2.5 and tight["regret_std"] > 0 and abs(tight["epsilon_choices"] - 10) < 0.01
 END
@@ -156,13 +176,13 @@ with open(sys.argv[1] + "/ratings.dat", "w") as file:
         file.writelines(f"{user}::{film}::{random.randint(1, 5)}::0\n" for film in range(1, 19) if film % 3 != user % 3)
 END
 # Checks may fail on such data.
-"$CAUCUS" reproduce --quick --only 1,2,3,4 --seed 3 --data "$films" --out whole >stdout 2>stderr || true
+"$CAUCUS" reproduce --quick --only 1,2,3,4,5 --seed 3 --data "$films" --out whole >stdout 2>stderr || true
 python3 - >commands <<'END'
 import html, re
 for text in re.findall(r"<pre>(caucus .*?)</pre>", open("whole/index.html").read(), re.S):
     print(html.unescape(text))
 END
-check "two commands per section" test "$(grep -c '^caucus ' commands)" -eq 8
+check "two or three commands per section" test "$(grep -c '^caucus ' commands)" -eq 11
 check "the directory that was used" test "$(grep -cF -- "--data 'films of o'\\''hara, 100 %'" commands)" -eq 2
 check "trials as they were" test "$(grep -c -- '--clients 1,2,4,8,16,32 .*--trials 5 ' commands)" -eq 1
 taken() { # taken COMMAND OPTIONS: exit code 0, or 1 from a check that fails on data that was made up
