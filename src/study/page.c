@@ -44,11 +44,11 @@ static void head(const caucus_study *study, caucus_text *t) {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"generator\" content=\"caucus reproduce\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>Federated prediction from experts, reproduced</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n"
+        "<title>Federated prediction from experts, reproduced</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n"
         "<h1>Federated prediction from experts with differential privacy, reproduced</h1>\n"
         "<p class=\"remark\"><strong>NOT PRIVATE (seeded)</strong>: noise and losses come from seed %llu, so "
         "that everything here can be made again. A live run draws its noise from the operating system.</p>\n",
-        caucus_page_style, (unsigned long long)study->options.seed);
+        caucus_page_style, caucus_page_style_narrow, (unsigned long long)study->options.seed);
     summary(study, t);
     caucus_text_add(
         t,

@@ -25,7 +25,8 @@ const char caucus_page_style[] =
     "figure.panels{max-width:none}figure svg{display:block;width:100%;height:auto}\n"
     "figcaption{color:#5a5a5a;font-size:.85rem;padding:.3rem .4rem}\n"
     ".many{display:grid;grid-template-columns:repeat(3,1fr);gap:.2rem}\n"
-    ".pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.pair h4{min-height:2.8em}.pair>div{min-width:0}\n"
+    ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem}.pair figure{padding:.2rem}.pair "
+    "h4{min-height:2.8em}.pair>div{min-width:0}\n"
     ".wide{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.9rem;line-height:1.4;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
@@ -40,12 +41,14 @@ const char caucus_page_style[] =
     "solid var(--line);position:relative}\n"
     ".claims b{position:absolute;left:0;font-weight:700}.holds b{color:var(--good)}.fails b{color:var(--bad)}\n"
     ".claims span{display:block;color:var(--soft);font-size:.92rem}\n"
-    ".remark{border-left:4px solid var(--line);padding:.1rem .8rem}\n"
+    ".remark{border-left:4px solid var(--line);padding:.1rem .8rem}\n";
+
+const char caucus_page_style_narrow[] =
     "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}.pair{display:block}.pair h4{min-height:0}"
     "figure{margin:1rem -1rem;border-width:1px 0;border-radius:0;padding:.3rem 2px}"
     ".wide{overflow:visible}"
     ".compare{font-size:.8rem}.compare th,.compare td{padding-right:.4rem}.compare .number{padding-left:.2rem;"
-    "padding-right:0}.compare td.number small{display:block}"
+    "padding-right:0;white-space:normal}.compare th{hyphens:auto}.compare td.number small{display:block}"
     "table.cards,.cards tbody,.cards tr,.cards td{display:block}"
     ".cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
     ".cards tr{border:1px solid var(--line);border-radius:4px;padding:.4rem .7rem;margin:.6rem 0}"
@@ -55,6 +58,7 @@ const char caucus_page_style[] =
     ".cards td[data-label]:not(:first-child)::before{content:attr(data-label);color:var(--soft)}"
     ".cards td.words{display:block!important}.cards td.words::before{display:block}"
     "#departures table{min-width:0}#departures td:first-child{font-weight:400}}\n"
+    "@media(max-width:22rem){.compare{font-size:.7rem}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}h2,h3,h4{break-after:avoid}"
     "figure,tr,pre,.claims li,.pair{break-inside:avoid}figure{max-width:30rem}figure.panels{max-width:40rem}"
     ".wide{overflow:visible}a{color:inherit;text-decoration:none}#departures{break-before:page}}\n";

@@ -167,7 +167,7 @@ typedef struct caucus_pictures {
     caucus_text fleet[CAUCUS_FLEET_PANELS];
 } caucus_pictures;
 void caucus_study_page(const caucus_study *study, const caucus_pictures *pictures, caucus_text *ret);
-extern const char caucus_page_style[];
+extern const char caucus_page_style[], caucus_page_style_narrow[]; /* the second: phones, paper */
 
 /** Its tables. */
 void caucus_page_ran(const caucus_study *study, caucus_text *ret);

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at the report page in a real browser (browser.py), at the width of a phone and of a desk.
+"""Look at the report page, or an audit's, in a real browser (browser.py): at the width of a phone and of a desk, light
+and dark, on paper.
 
     report.py FOLDER [--screenshots FOLDER]
 
-FOLDER is what `caucus reproduce --out FOLDER` made, with all of its sections. Each check prints one line; the first
+FOLDER is what `caucus reproduce --out FOLDER` made, with all of its sections, or what `caucus audit --out FOLDER` made.
+Each check prints one line; the first
 that fails ends it with exit code 1. With --screenshots the page is also saved as a picture at each width.
 """
+import base64
 import os
+import re
 import sys
 import tempfile
 
+from axe import violations
 from browser import Browser, check
 
-PHONE, DESK = 360, 1200
+PHONE, DESK = 360, 1280
 LEAST_TEXT = 11  # CSS pixels, in a figure on a phone
 
 # Heights of the text in figures as drawn: the font's size times what the drawing was scaled by.
@@ -58,8 +63,13 @@ TEXTS_THAT_MEET = """
 
 # Cells of tables without a name on a screen where the header is out of sight.
 NAMELESS = """
-    return [...document.querySelectorAll('table:has(thead) td:not(:first-child):not([colspan])')].filter(td =>
+    return [...document.querySelectorAll('table.cards:has(thead) td:not(:first-child):not([colspan])')].filter(td =>
         getComputedStyle(td, '::before').content === 'none').length;"""
+
+# Tables of numbers that are not tables any more.
+SCATTERED = """
+    return [...document.querySelectorAll('table.compare')].filter(t =>
+        getComputedStyle(t).display !== 'table' || getComputedStyle(t.tHead).position !== 'static').length;"""
 
 
 def look(browser, width, pictures):
@@ -77,8 +87,60 @@ def look(browser, width, pictures):
     found = browser.run(TEXTS_THAT_MEET)
     check(not found, "%d pixels: no text of a figure meets another%s" % (width,
         "".join("\n        " + f for f in found[:8])))
-    if pictures:
-        browser.picture("%s/report-%d.png" % (pictures, width))
+    in_both_schemes(browser, "report", width, pictures)
+
+
+def in_both_schemes(browser, name, width, pictures):
+    for scheme in ("light", "dark"):
+        browser.scheme(scheme)
+        found = violations(browser)
+        check(not found, "%d pixels, %s: axe finds nothing%s" % (width, scheme,
+            "".join("\n        " + f for f in found[:8])))
+        if pictures:
+            picture(browser, "%s/%s-%d-%s.png" % (pictures, name, width, scheme), width)
+    browser.scheme("light")
+
+
+def picture(browser, path, width):
+    """The beginning of the page; whole pages are too large to be kept."""
+    height = min(browser.run("return document.documentElement.scrollHeight"), 4 * width if width < 600 else 2 * width)
+    shot = browser.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True,
+        "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 0.75 if width < 600 else 0.5}})
+    with open(path, "wb") as file:
+        file.write(base64.b64decode(shot["data"]))
+
+
+def prints_well(browser):
+    """On A4, no figure is higher than a page, and nothing is wider."""
+    browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.size(718, 1000)  # 190 mm at 96 pixels an inch
+    heights = browser.run("""return [...document.querySelectorAll('figure, tr')].map(e =>
+        e.getBoundingClientRect().height)""")
+    check(max(heights) < 1000, "on paper: no figure and no row is higher than a page")
+    check(browser.run("return document.documentElement.scrollWidth") <= 718, "on paper: nothing is wider than it")
+    whole = browser.run("""return [...document.querySelectorAll('figure, tr, .claims li')].filter(e =>
+        getComputedStyle(e).breakInside !== 'avoid').length""")
+    check(whole == 0, "on paper: no figure, row or claim is cut in two")
+    pdf = base64.b64decode(browser.cdp("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"])
+    check(len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 1, "on paper: it can be printed")
+    browser.cdp("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def look_at_audit(browser, address, pictures):
+    browser.call("POST", "/url", {"url": address})
+    for width in (1280, 390, 320):
+        browser.size(width, 800)
+        check(browser.run("return document.documentElement.scrollWidth") <= width,
+            "%d pixels: nothing sticks out" % width)
+        sizes = browser.run("""return [...document.querySelectorAll('td, h2, p')].map(e =>
+            parseFloat(getComputedStyle(e).fontSize))""")
+        check(min(sizes) >= 13, "%d pixels: text of %.1f pixels or more" % (width, min(sizes)))
+        bars = browser.run("""return [...document.querySelectorAll('td.bar svg')].map(e =>
+            e.getBoundingClientRect().width)""")
+        check(bars and min(bars) >= 100, "%d pixels: bars of %.0f pixels or more" % (width, min(bars)))
+        in_both_schemes(browser, "audit", width, pictures if width != 320 else None)
+    headings = browser.run("return [...document.querySelectorAll('h2')].map(h => h.textContent.split(':')[0])")
+    check(headings == ["Must hold", "Must be caught"], "what must hold, then what must be caught")
 
 
 def main():
@@ -88,6 +150,9 @@ def main():
         browser = Browser(folder)
         try:
             browser.size(DESK, 800)
+            if not os.path.exists(page):
+                look_at_audit(browser, "file://" + os.path.dirname(page) + "/audit.html", pictures)
+                return
             browser.call("POST", "/url", {"url": "file://" + page})
             sections = browser.count("main > section")
             check(sections >= 4, "the page has its sections: %d" % sections)
@@ -97,10 +162,15 @@ def main():
             look(browser, PHONE, pictures)
             nameless = browser.run(NAMELESS)
             check(nameless == 0 and browser.count("td[data-label]") > 50, "as cards, every cell says what it is")
+            check(browser.run(SCATTERED) == 0 and browser.count("table.compare") >= 10,
+                "tables of numbers stay tables on a phone")
+            browser.size(390, 800)
+            in_both_schemes(browser, "report", 390, pictures)
             for width in (320, 414, 544, 560, 768):
                 browser.size(width, 800)
                 check(browser.run("return document.documentElement.scrollWidth") <= width,
                     "nothing sticks out at %d pixels" % width)
+            prints_well(browser)
             check(browser.hosts() == set(), "no host was asked for anything")
             complaints = browser.complaints()
             check(not complaints, "the browser has no complaint" + "".join("\n        " + c for c in complaints))
