@@ -2,9 +2,10 @@
 /* http.c: the second port: who may ask, and which text answers.
  *
  * libmicrohttpd runs one thread; every text is made in it, from a view taken at most once per VIEW_MS so that no number
- * of readers can hold up the coordinator. Requests are never logged: not their address, not their path, not their
- * headers. On loopback without a token the Host header must name the loopback too: a page of another site that points
- * its own name at 127.0.0.1 (DNS rebinding) is not answered. */
+ * of readers can hold up the coordinator. Where nobody asks, a second thread takes one every LOOK_MS. Requests are
+ * never logged: not their address, not their path, not their headers. On loopback without a token the Host header must
+ * name the loopback too: a page of another site that points its own name at 127.0.0.1 (DNS rebinding) is not
+ * answered. */
 #define _GNU_SOURCE /* fopencookie */
 #include "net/http.h"
 
@@ -28,13 +29,14 @@
 #include "num/text.h"
 #include "store/clock.h"
 
-#define VIEW_MS 100         /* a view is shared by all requests within this time */
-#define VIEW_WAIT_MS 100    /* so long a request waits for a decision that is being committed */
-#define CONNECTIONS 64      /* at once; a further one takes the place of the one that has waited longest */
-#define PLACES 256          /* libmicrohttpd's: those that are being closed count there until they are */
-#define TIMEOUT_SECONDS 10  /* nothing has come or gone for so long: libmicrohttpd ends it */
-#define REQUEST_MS 5000     /* from connecting, or from the answer before, until a request is answered in full */
-#define SWEEP_MS 250        /* how often that is looked at */
+#define VIEW_MS 100        /* a view is shared by all requests within this time */
+#define VIEW_WAIT_MS 100   /* so long a request waits for a decision that is being committed */
+#define CONNECTIONS 64     /* at once; a further one takes the place of the one that has waited longest */
+#define PLACES 256         /* libmicrohttpd's: those that are being closed count there until they are */
+#define TIMEOUT_SECONDS 10 /* nothing has come or gone for so long: libmicrohttpd ends it */
+#define REQUEST_MS 5000    /* from connecting, or from the answer before, until a request is answered in full */
+#define SWEEP_MS 250       /* how often that is looked at */
+#define LOOK_MS 5000 /* a view is taken at least so often, for the last hour and for when clients were last seen */
 #define REQUEST_BYTES 16384 /* request line and headers; libmicrohttpd answers 414 or 431 beyond it */
 #define BACKLOG 64
 
@@ -58,7 +60,8 @@ struct caucus_http {
     visitor visitor[PLACES];
     pthread_t sweeper;
     bool sweeping;
-    int done; /* eventfd: the sweeper ends */
+    int done;                  /* eventfd: the sweeper ends */
+    pthread_mutex_t view_lock; /* of the view and its times */
     caucus_view view;
     int64_t view_ms; /* when it was taken; below 0: never */
     int64_t busy_ms; /* since when it could not be taken; below 0: it could */
@@ -69,6 +72,7 @@ struct caucus_http {
     unsigned char token_hash[crypto_generichash_BYTES];
 };
 
+/* Under view_lock. */
 static void refresh(caucus_http *http) {
     int64_t now = caucus_clock_ms();
     if (http->tried_ms >= 0 && now - http->tried_ms < VIEW_MS)
@@ -174,8 +178,9 @@ static ssize_t append(void *user, const char *bytes, size_t size) {
     return text->failed ? 0 : (ssize_t)size;
 }
 
-static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
-                                   caucus_writer writer) {
+/* Under view_lock. */
+static enum MHD_Result answer_locked(caucus_http *http, struct MHD_Connection *connection, const char *type,
+                                     caucus_writer writer) {
     refresh(http);
     if (http->view_ms < 0 || (writer == write_ready && http->busy_ms >= 0))
         return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -194,6 +199,14 @@ static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *con
     if (!response)
         caucus_text_free(&text);
     return queue(connection, code, type, response);
+}
+
+static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
+                                   caucus_writer writer) {
+    pthread_mutex_lock(&http->view_lock);
+    const enum MHD_Result result = answer_locked(http, connection, type, writer);
+    pthread_mutex_unlock(&http->view_lock);
+    return result;
 }
 
 static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connection, const char *path) {
@@ -307,6 +320,10 @@ static void *sweep(void *user) {
     struct pollfd done = {.fd = http->done, .events = POLLIN};
     while (poll(&done, 1, SWEEP_MS) <= 0) {
         int64_t now = caucus_clock_ms();
+        pthread_mutex_lock(&http->view_lock);
+        if (http->tried_ms < 0 || now - http->tried_ms >= LOOK_MS)
+            refresh(http);
+        pthread_mutex_unlock(&http->view_lock);
         pthread_mutex_lock(&http->lock);
         for (size_t i = 0; i < PLACES; i++)
             if (http->visitor[i].fd >= 0 && now - http->visitor[i].since_ms > REQUEST_MS)
@@ -368,6 +385,7 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
     socklen_t size = sizeof bound;
     http->view_ms = http->busy_ms = http->tried_ms = -1;
     pthread_mutex_init(&http->lock, NULL);
+    pthread_mutex_init(&http->view_lock, NULL);
     for (size_t i = 0; i < PLACES; i++)
         http->visitor[i].fd = -1;
     http->done = eventfd(0, EFD_CLOEXEC);
@@ -424,6 +442,7 @@ void caucus_http_close(caucus_http *http) {
     if (http->done >= 0)
         (void)close(http->done);
     pthread_mutex_destroy(&http->lock);
+    pthread_mutex_destroy(&http->view_lock);
     caucus_view_close(&http->view);
     sodium_memzero(http->token_hash, sizeof http->token_hash);
     free(http);

@@ -9,7 +9,6 @@
 
 #include "net/http_view.h"
 
-#define EXPERT_COLOURS 7   /* classes e0..e6 in style.css */
 #define LABEL_PER_CENT 7.0 /* a stretch narrower than this shows no number */
 
 static double per_cent(double part, double whole) {
@@ -44,7 +43,7 @@ static void put_strip_key(const caucus_view *view, FILE *to) {
         if (at < count)
             continue;
         named[count++] = expert;
-        (void)fprintf(to, "<span><i class=\"box e%u\"></i> ", expert % EXPERT_COLOURS);
+        (void)fprintf(to, "<span><i class=\"box e%u\"></i> ", view->stretch[i].colour);
         caucus_html_put(to, caucus_plan_expert_words(view->plan, expert).text);
         (void)fprintf(to, "%s</span> ", i + 1 == view->stretches ? ", in force" : "");
     }
@@ -74,44 +73,14 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
         (void)fprintf(to,
                       " from %s %" PRIu64 "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
                       "height=\"100%%\"/>",
-                      caucus_view_block_word(view), s->block, s->expert % EXPERT_COLOURS,
-                      i + 1 == view->stretches ? " now" : "", x, width);
+                      caucus_view_block_word(view), s->block, s->colour, i + 1 == view->stretches ? " now" : "", x,
+                      width);
         if (width >= LABEL_PER_CENT)
             (void)fprintf(to, "<text x=\"%.3f%%\" y=\"50%%\" dy=\".35em\">%u</text>", x + width / 2, s->expert);
         (void)fputs("</g>", to);
     }
     (void)fputs("</svg>", to);
     put_strip_key(view, to);
-}
-
-static void put_client_words(const caucus_view *view, FILE *to) {
-    const caucus_server_status *s = &view->status;
-    uint32_t away = s->clients > s->present ? s->clients - s->present : 0;
-    (void)fprintf(to, "%u of %u clients have reported, %u %s, %u not connected", s->answered, s->clients,
-                  caucus_view_expected(view), caucus_view_overdue(view) ? "late" : "expected", away);
-}
-
-/* Clients: filled = reported, ring = expected, diamond = late, dash = away. */
-void caucus_figure_dots(const caucus_view *view, FILE *to) {
-    if (!view->presence) {
-        (void)fputs("<p class=\"quiet\">", to);
-        put_client_words(view, to);
-        (void)fputs(".</p>", to);
-        return;
-    }
-    bool late = caucus_view_overdue(view);
-    (void)fputs("<div class=\"dots\" role=\"img\" aria-label=\"", to);
-    put_client_words(view, to);
-    (void)fputs("\">", to);
-    for (uint32_t i = 0; i < view->plan->settings.clients; i++) {
-        const char *word = "away";
-        if (view->presence[i] == 2)
-            word = "reported";
-        else if (view->presence[i] == 1)
-            word = late ? "late" : "expected";
-        (void)fprintf(to, "<i class=\"%s\" title=\"client %u: %s\"></i>", word, i + 1, word);
-    }
-    (void)fputs("</div>", to);
 }
 
 /* The step in hand: a ring that fills until the deadline. pathLength makes the ring 100 long. */

@@ -93,14 +93,15 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
 }
 
 /* Presence as one digit per client, client 1 first: 0 away, 1 present, 2 answered; null where there are too many
- * clients to show one by one. At most CAUCUS_VIEW_DOTS clients have one. */
+ * clients to show one by one. At most CAUCUS_VIEW_LISTED clients have one. */
 static void put_presence(const caucus_view *view, caucus_json *j) {
-    char digits[CAUCUS_VIEW_DOTS + 1];
+    char digits[CAUCUS_VIEW_LISTED + 1];
     uint32_t clients = view->plan->settings.clients;
-    for (uint32_t i = 0; view->presence && i < clients; i++)
+    const bool listed = view->presence && clients <= CAUCUS_VIEW_LISTED;
+    for (uint32_t i = 0; listed && i < clients; i++)
         digits[i] = (char)('0' + (view->presence[i] > 2 ? 0 : view->presence[i]));
-    digits[view->presence ? clients : 0] = '\0';
-    caucus_json_text(j, "presence", view->presence ? digits : NULL);
+    digits[listed ? clients : 0] = '\0';
+    caucus_json_text(j, "presence", listed ? digits : NULL);
 }
 
 void caucus_view_json(const caucus_view *view, FILE *to) {

@@ -194,9 +194,27 @@ static void put_history_rows(const caucus_view *view, FILE *to) {
         (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
 }
 
-/* A run that is over says so first, and with which expert. */
+/* Clients that have heard more than is committed: nothing is decided until a person has looked. */
+static void put_claims(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (s->rolled_back)
+        (void)fprintf(
+            to,
+            "<p class=\"warning\"><strong>Rolled back.</strong> %u client%s heard more than this state holds: it "
+            "is an older copy. Nothing more is decided; put the newest copy back.</p>",
+            s->rollback_claims, s->rollback_claims == 1 ? " has" : "s have");
+    else if (s->rollback_claims > 0)
+        (void)fprintf(
+            to,
+            "<p class=\"warning\"><strong>Rolled back?</strong> %u client%s to have heard more than this state "
+            "holds. No step is decided meanwhile.</p>",
+            s->rollback_claims, s->rollback_claims == 1 ? " says" : "s say");
+}
+
+/* What must be known first: a state that is an older copy, a run that is over and with which expert. */
 static void put_over(const caucus_view *view, FILE *to) {
     const caucus_stretch *now = caucus_view_now(view);
+    put_claims(view, to);
     if (!view->status.finished || now == NULL)
         return;
     (void)fputs("<p class=\"done\"><strong>This run is finished.</strong> Expert ", to);
@@ -239,40 +257,6 @@ static void put_progress_bar(const caucus_view *view, FILE *to) {
     if (view->status.started && !caucus_plan_is_endless(view->plan))
         caucus_figure_bar(to, (double)blocks_done(view), (double)caucus_view_blocks(view),
                           "share of the run that is done");
-}
-
-/* "Late: 3, 7 and 2 more." */
-static void put_those(const caucus_view *view, FILE *to, const char *what, uint8_t presence) {
-    enum { NAMED = 12 };
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < view->plan->settings.clients; i++) {
-        if (view->presence[i] != presence)
-            continue;
-        if (count < NAMED)
-            (void)fprintf(to, "%s%u", count == 0 ? what : ", ", i + 1);
-        count++;
-    }
-    if (count > NAMED)
-        (void)fprintf(to, " and %u more", count - NAMED);
-    if (count > 0)
-        (void)fputs(". ", to);
-}
-
-/* Who is missing: by number, where clients are shown one by one. */
-static void put_missing(const caucus_view *view, FILE *to) {
-    const caucus_server_status *s = &view->status;
-    if (s->finished)
-        return;
-    if (!view->presence) {
-        (void)fprintf(to, "%u of %u clients are not connected.", s->clients > s->present ? s->clients - s->present : 0,
-                      s->clients);
-        return;
-    }
-    if (caucus_view_overdue(view))
-        put_those(view, to, "Late: client ", 1);
-    put_those(view, to, "Not connected: client ", 0);
-    if (s->present >= s->clients && !caucus_view_overdue(view))
-        (void)fputs("Every client is connected.", to);
 }
 
 static void put_clients(const caucus_view *view, FILE *to) {
@@ -380,9 +364,11 @@ static const struct {
     {"over", put_over},
     {"progress", put_progress},
     {"progress_bar", put_progress_bar},
-    {"missing", put_missing},
+    {"missing", caucus_view_missing},
     {"clients", put_clients},
-    {"dots", caucus_figure_dots},
+    {"dots", caucus_figure_clients},
+    {"dots_key", caucus_figure_client_key},
+    {"hour", caucus_figure_hour},
     {"scalars", put_scalars},
     {"since_restart", put_since_restart},
     {"traffic_words", put_traffic_words},

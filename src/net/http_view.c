@@ -33,17 +33,34 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
     (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);
     uint32_t clients = settings->plan->settings.clients;
-    if (clients <= CAUCUS_VIEW_DOTS) {
-        view->presence = calloc(clients, 1);
-        if (!view->presence)
-            return CAUCUS_E_MEMORY;
+    if (clients > CAUCUS_VIEW_CLIENTS)
+        return CAUCUS_OK;
+    view->presence = calloc(clients, 1);
+    view->seen_at = calloc(clients, sizeof *view->seen_at);
+    view->reported_at = calloc(clients, sizeof *view->reported_at);
+    if (!view->presence || !view->seen_at || !view->reported_at) {
+        caucus_view_close(view);
+        return CAUCUS_E_MEMORY;
     }
+    for (uint32_t i = 0; i < clients; i++)
+        view->seen_at[i] = view->reported_at[i] = -1;
     return CAUCUS_OK;
 }
 
 void caucus_view_close(caucus_view *view) {
     free(view->presence);
+    free(view->seen_at);
+    free(view->reported_at);
     view->presence = NULL;
+    view->seen_at = view->reported_at = NULL;
+}
+
+/* An expert that is kept keeps its colour; another one gets the next. */
+static uint32_t colour_of(caucus_view *view, uint32_t expert) {
+    for (uint32_t i = view->stretches; i-- > 0;)
+        if (view->stretch[i].expert == expert)
+            return view->stretch[i].colour;
+    return view->newcomers++ % CAUCUS_VIEW_COLOURS;
 }
 
 static void extend(caucus_view *view, const caucus_announcement *announcement) {
@@ -54,7 +71,9 @@ static void extend(caucus_view *view, const caucus_announcement *announcement) {
         view->stretches--;
         view->left_off++;
     }
+    const uint32_t colour = colour_of(view, announcement->expert);
     caucus_stretch *last = &view->stretch[view->stretches++];
+    last->colour = colour;
     last->serial = announcement->serial;
     last->block = announcement->block;
     last->expert = announcement->expert;
@@ -75,10 +94,24 @@ static void note_pace(caucus_view *view) {
     }
 }
 
+static void note_clients(caucus_view *view) {
+    const double now = view->status.uptime_seconds;
+    for (uint32_t i = 0; view->presence && i < view->plan->settings.clients; i++) {
+        if (view->presence[i] != CAUCUS_VIEW_AWAY)
+            view->seen_at[i] = now;
+        if (view->presence[i] == CAUCUS_VIEW_ANSWERED)
+            view->reported_at[i] = now;
+    }
+}
+
 bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
     if (!caucus_server_try_status(view->server, wait_ms, &view->status, view->presence))
         return false;
+    const caucus_server_status *s = &view->status;
     note_pace(view);
+    note_clients(view);
+    caucus_recent_note(&view->recent, s->uptime_seconds,
+                       &(caucus_recent_counts){s->steps_decided, s->reports, s->refused});
     /* Nothing is announced before the run has started. */
     if (view->status.started) {
         caucus_announcement piece[PIECE];
@@ -149,7 +182,7 @@ uint32_t caucus_view_expected(const caucus_view *view) {
         return view->status.present > view->status.answered ? view->status.present - view->status.answered : 0;
     uint32_t expected = 0;
     for (uint32_t i = 0; i < view->plan->settings.clients; i++)
-        expected += view->presence[i] == 1;
+        expected += view->presence[i] == CAUCUS_VIEW_HERE;
     return expected;
 }
 

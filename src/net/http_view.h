@@ -10,17 +10,25 @@
 #include <stdio.h>
 
 #include "net/http.h"
+#include "net/page/recent.h"
 #include "plan/plan.h"
 #include "store/html.h"
 
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
-#define CAUCUS_VIEW_DOTS 1024     /* clients shown one by one; beyond it only their counts */
+#define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css */
+#define CAUCUS_VIEW_DOTS 256      /* clients shown one by one; beyond it their density */
+#define CAUCUS_VIEW_LISTED 1024   /* clients whose presence is in the JSON, one by one */
+#define CAUCUS_VIEW_CLIENTS 65536 /* beyond it only their counts */
+
+/* What caucus_server_presence() says of a client. */
+enum { CAUCUS_VIEW_AWAY, CAUCUS_VIEW_HERE, CAUCUS_VIEW_ANSWERED };
 
 /* A stretch of announcements with one expert in force. */
 typedef struct caucus_stretch {
     uint64_t serial; /* of its first announcement */
     uint64_t block;  /* that announcement's block or phase */
     uint32_t expert;
+    uint32_t colour; /* below CAUCUS_VIEW_COLOURS: the same for the same expert while it is kept */
 } caucus_stretch;
 
 typedef struct caucus_view {
@@ -32,20 +40,25 @@ typedef struct caucus_view {
     uint64_t read; /* announcements read from the server so far */
     caucus_stretch stretch[CAUCUS_VIEW_STRETCHES];
     uint32_t stretches;                  /* entries of `stretch` */
+    uint32_t newcomers;                  /* experts that were not among those kept when they came */
     uint64_t left_off;                   /* earlier ones that are no longer kept */
     const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
     uint64_t first_block;                /* that was in hand when the run was first seen; 0: it was not yet */
     double first_uptime;                 /* and when that was */
     uint64_t pace_blocks;                /* blocks since then, and how long they took */
     double pace_seconds;
-    uint8_t *presence; /* one per client, NULL above CAUCUS_VIEW_DOTS */
+    caucus_recent recent;
+    /* One per client; NULL above CAUCUS_VIEW_CLIENTS. The times are those of a look, in seconds since the process
+     * started; below 0: never. */
+    uint8_t *presence;
+    double *seen_at, *reported_at;
 } caucus_view;
 
 /** In: settings as of caucus_http_open. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 caucus_status caucus_view_open(caucus_view *view, caucus_server *server,
                                const caucus_http_settings *settings) CAUCUS_MUST_CHECK;
 void caucus_view_close(caucus_view *view);
-/** Take the server's present state. Cost: what is new in the history, and one byte per client shown.
+/** Take the server's present state. Cost: what is new in the history, and 17 bytes per client shown.
  *  Returns: false, and the view is as it was, if the coordinator is busy with one decision for more than wait_ms. */
 bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms);
 
@@ -78,7 +91,13 @@ void caucus_put_bytes(FILE *to, uint64_t bytes);
 /* The page's figures (http_figures.c): SVG and plain elements that need no script. */
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
 void caucus_figure_strip(const caucus_view *view, FILE *to);
-void caucus_figure_dots(const caucus_view *view, FILE *to);
 void caucus_figure_clock(const caucus_view *view, FILE *to);
+
+/* The clients (page/clients.c) and the last hour (page/charts.c). */
+void caucus_figure_clients(const caucus_view *view, FILE *to);
+void caucus_figure_client_key(const caucus_view *view, FILE *to);
+void caucus_figure_hour(const caucus_view *view, FILE *to);
+/** Who is missing, by number, and since when. */
+void caucus_view_missing(const caucus_view *view, FILE *to);
 
 #endif

@@ -4,43 +4,20 @@
     drive.py DEMO [--screenshot FILE]
 
 DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code
-1. With --screenshot the page is also saved as a picture, from the same seeded federation.
+1. With --screenshot the page is also saved as a picture, from the same seeded federation. states.py looks at every
+state of a run.
 """
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
-import urllib.request
 
 from axe import violations
-from browser import PATIENCE, Browser, check, until
+from browser import Browser, check, until
+from demo import Demo
 
 
 BLOCKS = 256  # of status_demo's plan
-
-
-class Demo:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.host = "127.0.0.1:" + self.process.stdout.readline().split()[1]
-        self.url = "http://" + self.host + "/"
-
-    def tell(self, *commands):
-        for command in commands:
-            self.process.stdin.write(command + "\n")
-            self.process.stdin.flush()
-            if self.process.stdout.readline().strip() != "done":
-                sys.exit("status_demo did not do: " + command)
-
-    def status(self):
-        with urllib.request.urlopen(self.url + "api/v1/status", timeout=PATIENCE) as answer:
-            return json.load(answer)
-
-    def end(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=PATIENCE)
 
 
 def width_of(browser, selector):
@@ -62,7 +39,8 @@ def shows_what_is(browser, demo):
     check(browser.count("#dots i.reported") == status["answered"] > 0, "those that reported are filled")
     check(browser.count("#dots i.away") == status["clients"] - status["present"] > 0, "those that are away are dashes")
     check("of %d blocks done" % BLOCKS in browser.text("progress"), "how far the run is: " + browser.text("progress"))
-    check(browser.text("missing").strip() == "Not connected: client 20, 23.", "who is missing, by number")
+    check(re.fullmatch(r"Not connected: client 20 \(last seen \d+ s ago\), 23 \(last seen \d+ s ago\)\.",
+        browser.text("missing").strip()), "who is missing, by number, and since when: " + browser.text("missing"))
     check("in force" in browser.text("history") and "block " in browser.text("history"),
         "the strip has an axis and a key")
     check("paper" not in browser.run("return document.body.innerText").lower(), "no paper on an operator's page")
@@ -141,7 +119,7 @@ def works_without_scripts(browser, demo):
     check(shown("since").startswith("since block"), "scripts off: since when")
     check("of %d blocks done" % BLOCKS in shown("progress"), "scripts off: how far: " + shown("progress"))
     check("reserved" in shown("privacy").lower(), "scripts off: how private")
-    check("Not connected: client 20, 23." in shown("missing"), "scripts off: who is missing: " + shown("missing"))
+    check("Not connected: client 20 (" in shown("missing"), "scripts off: who is missing: " + shown("missing"))
     check(find("#history rect") and find("#dots i") and find("#privacy-bar rect"),
         "scripts off: the figures are there too")
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -168,7 +146,9 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
-            demo.tell("steps 60", "answer 15", "away 20", "away 23")
+            demo.tell("steps 60")
+            demo.status()  # a look at everybody, so that those who go then were seen
+            demo.tell("answer 15", "away 20", "away 23")
             until(lambda: demo.status()["present"] == 22, "the demonstration runs")
             browser.size(900, 1400)
             browser.call("POST", "/url", {"url": demo.url})

@@ -39,9 +39,12 @@ case ${1:-} in
 esac
 python3 "$source_dir/tests/browser/drive.py" "$demo" "${arguments[@]}"
 
+python3 "$source_dir/tests/browser/states.py" "$demo"
 python3 "$source_dir/tests/browser/statement.py" "$program"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" reproduce --quick --out "$work/report" >"$work/said"
 python3 "$source_dir/tests/browser/report.py" "$work/report"
+"$program" audit --quick --out "$work/audit" >"$work/said" 2>&1
+python3 "$source_dir/tests/browser/report.py" "$work/audit"

@@ -2,8 +2,15 @@
 /* status_demo.c: a federation for tests/browser: real machines and a real ledger in one process, seeded, behind the
  * real status pages. It moves only when told to on standard input, so a browser test waits for nothing but the page.
  *
- *    steps N    decide N steps (or as many as there are)      answer N   clients 1..N answer the step in hand, and no
- * more away I     client I leaves        back I   it is back     overdue    the step is past its deadline
+ *    status_demo [CLIENTS [endless | waiting]]      24 clients, a run with an end that has begun
+ *
+ *    steps N    decide N steps (or as many as there are)
+ *    answer N   clients 1..N answer the step in hand, and no more
+ *    away I     client I leaves                back I     it is back
+ *    overdue    the step is past its deadline  refuse N   N more were refused
+ *    claim N    N clients have heard more than is committed; with 4 or more it is an older copy
+ *    minutes N  the clock goes on by N minutes
+ *    begin      a run that waits begins
  *
  * Prints "port P" when it answers, then "done" after each command; ends with its input. */
 #include <stdio.h>
@@ -17,7 +24,7 @@
 #include "plan/ledger.h"
 #include "testing_settings.h"
 
-#define CLIENTS 24
+#define CLIENTS_MOST FAKE_CLIENTS
 #define EXPERTS 40
 #define ROUNDS 256
 #define GOOD 17u /* the expert that never fails */
@@ -25,7 +32,10 @@
 static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static caucus_plan *plan;
 static caucus_coordinator *coordinator;
-static caucus_client *client[CLIENTS];
+static uint32_t clients = 24;
+static bool endless, waiting;
+static double minutes; /* that the clock went on by command */
+static caucus_client *client[CLIENTS_MOST];
 static caucus_ledger *ledger;
 static caucus_releases releases;
 
@@ -61,15 +71,15 @@ static void publish(void) {
     s->epsilon_spent = totals.released_choices;
     s->finished = now->ask == CAUCUS_ASK_NOTHING;
     uint64_t blocks = now->block > 0 ? now->block - 1 : 0;
-    s->scalars_paper = (uint64_t)blocks * CLIENTS * EXPERTS;
+    s->scalars_paper = (uint64_t)blocks * clients * EXPERTS;
     s->epsilon_reserved = caucus_plan_epsilon_choices(plan);
     s->epsilon_device = caucus_plan_epsilon_device(plan);
     s->budget_epsilon = 3 * s->epsilon_reserved;
     s->left_epsilon = 2 * s->epsilon_reserved;
     s->seconds_in_step = 2.4;
-    s->uptime_seconds = 3 + 2.5 * (double)now->serial;
+    s->uptime_seconds = 3 + 2.5 * (double)now->serial + 60 * minutes;
     s->answered = 0;
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < clients; i++)
         if (server.presence[i] == 2)
             server.presence[i] = 1;
     pthread_mutex_unlock(&server.lock);
@@ -81,7 +91,7 @@ static void step(void) {
     caucus_announcement before = *caucus_coordinator_announcement(coordinator);
     if (before.ask == CAUCUS_ASK_NOTHING)
         return;
-    for (uint32_t i = 0; i < CLIENTS; i++) {
+    for (uint32_t i = 0; i < clients; i++) {
         double row[EXPERTS];
         while (!caucus_client_report(client[i]) && caucus_client_rounds_left(client[i]) > 0) {
             losses(i + 1, (uint32_t)caucus_client_round(client[i]) + 1, row);
@@ -100,25 +110,25 @@ static void step(void) {
     must(caucus_coordinator_decide(coordinator), &error);
     const caucus_announcement *now = caucus_coordinator_announcement(coordinator);
     must(caucus_releases_record(&releases, &before, now, &error), &error);
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < clients; i++)
         must(caucus_client_hear(client[i], now), &error);
     pthread_mutex_lock(&server.lock);
-    server.status.bytes_out += CLIENTS * caucus_announcement_bytes(now);
+    server.status.bytes_out += clients * caucus_announcement_bytes(now);
     pthread_mutex_unlock(&server.lock);
     publish();
 }
 
 static void open_federation(void) {
     caucus_error error = {0};
-    caucus_settings settings =
-        testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, ROUNDS, 10);
+    caucus_settings settings = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, clients, EXPERTS,
+                                                endless ? CAUCUS_ROUNDS_ENDLESS : ROUNDS, 10);
     must(caucus_plan_new(&settings, &plan, &error), &error);
     caucus_key seed, trial, key;
     caucus_key_from_seed(1, &seed);
     caucus_key_derive(&seed, 0, &trial);
     caucus_key_derive(&trial, 0, &key);
     must(caucus_coordinator_new(plan, &key, &coordinator), &error);
-    for (uint32_t i = 0; i < CLIENTS; i++) {
+    for (uint32_t i = 0; i < clients; i++) {
         caucus_key_derive(&trial, i + 1, &key);
         must(caucus_client_new(plan, i + 1, &key, &client[i]), &error);
         must(caucus_client_hear(client[i], caucus_coordinator_announcement(coordinator)), &error);
@@ -128,9 +138,9 @@ static void open_federation(void) {
     must(caucus_ledger_new(plan->guarantee.epsilon_choices, 0, &ledger, &error), &error);
     must(caucus_ledger_reserve(ledger, plan, "demo", true, &run, &error), &error);
     caucus_releases_init(&releases, plan, ledger, run);
-    server.status = (caucus_server_status){.clients = CLIENTS,
-                                           .present = CLIENTS,
-                                           .started = true,
+    server.status = (caucus_server_status){.clients = clients,
+                                           .present = clients,
+                                           .started = !waiting,
                                            .seeded = true,
                                            .selections_allowed = plan->svt.switches,
                                            .blocks = plan->svt.blocks,
@@ -142,7 +152,7 @@ static void open_federation(void) {
 }
 
 static void presence(uint32_t index, uint8_t value) {
-    if (index < 1 || index > CLIENTS || server.presence[index - 1] == value)
+    if (index < 1 || index > clients || server.presence[index - 1] == value)
         return;
     pthread_mutex_lock(&server.lock);
     if (server.presence[index - 1] == 2)
@@ -150,8 +160,26 @@ static void presence(uint32_t index, uint8_t value) {
     server.status.answered += value == 2;
     server.presence[index - 1] = value;
     server.status.present = 0;
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < clients; i++)
         server.status.present += server.presence[i] > 0;
+    pthread_mutex_unlock(&server.lock);
+}
+
+/* What is not of the machines. */
+static void happen(const char *word, uint32_t number) {
+    pthread_mutex_lock(&server.lock);
+    caucus_server_status *s = &server.status;
+    if (word[0] == 'r')
+        s->refused += number;
+    else if (word[0] == 'c') {
+        s->rollback_claims = number;
+        s->rolled_back = number >= 4;
+    } else if (word[0] == 'm') {
+        minutes += number;
+        s->uptime_seconds += 60.0 * number;
+    } else {
+        s->started = true;
+    }
     pthread_mutex_unlock(&server.lock);
 }
 
@@ -170,14 +198,25 @@ static void command(const char *word, uint32_t number) {
         pthread_mutex_lock(&server.lock);
         server.status.seconds_in_step = server.status.deadline_seconds + 3;
         pthread_mutex_unlock(&server.lock);
+    } else if (strcmp(word, "refuse") == 0 || strcmp(word, "claim") == 0 || strcmp(word, "minutes") == 0 ||
+               strcmp(word, "begin") == 0) {
+        happen(word, number);
     } else {
         (void)fprintf(stderr, "status_demo: no command '%s'\n", word);
         exit(2);
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     caucus_error error = {0};
+    if (argc > 1)
+        clients = (uint32_t)strtoul(argv[1], NULL, 10);
+    endless = argc > 2 && strcmp(argv[2], "endless") == 0;
+    waiting = argc > 2 && strcmp(argv[2], "waiting") == 0;
+    if (clients < 1 || clients > CLIENTS_MOST || (argc > 2 && !endless && !waiting)) {
+        (void)fputs("usage: status_demo [CLIENTS [endless | waiting]]\n", stderr);
+        return 2;
+    }
     uint8_t hash[32];
     for (size_t i = 0; i < sizeof hash; i++)
         hash[i] = (uint8_t)(0x3f + 41 * i);
@@ -203,7 +242,7 @@ int main(void) {
         (void)fflush(stdout);
     }
     caucus_http_close(http);
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < clients; i++)
         caucus_client_free(client[i]);
     caucus_coordinator_free(coordinator);
     caucus_ledger_free(ledger);

@@ -10,7 +10,7 @@
 #include "net/server.h"
 
 #define FAKE_ANNOUNCEMENTS 4096
-#define FAKE_CLIENTS 2048
+#define FAKE_CLIENTS 16384
 
 struct caucus_server {
     pthread_mutex_t lock;

@@ -479,7 +479,7 @@ static void the_page_is_whole(void **state) {
         "2 of 10 used, 8 left",
         "6 of 10 reported, 9 connected",
         "7 of 512 blocks done",
-        "Not connected: client 10. ",
+        "Not connected: client 10 (not seen yet). ",
         "<span>block 8</span>",
         "93, in force</span>",
         "123 kB in",
@@ -589,7 +589,7 @@ static void long_histories_and_large_fleets_are_bounded(void **state) {
     caucus_http_close(http);
 
     uint32_t clients = plan->settings.clients;
-    plan->settings.clients = server.status.clients = CAUCUS_VIEW_DOTS + 1;
+    plan->settings.clients = server.status.clients = CAUCUS_VIEW_LISTED + 1;
     http = open_pages("127.0.0.1:0", NULL, NULL);
     answer = ask(http, "GET", "/api/v1/status", NULL);
     assert_non_null(strstr(answer, "\"presence\": null"));
@@ -597,6 +597,127 @@ static void long_histories_and_large_fleets_are_bounded(void **state) {
     free(answer);
     caucus_http_close(http);
     plan->settings.clients = clients;
+}
+
+/* Ten thousand clients are a hundred squares, in a page that is not longer than that of ten. */
+static void many_clients_are_shown_by_density(void **state) {
+    (void)state;
+    enum { MANY = 10000 };
+    fill_server();
+    const uint32_t clients = plan->settings.clients;
+    plan->settings.clients = server.status.clients = server.status.present = MANY;
+    memset(server.presence, CAUCUS_VIEW_ANSWERED, MANY);
+    memset(server.presence + 300, CAUCUS_VIEW_HERE, 100);
+    server.presence[150] = server.presence[9999] = CAUCUS_VIEW_AWAY;
+    server.status.present = MANY - 2;
+    server.status.answered = MANY - 102;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    assert_int_equal(occurrences(answer, "<i class=\"c"), 100);
+    assert_int_equal(occurrences(answer, "title=\"client "), 0);
+    assert_non_null(strstr(answer, "class=\"c4\" title=\"clients 1 to 100: 100 reported, 0 expected, 0 away\""));
+    assert_non_null(strstr(answer, "class=\"c3 some\" title=\"clients 101 to 200: 99 reported, 0 expected, 1 away\""));
+    assert_non_null(strstr(answer, "class=\"c0\" title=\"clients 301 to 400: 0 reported, 100 expected, 0 away\""));
+    assert_non_null(strstr(answer, "Each square is 100 clients"));
+    assert_non_null(strstr(answer, "Not connected: client 151 (not seen yet), 10000 (not seen yet)"));
+    assert_true(strlen(answer) < 60000);
+    free(answer);
+    caucus_http_close(http);
+
+    plan->settings.clients = server.status.clients = server.status.present = CAUCUS_VIEW_DOTS; /* the most dots */
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_int_equal(occurrences(answer, "title=\"client "), CAUCUS_VIEW_DOTS);
+    assert_true(strlen(answer) < 60000);
+    free(answer);
+    caucus_http_close(http);
+    plan->settings.clients = clients;
+}
+
+/* Who is missing is told with when it was last seen: what a look of this process saw. */
+static void the_missing_were_last_seen(void **state) {
+    (void)state;
+    caucus_http_settings settings = {.plan = plan, .plan_hash = hash};
+    caucus_view view;
+    char *text = NULL;
+    size_t size = 0;
+    fill_server();
+    server.status.uptime_seconds = 100;
+    assert_int_equal(caucus_view_open(&view, &server, &settings), CAUCUS_OK);
+    assert_true(caucus_view_refresh(&view, 0));
+    server.status.uptime_seconds = 100 + 3 * 60 + 5;
+    memcpy(server.presence, "\2\2\2\2\2\1\1\1\0\0", 10); /* 6 has not answered, 9 has gone */
+    server.status.seconds_in_step = 31;
+    server.status.present = 8;
+    assert_true(caucus_view_refresh(&view, 0));
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    caucus_view_missing(&view, to);
+    assert_int_equal(fclose(to), 0);
+    assert_string_equal(text, "Late: client 6 (last report 3 min ago), 7, 8. Not "
+                              "connected: client 9 (last seen 3 min ago), 10 (not seen yet). ");
+    free(text);
+    caucus_view_close(&view);
+}
+
+/* Clients that have heard more than is committed are told of first. */
+static void claims_are_shown(void **state) {
+    (void)state;
+    fill_server();
+    server.status.rollback_claims = 1;
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "<strong>Rolled back?</strong> 1 client says to have heard more"));
+    free(answer);
+    caucus_http_close(http);
+    server.status.rollback_claims = 4;
+    server.status.rolled_back = true;
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "<strong>Rolled back.</strong> 4 clients have heard more than this state holds"));
+    free(answer);
+    caucus_http_close(http);
+}
+
+/* The last hour, minute by minute, in as much memory after a year as after a minute. */
+static void the_last_hour_is_kept(void **state) {
+    (void)state;
+    caucus_recent recent = {0};
+    caucus_recent_counts now = {100, 1000, 10};
+    caucus_recent_note(&recent, 30, &now); /* what was before is not known */
+    assert_int_equal(recent.known, 1);
+    assert_int_equal(caucus_recent_at(&recent, 0)->steps, 0);
+    now = (caucus_recent_counts){103, 1030, 10};
+    caucus_recent_note(&recent, 59.9, &now);
+    now = (caucus_recent_counts){107, 1070, 12};
+    caucus_recent_note(&recent, 60, &now);
+    assert_int_equal(recent.known, 2);
+    assert_int_equal(caucus_recent_at(&recent, 1)->steps, 3);
+    assert_int_equal(caucus_recent_at(&recent, 1)->reports, 30);
+    assert_int_equal(caucus_recent_at(&recent, 0)->steps, 4);
+    assert_int_equal(caucus_recent_at(&recent, 0)->refused, 2);
+    now.steps++;
+    caucus_recent_note(&recent, 6 * 60, &now); /* nobody looked for five minutes */
+    assert_int_equal(recent.known, 7);
+    assert_int_equal(caucus_recent_at(&recent, 0)->steps, 1);
+    for (uint32_t ago = 1; ago < 5; ago++)
+        assert_int_equal(caucus_recent_at(&recent, ago)->steps, 0);
+    assert_int_equal(caucus_recent_at(&recent, 5)->steps, 4);
+    caucus_recent_note(&recent, 5 * 60, &now); /* a clock that goes back */
+    assert_int_equal(recent.known, 7);
+    for (uint32_t minute = 7; minute < 200; minute++) {
+        now.steps += minute;
+        caucus_recent_note(&recent, 60.0 * minute, &now);
+    }
+    assert_int_equal(recent.known, CAUCUS_RECENT_MINUTES);
+    for (uint32_t ago = 0; ago < CAUCUS_RECENT_MINUTES; ago++)
+        assert_int_equal(caucus_recent_at(&recent, ago)->steps, 199 - ago);
+    now.refused += 5;
+    caucus_recent_note(&recent, 60.0 * 500000, &now); /* about a year without a look */
+    assert_int_equal(recent.known, CAUCUS_RECENT_MINUTES);
+    assert_int_equal(caucus_recent_at(&recent, 0)->refused, 5);
+    for (uint32_t ago = 1; ago < CAUCUS_RECENT_MINUTES; ago++)
+        assert_int_equal(caucus_recent_at(&recent, ago)->steps, 0);
 }
 
 /* What is not HTTP, too long, or never finished must not keep others from being answered. */
@@ -802,6 +923,10 @@ int main(void) {
         cmocka_unit_test(seeded_late_or_resumed_runs_say_so),
         cmocka_unit_test(the_page_says_where_the_run_stands),
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
+        cmocka_unit_test(many_clients_are_shown_by_density),
+        cmocka_unit_test(the_missing_were_last_seen),
+        cmocka_unit_test(claims_are_shown),
+        cmocka_unit_test(the_last_hour_is_kept),
         cmocka_unit_test(hostile_bytes),
         cmocka_unit_test(slow_requests_end),
         cmocka_unit_test(slow_readers_keep_no_probe_out),
