@@ -174,6 +174,7 @@ typedef struct caucus_audit_report {
     const caucus_audit_result *result;
     size_t count;
     const caucus_audit_plan_result *plan; /* NULL: not of a plan */
+    int width;                            /* columns of the screen that the table is printed on; 0: as wide as it is */
 } caucus_audit_report;
 void caucus_audit_print(FILE *out, const caucus_audit_report *report);
 void caucus_audit_json(FILE *out, const caucus_audit_report *report);

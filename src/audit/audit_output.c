@@ -4,6 +4,7 @@
 
 #include "show/out_dir.h"
 #include "show/out_file.h"
+#include "show/wrap.h"
 #include "store/json.h"
 
 #include <inttypes.h>
@@ -63,6 +64,30 @@ static void print_summary(FILE *out, const caucus_audit_report *report) {
         fputs("as expected.\n", out);
 }
 
+/* What a line of the table needs; below that a row is its bar, and its words stand under it. */
+enum { WHOLE_WIDTH = 150 };
+
+static void print_row(FILE *out, const caucus_audit_report *report, const caucus_audit_result *r, bool narrow) {
+    char words[CAUCUS_AUDIT_WORDS_BYTES], of[64];
+    const bool power = report->plan == NULL || r->twin_of == NULL || r->refuted;
+    const char *unexpected = caucus_audit_pass(r) ? "" : "  NOT AS EXPECTED", *blind = power ? "" : ": no power";
+    caucus_audit_words(r, words);
+    of_words(r, of, sizeof of);
+    if (!narrow) {
+        fprintf(out, "  %-29s%-46s", r->name, of);
+        print_bar(out, r);
+        fprintf(out, "  %s%s%s\n", words, unexpected, blind);
+        return;
+    }
+    char below[CAUCUS_AUDIT_WORDS_BYTES + 32];
+    fprintf(out, "  %-29s", r->name);
+    print_bar(out, r);
+    fputc('\n', out);
+    (void)snprintf(below, sizeof below, "%s%s%s", words, unexpected, blind);
+    caucus_wrap_put(out, report->width, "      ", of);
+    caucus_wrap_put(out, report->width, "      ", below);
+}
+
 void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
     const caucus_audit_result *result = report->result;
     const size_t count = report->count;
@@ -70,17 +95,13 @@ void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
         fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 "; the runs repeat to the last bit.\n", result[0].seed);
     if (report->plan != NULL)
         print_plan(out, report->plan);
-    fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "verdict");
-    for (size_t i = 0; i < count; i++) {
-        const caucus_audit_result *r = &result[i];
-        char words[CAUCUS_AUDIT_WORDS_BYTES], of[64];
-        caucus_audit_words(r, words);
-        of_words(r, of, sizeof of);
-        fprintf(out, "  %-29s%-46s", r->name, of);
-        print_bar(out, r);
-        bool power = report->plan == NULL || r->twin_of == NULL || r->refuted;
-        fprintf(out, "  %s%s%s\n", words, caucus_audit_pass(r) ? "" : "  NOT AS EXPECTED", power ? "" : ": no power");
-    }
+    const bool narrow = report->width > 0 && report->width < WHOLE_WIDTH;
+    if (narrow)
+        fprintf(out, "  %-29s%s\n", "audit", "0       claim      2x");
+    else
+        fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "verdict");
+    for (size_t i = 0; i < count; i++)
+        print_row(out, report, &result[i], narrow);
     if (count > 0)
         print_summary(out, report);
     if (count > 0)

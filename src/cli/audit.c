@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/signals.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "num/nearest.h"
 #include "num/number_text.h"
@@ -250,7 +251,9 @@ static int complain(caucus_status status, const caucus_error *error) {
 
 static int report_plan(const audit *a, const caucus_audit_result *result, size_t count, size_t asked,
                        const caucus_audit_plan_result *plan) {
-    const caucus_audit_report all = {result, count, plan};
+    const bool terminal = caucus_ranks_here() == NULL && isatty(STDOUT_FILENO) == 1; /* as simulate: outcome_of() */
+    const int width = terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0;
+    const caucus_audit_report all = {result, count, plan, width};
     caucus_error error = {0};
     bool pass = count == asked;
     if (a->out != NULL && count == asked) {

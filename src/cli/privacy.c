@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OPTION_FORMAT, OPTION_RELEASES, OPTION_ASCII, OPTIONS };
 static const caucus_option options[] = {
@@ -96,7 +97,8 @@ int caucus_cli_privacy(int argc, char **argv) {
     if (r.json)
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
     else
-        caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !caucus_screen_utf8(), r.flag[OPTION_RELEASES]);
+        caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !caucus_screen_utf8(), r.flag[OPTION_RELEASES],
+                                 isatty(STDOUT_FILENO) == 1 ? caucus_screen_width(STDOUT_FILENO, 0) : 0);
     caucus_ledger_view_free(&view);
     caucus_ledger_free(ledger);
     return CAUCUS_EXIT_DONE;

@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "show/output.h"
 #include "show/plan_words.h"
+#include "show/wrap.h"
 #include "store/json.h"
 
 #include <inttypes.h>
@@ -120,12 +121,36 @@ static void print_name(FILE *out, const char *name, int wide) {
     fprintf(out, "%s%*s", safe, wide > caucus_words_width(safe) ? wide - caucus_words_width(safe) : 0, "");
 }
 
-static void print_runs(FILE *out, const caucus_ledger_view *v) {
+/* A run below its number and name, where the table is wider than the screen. */
+static void print_run_narrow(FILE *out, int width, const caucus_run_view *r, const char *blocks, const char *messages) {
+    char text[320];
+    fprintf(out, "  run %u  ", r->run);
+    print_name(out, r->name, 0);
+    fprintf(out, "%s\n", r->seeded ? "   NOT PRIVATE (seeded)" : "");
+    (void)snprintf(
+        text, sizeof text,
+        "choices\u00a0released: %.60s; messages\u00a0released: %.60s; delta\u00a0%.3g; whole\u00a0device: %.30s; "
+        "trust: %s; unit: %s; %u release%s in blocks\u00a0%s",
+        released_of_reserved(!r->elsewhere, r->released_choices, r->reserved_choices).text, messages, r->delta,
+        device_words(r->device).text, caucus_trust_word(r->trust), caucus_unit_word(r->unit), r->releases,
+        r->releases == 1 ? "" : "s", blocks);
+    caucus_wrap_put(out, width, "    ", text);
+}
+
+/* Columns beside that of names. */
+enum { TABLE_WIDTH = 122 };
+
+static void print_runs(FILE *out, const caucus_ledger_view *v, int width) {
     int wide = 4;
     bool any = false;
     for (uint32_t i = 0; i < v->totals.runs; i++)
         wide = caucus_words_width(v->run[i].name) > wide ? caucus_words_width(v->run[i].name) : wide;
-    fprintf(out,
+    const bool narrow = width > 0 && width < TABLE_WIDTH + wide;
+    if (narrow)
+        fputc('\n', out);
+    else
+        fprintf(
+            out,
             "\n  run  %-*s  %-11s  %-12s  choices released   messages released   delta   whole device   releases   in "
             "blocks\n",
             wide, "name", "trust", "unit");
@@ -136,6 +161,14 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
             (void)snprintf(blocks, sizeof blocks, r->first_block == r->last_block ? "%" PRIu64 : "%" PRIu64 "-%" PRIu64,
                            r->first_block, r->last_block);
         const bool trusted = r->reserved_messages <= 0 && r->trust == CAUCUS_TRUST_COORDINATOR;
+        any = any || r->elsewhere;
+        if (narrow) {
+            print_run_narrow(
+                out, width, r, blocks,
+                trusted ? "trusted"
+                        : released_of_reserved(!r->elsewhere, r->released_messages, r->reserved_messages).text);
+            continue;
+        }
         fprintf(out, "  %3u  ", r->run);
         print_name(out, r->name, wide);
         fprintf(out, "  %-11s  %-12s", caucus_trust_word(r->trust), caucus_unit_word(r->unit));
@@ -144,7 +177,6 @@ static void print_runs(FILE *out, const caucus_ledger_view *v) {
             released_of_reserved(!r->elsewhere, r->released_choices, r->reserved_choices).text,
             trusted ? "trusted" : released_of_reserved(!r->elsewhere, r->released_messages, r->reserved_messages).text,
             r->delta, device_words(r->device).text, r->releases, blocks, r->seeded ? "   NOT PRIVATE (seeded)" : "");
-        any = any || r->elsewhere;
     }
     if (any)
         fputs(
@@ -210,7 +242,7 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
                 amount(t->budget_epsilon).text, t->left_delta, t->budget_delta);
 }
 
-void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases) {
+void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases, int width) {
     const caucus_ledger_totals *t = &v->totals;
     fprintf(out, "  %s: ", v->path);
     if (isfinite(t->budget_epsilon))
@@ -226,7 +258,7 @@ void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii
                     amount(most).text, CAUCUS_PLAN_WEAK_EPSILON);
     }
     if (t->runs > 0)
-        print_runs(out, v);
+        print_runs(out, v, width);
     if (releases && t->releases > 0)
         print_releases(out, v);
     print_picture(out, v, ascii);

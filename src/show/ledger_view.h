@@ -40,8 +40,9 @@ caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *led
                                       caucus_ledger_view *ret) CAUCUS_MUST_CHECK;
 void caucus_ledger_view_free(caucus_ledger_view *view);
 
-/** Table, picture and what is left. `ascii`: draw with plain characters. `releases`: list every release, too. */
-void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *view, bool ascii, bool releases);
+/** Table, picture and what is left. `ascii`: draw with plain characters. `releases`: list every release, too. `width`:
+ *  columns of the screen, 0: as wide as it is; where the table is wider, every run is told in words. */
+void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *view, bool ascii, bool releases, int width);
 /** One JSON object; infinite is null. */
 void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *view, bool releases);
 

@@ -21,7 +21,7 @@ static char *twins_of(const caucus_audit_result *result, size_t count) {
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    caucus_audit_twins(out, &(caucus_audit_report){result, count, NULL});
+    caucus_audit_twins(out, &(caucus_audit_report){result, count, NULL, 0});
     fclose(out);
     return text;
 }

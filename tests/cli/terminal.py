@@ -60,10 +60,12 @@ subprocess.run([CAUCUS, "plan", *SMALL, "--epsilon", "12", "--write", "weak.yaml
 shutil.copy(os.path.join(os.environ["CAUCUS_SOURCE"], "tests/cli/two.ledger"), "two.ledger")
 VERBS = re.findall(r"^  .{12}  ([a-z]+) ", piped([], "C").decode(), re.M)
 check(len(VERBS) > 10, f"{len(VERBS)} verbs are known")
+AUDIT = ["audit", "--only", "flip,knorm", "--trials", "2000", "--seed", "1"]
 COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "plan.yaml", "--explain"],
             ["plan", "weak.yaml"], ["simulate", *SMALL, "--trials", "3", "--algorithm", "svt,hedge,stoch"],
             ["simulate", *SMALL, "--trials", "2"], ["compare", "plan.yaml", "weak.yaml"], ["statement", "plan.yaml"],
-            ["simulate", "--algorithm", "svvt"], ["plan", *SMALL, "--epsilon", "0"], ["privacy", "missing"]]
+            ["simulate", "--algorithm", "svvt"], ["plan", *SMALL, "--epsilon", "0"], ["privacy", "missing"],
+            ["privacy", "two.ledger"], AUDIT]
 for columns in (60, 80, 132):
     for words in COMMANDS:
         text = printed(columns, words)
@@ -79,9 +81,24 @@ check(seconds.sub(b"", piped(SIMULATED, "C.UTF-8", COLUMNS="60")) == seconds.sub
 
 # Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
 for words in COMMANDS:
-    if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"]):
+    if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"], ["audit"]):
         whole, narrow = piped(words, "C.UTF-8").decode().split(), ESCAPE.sub("", printed(60, words)).split()
         check(sorted(whole) == sorted(narrow), "the same words: " + " ".join(words or ["caucus"]))
+
+# Tables that are wider than 60 columns are laid out anew: a run, or an audit, and what is known of it below.
+narrow = ESCAPE.sub("", printed(60, ["privacy", "two.ledger"])).split("\n")
+runs = [i for i, line in enumerate(narrow) if re.match(r"  run [0-9]+  \S", line)]
+check(len(runs) == 2 and all(narrow[i + 1].startswith("    choices released: ") for i in runs),
+      "a ledger in 60 columns tells every run")
+told = re.sub(r"\s+", " ", " ".join(narrow))
+for word in ("trust: ", "unit: ", "whole device: ", "messages released: ", "delta ", " in blocks "):
+    check(told.count(word) == 2, f"a ledger in 60 columns says '{word.strip()}' of each")
+narrow = ESCAPE.sub("", printed(60, AUDIT)).split("\n")
+names = [line.split()[0] for line in piped(AUDIT, "C.UTF-8").decode().split("\n") if "at least" in line]
+barred = [line for line in narrow if "│" in line or "╋" in line]
+check(len(names) > 3 and [line.split()[0] for line in barred] == names,
+      "audits in 60 columns: a line with a bar for each")
+check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its verdict below")
 
 for words in COMMANDS:
     check(printed(80, words, locale="C").isascii(), "plain characters: " + " ".join(words or ["caucus"]))
