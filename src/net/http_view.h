@@ -93,7 +93,7 @@ void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
 void caucus_figure_strip(const caucus_view *view, FILE *to);
 void caucus_figure_clock(const caucus_view *view, FILE *to);
 
-/* The clients (page/clients.c) and the last hour (page/charts.c). */
+/* The clients (net/page/clients.c) and the last hour (net/page/charts.c). */
 void caucus_figure_clients(const caucus_view *view, FILE *to);
 void caucus_figure_client_key(const caucus_view *view, FILE *to);
 void caucus_figure_hour(const caucus_view *view, FILE *to);

@@ -26,7 +26,7 @@ const char caucus_page_style[] =
     "figcaption{color:#5a5a5a;font-size:.85rem;padding:.3rem .4rem}\n"
     ".many{display:grid;grid-template-columns:repeat(3,1fr);gap:.2rem}\n"
     ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem}.pair figure{padding:.2rem}.pair "
-    "h4{min-height:2.8em}.pair>div{min-width:0}\n"
+    "h4{min-height:2.8em}.pair>div{min-width:0}.pair table{width:calc(100% - .8rem)}\n"
     ".wide{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.9rem;line-height:1.4;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}\n"
@@ -44,7 +44,8 @@ const char caucus_page_style[] =
     ".remark{border-left:4px solid var(--line);padding:.1rem .8rem}\n";
 
 const char caucus_page_style_narrow[] =
-    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}.pair{display:block}.pair h4{min-height:0}"
+    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}.pair{display:block}.pair "
+    "table{width:100%}.pair h4{min-height:0}"
     "figure{margin:1rem -1rem;border-width:1px 0;border-radius:0;padding:.3rem 2px}"
     ".wide{overflow:visible}"
     ".compare{font-size:.8rem}.compare th,.compare td{padding-right:.4rem}.compare .number{padding-left:.2rem;"
