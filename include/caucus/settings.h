@@ -43,7 +43,8 @@ extern "C" {
 /* What one change of the data is. */
 #define CAUCUS_UNIT_LIST(X)                                                                                            \
     X(EVENT, "event", "one loss of one client")                                                                        \
-    X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")
+    X(CLIENT_BLOCK, "client-block", "all losses one client sees in one block")                                         \
+    X(CLIENT, "client", "everything one client contributes to the run (stoch)")
 
 /* How stoch selects where the coordinator is trusted. */
 #define CAUCUS_SELECT_LIST(X)                                                                                          \
@@ -114,6 +115,8 @@ CAUCUS_CHOICE_ENUM(pace, PACE, CAUCUS_PACE_LIST)
 #define CAUCUS_PHASE_AUTO UINT64_MAX
 /** caucus_settings.grace: a sixteenth of phase_time. */
 #define CAUCUS_GRACE_AUTO UINT32_MAX
+/** caucus_settings.growth: the one with the smallest proved bound; a plan holds the number. */
+#define CAUCUS_GROWTH_AUTO 0
 /** The most bytes of all names together, commas included. */
 #define CAUCUS_NAMES_BYTES (1u << 20)
 /** The most experts on a shortlist. */
@@ -170,6 +173,8 @@ typedef struct caucus_settings {
                                 it; a block or more, at most 2^30 (CAUCUS_NOMINAL_ROUNDS) */
     uint32_t evaluate; /* k, how many experts a client of stoch evaluates in a round, trust coordinator: 1 .. d; d is
                                the same as 0: all (0) */
+    uint64_t growth;   /* g, unit client: phases of stoch end after 1, g, g^2, .. rounds: 2 .. 2^20, or
+                               CAUCUS_GROWTH_AUTO (auto) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

@@ -83,7 +83,8 @@ struct caucus_client {
     int64_t *root;         /* [max(1,T1)][d]: linear losses: sum of each root's slice */
     int64_t *stack;        /* [T1][d]: convex losses, unless increments are reported: V along the path */
     int64_t *own_value;    /* [d]: convex losses with a shortlist: the sums of the vote, which are asked for a second
-                              time after every other client that shares `common` has voted; else NULL */
+                              time after every other client that shares `common` has voted; unit client: what is
+                              reported; else NULL */
     caucus_leaf leaf;
     uint64_t phase;      /* the phase in play */
     uint64_t play_index; /* draws from the mixture: index and lane of their stream, and how far it has been read */

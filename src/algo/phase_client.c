@@ -130,10 +130,11 @@ static void phase_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     c->round += rounds;
 }
 
-/* Unit client-block: everything of a phase counts as one record, so its mean is what is reported. */
-static void to_mean(int64_t *value, uint32_t d, int64_t n) {
+/* Unit client-block: everything of a phase counts as one record, so its mean is what is reported; unit client: the mean
+ * of everything so far. Out: ret [d], which may be `sum` itself. */
+static void to_mean(const int64_t *sum, uint32_t d, int64_t n, int64_t *ret) {
     for (uint32_t y = 0; y < d; y++)
-        value[y] = (value[y] + n / 2) / n;
+        ret[y] = (sum[y] + n / 2) / n;
 }
 
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {
@@ -174,10 +175,15 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
         return caucus_phase_value(c);
     }
     int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
+    if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT) { /* its sums go on */
+        if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
+            to_mean(root, d, (int64_t)phase->samples, c->own_value);
+        return c->own_value;
+    }
     if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && caucus_evaluates_some(&c->plan->settings))
         caucus_phase_means_of_some(c, root);
     else if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK && c->heard.ask != CAUCUS_ASK_SHORTLIST)
-        to_mean(root, d, (int64_t)phase->samples);
+        to_mean(root, d, (int64_t)phase->samples, root);
     if (!c->walks)
         return root;
     int64_t *value = c->common->value;
@@ -216,10 +222,11 @@ static void phase_report(caucus_client *c) {
         add_noise(c, value, &phase->leaf_noise[c->leaf.tree]);
 }
 
-/* The phase's learning is over: play its result, and start summing for the next. */
+/* The phase's learning is over: play its result, and start summing for the next, or go on (unit client). */
 static void begin_phase(caucus_client *c, uint64_t phase) {
     c->phase = phase;
-    if (c->root) /* one row for each tree: known without looking at all phases, of which there may be very many */
+    /* One row for each tree: known without looking at all phases, of which there may be very many. */
+    if (c->root && c->plan->settings.unit != CAUCUS_UNIT_CLIENT)
         memset(c->root, 0, (size_t)(c->trees ? c->trees : 1) * c->plan->settings.experts * sizeof *c->root);
     c->mixed = c->walks && c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR &&
                caucus_weights_support(&c->common->weights) > 1;

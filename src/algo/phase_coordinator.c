@@ -53,7 +53,7 @@ caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
  * it. */
 static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi) {
     const caucus_stoch_phase *phase = caucus_coordinator_phase(c);
-    int64_t records = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : (int64_t)phase->batch;
+    int64_t records = caucus_settings_means(&c->plan->settings) ? 1 : (int64_t)phase->batch;
     int64_t lo = c->plan->stoch.gradient_lo * records, hi = c->plan->stoch.gradient_hi * records;
     if (c->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         for (uint32_t h = 1; h <= c->leaf.tree; h++) { /* 2^h * (b >> h) * C_h per depth of the path */

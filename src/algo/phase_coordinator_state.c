@@ -70,7 +70,7 @@ bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
 }
 
 /* Phases learn from different losses: the first to be learnt, phase 2, is charged the whole, later ones nothing
- * more. */
+ * more. Unit client: they learn from the same ones, and the whole is what all of them cost together. */
 caucus_status caucus_phase_record(caucus_releases *r, const caucus_announcement *before,
                                   const caucus_announcement *after, caucus_error *ret_error) {
     const caucus_guarantee *g = &r->plan->guarantee;

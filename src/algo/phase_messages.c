@@ -89,7 +89,7 @@ void caucus_phase_count_votes(caucus_coordinator *c) {
 
 /* Losses per client behind a phase's sums, and the weight of those sums. */
 static uint64_t phase_records(const caucus_coordinator *c) {
-    return c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : caucus_coordinator_phase(c)->samples;
+    return caucus_settings_means(&c->plan->settings) ? 1 : caucus_coordinator_phase(c)->samples;
 }
 
 static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension) {

@@ -22,8 +22,11 @@ size_t caucus_phase_stack_rows(const caucus_plan *plan) {
 }
 
 /* A vote uses its sums up at once, so clients in one process can make them in one place. A shortlist asks for some of
- * the same sums again, after the other clients have voted. Linear losses keep theirs in c->root anyway. */
+ * the same sums again, after the other clients have voted. Linear losses keep theirs in c->root anyway; but under unit
+ * client those are added to until the end, and what is reported is made beside them. */
 size_t caucus_phase_value_rows(const caucus_plan *plan) {
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
+        return 1;
     return !is_linear(plan) && plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST ? 1 : 0;
 }
 

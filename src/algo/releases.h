@@ -5,7 +5,8 @@
  *    svt     all checks together cost eps_AT, charged at the first; each selection its eta_k
  *    hedge   each draw
  *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more (with a
- *            longest phase, of which a run has any number, later ones are not recorded)
+ *            longest phase, of which a run has any number, later ones are not recorded); unit client: the whole is what
+ *            all phases cost together
  *    svt and hedge with renewal: links use different losses: the first release is charged the whole, later ones nothing
  *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without
  * privacy (infinite epsilon) has nothing to record. */

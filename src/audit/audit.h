@@ -35,6 +35,7 @@ typedef enum caucus_audit_fault_kind {
     CAUCUS_AUDIT_MOVED_SLOT,  /* a client that takes a question for the end of its slot */
     CAUCUS_AUDIT_QUIET_LATER, /* a coordinator without noise on checks after the first epoch */
     CAUCUS_AUDIT_DRAW_AGAIN,  /* whoever is restored draws again what was drawn before */
+    CAUCUS_AUDIT_EACH_WHOLE,  /* unit client: every phase spends what all of them may spend together */
     CAUCUS_AUDIT_GO_BACK,     /* a client that answers, after a gap, what it has answered before */
     CAUCUS_AUDIT_OTHER        /* the setting itself is the broken one: the paper's constants, for example */
 } caucus_audit_fault_kind;

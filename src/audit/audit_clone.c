@@ -2,14 +2,15 @@
 /* audit_clone.c: a plan's numbers in a plan of their own, as they are or on a smaller stage. See audit_stage.h.
  *
  * What privacy depends on stays: the grid, every rate, every noise, how many selections a loss can meet. What it does
- * not depend on may shrink: experts and clients that only make a run longer, rounds within a block, phases after those
- * that can be run (each loss is in the decisions of one phase), and by how much a threshold is above 0 (the noise is
- * the same wherever it is). Where selections or phases have to be left out, what is audited is less than the claim, and
- * the words say so. */
+ * not depend on may shrink: experts and clients that only make a run longer, rounds within a block or of a mean, phases
+ * after those that can be run (each loss is in the decisions of one phase), and by how much a threshold is above 0 (the
+ * noise is the same wherever it is). Where selections or phases have to be left out, what is audited is less than the
+ * claim, and the words say so. */
 #include "audit/audit_stage.h"
 
 #include "algo/schedule.h"
 #include "plan/family.h"
+#include "plan/stoch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -141,6 +142,15 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
     for (uint32_t i = 0; s->evaluate != 0 && i < plan->stoch.described; i++)
         plan->stoch.phase[i].least = 1; /* for fewer clients there is less to count */
     fewer(&plan->settings.clients, 2, "clients", l);
+    if (s->unit == CAUCUS_UNIT_CLIENT && s->growth > 2) { /* a mean is a mean of however many losses */
+        s->growth = 2;
+        s->rounds = (uint64_t)1 << (phases - 1);
+        for (uint32_t i = 0; i < plan->stoch.described; i++) {
+            caucus_stoch_place(s, i + 2, &plan->stoch.phase[i]);
+            plan->stoch.phase[i].batch = plan->stoch.phase[i].samples;
+        }
+        add(l, "phases that double");
+    }
     while (plan->stoch.phases > 2 &&
            (caucus_phase_first(plan, plan->stoch.phases) + caucus_stoch_phase_of(plan, plan->stoch.phases)->length) *
                    s->clients * s->experts >

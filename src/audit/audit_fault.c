@@ -55,6 +55,15 @@ static bool pass_has(caucus_walker *walker, const char *key, bool other) {
     return other;
 }
 
+/* Unit client: every phase spends what all of them may spend together. */
+static void each_whole(caucus_plan *plan) {
+    double all = 0;
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
+        all += caucus_rational_double(plan->stoch.phase[i].select_rate[0]);
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
+        plan->stoch.phase[i].select_rate[0] = (caucus_rational){(uint64_t)(all * 0x1p56), (uint64_t)1 << 56};
+}
+
 void caucus_audit_break_plan(caucus_plan *plan, const caucus_audit_fault *fault) {
     if (fault->kind == CAUCUS_AUDIT_NOISE) { /* every rate and every noise, whatever the family: the walk meets all */
         breaker b = {.walker = {.open = pass_open,
@@ -65,6 +74,8 @@ void caucus_audit_break_plan(caucus_plan *plan, const caucus_audit_fault *fault)
                      .fault = fault};
         caucus_walk_mechanism(&b.walker, plan);
     }
+    if (fault->kind == CAUCUS_AUDIT_EACH_WHOLE)
+        each_whole(plan);
     if (fault->kind == CAUCUS_AUDIT_RANGE_5) {
         plan->settings.hi = plan->settings.lo + 5 * (plan->settings.hi - plan->settings.lo);
         plan->grid *= 5;

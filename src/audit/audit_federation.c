@@ -57,6 +57,7 @@ static void settings_of(const caucus_audit_federation *a, bool coarse, caucus_se
     ret->longest_phase = a->longest_phase;
     ret->renew = a->renew;
     ret->evaluate = a->evaluate;
+    ret->growth = a->growth;
     ret->grid = coarse ? 1u << 16 : 0; /* five times it is still a grid */
 }
 
@@ -93,13 +94,14 @@ static void place(caucus_audit_stage *s) {
     s->rounds = s->setting.endless ? s->setting.rounds : settings->rounds;
     s->steps = s->setting.endless ? s->plan->svt.checks + 1 : caucus_plan_blocks(s->plan);
     if (caucus_audit_phases(s)) {
+        const bool all = settings->unit == CAUCUS_UNIT_CLIENT; /* all that a client sees before the last phase */
         s->window = caucus_audit_learner(s)->samples;
-        s->replaced = caucus_phase_first(s->plan, caucus_audit_phase(s) - 1) - 1;
+        s->replaced = all ? 0 : caucus_phase_first(s->plan, caucus_audit_phase(s) - 1) - 1;
     } else {
         s->window = settings->interval;
         s->replaced = s->setting.around == CAUCUS_AUDIT_SECOND ? s->window : 0;
     }
-    s->records = s->m * (settings->unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : s->window);
+    s->records = s->m * (caucus_settings_means(settings) ? 1 : s->window);
 }
 
 static caucus_status open_plan(caucus_audit_stage *s, caucus_error *ret_error) {

@@ -88,6 +88,7 @@ typedef struct caucus_audit_federation {
     bool convex, front_load, past_phases;
     uint32_t longest_phase; /* stoch; 0: phases only double */
     uint32_t evaluate;      /* stoch: experts that a client evaluates; 0: all */
+    uint32_t growth;        /* stoch, unit client */
     uint32_t renew;         /* svt, hedge: rounds of a link; 0: one */
     bool endless;           /* svt: without an end, with thresholds that grow; `rounds` of it are played */
 

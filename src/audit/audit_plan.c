@@ -101,8 +101,7 @@ static void hedge_pairs(search *s) {
 static void phase_pairs(search *s, uint64_t number) {
     const caucus_stoch_phase *phase = caucus_stoch_phase_of(s->plan, number);
     const caucus_settings *settings = &s->plan->settings;
-    const bool means = settings->unit == CAUCUS_UNIT_CLIENT_BLOCK,
-               messages = settings->trust != CAUCUS_TRUST_COORDINATOR;
+    const bool means = caucus_settings_means(settings), messages = settings->trust != CAUCUS_TRUST_COORDINATOR;
     const double others = (messages ? 1 : settings->clients) * (means ? 1.0 : (double)phase->batch) - 1;
     caucus_rational rate = messages ? phase->vote_rate : phase->select_rate[phase->trees > 0 ? phase->trees : 0];
     if (caucus_evaluates_some(settings)) /* about: it depends on who reports */
@@ -137,7 +136,9 @@ static void all_pairs(search *s) {
     } else if (!caucus_plan_ops_of(plan)->phases) {
         hedge_pairs(s);
     } else { /* the last phases first: there are most others */
-        for (uint64_t p = plan->stoch.phases; p >= 2; p--)
+        const uint64_t last = plan->stoch.phases;
+        const bool all = plan->settings.unit == CAUCUS_UNIT_CLIENT; /* a client is in all of them */
+        for (uint64_t p = last; p >= (all ? last : 2); p--)
             phase_pairs(s, p);
     }
 }

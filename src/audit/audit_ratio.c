@@ -72,10 +72,11 @@ static void sum_blocks(caucus_audit_stage *s, unsigned w) {
 }
 
 static void sum_phases(caucus_audit_stage *s, unsigned w) {
-    const bool means = s->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool means = caucus_settings_means(&s->plan->settings);
     for (uint64_t p = 2; p <= s->steps; p++) {
         const caucus_stoch_phase *phase = caucus_stoch_phase_of(s->plan, p);
-        const uint64_t first = caucus_phase_first(s->plan, p - 1) - 1;
+        const bool all = s->plan->settings.unit == CAUCUS_UNIT_CLIENT;
+        const uint64_t first = all ? 0 : caucus_phase_first(s->plan, p - 1) - 1;
         caucus_leaf leaf;
         caucus_leaf_first(&leaf, phase->trees, phase->batch);
         do {

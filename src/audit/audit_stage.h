@@ -20,7 +20,7 @@ typedef struct caucus_audit_stage {
     uint32_t m, d;
     uint64_t rounds, steps;    /* steps: blocks or phases */
     uint64_t replaced, window; /* first round (from 0) and rounds of the block or phase that holds the replaced loss */
-    uint64_t records;          /* what can be replaced there: losses, or with unit client-block clients */
+    uint64_t records;          /* what can be replaced there: losses, or of means clients */
     double *loss[2];           /* [m][rounds][d], by world */
 
     /* What a likelihood needs (audit_ratio.c), in grid units. Blocks: [blocks + 1][d], sums over all clients up to a

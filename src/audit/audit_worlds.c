@@ -66,7 +66,7 @@ static double near(const caucus_audit_stage *s, unsigned world, uint64_t k, uint
 
 static void fill(caucus_audit_stage *s, unsigned world) {
     const double lo = s->plan->settings.lo, width = s->plan->settings.hi - lo;
-    const bool blocks = s->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool blocks = caucus_settings_means(&s->plan->settings);
     double *to = s->loss[world];
     for (uint32_t i = 0; i < s->m; i++)
         for (uint64_t t = 0; t < s->rounds; t++)

@@ -44,6 +44,8 @@ static caucus_status judge(const caucus_plan *plan, const caucus_guarantee *g, c
 static const char *unit_of(const caucus_settings *s) {
     if (s->unit == CAUCUS_UNIT_EVENT)
         return "loss";
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return "client and the whole run";
     return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "phase of a client" : "block of a client";
 }
 

@@ -7,6 +7,7 @@
  *   trust paper-local   the choice costs the same (report-noisy-min with this client's noise); the message d*rate*W_h;
  *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian (as zCDP)
  *                       d*W_h^2/(2 variance).
+ *   unit client         one selection, or one message, in every phase, of means that a client moves by G: they add up.
  *   evaluate            the plan says what a selection costs, f*rate*W; each selection is held to it when it is made.
  * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add. What a
  * client sends covers what is chosen from it: choices are post-processing of messages. */
@@ -33,9 +34,8 @@ static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_er
     const uint64_t trees = phase->trees, b = phase->batch;
     if (trees == 0 ? b > phase->samples : (b * trees * (trees + 5) > 4 * phase->samples || b % ((uint64_t)1 << trees)))
         return refuse(ret_error, i, "uses more samples than it has");
-    if (plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK &&
-        (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
-        return refuse(ret_error, i, "trees or convex losses with unit client-block: no mean is taken of them");
+    if (caucus_settings_means(&plan->settings) && (trees > 0 || plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX))
+        return refuse(ret_error, i, "trees or convex losses with a unit that takes means: there is none of them");
     if (caucus_evaluates_some(&plan->settings) &&
         (trees > 0 || phase->least < 1 || phase->select_budget.num >> 62 != 0))
         return refuse(ret_error, i, "trees, or no usable budget, where clients evaluate some experts only");
@@ -153,6 +153,30 @@ static caucus_status account_vertex(const caucus_plan *plan, uint64_t i, uint32_
     return CAUCUS_OK;
 }
 
+/* Unit client: the record is all that a client ever reports, so what its messages, or the selections made from them,
+ * cost adds up over the phases: purely, and as zCDP, where a pure mechanism of cost e is e^2/2-zCDP. */
+static caucus_status account_client(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    const bool nobody = s->trust == CAUCUS_TRUST_NOBODY;
+    account_loss all = {0};
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        account_loss one;
+        caucus_status status = check_layout(plan, i, ret_error);
+        if (status == CAUCUS_OK)
+            status = nobody ? message(plan, i, 0, &one, ret_error) : selections(plan, i, 0, 0, &one, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+        if (nobody && plan->stoch.message != CAUCUS_MESSAGE_GAUSS)
+            one.rho = account_up(account_up(one.pure * one.pure) / 2);
+        all.pure = account_up(all.pure + one.pure);
+        all.rho = account_up(all.rho + one.rho);
+    }
+    ret->epsilon_choices = caucus_account_epsilon(s, &all, ret);
+    if (nobody)
+        ret->epsilon_messages = ret->epsilon_choices;
+    return CAUCUS_OK;
+}
+
 caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_stoch_plan *stoch = &plan->stoch;
@@ -162,6 +186,10 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
         stoch->phases != phases || stoch->described != caucus_stoch_described(s) || (phases > 1 && !stoch->phase) ||
         (stoch->past > 1 && s->trust != CAUCUS_TRUST_COORDINATOR)) /* weighing local noise again is not accounted for */
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "phases or gradient range that no plan has");
+    if (s->unit == CAUCUS_UNIT_CLIENT && (stoch->past > 1 || !caucus_stoch_grows(s)))
+        return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "growth", "none, or weights on earlier phases");
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return account_client(plan, ret, ret_error);
     if (s->trust != CAUCUS_TRUST_COORDINATOR)
         ret->epsilon_messages = 0;
     for (uint32_t i = 0; i < stoch->described; i++) { /* the last entry speaks for every later phase */

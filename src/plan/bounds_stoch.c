@@ -33,7 +33,7 @@ static double width_of(const caucus_plan *plan) {
 
 /* How many records of a client enter its V: its losses, or one mean. */
 static double records_of(const caucus_plan *plan, double samples) {
-    return plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : samples;
+    return caucus_settings_means(&plan->settings) ? 1 : samples;
 }
 
 /* E[score of the chosen - best] in units of 1/rate. */
@@ -93,9 +93,9 @@ static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *pha
     const double m = s->clients, log_d = log((double)s->experts);
     double mass = 0, spread = 0;
     for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++)
-        mass += (double)stoch->past_weights[a] * records_of(plan, (double)caucus_stoch_length(s, p - 1 - a));
+        mass += (double)stoch->past_weights[a] * records_of(plan, (double)caucus_stoch_samples(s, p, a));
     for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++) {
-        const double n = (double)caucus_stoch_length(s, p - 1 - a);
+        const double n = (double)caucus_stoch_samples(s, p, a);
         const double share = (double)stoch->past_weights[a] * records_of(plan, n) / mass;
         spread += share * share / n;
     }
@@ -119,6 +119,8 @@ static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase 
         terms[count++] = (noise_term){&q->vertex_noise[0], weight, m};
         mass += weight * records;
         variance += weight * weight * records * records / (double)q->samples; /* of means: records = 1 */
+        if (caucus_stoch_grows(&plan->settings)) /* this mean holds the losses of the earlier ones, too */
+            variance += 2 * weight * (mass - weight) / (double)q->samples;
     }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
     const double error = caucus_bounds_noise_max(log(d), d, terms, count, m * variance * width * width / 4);
@@ -187,7 +189,7 @@ static double changes_of(const caucus_settings *s) {
  * difference of gradients by a whole one, and an excess by twice that; averages over phases are kept to 2^-16 of a
  * step. Scores that are scaled to one number of evaluations are rounded once more. */
 static double rounding_of(const caucus_plan *plan) {
-    const double means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK ? 1 : 0;
+    const double means = caucus_settings_means(&plan->settings) ? 1 : 0;
     return 1 + means + (caucus_evaluates_some(&plan->settings) ? 1 : 0) + 2.0 * caucus_stoch_trees(plan) + 0x1p-15;
 }
 

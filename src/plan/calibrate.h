@@ -49,8 +49,32 @@ caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret)
 caucus_status caucus_calibrate_svt(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. */
-caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase,
+/* What the decisions of one phase may cost a record: purely, or as zCDP; each needs only one of the two. */
+typedef struct caucus_spend {
+    double epsilon, rho;
+} caucus_spend;
+
+/* Calibrate every phase of stoch, which has its place, for the select, message and weights now in the plan.
+ * In:      spend  [described], or one where all phases may spend the same (`alike`). */
+caucus_status caucus_calibrate_phases(caucus_plan *plan, const caucus_spend *spend, bool alike,
+                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/* plan/stoch/unit_client.c: growth and phases of unit client; select and message are resolved. */
+caucus_status caucus_calibrate_client(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/* Of unit client, how what may be spent in all is split over the decisions, which are made from places that are set:
+ * purely or as zCDP, evenly or by the rounds that are played with each; Gaussian noise takes its rho, all others their
+ * epsilon.
+ * In:      rho  what may be spent in all as zCDP.
+ * Out:     ret  [described]. */
+typedef struct caucus_split {
+    bool zcdp, even;
+    bool exponential; /* the decisions are made by the exponential mechanism */
+} caucus_split;
+void caucus_calibrate_split(const caucus_plan *plan, const caucus_split *how, double rho, caucus_spend *ret);
+
+/* Noise of the clients in one phase (trust nobody and paper-local); batch, trees and clamps are set. Gaussian noise is
+ * made for spend.rho, all other for spend.epsilon. */
+caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_spend spend,
                                         caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* b_max: the largest root batch with which T1 = trees >= 1 trees fit n samples; 0 if none does. */

@@ -2,7 +2,7 @@
 /* calibrate_messages.c: noise that clients add themselves (trust nobody), so that every message is private.
  *
  * Replacing one loss moves every coordinate of what a client sends by at most W, and a loss enters one message only
- * (one vertex of one tree of one phase), so each message may spend all of epsilon:
+ * (one vertex of one tree of one phase), so each message may spend all of epsilon (unit client: its share of it):
  *   vote       permute-and-flip on the client's own V, rate epsilon/(2W);
  *   shortlist  a vote at epsilon/2, then K-norm noise of rate epsilon/(2W) on eight sums;
  *   knorm      P(z) ~ e^(-rate*max|z|), rate epsilon/W: private by the triangle inequality in the maximum norm;
@@ -11,8 +11,6 @@
  * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, "Message-private
  * designs". */
 #include "plan/calibrate.h"
-
-#include "plan/zcdp.h"
 
 #include <math.h>
 
@@ -30,37 +28,40 @@ static caucus_status gaussian(double variance, caucus_noise *ret, caucus_error *
     return caucus_rational_ceil(variance, bits, &ret->parameter);
 }
 
-static caucus_status vertex(const caucus_plan *plan, double w, caucus_noise *ret, caucus_error *ret_error) {
+static caucus_status vertex(const caucus_plan *plan, caucus_spend spend, double w, caucus_noise *ret,
+                            caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const double d = s->experts;
     if (w <= 0)
         return CAUCUS_OK; /* linear losses: the increment of a right vertex is exactly 0 whatever the data */
     if (plan->stoch.message == CAUCUS_MESSAGE_GAUSS) {
-        const double rho = caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta);
-        if (!(rho > 0))
+        if (!(spend.rho > 0))
             return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "message", "gauss cannot reach epsilon %g at delta %g",
                                s->epsilon, s->delta);
-        return gaussian(d * w * w / (2 * rho), ret, ret_error);
+        return gaussian(d * w * w / (2 * spend.rho), ret, ret_error);
     }
     const bool knorm = plan->stoch.message == CAUCUS_MESSAGE_KNORM;
     ret->kind = knorm ? CAUCUS_NOISE_KNORM : CAUCUS_NOISE_LAPLACE;
-    return caucus_calibrate_rate(knorm ? s->epsilon / w : s->epsilon / (d * w), s->epsilon, &ret->parameter, ret_error);
+    const double rate = knorm ? spend.epsilon / w : spend.epsilon / (d * w);
+    return caucus_calibrate_rate(rate, s->epsilon, &ret->parameter, ret_error);
 }
 
-caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_error *ret_error) {
-    const double epsilon = plan->settings.epsilon;
+caucus_status caucus_calibrate_messages(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_spend spend,
+                                        caucus_error *ret_error) {
+    const double epsilon = plan->settings.epsilon, each = spend.epsilon;
     const double width = (double)caucus_calibrate_sensitivity(plan, phase, 0);
     if (plan->stoch.message == CAUCUS_MESSAGE_VOTE)
-        return caucus_calibrate_rate(epsilon / (2 * width), epsilon, &phase->vote_rate, ret_error);
+        return caucus_calibrate_rate(each / (2 * width), epsilon, &phase->vote_rate, ret_error);
     if (plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST) {
         phase->shortlist_noise.kind = CAUCUS_NOISE_KNORM;
-        caucus_status status = caucus_calibrate_rate(epsilon / 2 / (2 * width), epsilon, &phase->vote_rate, ret_error);
+        caucus_status status = caucus_calibrate_rate(each / 2 / (2 * width), epsilon, &phase->vote_rate, ret_error);
         if (status == CAUCUS_OK)
-            status = caucus_calibrate_rate(epsilon / 2 / width, epsilon, &phase->shortlist_noise.parameter, ret_error);
+            status = caucus_calibrate_rate(each / 2 / width, epsilon, &phase->shortlist_noise.parameter, ret_error);
         return status;
     }
     caucus_status status = CAUCUS_OK;
     for (uint32_t h = 0; h <= phase->trees && status == CAUCUS_OK; h++)
-        status = vertex(plan, (double)caucus_calibrate_sensitivity(plan, phase, h), &phase->vertex_noise[h], ret_error);
+        status = vertex(plan, spend, (double)caucus_calibrate_sensitivity(plan, phase, h), &phase->vertex_noise[h],
+                        ret_error);
     return status;
 }

@@ -11,7 +11,8 @@
  *     pure: 2^(j-h) 2 rate W_h <= epsilon;    zCDP: 2^(j-h) c (2 rate W_h)^2 <= rho(epsilon, delta),
  * c = 1/8 (exponential) or 1/2 (others). Each depth needs only one of the two, so rate_j is the smallest over h of the
  * larger. With past_phases a sample of age a enters with weight w_a, and the sums run over ages.
- * T1 is chosen per phase from public numbers only, by the bound. docs/PRIVACY.md, "Selections", "Trees". */
+ * T1 is chosen per phase from public numbers only, by the bound. docs/PRIVACY.md, "Selections", "Trees".
+ * Unit client: a record is in all phases, so that their costs add: plan/stoch/unit_client.c. */
 #include "plan/calibrate.h"
 
 #include "plan/stoch.h"
@@ -77,7 +78,7 @@ static void past_sums(const caucus_stoch_plan *stoch, double *ret_sum, double *r
 }
 
 /* The selection rate of tree j in a phase, before rounding. */
-static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, double rho) {
+static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, uint32_t j, caucus_spend spend) {
     const caucus_settings *s = &plan->settings;
     if (s->calibration ==
         CAUCUS_CALIBRATION_PAPER) { /* Lap(4 alpha 2^j/eps); delta: alpha 2^(T1/2) ln(2^(p-1)/delta)/eps */
@@ -91,9 +92,9 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
     const double c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
     for (uint32_t h = 0; h <= j; h++) {
         const double w = (double)caucus_calibrate_sensitivity(plan, phase, h), leaves = ldexp(1, (int)(j - h));
-        const double pure = s->epsilon / (2 * leaves * w * weights);
+        const double pure = spend.epsilon / (2 * leaves * w * weights);
         if (w > 0)
-            least = fmin(least, fmax(pure, sqrt(rho / (4 * c * leaves * squares)) / w));
+            least = fmin(least, fmax(pure, sqrt(spend.rho / (4 * c * leaves * squares)) / w));
     }
     return least;
 }
@@ -112,7 +113,7 @@ static caucus_status set_budget(const caucus_plan *plan, caucus_stoch_phase *pha
 }
 
 /* Calibrate one phase with T1 = trees (known to fit). */
-static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phase, uint32_t trees, double rho,
+static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phase, uint32_t trees, caucus_spend spend,
                                caucus_error *ret_error) {
     caucus_stoch_phase done = {
         .first = phase->first, .length = phase->length, .samples = phase->samples, .trees = trees};
@@ -124,12 +125,12 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     caucus_status status = CAUCUS_OK;
     const bool some = caucus_evaluates_some(&plan->settings), nobody = plan->settings.trust == CAUCUS_TRUST_NOBODY;
     if (nobody)
-        status = caucus_calibrate_messages(plan, &done, ret_error);
+        status = caucus_calibrate_messages(plan, &done, spend, ret_error);
     else if (some)
-        status = set_budget(plan, &done, rho, ret_error);
+        status = set_budget(plan, &done, spend.rho, ret_error);
     for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && !nobody && !some; j++) {
         caucus_rational rate = {0, 1};
-        status = caucus_calibrate_rate(rate_of(plan, &done, j, rho), plan->settings.epsilon, &rate, ret_error);
+        status = caucus_calibrate_rate(rate_of(plan, &done, j, spend), plan->settings.epsilon, &rate, ret_error);
         if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
             done.select_rate[j] = rate;
         else
@@ -146,7 +147,7 @@ static void tree_range(const caucus_plan *plan, uint64_t samples, uint32_t *ret_
     const caucus_settings *s = &plan->settings;
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     *ret_first = *ret_last = 0;
-    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK || (s->trust == CAUCUS_TRUST_NOBODY && votes))
+    if (caucus_settings_means(s) || (s->trust == CAUCUS_TRUST_NOBODY && votes))
         return;
     if (s->trees != CAUCUS_TREES_AUTO || s->calibration == CAUCUS_CALIBRATION_PAPER) {
         const uint32_t wanted = s->trees == CAUCUS_TREES_AUTO ? 1 : (uint32_t)s->trees;
@@ -158,8 +159,8 @@ static void tree_range(const caucus_plan *plan, uint64_t samples, uint32_t *ret_
         ++*ret_last;
 }
 
-/* Calibrate every phase for the select, message and weights now in the plan. */
-static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret_error) {
+caucus_status caucus_calibrate_phases(caucus_plan *plan, const caucus_spend *spend, bool alike,
+                                      caucus_error *ret_error) {
     caucus_stoch_plan *stoch = &plan->stoch;
     for (uint32_t i = 0; i < stoch->described; i++) {
         caucus_stoch_phase *phase = &stoch->phase[i], best = *phase;
@@ -167,7 +168,7 @@ static caucus_status set_phases(caucus_plan *plan, double rho, caucus_error *ret
         tree_range(plan, phase->samples, &first, &last);
         double least = INFINITY;
         for (uint32_t trees = first; trees <= last; trees++) {
-            caucus_status status = set_phase(plan, phase, trees, rho, ret_error);
+            caucus_status status = set_phase(plan, phase, trees, spend[alike ? 0 : i], ret_error);
             if (status != CAUCUS_OK)
                 return status;
             phase->error = caucus_bounds_stoch_phase(plan, phase);
@@ -199,8 +200,10 @@ static void set_weights(caucus_stoch_plan *stoch, double gamma) {
 static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
     static const double gammas[] = {0, 0.25, 0.5, 0.7, 0.8, 0.9};
     const caucus_settings *s = &plan->settings;
-    const double rho =
-        s->delta > 0 ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
+    const double whole = s->delta > 0 ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) : 0;
+    const caucus_spend spend = {/* a record is in one phase, which may spend all; a variance takes off its own slack */
+                                .epsilon = s->epsilon,
+                                .rho = s->trust == CAUCUS_TRUST_NOBODY ? whole : whole * (1 - CALIBRATE_SLACK)};
     const bool open = s->select == CAUCUS_SELECT_AUTO && s->trust == CAUCUS_TRUST_COORDINATOR &&
                       s->calibration == CAUCUS_CALIBRATION_TIGHT && s->delta > 0;
     caucus_select best_select = plan->stoch.select;
@@ -211,7 +214,7 @@ static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
             set_weights(&plan->stoch, gammas[i]);
             caucus_status status = caucus_plan_limits(plan, NULL);
             if (status == CAUCUS_OK)
-                status = set_phases(plan, rho, ret_error);
+                status = caucus_calibrate_phases(plan, &spend, true, ret_error);
             else if (i > 0)
                 continue; /* weights this large would overflow the sums: smaller ones remain */
             else
@@ -228,7 +231,7 @@ static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
     }
     plan->stoch.select = best_select;
     set_weights(&plan->stoch, best_gamma);
-    return set_phases(plan, rho, ret_error);
+    return caucus_calibrate_phases(plan, &spend, true, ret_error);
 }
 
 static void resolve(caucus_plan *plan) {
@@ -261,6 +264,11 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
         return caucus_fail(
             ret_error, CAUCUS_E_INFEASIBLE, "unit",
             "client-block with convex losses, whose gradients have no mean over a block (accepted: event)");
+    if (s->unit == CAUCUS_UNIT_CLIENT) {
+        resolve(plan);
+        set_weights(&plan->stoch, 0);
+        return caucus_calibrate_client(plan, ret_error);
+    }
     caucus_status status = layout(plan, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -45,7 +45,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_RENEW = 1 << 15,         /* beginning again after a number of rounds */
     CAUCUS_OPTION_OWN_PACE = 1 << 16,      /* devices that are not in step */
     CAUCUS_OPTION_NOMINAL = 1 << 17,       /* no end without beginning again: thresholds that grow */
-    CAUCUS_OPTION_EVALUATE = 1 << 18       /* clients that look at some experts only */
+    CAUCUS_OPTION_EVALUATE = 1 << 18,      /* clients that look at some experts only */
+    CAUCUS_OPTION_CLIENT = 1 << 19         /* unit client, and growth */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

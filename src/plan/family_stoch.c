@@ -209,10 +209,13 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 }
 
 /* A record is in the decisions of one phase. With n losses in it a device moves them n times as far as one loss does
- * (under client-block the whole phase is one record); phases add up. The losses of the last phase are never used. */
+ * (under client-block the whole phase is one record); phases add up. The losses of the last phase are never used. Under
+ * unit client the record is the device. */
 static caucus_device_cost device(const caucus_plan *plan) {
-    const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool means = caucus_settings_means(&plan->settings);
     caucus_device_cost cost = {.linear = 0};
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
+        return (caucus_device_cost){.linear = 1, .square = 1};
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
         const double times = (double)caucus_stoch_repeats(plan, i);
@@ -227,7 +230,7 @@ const caucus_plan_ops caucus_plan_stoch = {
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
     .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
                CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK |
-               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE,
+               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE | CAUCUS_OPTION_CLIENT,
     .phases = true,
     .calibrate = caucus_calibrate_stoch,
     .bound = caucus_bounds_stoch,

@@ -132,6 +132,14 @@ caucus_status caucus_settings_check_names(const caucus_settings *settings, caucu
 /** Check `evaluate`; all of them is 0 from then on. Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE. */
 caucus_status caucus_settings_check_evaluate(caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Check unit client and `growth`. Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE. */
+caucus_status caucus_settings_check_client(const caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Whether what a client reports are rounded means, of which one record moves each value by at most G. */
+static inline bool caucus_settings_means(const caucus_settings *settings) {
+    return settings->unit != CAUCUS_UNIT_EVENT;
+}
+
 /** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret,

@@ -180,6 +180,10 @@ static caucus_status check_privacy(const caucus_settings *s, caucus_error *e) {
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && !takes(s, CAUCUS_OPTION_CLIENT_BLOCK))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit", "client-block with %s (accepted: event; or algorithm %s)",
                            algorithm, caucus_option_takers(CAUCUS_OPTION_CLIENT_BLOCK, ", ").text);
+    if (s->unit == CAUCUS_UNIT_CLIENT && !takes(s, CAUCUS_OPTION_CLIENT))
+        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit", "client with %s (accepted: event%s; or algorithm %s)",
+                           algorithm, takes(s, CAUCUS_OPTION_CLIENT_BLOCK) ? ", client-block" : "",
+                           caucus_option_takers(CAUCUS_OPTION_CLIENT, ", ").text);
     if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK && s->trees > 0)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "trees",
                            "%d with unit client-block, where a client's block enters one "
@@ -351,10 +355,10 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {
-    offsetof(caucus_settings, grid), offsetof(caucus_settings, longest_phase),  offsetof(caucus_settings, names),
-    offsetof(caucus_settings, pace), offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
-    sizeof(caucus_settings)};
+static const size_t shapes[] = {offsetof(caucus_settings, grid),           offsetof(caucus_settings, longest_phase),
+                                offsetof(caucus_settings, names),          offsetof(caucus_settings, pace),
+                                offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
+                                offsetof(caucus_settings, growth),         sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -409,6 +413,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = check_endless(&s, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_settings_check_evaluate(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_settings_check_client(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK)

@@ -5,12 +5,18 @@
  * Phases double, from first-phase F on, up to the longest W: len_p = min(2^(p-1) F, W); without a longest phase
  * len_p = 2^(p-1). The last one ends with the run. Phase p >= 2 learns from the losses of phase p - 1. As soon as two
  * phases in a row have W rounds all later ones are alike, so a plan describes only those before, and one for all of
- * the rest: a run of any length has a short plan. */
+ * the rest: a run of any length has a short plan.
+ *
+ * Unit client: phases end after 1, g, g^2, .. rounds, and phase p learns from all rounds before it. */
 #ifndef CAUCUS_PLAN_STOCH_H
 #define CAUCUS_PLAN_STOCH_H
 
 #include "plan/plan.h"
 
+/** Whether phases grow by settings.growth. */
+static inline bool caucus_stoch_grows(const caucus_settings *s) {
+    return s->growth != CAUCUS_GROWTH_AUTO;
+}
 /** The length of phase p >= 1 if the run does not end before. */
 uint64_t caucus_stoch_length(const caucus_settings *s, uint64_t p);
 /** The first round of phase p >= 1, counted from 1. */
@@ -21,6 +27,10 @@ uint64_t caucus_stoch_phases(const caucus_settings *s);
 uint32_t caucus_stoch_described(const caucus_settings *s);
 /** Where a phase whose number is that of an entry is: first, length, samples. */
 void caucus_stoch_place(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret);
+
+/** Losses of a client that phase p >= 2 learns from: those of the phase before, or of `age` phases before that one
+ *  (past_phases); unit client: all so far. */
+uint64_t caucus_stoch_samples(const caucus_settings *s, uint64_t p, uint32_t age);
 
 /** The last phase there can be: P, or of a run without an end the last whose rounds have numbers. */
 static inline uint64_t caucus_stoch_last(const caucus_plan *plan) {

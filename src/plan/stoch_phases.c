@@ -15,7 +15,18 @@ static uint64_t first_of(const caucus_settings *s) {
     return s->longest_phase == 0 ? 1 : s->first_phase < s->longest_phase ? s->first_phase : s->longest_phase;
 }
 
+/* Unit client: the rounds after which phase p has ended, g^(p-1). */
+static uint64_t grown(const caucus_settings *s, uint64_t p) {
+    uint64_t rounds = 1;
+    while (p-- > 1)
+        if (__builtin_mul_overflow(rounds, s->growth, &rounds) || rounds >> 62 != 0)
+            return (uint64_t)1 << 62; /* no run comes to it */
+    return rounds;
+}
+
 uint64_t caucus_stoch_length(const caucus_settings *s, uint64_t p) {
+    if (caucus_stoch_grows(s))
+        return p > 1 ? grown(s, p) - grown(s, p - 1) : 1;
     const uint64_t longest = longest_of(s), first = first_of(s);
     return p - 1 < 63 && first <= longest >> (p - 1) ? first << (p - 1) : longest;
 }
@@ -30,13 +41,20 @@ static uint64_t full_from(const caucus_settings *s) {
 
 /* Phases 1 .. q that double have (2^q - 1) F rounds together. */
 uint64_t caucus_stoch_first(const caucus_settings *s, uint64_t p) {
+    if (caucus_stoch_grows(s))
+        return p > 1 ? grown(s, p - 1) + 1 : 1;
     const uint64_t full = full_from(s), doubling = p < full ? p - 1 : full - 1;
     return 1 + (((uint64_t)1 << (doubling & 63)) - 1) * first_of(s) + (p - 1 - doubling) * longest_of(s);
 }
 
 uint64_t caucus_stoch_phases(const caucus_settings *s) {
-    const uint64_t full = full_from(s);
     uint64_t p = 1;
+    if (caucus_stoch_grows(s)) {
+        while (grown(s, p) < s->rounds)
+            p++;
+        return p;
+    }
+    const uint64_t full = full_from(s);
     if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
         return CAUCUS_ROUNDS_ENDLESS;
     while (p < full && caucus_stoch_first(s, p + 1) <= s->rounds)
@@ -45,6 +63,8 @@ uint64_t caucus_stoch_phases(const caucus_settings *s) {
 }
 
 uint32_t caucus_stoch_described(const caucus_settings *s) {
+    if (caucus_stoch_grows(s))
+        return (uint32_t)(caucus_stoch_phases(s) - 1);
     const uint64_t phases = caucus_stoch_phases(s), alike = full_from(s) + 1;
     return (uint32_t)((phases < alike ? phases : alike) - 1);
 }
@@ -57,7 +77,11 @@ static uint64_t cut(const caucus_settings *s, uint64_t first, uint64_t length) {
 void caucus_stoch_place(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret) {
     ret->first = caucus_stoch_first(s, p);
     ret->length = cut(s, ret->first, caucus_stoch_length(s, p));
-    ret->samples = caucus_stoch_length(s, p - 1);
+    ret->samples = caucus_stoch_samples(s, p, 0);
+}
+
+uint64_t caucus_stoch_samples(const caucus_settings *s, uint64_t p, uint32_t age) {
+    return caucus_stoch_grows(s) ? caucus_stoch_first(s, p) - 1 : caucus_stoch_length(s, p - 1 - age);
 }
 
 uint64_t caucus_stoch_played(const caucus_plan *plan, uint64_t p) {
@@ -93,7 +117,7 @@ uint64_t caucus_stoch_longest(const caucus_settings *s, double *ret_bound) {
     const double part = s->evaluate != 0 ? (double)s->evaluate / s->experts : 1, ways = s->evaluate == 1 ? 1 : 2;
     const double m = s->clients * part, c = s->changes / 1000, range = s->hi - s->lo;
     const double a = sqrt(log((double)s->experts) / (2 * m)), b = ways * harmonic(s->experts) / (m * s->epsilon);
-    const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool means = caucus_settings_means(s);
     double w = 1;
     if (means)
         w = pow(a / (4 * c), 2.0 / 3);

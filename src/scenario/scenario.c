@@ -29,6 +29,7 @@ const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS] = {
     CAUCUS_FIELD_FIRST_PHASE, CAUCUS_FIELD_CHANGES,        CAUCUS_FIELD_RENEW,
     CAUCUS_FIELD_PACE,        CAUCUS_FIELD_PHASE_TIME,     CAUCUS_FIELD_GRACE,
     CAUCUS_FIELD_MOST,        CAUCUS_FIELD_NOMINAL_ROUNDS, CAUCUS_FIELD_EVALUATE,
+    CAUCUS_FIELD_GROWTH,
 };
 
 void caucus_scenario_init(caucus_scenario *ret) {

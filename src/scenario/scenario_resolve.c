@@ -211,6 +211,10 @@ static caucus_status read_phases(resolver *r, const size_t *at, caucus_settings 
         caucus_scenario_whole(&t, 1, 1u << 20, &evaluate) != CAUCUS_OK)
         status = caucus_scenario_refuse(&t, "must be a whole number from 1 to %u, or all", 1u << 20);
     s->evaluate = (uint32_t)evaluate;
+    t = text_of(r, CAUCUS_FIELD_GROWTH, at[CAUCUS_FIELD_GROWTH]);
+    if (status == CAUCUS_OK && strcmp(t.text, "auto") != 0 &&
+        caucus_scenario_whole(&t, 2, 1u << 20, &s->growth) != CAUCUS_OK)
+        status = caucus_scenario_refuse(&t, "must be a whole number from 2 to %u, or auto", 1u << 20);
     return status;
 }
 

@@ -56,6 +56,10 @@ static bool takes_slots(const caucus_run *run) {
     return run->settings.pace == CAUCUS_PACE_OWN;
 }
 
+static bool takes_growth(const caucus_run *run) {
+    return run->settings.unit == CAUCUS_UNIT_CLIENT;
+}
+
 static bool takes_nominal(const caucus_run *run) {
     return caucus_settings_grow(&run->settings);
 }
@@ -77,6 +81,7 @@ static const struct rule {
     {CAUCUS_FIELD_UNIT, takes_privacy, "event", "which protects nobody", 0},
     {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
     {CAUCUS_FIELD_EVALUATE, takes_evaluate, "all", "", CAUCUS_OPTION_EVALUATE},
+    {CAUCUS_FIELD_GROWTH, takes_growth, "auto", "whose unit is another (unit client)", 0},
     {CAUCUS_FIELD_CHANGES, takes_changes, NULL, "which has no longest-phase", 0},
     {CAUCUS_FIELD_PHASE_TIME, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},

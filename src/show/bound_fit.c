@@ -47,6 +47,12 @@ static bool within_changes(const caucus_plan *plan, const caucus_adversary_setti
     return adversary->kind == CAUCUS_ADVERSARY_SHIFTING && alike && changes <= s->changes * (double)s->rounds / 1000;
 }
 
+/* Unit client: clients may have laws of their own, as long as they draw apart from one another. */
+static bool own_laws(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT && caucus_adversary_kind_has_means(adversary->kind) &&
+           adversary->spread > 0;
+}
+
 caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
     if (premise == CAUCUS_PREMISE_REALIZABLE && caucus_settings_links(&plan->settings) > 1)
@@ -63,7 +69,7 @@ caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adver
         holds = is.faultless && within_lstar(plan);
     else if (premise == CAUCUS_PREMISE_IID ||
              premise == CAUCUS_PREMISE_SEGMENTS) /* one client has no others to be independent of */
-        holds = is.iid_rounds && (is.iid_clients || plan->settings.clients == 1);
+        holds = is.iid_rounds && (is.iid_clients || plan->settings.clients == 1 || own_laws(plan, adversary));
     if (premise == CAUCUS_PREMISE_SEGMENTS && !holds)
         holds = within_changes(plan, adversary);
     return holds ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;

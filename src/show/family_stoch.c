@@ -70,6 +70,11 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
     if (caucus_evaluates_some(&plan->settings))
         fputs("              scale: of the selections, in units of a loss, against the evaluations of one expert\n",
               out);
+    else if (caucus_settings_means(&plan->settings))
+        fputs(plan->settings.trust == CAUCUS_TRUST_COORDINATOR
+                  ? "              scale: of the selections, in units of a loss, against sums over all clients' means\n"
+                  : "              scale: of each client's noise, in units of a loss, against its own means\n",
+              out);
     else
         fputs(plan->settings.trust == CAUCUS_TRUST_COORDINATOR
                   ? "              scale: of the selections, in units of a loss, against sums over all clients and "
@@ -106,8 +111,46 @@ static void explain_some(caucus_explainer *e, const caucus_stoch_phase *last) {
             plan->stoch.past);
 }
 
+/* Unit client: what a decision of this phase costs a client, from its integers. */
+static double cost_of(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    const double width = (double)plan->grid, d = plan->settings.experts;
+    if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
+        return 2 * width * caucus_rational_double(phase->select_rate[0]);
+    switch (plan->stoch.message) {
+    case CAUCUS_MESSAGE_VOTE:
+        return 2 * width * caucus_rational_double(phase->vote_rate);
+    case CAUCUS_MESSAGE_SHORTLIST:
+        return width * (2 * caucus_rational_double(phase->vote_rate) +
+                        caucus_rational_double(phase->shortlist_noise.parameter));
+    case CAUCUS_MESSAGE_GAUSS: /* as zCDP */
+        return d * width * width / (2 * caucus_rational_double(phase->vertex_noise[0].parameter));
+    case CAUCUS_MESSAGE_LAPLACE_D:
+        return d * width * caucus_rational_double(phase->vertex_noise[0].parameter);
+    default:
+        return width * caucus_rational_double(phase->vertex_noise[0].parameter);
+    }
+}
+
+/* What each decision spends, one after the other. */
+static void explain_shares(caucus_explainer *e) {
+    const caucus_plan *plan = e->plan;
+    const bool gauss = plan->settings.trust == CAUCUS_TRUST_NOBODY && plan->stoch.message == CAUCUS_MESSAGE_GAUSS;
+    caucus_explain_more(
+        e, "A client is in all of them, so what they cost adds up%s:", plan->guarantee.rho_zcdp > 0 ? ", as zCDP" : "");
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
+        caucus_explain_more(e, "phase %u: %s %.10g, for an expert that is played %s rounds.", i + 2,
+                            gauss ? "rho" : "epsilon", cost_of(plan, &plan->stoch.phase[i]),
+                            caucus_words_whole(plan->stoch.phase[i].length).text);
+}
+
 static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
     const caucus_plan *plan = e->plan;
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT) {
+        caucus_explain_say(e, "Unit client", "The coordinator selects by %s, at rate epsilon_k/(2G) in phase k.",
+                           caucus_select_word(plan->stoch.select));
+        explain_shares(e);
+        return;
+    }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
     const caucus_rational rate = last->select_rate[last->trees > 0 ? 1 : 0];
     caucus_explain_say(e, "Selections",
@@ -133,6 +176,12 @@ static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_p
 static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
     const caucus_plan *plan = e->plan;
     const double epsilon = plan->settings.epsilon;
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT) {
+        caucus_explain_say(e, "Unit client", "Each client sends by '%s': %s.", caucus_message_word(plan->stoch.message),
+                           caucus_message_help(plan->stoch.message));
+        explain_shares(e);
+        return;
+    }
     caucus_explain_say(
         e, "Message-private designs",
         "Each client sends by '%s': %s. A loss enters one message only, so each may spend all of epsilon.",
@@ -195,6 +244,11 @@ static void explain(caucus_explainer *e) {
         explain_slots(e);
     else if (s->longest_phase != 0)
         explain_longest(e);
+    else if (s->unit == CAUCUS_UNIT_CLIENT)
+        caucus_explain_say(e, "Unit client",
+                           "%" PRIu64 " phases, which end after 1, g, g^2, .. rounds, g = %" PRIu64
+                           "; each learns from all losses before it.",
+                           plan->stoch.phases, s->growth);
     else
         caucus_explain_say(e, "Trees",
                            "P = floor(log2 T) + 1 = %" PRIu64
@@ -259,6 +313,8 @@ static uint64_t most_switches(const caucus_plan *plan) {
 }
 
 static const char *proof(const caucus_plan *plan) {
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
+        return "Unit client";
     if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
         return "Message-private designs";
     return plan->settings.longest_phase != 0                       ? "Phases with a longest length"
@@ -304,6 +360,7 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
         }
     }
     uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
+    vectors += s->unit == CAUCUS_UNIT_CLIENT ? 1 : 0;
     t->client_memory = vectors * d * 8;
     vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
     vectors += caucus_evaluates_some(s) ? 3 : 0;

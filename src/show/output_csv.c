@@ -9,7 +9,8 @@
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
-    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,evaluate,rho,lstar,range_lo,range_hi,"       \
+    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,evaluate,growth,rho,lstar,range_lo,range_"   \
+    "hi,"                                                                                                              \
     "adversary,segments,"                                                                                              \
     "means_lo,means_hi,spread,drift,pace,phase_time,grace,most,activity_mean,activity_spread,seed"
 
@@ -38,6 +39,9 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
     fputc(',', out);
     if (s->evaluate != 0)
         fprintf(out, "%u", s->evaluate);
+    fputc(',', out);
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        fprintf(out, "%" PRIu64, s->growth);
     fputc(',', out);
     const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {

@@ -40,6 +40,8 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_whole(j, "nominal_rounds", s->nominal_rounds);
     if (s->evaluate != 0)
         caucus_json_whole(j, "evaluate", s->evaluate);
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        caucus_json_whole(j, "growth", s->growth);
     caucus_json_real(j, "rho", s->rho);
     caucus_json_real(j, "lstar", s->lstar);
     caucus_json_list_row(j, "range");

@@ -134,6 +134,13 @@ static void write_evaluate(const row *r, char *ret) {
         cell(ret, "all");
 }
 
+static void write_growth(const row *r, char *ret) {
+    if (r->settings->unit == CAUCUS_UNIT_CLIENT)
+        cell(ret, "%" PRIu64, r->settings->growth);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+
 static void write_renew(const row *r, char *ret) {
     if (r->settings->renew != 0)
         cell(ret, "%" PRIu64, r->settings->renew);
@@ -237,6 +244,7 @@ static const struct column {
     {"longest phase", write_longest, IF_SEVERAL},
     {"renew", write_renew, IF_SEVERAL},
     {"evaluate", write_evaluate, IF_SEVERAL},
+    {"growth", write_growth, IF_SEVERAL},
     {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},

@@ -43,7 +43,10 @@ static void explain_promise(caucus_explainer *e) {
         e, "The grid",
         "A loss in [%.6g, %.6g] becomes a whole number of steps from 0 to G = %lld, once, at the client.", s->lo, s->hi,
         (long long)e->plan->grid);
-    if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK)
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        caucus_explain_more(e, "A report is the rounded mean of all that a client has seen, so a client moves a sum by "
+                               "at most G, as one loss would (\"Unit client\").");
+    else if (s->unit == CAUCUS_UNIT_CLIENT_BLOCK)
         caucus_explain_more(e, s->pace == CAUCUS_PACE_OWN
                                    ? "An item is the rounded mean of what the device saw, so it moves a sum by at most "
                                      "G, as one loss would (\"The unit\")."
@@ -75,7 +78,7 @@ void caucus_explain_account(caucus_explainer *e) {
     if (!isnan(g->epsilon_messages))
         caucus_explain_more(e, "Epsilon %.10g for the messages%s.", g->epsilon_messages,
                             g->epsilon_messages > e->plan->settings.epsilon ? ", NOT what was asked" : "");
-    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0) {
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0 && e->plan->settings.unit != CAUCUS_UNIT_CLIENT) {
         if (caucus_plan_is_endless(e->plan))
             caucus_explain_say(e, "A whole device",
                                "That is for %s. Everything one client contributes to a run without an end: no bound.",

@@ -81,7 +81,7 @@ static void print_privacy(FILE *out, const caucus_plan *plan) {
             caucus_words_privacy(g->epsilon_messages, g->delta).text);
     if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0 && caucus_plan_is_endless(plan))
         fputs("              for everything that one client contributes to the run, which has no end: no bound\n", out);
-    else if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0)
+    else if (isfinite(g->epsilon_choices) && g->epsilon_choices > 0 && plan->settings.unit != CAUCUS_UNIT_CLIENT)
         fprintf(out, "              for everything that one client contributes to the run: epsilon %s at most%s\n",
                 caucus_words_number(caucus_plan_epsilon_device(plan)).text, caucus_words_delta(g->delta).text);
     if (plan->settings.pace == CAUCUS_PACE_OWN)
@@ -128,6 +128,10 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
                 "              against the best expert between changes, if losses are drawn independently and what "
                 "they are drawn\n              from changes at most %s times in 1,000 rounds\n",
                 caucus_words_number(s->changes).text);
+    else if (s->unit == CAUCUS_UNIT_CLIENT)
+        fputs("              if each client's losses are drawn independently from one distribution, which may be its "
+              "own; against the\n              best on average over the clients\n",
+              out);
     else if (assumed == CAUCUS_KNOWLEDGE_IID)
         fputs("              if losses are drawn independently from one distribution\n", out);
     else

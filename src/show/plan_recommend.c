@@ -67,6 +67,8 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
         s.nominal_rounds = plain.nominal_rounds;
     if (!takes(c, CAUCUS_OPTION_EVALUATE) || !central)
         s.evaluate = plain.evaluate;
+    if (!takes(c, CAUCUS_OPTION_CLIENT))
+        s.growth = plain.growth;
     if (!takes(c, CAUCUS_OPTION_INTERVAL))
         s.interval = 1;
     if (s.interval == CAUCUS_INTERVAL_AUTO && !takes(c, CAUCUS_OPTION_INTERVAL_AUTO))

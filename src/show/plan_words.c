@@ -113,6 +113,8 @@ const char *caucus_words_unit(const caucus_settings *s) {
         return "one loss of one client";
     if (s->pace == CAUCUS_PACE_OWN)
         return "everything one device sees in one slot of its clock";
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return "everything one client contributes to the run";
     return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "all losses of one client in one phase"
                                                                             : "all losses of one client in one block";
 }

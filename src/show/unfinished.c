@@ -81,6 +81,8 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     if (caucus_settings_grow(s))
         hash_text(&state, "|nominal %" PRIu64, s->nominal_rounds);
     hash_text(&state, "|%u", s->evaluate);
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        hash_text(&state, "|growth %" PRIu64, s->growth);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);

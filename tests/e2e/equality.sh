@@ -12,6 +12,7 @@ equal stoch stoch coordinator drawn 1 --epsilon 10
 equal stoch-longest stoch coordinator drawn 1 --epsilon 10 --longest-phase 5 --first-phase 3 --unit client-block
 equal stoch-evaluate stoch coordinator drawn 1 --epsilon 20 --evaluate 2
 equal stoch-evaluate-block stoch coordinator drawn 1 --epsilon 20 --evaluate 1 --longest-phase 5 --unit client-block
+equal stoch-client stoch coordinator drawn 1 --epsilon 20 --unit client --growth 3
 equal svt-renew svt coordinator turning 1 --epsilon 60 --renew 20
 equal hedge-renew hedge coordinator drawn 2 --epsilon 30 --renew 12
 endless stoch-endless stoch coordinator drawn 1 --epsilon 10 --longest-phase 5

@@ -11,5 +11,6 @@ equal stoch-nobody-vote stoch nobody drawn 1 --epsilon 2 # vote, which is what a
 serve_more=() join_more=()
 equal stoch-nobody-longest stoch nobody drawn 1 --epsilon 30 --longest-phase 6 --changes 2 # shortlist, last phase alone
 endless stoch-nobody-endless stoch nobody drawn 1 --epsilon 30 --longest-phase 6 # shortlist
+equal stoch-nobody-client stoch nobody drawn 1 --epsilon 40 --unit client --growth 4 # shortlist
 equal stoch-nobody-laplace stoch nobody drawn 1 --epsilon 30 --message laplace-d
 ended

@@ -213,6 +213,7 @@ class Plan:
         self.link = int(settings.get("renew", "0")) // max(self.interval, 1)
         self.lo, self.hi = map(float, settings["range"])
         self.per_block = settings["unit"] == "client-block"
+        self.growth = int(settings.get("growth", "0"))  # unit client: phases end after 1, g, g*g, .. rounds
         self.clients = int(settings["clients"])
         self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
         self.own_pace = settings.get("pace") == "own"
@@ -247,6 +248,8 @@ class Plan:
 
     def phase_end(self, p):
         """The last round of phase p: lengths double up to the longest."""
+        if self.growth:
+            return self.growth ** (p - 1)
         doubling = min(p, 64)
         ends = sum(min(self.first_phase * 2 ** min(q, 62), self.longest or 2 ** 62) for q in range(doubling))
         return ends + (p - doubling) * self.longest
@@ -304,6 +307,7 @@ class Client:
         self.block_sums = [0] * plan.experts  # of the block or phase being played
         self.block_seen = [0] * plan.experts  # rounds in which each expert was evaluated
         self.sums = [0] * plan.experts        # of whole blocks, not yet reported
+        self.all = [0] * plan.experts         # unit client: of all rounds so far
         self.first = 1               # the first block that `sums` covers
         self.items = []              # reports not known to be counted
         self.done = False
@@ -416,6 +420,9 @@ class Client:
             self.block_sums = [(s + n // 2) // n if n else 0 for s, n in zip(self.block_sums, self.block_seen)]
             self.block_cost = (self.block_cost + rounds // 2) // rounds
         self.sums = [a + b for a, b in zip(self.sums, self.block_sums)]
+        if self.plan.growth:  # the mean of everything, whatever was reported before
+            self.all = [a + b for a, b in zip(self.all, self.block_sums)]
+            self.sums = [(2 * s + self.round) // (2 * self.round) for s in self.all]
         self.block_sums = [0] * self.plan.experts
         self.block_seen = [0] * self.plan.experts
 

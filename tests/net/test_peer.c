@@ -379,6 +379,7 @@ static void test_coordinator(void **user) {
         {"hedge", CAUCUS_ALGORITHM_HEDGE, COORDINATOR, CAUCUS_UNIT_EVENT},
         {"stoch", CAUCUS_ALGORITHM_STOCH, COORDINATOR, CAUCUS_UNIT_EVENT},
         {"stoch, client-block", CAUCUS_ALGORITHM_STOCH, COORDINATOR, CAUCUS_UNIT_CLIENT_BLOCK},
+        {"stoch, client", CAUCUS_ALGORITHM_STOCH, COORDINATOR, CAUCUS_UNIT_CLIENT},
     };
     for (size_t k = 0; k < sizeof setups / sizeof setups[0]; k++)
         run_setup(&setups[k]);
@@ -395,6 +396,10 @@ static void test_nobody(void **user) {
         {"stoch, nobody: gauss", NOBODY(GAUSS)},
         {"stoch, nobody: vote, client-block", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE,
          CAUCUS_UNIT_CLIENT_BLOCK},
+        {"stoch, nobody: shortlist, client", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_SHORTLIST,
+         CAUCUS_UNIT_CLIENT},
+        {"stoch, nobody: knorm, client", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_KNORM,
+         CAUCUS_UNIT_CLIENT},
     };
     for (size_t k = 0; k < sizeof setups / sizeof setups[0]; k++)
         run_setup(&setups[k]);

@@ -267,7 +267,8 @@ static void a_whole_device(void **state) {
         {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_EVENT, 1023, 1, 511},       /* 1 + 2 + .. + 256: all but the last phase */
         {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_EVENT, 1024, 1, 1023},      /* the last phase is one round */
         {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_CLIENT_BLOCK, 1024, 1, 10}, /* P - 1 */
-        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_UNIT_EVENT, 64, 4, 32},          /* N*B/2 = 4*16/2 */
+        {CAUCUS_ALGORITHM_STOCH, CAUCUS_UNIT_CLIENT, 1024, 1, 1},
+        {CAUCUS_ALGORITHM_HEDGE, CAUCUS_UNIT_EVENT, 64, 4, 32}, /* N*B/2 = 4*16/2 */
         {CAUCUS_ALGORITHM_SVT, CAUCUS_UNIT_EVENT, 512, 1, 511},
         {CAUCUS_ALGORITHM_SVT, CAUCUS_UNIT_CLIENT_BLOCK, 512, 16, 31},
     };

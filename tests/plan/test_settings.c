@@ -86,7 +86,7 @@ static void words_round_trip(void **state) {
     CHECK_WORDS(select, "select", SELECT)
     CHECK_WORDS(message, "message", MESSAGE)
     CHECK_WORDS(loss_shape, "loss-shape", LOSS_SHAPE)
-    assert_int_equal(words, CAUCUS_ALGORITHM_COUNT + 3 + 2 + 2 + 2 + 4 + 6 + 2);
+    assert_int_equal(words, CAUCUS_ALGORITHM_COUNT + 3 + 2 + 2 + 3 + 4 + 6 + 2);
     caucus_trust t = CAUCUS_TRUST_NOBODY;
     caucus_error e;
     assert_int_equal(caucus_trust_parse(NULL, &t, &e), CAUCUS_E_RANGE);

@@ -146,6 +146,21 @@ static void losses_that_shift(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Unit client: clients may have laws of their own; but rounds may not. */
+static void own_laws(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    for (int client = 0; client < 2; client++) {
+        s.unit = client ? CAUCUS_UNIT_CLIENT : CAUCUS_UNIT_EVENT;
+        caucus_plan *plan = plan_of(&s);
+        caucus_adversary_settings own = {.kind = CAUCUS_ADVERSARY_BERNOULLI, .spread = 0.1};
+        assert_int_equal(caucus_bound_fit_of(plan, &own), client ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS);
+        own.kind = CAUCUS_ADVERSARY_DRIFTING;
+        assert_int_equal(caucus_bound_fit_of(plan, &own), CAUCUS_BOUND_FIT_FAILS);
+        caucus_plan_free(plan);
+    }
+}
+
 /* A range that begins below 0 makes a loss of 0 cost something: L* must allow for it. */
 static void losses_within_lstar(void **state) {
     (void)state;
@@ -190,9 +205,10 @@ static void convex_and_votes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true),    cmocka_unit_test(premises),
-                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_that_shift),
-                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_are_true),  cmocka_unit_test(premises), cmocka_unit_test(clients_that_differ),
+        cmocka_unit_test(losses_that_shift), cmocka_unit_test(own_laws), cmocka_unit_test(losses_within_lstar),
+        cmocka_unit_test(convex_and_votes)};
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void test_svt(void **state) {
     static const uint32_t intervals[] = {1, 7, 1000};
     for (int protocol = 0; protocol < CAUCUS_PROTOCOL_COUNT; protocol++)
         for (size_t n = 0; n < 3; n++)
-            for (int unit = 0; unit < CAUCUS_UNIT_COUNT; unit++) {
+            for (int unit = 0; unit <= CAUCUS_UNIT_CLIENT_BLOCK; unit++) {
                 caucus_settings s = base(CAUCUS_ALGORITHM_SVT, 6, 12, 200);
                 s.protocol = (caucus_protocol)protocol;
                 s.interval = intervals[n];
@@ -80,6 +80,8 @@ static void test_stoch(void **state) {
     s.past_phases = false;
     s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
     (void)compare("stoch client-block", &s, CAUCUS_ADVERSARY_GAUSSIAN, 2);
+    s.unit = CAUCUS_UNIT_CLIENT;
+    (void)compare("stoch client", &s, CAUCUS_ADVERSARY_GAUSSIAN, 2);
     s.unit = CAUCUS_UNIT_EVENT;
     for (int select = 0; select < CAUCUS_SELECT_COUNT; select++) {
         s.select = (caucus_select)select;

@@ -187,6 +187,10 @@ static void check_variants(caucus_adversary_kind kind) {
     run.settings.unit = CAUCUS_UNIT_CLIENT_BLOCK;
     check_expectation("stoch, client-block", &run);
     run = plain;
+    run.settings.unit = CAUCUS_UNIT_CLIENT;
+    run.settings.epsilon = 10;
+    check_expectation("stoch, client", &run);
+    run = plain;
     run.settings.trees = 2;
     check_expectation("stoch, two trees", &run);
     run = plain;

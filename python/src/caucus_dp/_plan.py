@@ -50,6 +50,7 @@ class PlanSettings(TypedDict, total=False):
     most: int | None
     nominal_rounds: int | None
     evaluate: int | None
+    growth: int | str | None
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None

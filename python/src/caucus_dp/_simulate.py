@@ -60,6 +60,7 @@ class SimulationSettings(TypedDict, total=False):
     most: int | None
     nominal_rounds: int | None
     evaluate: int | Sequence[int] | None
+    growth: int | str | Sequence[int | str] | None
     rho: float | None
     lstar: float | None
     range: tuple[float, float] | None

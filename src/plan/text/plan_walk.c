@@ -131,6 +131,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     uint64_t evaluate = s->evaluate;
     optional_u64(w, "evaluate", &evaluate, 0);
     s->evaluate = evaluate <= UINT32_MAX ? (uint32_t)evaluate : UINT32_MAX;
+    optional_u64(w, "growth", &s->growth, CAUCUS_GROWTH_AUTO);
     w->close(w);
 }
 
