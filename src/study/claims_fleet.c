@@ -6,8 +6,9 @@
 
 #include "study/parts.h"
 
-#define FOLLOWS 0.1  /* of what doubling phases lose, after four changes */
-#define FEW_MOST 3.0 /* regret per client of 500 that evaluate one expert of 20, in 1,024 rounds */
+#define FOLLOWS 0.1     /* of what doubling phases lose, after four changes */
+#define DEVICE_MOST 1.0 /* regret per client of 2,000 with epsilon 1 for a whole device, in 1,024 rounds */
+#define FEW_MOST 3.0    /* regret per client of 500 that evaluate one expert of 20, in 1,024 rounds */
 
 static void judge_changes(caucus_study *study) {
     const caucus_summary doubling = caucus_study_fleet_at(caucus_study_fleet_series(study, "changes-doubling"), 5),
@@ -30,9 +31,20 @@ static void judge_few(caucus_study *study) {
                    one.std, all.mean, all.std);
 }
 
+static void judge_device(caucus_study *study) {
+    const caucus_summary whole = caucus_study_fleet_at(caucus_study_fleet_series(study, "device-whole"), 2000),
+                         few = caucus_study_fleet_at(caucus_study_fleet_series(study, "device-whole"), 100);
+    caucus_claim *claim =
+        caucus_study_claim(study, CAUCUS_SECTION_FLEET, whole.mean <= DEVICE_MOST,
+                           "epsilon 1 for a whole device: 2,000 clients lose at most 1 in 1,024 rounds");
+    (void)snprintf(claim->measured, sizeof claim->measured, "%.2f ± %.2f (100 clients: %.1f ± %.1f)", whole.mean,
+                   whole.std, few.mean, few.std);
+}
+
 void caucus_study_judge_fleet(caucus_study *study) {
     if (study->fleet.count == 0)
         return;
     judge_changes(study);
     judge_few(study);
+    judge_device(study);
 }

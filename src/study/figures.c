@@ -234,8 +234,10 @@ void caucus_study_draw_fleet(const caucus_fleet *fleet, caucus_fleet_panel panel
     canvas(s, lines);
     caucus_text_add(s,
                     "set logscale x 2\nset logscale y 10\nset format y '%%g'\nset xlabel '%s' offset 0,0.5\n"
-                    "set ylabel 'regret per client (loss)'\nset xtics (1, 2, 5, 10, 20)\nset xrange [0.85:24]\n",
-                    caucus_fleet_axis(panel));
+                    "set ylabel 'regret per client (loss)'\n%s\n",
+                    caucus_fleet_axis(panel),
+                    panel == CAUCUS_FLEET_DEVICE ? "set xtics (100, 200, 500, 1000, 2000)\nset xrange [85:2400]"
+                                                 : "set xtics (1, 2, 5, 10, 20)\nset xrange [0.85:24]");
     for (uint32_t i = 0; i < fleet->count; i++) {
         const caucus_fleet_series *f = &fleet->series[i];
         if (f->spec->panel != panel)

@@ -14,19 +14,26 @@
 #include "study/parts.h"
 
 enum { EXPERTS = 20 };
+#define EVENT CAUCUS_UNIT_EVENT
+#define DEVICE CAUCUS_UNIT_CLIENT
 
-/* panel, key, label, stroke, m, T, longest phase, changes, x, trials, quick trials */
+/* panel, key, label, stroke, m, T, unit, longest phase, changes, x, trials, quick trials */
 /* clang-format off */
 static const caucus_fleet_spec specs[] = {
-    {CAUCUS_FLEET_CHANGES, "changes-doubling", "phases that double, as the paper’s", CAUCUS_STROKE_RIVAL, 50, 20000,
-     0, 0, {1, 2, 5, 20}, 6, 2},
-    {CAUCUS_FLEET_CHANGES, "changes-64", "phases of at most 64 rounds", CAUCUS_STROKE_SECOND, 50, 20000,
-     64, 0.25, {1, 2, 5, 20}, 6, 2},
-    {CAUCUS_FLEET_CHANGES, "changes-auto", "longest phase chosen for 5 stretches", CAUCUS_STROKE_FIRST, 50, 20000,
-     CAUCUS_PHASE_AUTO, 0.25, {1, 2, 5, 20}, 6, 2},
-    {CAUCUS_FLEET_EVALUATE, "evaluate-50", "50 clients", CAUCUS_STROKE_RIVAL, 50, 1024, 0, 0, {1, 2, 5, 10, 20}, 40, 8},
-    {CAUCUS_FLEET_EVALUATE, "evaluate-500", "500 clients", CAUCUS_STROKE_FIRST, 500, 1024, 0, 0, {1, 2, 5, 10, 20},
-     6, 2},
+    {CAUCUS_FLEET_CHANGES, "changes-doubling", "phases that double, as the paper’s", CAUCUS_STROKE_RIVAL,
+     50, 20000, EVENT, 0, 0, {1, 2, 5, 20}, 6, 2},
+    {CAUCUS_FLEET_CHANGES, "changes-64", "phases of at most 64 rounds", CAUCUS_STROKE_SECOND,
+     50, 20000, EVENT, 64, 0.25, {1, 2, 5, 20}, 6, 2},
+    {CAUCUS_FLEET_CHANGES, "changes-auto", "longest phase chosen for 5 stretches", CAUCUS_STROKE_FIRST,
+     50, 20000, EVENT, CAUCUS_PHASE_AUTO, 0.25, {1, 2, 5, 20}, 6, 2},
+    {CAUCUS_FLEET_EVALUATE, "evaluate-50", "50 clients", CAUCUS_STROKE_RIVAL,
+     50, 1024, EVENT, 0, 0, {1, 2, 5, 10, 20}, 40, 8},
+    {CAUCUS_FLEET_EVALUATE, "evaluate-500", "500 clients", CAUCUS_STROKE_FIRST,
+     500, 1024, EVENT, 0, 0, {1, 2, 5, 10, 20}, 6, 2},
+    {CAUCUS_FLEET_DEVICE, "device-loss", "ε = 1 for one loss", CAUCUS_STROKE_FIRST,
+     0, 1024, EVENT, 0, 0, {100, 200, 500, 2000}, 4, 2},
+    {CAUCUS_FLEET_DEVICE, "device-whole", "ε = 1 for all that a device contributes", CAUCUS_STROKE_RIVAL,
+     0, 1024, DEVICE, 0, 0, {100, 200, 500, 2000}, 16, 4},
 };
 /* clang-format on */
 
@@ -44,6 +51,8 @@ const char *caucus_fleet_axis(caucus_fleet_panel panel) {
         return "stretches with one best expert each";
     case CAUCUS_FLEET_EVALUATE:
         return "experts evaluated per client and round";
+    case CAUCUS_FLEET_DEVICE:
+        return "clients m";
     case CAUCUS_FLEET_PANELS:
         break;
     }
@@ -51,7 +60,8 @@ const char *caucus_fleet_axis(caucus_fleet_panel panel) {
 }
 
 const char *caucus_fleet_file(caucus_fleet_panel panel) {
-    return panel == CAUCUS_FLEET_CHANGES ? "fleet-changes" : "fleet-evaluate";
+    static const char *const files[CAUCUS_FLEET_PANELS] = {"fleet-changes", "fleet-evaluate", "fleet-device"};
+    return files[panel];
 }
 
 const caucus_fleet_series *caucus_study_fleet_series(const caucus_study *study, const char *key) {
@@ -82,7 +92,8 @@ static caucus_run run_of(const caucus_study *study, const caucus_fleet_spec *spe
     s->algorithm = CAUCUS_ALGORITHM_STOCH;
     s->trust = CAUCUS_TRUST_COORDINATOR;
     s->epsilon = 1;
-    s->clients = spec->clients;
+    s->clients = spec->clients ? spec->clients : (uint32_t)x;
+    s->unit = spec->unit;
     s->experts = EXPERTS;
     s->rounds = spec->rounds;
     s->longest_phase = spec->longest_phase;
@@ -139,6 +150,11 @@ void caucus_fleet_title(const caucus_study *study, caucus_fleet_panel panel, cau
         caucus_text_add(ret, "Where the best expert changes four times, phases with a longest length lose ");
         caucus_text_times_less(ret, doubling / following);
         caucus_text_add(ret, " than phases that double");
+    } else if (panel == CAUCUS_FLEET_DEVICE) {
+        const double whole = caucus_study_fleet_at(caucus_study_fleet_series(study, "device-whole"), 500).mean,
+                     loss = caucus_study_fleet_at(caucus_study_fleet_series(study, "device-loss"), 500).mean;
+        caucus_text_add(ret, "ε = 1 for a whole device costs 500 clients %.1f in 1,024 rounds, for one loss %.2f",
+                        whole, loss);
     } else {
         const double few = caucus_study_fleet_at(caucus_study_fleet_series(study, "evaluate-500"), 1).mean;
         caucus_text_add(ret, "500 clients that evaluate one expert of 20 lose %.1f in 1,024 rounds", few);
@@ -174,6 +190,18 @@ void caucus_fleet_paragraph(const caucus_study *study, caucus_fleet_panel panel,
         caucus_text_add(ret, " against ");
         at(ret, study, "changes-doubling", 1);
         caucus_text_add(ret, ".");
+    } else if (panel == CAUCUS_FLEET_DEVICE) {
+        caucus_text_add(ret,
+                        "20 experts, 1,024 rounds. ε for <em>one loss</em> comes to up to 1,024 times that for all "
+                        "that a device contributes. With <code>--unit client</code> it is the <dfn>whole "
+                        "device</dfn> that ε = 1 protects: each client sends the mean of all its losses so far, a "
+                        "few times in a run. It needs a fleet: it costs ");
+        at(ret, study, "device-whole", 100);
+        caucus_text_add(ret, " with 100 clients, ");
+        at(ret, study, "device-whole", 500);
+        caucus_text_add(ret, " with 500 and ");
+        at(ret, study, "device-whole", 2000);
+        caucus_text_add(ret, " with 2,000.");
     } else {
         caucus_text_add(ret, "20 experts, 1,024 rounds, ε = 1. A client need not run every model on every round: with "
                              "<code>--evaluate k</code> it draws k experts by itself and reports their losses times "

@@ -42,6 +42,7 @@ extern const caucus_figure_spec caucus_figure_specs[CAUCUS_EXPERIMENT_COUNT];
 typedef enum caucus_fleet_panel {
     CAUCUS_FLEET_CHANGES,  /* x: how often the best expert changes */
     CAUCUS_FLEET_EVALUATE, /* x: experts that a client evaluates in a round */
+    CAUCUS_FLEET_DEVICE,   /* x: clients */
     CAUCUS_FLEET_PANELS
 } caucus_fleet_panel;
 
@@ -50,7 +51,8 @@ typedef struct caucus_fleet_spec {
     const char *key;   /* in CSV files */
     const char *label; /* for people */
     caucus_stroke stroke;
-    uint32_t clients, rounds;
+    uint32_t clients, rounds; /* clients 0: they are x */
+    caucus_unit unit;
     uint64_t longest_phase;        /* 0: phases double to the end */
     double changes;                /* what the plan is told, per 1,000 rounds; with CAUCUS_PHASE_AUTO */
     double x[CAUCUS_FLEET_POINTS]; /* 0 ends them */

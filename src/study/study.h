@@ -4,7 +4,7 @@
  *
  *   specs.c        the experiments with curves over rounds, as data; experiments.c plays them
  *   scaling.c      Table 1 measured: slopes over small sweeps, lower-bound adversaries
- *   fleet.c        what the paper does not have: experts that change, few evaluations
+ *   fleet.c        what the paper does not have: experts that change, few evaluations, devices
  *   claims.c       what must hold, with the measured figure; claims_fleet.c: of fleets
  *   panels.c       which curves are drawn together, and what they say; words.c: of the rest
  *   figures.c      curves to gnuplot scripts; gnuplot.c runs gnuplot
@@ -25,7 +25,7 @@
     X(SVT, "svt", "Figure 2: Fed-SVT against Sparse-Vector")                                                           \
     X(MOVIELENS, "movielens", "MovieLens-1M: Fed-SVT against Sparse-Vector")                                           \
     X(SCALING, "scaling", "Table 1: how regret and traffic grow; the lower bounds")                                    \
-    X(FLEET, "fleet", "Fleets: experts that change, few evaluations")
+    X(FLEET, "fleet", "Fleets: experts that change, few evaluations, whole devices")
 #define CAUCUS_ENUM_SECTION(name, word, help) CAUCUS_SECTION_##name,
 CAUCUS_CHOICE_DECLARE(extern, section, SECTION, CAUCUS_SECTION_LIST)
 

@@ -103,7 +103,13 @@ void caucus_study_command(const caucus_study *study, caucus_section section, cau
             "caucus simulate --algorithm stoch --adversary bernoulli --means 0.1,0.5 --evaluate 1,2,5,10,all "
             "--clients 50,500 --experts 20 --rounds 1024 --epsilon 1 --trust coordinator --trials %u --seed "
             "%llu",
-            study->fleet.series[study->fleet.count - 1].trials, seed);
+            caucus_study_fleet_series(study, "evaluate-500")->trials, seed);
+        caucus_text_add(
+            ret,
+            "\ncaucus simulate --algorithm stoch --adversary bernoulli --means 0.1,0.5 --unit event,client "
+            "--clients 100,200,500,2000 --experts 20 --rounds 1024 --epsilon 1 --trust coordinator --trials "
+            "%u --seed %llu",
+            caucus_study_fleet_series(study, "device-whole")->trials, seed);
         return;
     }
     const caucus_figure_spec *spec = study->figure[section].spec;

@@ -290,27 +290,30 @@ static void test_paper_claims_can_fail(void **state) {
 /* So can those about fleets. */
 static void test_fleet_claims_can_fail(void **state) {
     (void)state;
-    static const char *const keys[] = {"changes-doubling", "changes-auto", "evaluate-500"};
+    enum { SERIES = 4, CLAIMS = 3 };
+    static const char *const keys[SERIES] = {"changes-doubling", "changes-auto", "evaluate-500", "device-whole"};
+    static const double at[SERIES] = {5, 5, 1, 2000};
     static const struct {
-        double regret[3];
-        bool holds[2];
-    } cases[] = {{{1000, 50, 1.4}, {true, true}},
-                 {{1000, 150, 1.4}, {false, true}},
-                 {{1000, 50, 3.1}, {true, false}},
-                 {{1000, (double)NAN, 1.4}, {false, true}}};
+        double regret[SERIES];
+        bool holds[CLAIMS];
+    } cases[] = {{{1000, 50, 1.4, 0.4}, {true, true, true}},
+                 {{1000, 150, 1.4, 0.4}, {false, true, true}},
+                 {{1000, 50, 3.1, 0.4}, {true, false, true}},
+                 {{1000, 50, 1.4, 1.1}, {true, true, false}},
+                 {{1000, (double)NAN, 1.4, 0.4}, {false, true, true}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        caucus_fleet_spec spec[3];
-        caucus_fleet_series series[3];
-        for (int k = 0; k < 3; k++) {
+        caucus_fleet_spec spec[SERIES];
+        caucus_fleet_series series[SERIES];
+        for (int k = 0; k < SERIES; k++) {
             spec[k] = (caucus_fleet_spec){.key = keys[k]};
-            series[k] = (caucus_fleet_series){.spec = &spec[k], .points = 1, .x = {k == 2 ? 1 : 5}, .trials = 2};
+            series[k] = (caucus_fleet_series){.spec = &spec[k], .points = 1, .x = {at[k]}, .trials = 2};
             series[k].regret[0].mean = cases[i].regret[k];
         }
-        caucus_study study = {.fleet = {.series = series, .count = 3}};
+        caucus_study study = {.fleet = {.series = series, .count = SERIES}};
         caucus_study_judge(&study);
-        assert_int_equal(study.claims, 2);
-        assert_int_equal(study.claim[0].holds, cases[i].holds[0]);
-        assert_int_equal(study.claim[1].holds, cases[i].holds[1]);
+        assert_int_equal(study.claims, CLAIMS);
+        for (int k = 0; k < CLAIMS; k++)
+            assert_int_equal(study.claim[k].holds, cases[i].holds[k]);
     }
 }
 
