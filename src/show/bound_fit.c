@@ -60,7 +60,7 @@ caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adver
     if (premise == CAUCUS_PREMISE_COUNT || caucus_plan_is_endless(plan)) /* about a stretch, not what was played */
         return CAUCUS_BOUND_FIT_NONE;
     if (premise == CAUCUS_PREMISE_ANY)
-        return CAUCUS_BOUND_FIT_HOLDS; /* every adversary is fixed in advance */
+        return CAUCUS_BOUND_FIT_HOLDS; /* adaptive sees earlier blocks alone; all others are fixed in advance */
     if (adversary->kind == CAUCUS_ADVERSARY_LOSSES)
         return CAUCUS_BOUND_FIT_UNKNOWN;
     const caucus_adversary_class is = caucus_adversary_class_of(adversary);

@@ -39,6 +39,10 @@ bool caucus_adversary_kind_has_means(caucus_adversary_kind kind) {
     return (size_t)kind < CAUCUS_ADVERSARY_COUNT && tables[kind]->means;
 }
 
+bool caucus_adversary_follows(const caucus_adversary *adversary) {
+    return adversary->ops->follows;
+}
+
 static caucus_status check_shape(const caucus_adversary *adversary, caucus_error *ret_error) {
     if (adversary->clients < 1 || adversary->clients > CLIENTS_MAX)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u (accepted: 1 to %u)", adversary->clients,

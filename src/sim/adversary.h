@@ -30,6 +30,9 @@
  *                  floor(t*S/T)
  *   drifting       bernoulli whose means walk: normal steps with standard deviation `drift` a round, reflected at LO
  *                  and HI (adversary_walk.c)
+ *   adaptive       the expert of the block before (of `interval` rounds) loses 1, all others nothing; nobody loses in
+ *                  the first block. The one kind that is not fixed before the run: the trial tells it who was in force
+ *                  (caucus_adversary_tell), so that nobody but a simulated trial can play it
  * Every kind of losses may be cut into S segments for the regret against the best expert of each; only in shifting do
  * they change the losses. */
 #ifndef CAUCUS_SIM_ADVERSARY_H
@@ -54,7 +57,8 @@
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
     X(LOSSES, "losses", "your own losses, a NumPy or CSV file: clients x rounds x experts")                            \
     X(SHIFTING, "shifting", "bernoulli with new means in every segment, see --segments")                               \
-    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")
+    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")                                             \
+    X(ADAPTIVE, "adaptive", "the expert of the block before loses, the others do not (simulate only)")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)
 
@@ -132,6 +136,9 @@ void caucus_adversary_shape(const caucus_adversary *adversary, uint32_t *ret_cli
 uint64_t caucus_adversary_segments(const caucus_adversary *adversary);
 uint64_t caucus_adversary_segment_start(const caucus_adversary *adversary, uint64_t segment);
 
+/** Whether losses follow what was announced: their trial has to be told. */
+bool caucus_adversary_follows(const caucus_adversary *adversary);
+
 /** Whether a kind draws its losses from means, and so takes means and a spread. */
 bool caucus_adversary_kind_has_means(caucus_adversary_kind kind);
 
@@ -155,6 +162,10 @@ bool caucus_adversary_is_wide(const caucus_adversary *adversary);
 caucus_status caucus_adversary_trial_new(const caucus_adversary *adversary, uint32_t trial,
                                          caucus_adversary_trial **ret) CAUCUS_MUST_CHECK;
 void caucus_adversary_trial_free(caucus_adversary_trial *trial);
+
+/** Of a kind that follows: `expert` was in force in the block before; rows that are asked for from now on are of the
+ *  block that begins. UINT32_MAX: there was none. Not while another thread asks for rows. */
+void caucus_adversary_tell(caucus_adversary_trial *trial, uint32_t expert);
 
 /** Losses of one client in rounds first .. first+count-1.
  *  In:      client  1 .. m; first from 0, first + count <= T (assert).

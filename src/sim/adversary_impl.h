@@ -17,6 +17,7 @@ typedef struct caucus_adversary_ops {
     caucus_adversary_class class;
     double highest; /* upper end of the public range of a loss, which begins at 0 */
     bool convex;    /* has a value and a gradient at a mixture too (convex.h) */
+    bool follows;   /* losses follow what was announced (caucus_adversary_tell) */
     bool means;     /* losses are coins whose means the settings bound (adversary_means.c) */
     /* Read data, and take from it what the settings leave open (clients, experts, rounds). NULL: there is none. */
     caucus_status (*load)(const caucus_adversary_settings *settings, caucus_adversary *adversary,
@@ -64,6 +65,7 @@ struct caucus_adversary_trial {
     double *means;       /* bernoulli with a spread [d]; shifting [segments][d]; drifting: see adversary_walk.c */
     uint32_t *rank;      /* halving, creeping: place of an expert in the hidden order */
     uint32_t *user;      /* movielens: permuted user numbers */
+    uint32_t before;     /* adaptive: the expert of the block before */
 };
 
 /** The draws of a client's rows come from its own child of the trial's key. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adversary_order.c: losses of 0 and 1 that follow a hidden order or a hidden expert: halving, creeping and
- * lower-bound-realizable.
+/* adversary_order.c: losses of 0 and 1 that follow a hidden order, a hidden expert or what was announced: halving,
+ * creeping, lower-bound-realizable and adaptive.
  * layer: sim
  *
  * The lower bound's number of elements (docs/PRIVACY.md, "Lower-bound loss sequences"): the paper's k = ln d/(2 m
@@ -78,6 +78,23 @@ static void fill_lower_bound(const trial_t *trial, uint32_t client, uint64_t fir
     }
 }
 
+static void fill_adaptive(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
+    const uint32_t d = trial->adversary->experts;
+    (void)client, (void)first;
+    for (size_t row = 0; row < count; row++)
+        for (uint32_t n = 0; n < d; n++)
+            ret[row * d + n] = n == trial->before ? 1.0f : 0.0f;
+}
+
+static bool draw_nobody(trial_t *trial) {
+    trial->before = UINT32_MAX;
+    return true;
+}
+
+void caucus_adversary_tell(trial_t *trial, uint32_t expert) {
+    trial->before = expert;
+}
+
 static bool draw_rank(trial_t *trial) {
     return caucus_adversary_draw_order(trial, trial->adversary->experts, &trial->rank);
 }
@@ -102,4 +119,11 @@ const caucus_adversary_ops caucus_adversary_LOWER_BOUND_REALIZABLE = {
     .check = check_lower_bound,
     .draw = caucus_adversary_draw_hidden,
     .fill = fill_lower_bound,
+};
+
+const caucus_adversary_ops caucus_adversary_ADAPTIVE = {
+    .highest = 1,
+    .follows = true,
+    .draw = draw_nobody,
+    .fill = fill_adaptive,
 };

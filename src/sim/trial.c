@@ -22,9 +22,10 @@ typedef struct trial {
     const caucus_plan *plan;
     const caucus_adversary *adversary;
     const caucus_adversary_trial *losses;
-    bool wide;       /* losses are doubles at their source */
-    uint32_t m, d;   /* m: clients that are played here, all of them unless they are dealt over ranks */
-    uint32_t before; /* clients that earlier ranks play */
+    caucus_adversary_trial *follows; /* the same where they follow what is announced, else NULL */
+    bool wide;                       /* losses are doubles at their source */
+    uint32_t m, d;                   /* m: clients that are played here, all of them unless they are dealt over ranks */
+    uint32_t before;                 /* clients that earlier ranks play */
     uint64_t rounds;
     caucus_coordinator *coordinator;
     caucus_partial *partial;         /* reports of the step in hand */
@@ -189,11 +190,18 @@ static void return_all_rows(trial *t) {
         caucus_client_return_rows(t->client[i]);
 }
 
-/* Make the next rounds of all clients. */
+/* Rounds from `round` to the end of its block. */
+static uint64_t left_of_block(const trial *t, uint64_t round) {
+    return t->plan->settings.interval - round % t->plan->settings.interval;
+}
+
+/* Make the next rounds of all clients; of losses that follow what was announced no more than the block in hand. */
 static void make_ahead(trial *t, uint64_t first) {
     return_all_rows(t);
     t->made_first = first;
     t->made_count = t->rounds - first < t->ahead ? t->rounds - first : t->ahead;
+    if (t->follows && t->made_count > left_of_block(t, first))
+        t->made_count = left_of_block(t, first);
     for (uint32_t i = 0; i < t->m; i++)
         make_rows(t, i, first, t->made_count, (size_t)i * t->made_count * t->d);
 }
@@ -353,6 +361,7 @@ static caucus_status play(trial *t) {
     t->result->digest = (0xcbf29ce484222325u ^ (expert + 1)) * 0x100000001b3u;
     note_choice(t, 0, expert);
     uint64_t round = 0;
+    uint32_t before = UINT32_MAX; /* of losses that follow what was announced: the expert of the block before */
     uint32_t point = 0;
     while (round < t->rounds) {
         /* Set by a signal or another thread. Over ranks all stop where they next add up. */
@@ -367,6 +376,12 @@ static caucus_status play(trial *t) {
             count = until - round;
         if (count > segment_end - round)
             count = segment_end - round;
+        if (t->follows && count > left_of_block(t, round))
+            count = left_of_block(t, round);
+        if (t->follows && round % t->plan->settings.interval == 0) {
+            caucus_adversary_tell(t->follows, before);
+            before = expert;
+        }
         if (t->convex) {
             caucus_convex_play(t->convex, t->client, round, count);
         } else {
@@ -448,6 +463,7 @@ static caucus_status play_part(trial *t, uint64_t seed, uint32_t number) {
     memset(t->result, 0, sizeof *t->result);
     t->result->losses = t->rounds * plan->settings.clients;
     t->losses = losses;
+    t->follows = caucus_adversary_follows(t->adversary) ? losses : NULL;
     t->wide = caucus_adversary_is_wide(t->adversary);
     t->d = plan->settings.experts;
     t->grid = (caucus_grid){.lo = plan->settings.lo, .hi = plan->settings.hi, .steps = plan->grid};

@@ -64,6 +64,11 @@ caucus_status caucus_losses_from_adversary(caucus_losses_source *s, const caucus
     caucus_status status = begin(s, plan, client, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_adversary_open(&own, &s->adversary, ret_error);
+    if (status == CAUCUS_OK && caucus_adversary_follows(s->adversary))
+        status = caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "adversary",
+                             "%s: follows what was announced to everybody, which caucus simulate plays "
+                             "(accepted: another)",
+                             caucus_adversary_kind_word(own.kind));
     if (status != CAUCUS_OK)
         return status;
     status = caucus_adversary_trial_new(s->adversary, 0, &s->trial);

@@ -109,6 +109,9 @@ static int check_run(const caucus_up *u) {
                             u->prepared.count);
     if (u->wanted.format == CAUCUS_FORMAT_CSV)
         return caucus_usage("up", "--format csv: must be table or json");
+    if (caucus_adversary_follows(u->prepared.adversary[0]))
+        return caucus_usage("up", "--adversary %s: follows what was announced — caucus simulate plays it",
+                            caucus_adversary_kind_word(run->adversary.kind));
     if (plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return caucus_usage(
             "up", "--trees with cross-entropy: convex losses are for the C interface (caucus/link.h) and for caucus "
