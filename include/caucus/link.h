@@ -108,8 +108,8 @@ CAUCUS_API caucus_link_overdue caucus_link_timeout(caucus_link *link, int64_t no
 /** How long the loop may sleep before it looks at caucus_link_next_address() and caucus_link_timeout() again, if
  *  nothing else wakes it; -1: as long as it likes; 0 where caucus_link_refused() says that all is over. */
 CAUCUS_API int64_t caucus_link_wait_ms(caucus_link *link, int64_t now_ms);
-/** For how long there has been no connection to a coordinator that keeps its deadline: 0 while there is. For callers
- *  who give up some day; the link never does. */
+/** For how long there has been no connection to a coordinator that answers and keeps its deadline: 0 while there is.
+ *  For callers who give up some day; the link never does. */
 CAUCUS_API int64_t caucus_link_missing_ms(caucus_link *link, int64_t now_ms);
 /** Whether the announcement that is awaited was not there in time, on this connection or one before. */
 CAUCUS_API bool caucus_link_late(const caucus_link *link);

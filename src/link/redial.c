@@ -178,7 +178,8 @@ int64_t caucus_redial_wait(caucus_redial *r, const caucus_redial_due *due, int64
 }
 
 int64_t caucus_redial_missing(caucus_redial *r, int64_t now) {
-    if (!r->begun || (r->phase == CAUCUS_REDIAL_CONNECTED && !r->late))
+    /* A connection alone is no coordinator: a proxy in front of one that is gone accepts all of them. */
+    if (!r->begun || (r->phase == CAUCUS_REDIAL_CONNECTED && r->fruitful && !r->late))
         r->seen = now;
     r->begun = true;
     return now - r->seen;

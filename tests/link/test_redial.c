@@ -222,8 +222,26 @@ static void test_no_answer(void **state) {
     caucus_link_disconnected(link, 10005);
     assert_int_equal(caucus_link_timeout(link, 10005), CAUCUS_LINK_IN_TIME);
     caucus_link_connected(link, 15000);
+    assert_int_equal(caucus_link_missing_ms(link, 20000), 19995); /* somebody has accepted: nothing was heard yet */
+    welcome(link, 0);
     assert_int_equal(caucus_link_missing_ms(link, 20000), 0);
     assert_int_equal(caucus_link_wait_ms(link, 20000), -1); /* connected, and nothing is due */
+    caucus_link_free(link);
+}
+
+/* A proxy in front of a coordinator that is gone: every connection is accepted, and closed. */
+static void test_accepted_in_vain(void **state) {
+    (void)state;
+    caucus_link *link = link_of(NULL, 0);
+    int64_t now = 1000;
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(caucus_link_missing_ms(link, now), now - 1000);
+        assert_non_null(caucus_link_next_address(link, now));
+        caucus_link_connected(link, now);
+        assert_int_equal(caucus_link_missing_ms(link, now + 1), now + 1 - 1000);
+        caucus_link_disconnected(link, now + 1);
+        now += 1 + caucus_link_wait_ms(link, now + 1);
+    }
     caucus_link_free(link);
 }
 
@@ -351,10 +369,15 @@ static void test_settings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pauses),   cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_answer),
-        cmocka_unit_test(test_patience), cmocka_unit_test(test_no_deadline),
-        cmocka_unit_test(test_settings), cmocka_unit_test(test_another_certificate),
+        cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_accepted_in_vain),
+        cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_no_deadline),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_another_certificate),
     };
     return cmocka_run_group_tests(tests, open_plan, close_plan);
 }
