@@ -22,7 +22,8 @@ typedef struct caucus_named {
     const char *value; /* as written there */
 } caucus_named;
 
-/** A plan from the settings that `caucus plan` takes; what is not given has the program's default.
+/** A plan from the settings that `caucus plan` takes; what is not given has the program's default. No algorithm is one:
+ *  either it is named, or `losses-are` (iid, drifting, realizable, any or adaptive) chooses it.
  *  Out:     *ret  free with caucus_plan_free(); written only on success.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (given twice, or empty), CAUCUS_E_MEMORY, or what caucus_plan_new() says. The
  *           error's field is the setting's name; its text goes on behind the name as the program's line does behind

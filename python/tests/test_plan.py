@@ -106,7 +106,9 @@ def test_from_text_and_back(small: caucus.Plan, tmp_path: Path) -> None:
 def test_bad_input_gets_the_words_of_the_program(program: Program, settings: dict[str, Any], words: list[str]) -> None:
     """The same line, but for what a setting is called."""
     with pytest.raises(caucus.InputError) as caught:
-        caucus.plan(trust="coordinator", **settings)
+        caucus.plan(**{"algorithm": "svt", "trust": "coordinator", **settings})
+    if "--algorithm" not in words:
+        words = ["--algorithm", "svt", *words]
     refused = program("plan", "--trust", "coordinator", *words)
     assert refused.returncode == 2
     line = refused.stderr.removeprefix("caucus plan: --").rstrip("\n")
@@ -114,18 +116,33 @@ def test_bad_input_gets_the_words_of_the_program(program: Program, settings: dic
     assert caught.value.field == next(iter(settings))
 
 
+def test_what_losses_are_chooses_the_algorithm(program: Program) -> None:
+    """As `caucus plan` chooses it; neither it nor an algorithm is refused in the program's words."""
+    sizes = {"clients": 5, "experts": 4, "rounds": 50, "trust": "coordinator"}
+    words = ["--clients", "5", "--experts", "4", "--rounds", "50", "--trust", "coordinator", "--format", "json"]
+    chosen = {"iid": "stoch", "drifting": "stoch", "realizable": "svt", "any": "hedge", "adaptive": "hedge"}
+    for kind, algorithm in chosen.items():
+        made = caucus.plan(losses_are=kind, **sizes)  # type: ignore[misc]
+        assert made.to_dict()["settings"]["algorithm"] == algorithm
+        assert made.hash == json.loads(program("plan", "--losses-are", kind, *words).stdout)["plan"]
+    with pytest.raises(caucus.InputError) as caught:
+        caucus.plan(trust="coordinator")
+    line = program("plan", "--trust", "coordinator").stderr.removeprefix("caucus plan: --").rstrip("\n")
+    assert str(caught.value) == line.replace("losses-are", "losses_are").replace("--algorithm", "'algorithm'")
+
+
 def test_what_the_binding_refuses() -> None:
     """Words that the program cannot be given."""
-    with pytest.raises(TypeError, match="unexpected keyword argument 'losses_are'"):
-        caucus.plan(losses_are="iid", trust="coordinator")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'losses'"):
+        caucus.plan(losses="iid", trust="coordinator")  # type: ignore[call-arg]
     with pytest.raises(caucus.InputError, match="trust is missing: whom do the clients trust"):
-        caucus.plan()
+        caucus.plan(losses_are="iid")
     with pytest.raises(caucus.InputError, match="must be a number or a word"):
-        caucus.plan(epsilon=object(), trust="coordinator")  # type: ignore[arg-type]
+        caucus.plan(algorithm="svt", epsilon=object(), trust="coordinator")  # type: ignore[arg-type]
     with pytest.raises(caucus.InputError, match="has a comma"):
-        caucus.plan(names=["a,b", "c"], trust="coordinator")
+        caucus.plan(algorithm="svt", names=["a,b", "c"], trust="coordinator")
     with pytest.raises(caucus.InputError, match="zero character"):
-        caucus.plan(names=["a\0b", "c"], trust="coordinator")
+        caucus.plan(algorithm="svt", names=["a\0b", "c"], trust="coordinator")
     with pytest.raises(caucus.InputError, match="No such file"):
         caucus.Plan.read("nowhere.yaml")
     with pytest.raises(caucus.InputError):
@@ -135,7 +152,7 @@ def test_what_the_binding_refuses() -> None:
 def test_errors_survive_a_pickle() -> None:
     """Errors cross processes with their parts."""
     with pytest.raises(caucus.InputError) as caught:
-        caucus.plan(epsilon=0, trust="coordinator")
+        caucus.plan(algorithm="svt", epsilon=0, trust="coordinator")
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.status, again.field) == (str(caught.value), "CAUCUS_E_RANGE", "epsilon")
     assert isinstance(again, ValueError)

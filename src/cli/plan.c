@@ -5,6 +5,7 @@
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"
+#include "show/choice/losses_are.h"
 #include "show/plan_asked.h"
 #include "show/plan_print.h"
 #include "show/plan_recommend.h"
@@ -35,7 +36,7 @@ enum {
 static const caucus_option own[] = {
     {"convex", "A,B", NULL, "stoch: convex losses with gradients up to A, smoothness B"},
     {"grid", "G", "fits", "steps of the loss grid, 1 to 1048576"},
-    {"losses-are", "WHAT", NULL, "what is known of the losses: realizable, iid or any"},
+    {"losses-are", "WHAT", NULL, "what is known of the losses chooses the algorithm"},
     {"recommend", NULL, NULL, "compare all algorithms and trust models, and say which to take"},
     {"explain", NULL, NULL, "also show how every number came about"},
     {"federation", "NAME", NULL, "what the run is called: a label, part of the plan"},
@@ -62,8 +63,9 @@ static const char *value_of(const planning *p, int option) {
 static void fill_options(planning *p) {
     for (size_t i = 0; i < FIELDS; i++) {
         const caucus_scenario_field_info *f = &caucus_fields[fields[i]];
-        p->options[i] = (caucus_option){f->name, f->argument, f->fallback,
-                                        fields[i] == CAUCUS_FIELD_ALGORITHM ? "what is planned" : f->help};
+        p->options[i] = (caucus_option){f->name, f->argument, f->fallback, f->help};
+        if (fields[i] == CAUCUS_FIELD_ALGORITHM) /* the wrong one costs hundreds: there is no default */
+            p->options[i] = (caucus_option){f->name, f->argument, NULL, "what is planned; or --losses-are chooses it"};
     }
     memcpy(&p->options[FIELDS], own, sizeof own);
 }
@@ -78,14 +80,20 @@ static const caucus_option_section sections[] = {
 static void print_help(const planning *p) {
     fputs("caucus plan: calibrate a run: noise, budget, regret bound, bytes\n"
           "\n"
-          "  caucus plan --algorithm svt --clients 10 --experts 100 --rounds 512 --epsilon 10 --trust coordinator\n"
+          "  caucus plan --losses-are iid --clients 500 --experts 20 --rounds 1024 --epsilon 1 --trust coordinator\n"
           "  caucus plan --clients 1000 --experts 50 --rounds 10000 --epsilon 1 --recommend\n"
-          "  caucus plan --epsilon 1 --trust coordinator --explain --write plan.yaml\n"
+          "  caucus plan --algorithm hedge --epsilon 1 --trust coordinator --explain --write plan.yaml\n"
           "  caucus plan plan.yaml                                    shows and checks a plan that was written\n"
           "\nThe run\n",
           stdout);
     caucus_options_help(p->options, 0, FIRST_PRIVACY);
     caucus_options_sections(p->options, sections);
+    fputs("\nLosses are\n", stdout);
+    for (unsigned i = 0; i < CAUCUS_KNOWLEDGE_COUNT; i++)
+        printf("  %-22s %s\n", caucus_knowledge_word((caucus_knowledge)i), caucus_knowledge_help((caucus_knowledge)i));
+    fputs("  iid: stoch; drifting: stoch, --longest-phase auto, or --pace own where --phase-time is given; realizable: "
+          "svt;\n  any and adaptive: hedge, --interval auto\n",
+          stdout);
     fputs("\nAlgorithms\n", stdout);
     for (unsigned i = 0; i < CAUCUS_ALGORITHM_COUNT; i++)
         printf("  %-22s %s\n", caucus_algorithm_word((caucus_algorithm)i), caucus_algorithm_help((caucus_algorithm)i));
@@ -134,19 +142,15 @@ static int take_option(void *user, size_t index, const char *value) {
     return status == CAUCUS_OK ? 0 : complain(&complaint, status);
 }
 
-/* --convex, --grid, --federation, --losses-are, --format. */
+/* --convex, --grid, --federation, --format. */
 static int read_own(planning *p) {
     static const int extras[] = {OPTION_CONVEX, OPTION_GRID, OPTION_FEDERATION};
-    const char *known = value_of(p, OPTION_KNOWN);
     caucus_error error = {0};
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++) {
         const char *text = value_of(p, extras[i]);
         if (text != NULL && caucus_plan_extra(p->options[extras[i]].name, text, &p->settings, &error) != CAUCUS_OK)
             return caucus_usage("plan", "--%s %s", error.field, error.text);
     }
-    p->known = CAUCUS_KNOWLEDGE_COUNT;
-    if (known != NULL && caucus_knowledge_parse(known, &p->known, &error) != CAUCUS_OK)
-        return caucus_usage("plan", "--losses-are %s", error.text);
     return caucus_take_format("plan", value_of(p, OPTION_FORMAT), &p->json);
 }
 
@@ -180,6 +184,15 @@ static int check_together(const planning *p) {
         if (value_of(p, settings[i]) != NULL)
             return caucus_usage("plan", "--%s: a plan file has its settings already", p->options[settings[i]].name);
     return 0;
+}
+
+/* What --losses-are means: the algorithm, or with --recommend the situation that is looked at. */
+static caucus_status read_known(planning *p, caucus_error *ret_error) {
+    const char *said = value_of(p, OPTION_KNOWN);
+    p->known = CAUCUS_KNOWLEDGE_COUNT;
+    if (value_of(p, OPTION_RECOMMEND) == NULL && p->file == NULL)
+        return caucus_losses_are_choose(&p->scenario, said, &p->known, ret_error);
+    return said != NULL ? caucus_knowledge_parse(said, &p->known, ret_error) : CAUCUS_OK;
 }
 
 static int read_settings(planning *p) {
@@ -244,6 +257,10 @@ static int plan(planning *p, int argc, char **argv) {
     int code = caucus_options_parse("plan", p->options, argc, argv, take_option, p);
     if (code != 0)
         return code;
+    caucus_error error = {0};
+    caucus_status status = read_known(p, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("plan", p->options, status, &error);
     if (p->file == NULL)
         code = read_settings(p);
     if (code == 0)

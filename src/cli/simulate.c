@@ -12,6 +12,7 @@
 #include "cli/wanted.h"
 #include "num/fail.h"
 #include "plan/plan.h"
+#include "show/choice/shell_word.h"
 #include "show/out_dir.h"
 #include "sim/ledger_trial.h"
 #include "store/atomic_file.h"
@@ -321,7 +322,11 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 static caucus_outcome outcome_of(const simulation *s) {
     /* A file or a pipe gets the same bytes whatever COLUMNS says; so does mpirun, which stands before a terminal. */
     const bool terminal = s->ranks == NULL && isatty(STDOUT_FILENO) == 1;
-    return (caucus_outcome){s->prepared.run, s->result, s->begun, terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0};
+    return (caucus_outcome){.run = s->prepared.run,
+                            .result = s->result,
+                            .count = s->begun,
+                            .width = terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0,
+                            .unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0};
 }
 
 static caucus_status save(const simulation *s, caucus_error *ret_error) {
@@ -412,29 +417,15 @@ static bool complete(const simulation *s) {
 
 /* The command as it can be typed again. */
 static void print_command(const simulation *s) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
     if (s->ranks != NULL)
         fprintf(stderr, "mpirun -n %u caucus-mpi simulate", s->ranks->size);
     else
         fputs("caucus simulate", stderr);
-    for (int i = 1; i < s->argc; i++) {
-        const char *word = s->argv[i];
-        if (strncmp(word, "--resume", 8) == 0)
-            continue;
-        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-            fprintf(stderr, " %s", word);
-            continue;
+    for (int i = 1; i < s->argc; i++)
+        if (strncmp(s->argv[i], "--resume", 8) != 0) {
+            fputc(' ', stderr);
+            caucus_shell_word(stderr, s->argv[i]);
         }
-        fputs(" '", stderr);
-        for (; *word != '\0'; word += strcspn(word, "'")) { /* stretches, so that no character is cut in two */
-            while (*word == '\'') {
-                fputs("'\\''", stderr);
-                word++;
-            }
-            fprintf(stderr, "%.*s", (int)strcspn(word, "'"), word);
-        }
-        fputc('\'', stderr);
-    }
 }
 
 static void say_stopped(const simulation *s) {

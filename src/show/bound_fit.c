@@ -19,7 +19,9 @@ caucus_premise caucus_premise_of(const caucus_plan *plan) {
         if (plan->settings.pace == CAUCUS_PACE_OWN)
             return CAUCUS_PREMISE_OWN_PACE;
         return plan->settings.longest_phase != 0 ? CAUCUS_PREMISE_SEGMENTS : CAUCUS_PREMISE_IID;
+    case CAUCUS_KNOWLEDGE_DRIFTING: /* what a plan adds to a family's premise, and no family's own */
     case CAUCUS_KNOWLEDGE_ANY:
+    case CAUCUS_KNOWLEDGE_ADAPTIVE:
     case CAUCUS_KNOWLEDGE_COUNT:
         break;
     }

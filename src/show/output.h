@@ -16,7 +16,8 @@ typedef struct caucus_outcome {
     const caucus_run *run;
     const caucus_run_result *result; /* only results of runs that were begun */
     size_t count;
-    int width; /* columns of the screen that tables are printed on; 0: as wide as they are */
+    int width;    /* columns of the screen that tables are printed on; 0: as wide as they are */
+    bool unnamed; /* nobody has named an algorithm: the table's first line says which one was played */
 } caucus_outcome;
 
 /** JSON with a member "runs", one object per run (docs/schemas/simulate.json). NaN and infinite are null. A run that
@@ -35,6 +36,12 @@ void caucus_output_choices(FILE *out, const caucus_outcome *outcome);
 
 /** The table for people, with its remarks. */
 void caucus_output_table(FILE *out, const caucus_outcome *outcome);
+
+/** Where nobody has named an algorithm: "; svt on realizable losses, since no algorithm was named". */
+typedef struct caucus_unnamed_words {
+    char text[128];
+} caucus_unnamed_words;
+caucus_unnamed_words caucus_output_unnamed(const caucus_run *run);
 
 /** What a reader of any format must know: how many losses were not a number or outside their range; or nothing. */
 void caucus_output_remarks(FILE *out, const caucus_outcome *outcome);

@@ -408,10 +408,20 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }
 
+caucus_unnamed_words caucus_output_unnamed(const caucus_run *run) {
+    caucus_unnamed_words made;
+    const bool own = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
+    (void)snprintf(made.text, sizeof made.text, "; %s on %s losses, since no algorithm was named",
+                   caucus_algorithm_word(run->settings.algorithm),
+                   own ? "your own" : caucus_adversary_kind_word(run->adversary.kind));
+    return made;
+}
+
 void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
     if (outcome->count == 0)
         return;
-    fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 ".\n", outcome->run[0].seed);
+    fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 "%s.\n", outcome->run[0].seed,
+            outcome->unnamed ? caucus_output_unnamed(&outcome->run[0]).text : "");
     print_grid(out, outcome);
     fputc('\n', out);
     caucus_story_print(out, outcome);

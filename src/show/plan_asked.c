@@ -3,6 +3,7 @@
 #include "show/plan_asked.h"
 
 #include "num/number_text.h"
+#include "show/choice/losses_are.h"
 #include "show/plan_print.h"
 
 #include <stdlib.h>
@@ -81,6 +82,10 @@ bool caucus_asked_set(caucus_scenario *scenario, const caucus_named *setting, ca
     return true;
 }
 
+static bool is_knowledge(const char *name) {
+    return strcmp(name, "losses-are") == 0;
+}
+
 static bool makes_a_plan(const char *name) {
     for (size_t i = 0; i < CAUCUS_PLAN_FIELDS; i++)
         if (strcmp(caucus_fields[caucus_plan_fields[i]].name, name) == 0)
@@ -93,9 +98,17 @@ static caucus_status read_fields(caucus_scenario *scenario, const caucus_named *
                                  caucus_settings *ret, caucus_error *ret_error) {
     caucus_complaint complaint;
     caucus_status status = CAUCUS_OK;
+    const char *said = NULL;
+    caucus_knowledge known = CAUCUS_KNOWLEDGE_COUNT;
     for (size_t i = 0; status == CAUCUS_OK && i < settings; i++)
         if (makes_a_plan(setting[i].name))
             (void)caucus_asked_set(scenario, &setting[i], &status, ret_error);
+        else if (is_knowledge(setting[i].name) && said != NULL)
+            status = caucus_fail(ret_error, CAUCUS_E_FORMAT, setting[i].name, ": given twice");
+        else if (is_knowledge(setting[i].name))
+            said = setting[i].value;
+    if (status == CAUCUS_OK)
+        status = caucus_losses_are_choose(scenario, said, &known, ret_error);
     if (status != CAUCUS_OK)
         return status;
     status = caucus_scenario_settings(scenario, ret, &complaint);
@@ -122,7 +135,7 @@ caucus_status caucus_plan_ask(const caucus_named *setting, size_t settings, cauc
     caucus_scenario_init(&scenario);
     caucus_status status = read_fields(&scenario, setting, settings, &asked, &error);
     for (size_t i = 0; status == CAUCUS_OK && i < settings; i++)
-        if (!makes_a_plan(setting[i].name))
+        if (!makes_a_plan(setting[i].name) && !is_knowledge(setting[i].name))
             status = caucus_plan_extra(setting[i].name, setting[i].value, &asked, &error);
     if (status == CAUCUS_OK) {
         status = caucus_plan_new(&asked, ret, &error);

@@ -16,9 +16,13 @@ caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm) {
     return caucus_family_words_of(caucus_algorithm_family(algorithm))->assumes;
 }
 
-bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known) {
-    const caucus_knowledge assumes = caucus_family_words_of(caucus_algorithm_family(algorithm))->assumes;
-    return !caucus_algorithm_variant(algorithm)->reference && (assumes == CAUCUS_KNOWLEDGE_ANY || assumes == known);
+bool caucus_knowledge_covers(const caucus_settings *s, caucus_knowledge known) {
+    const caucus_knowledge assumes = caucus_family_words_of(caucus_algorithm_family(s->algorithm))->assumes;
+    if (caucus_algorithm_variant(s->algorithm)->reference)
+        return false;
+    if (known == CAUCUS_KNOWLEDGE_DRIFTING)
+        return assumes == CAUCUS_KNOWLEDGE_IID && (s->longest_phase != 0 || s->pace == CAUCUS_PACE_OWN);
+    return assumes == CAUCUS_KNOWLEDGE_ANY || assumes == known;
 }
 
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex) {
@@ -26,7 +30,18 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
         return CAUCUS_ADVERSARY_CROSS_ENTROPY;
     return known == CAUCUS_KNOWLEDGE_REALIZABLE ? CAUCUS_ADVERSARY_REALIZABLE
            : known == CAUCUS_KNOWLEDGE_IID      ? CAUCUS_ADVERSARY_GAUSSIAN
+           : known == CAUCUS_KNOWLEDGE_DRIFTING ? CAUCUS_ADVERSARY_SHIFTING
                                                 : CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS;
+}
+
+/* As many changes as the plan reckons with, and at least one: that is what the question is about. */
+static uint64_t segments_of(const caucus_settings *s, caucus_adversary_kind kind) {
+    if (kind != CAUCUS_ADVERSARY_SHIFTING)
+        return 0;
+    const double changes = fmin(fmax(1, floor(s->changes * (double)s->rounds / 1000)), CAUCUS_SEGMENTS_MAX - 1.0);
+    const uint64_t segments = 1 + (uint64_t)changes, fit = CAUCUS_SEGMENT_MEANS_MAX / s->experts;
+    const uint64_t most = fit < s->rounds ? fit : s->rounds;
+    return segments < most ? segments : most;
 }
 
 caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
@@ -120,13 +135,14 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
                                                 .clients = s->clients,
                                                 .experts = s->experts,
                                                 .rounds = s->rounds,
+                                                .segments = segments_of(s, ret->adversary),
                                                 .convex = convex};
     caucus_run_result result;
     caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);
     if (status != CAUCUS_OK)
         return status;
     ret->done = result.done > 0;
-    ret->regret = caucus_run_regret(&result);
+    ret->regret = run.adversary.segments > 1 ? caucus_run_regret_segments(&result) : caucus_run_regret(&result);
     ret->regret.mean *= range;
     ret->regret.std *= range;
     ret->regret.min *= range;

@@ -12,16 +12,19 @@
 
 /* What is known of the losses. X(NAME, "word", "one line for help") */
 #define CAUCUS_KNOWLEDGE_LIST(X)                                                                                       \
-    X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                                 \
     X(IID, "iid", "losses are drawn independently from one distribution")                                              \
-    X(ANY, "any", "losses are fixed in advance, and may be anything")
+    X(DRIFTING, "drifting", "losses are drawn independently from a distribution that changes now and then")            \
+    X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                                 \
+    X(ANY, "any", "losses are fixed in advance, and may be anything")                                                  \
+    X(ADAPTIVE, "adaptive", "losses may follow what was announced in earlier blocks")
 #define CAUCUS_ENUM_KNOWLEDGE(name, word, help) CAUCUS_KNOWLEDGE_##name,
 CAUCUS_CHOICE_DECLARE(extern, knowledge, KNOWLEDGE, CAUCUS_KNOWLEDGE_LIST)
 
 /** What an algorithm's bound assumes; leader has none and is taken as iid. */
 caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm);
-/** Whether a bound proved for `algorithm` holds for losses of which `known` is known. */
-bool caucus_knowledge_covers(caucus_algorithm algorithm, caucus_knowledge known);
+/** Whether a bound proved for plans with these settings says something about losses of which `known` is known. Where
+ *  they drift it has to be about the best expert between changes, and not about the best of the whole run alone. */
+bool caucus_knowledge_covers(const caucus_settings *settings, caucus_knowledge known);
 /** The simulator's losses for a state of knowledge: hard ones where anything may come. */
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex);
 
@@ -53,7 +56,7 @@ typedef struct caucus_quick {
     bool done; /* false: it would take too long */
     uint32_t trials;
     caucus_adversary_kind adversary;
-    caucus_summary regret; /* per client, loss units */
+    caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes */
     double switches;
     double scalars, bytes; /* upwards per client */
 } caucus_quick;

@@ -102,7 +102,11 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
     const caucus_knowledge assumed = caucus_knowledge_of(s->algorithm);
     if (r->plan->bound_kind == CAUCUS_BOUND_NONE)
         return;
-    if (r->known != CAUCUS_KNOWLEDGE_COUNT && !caucus_knowledge_covers(s->algorithm, r->known))
+    if (r->known == CAUCUS_KNOWLEDGE_DRIFTING && assumed == CAUCUS_KNOWLEDGE_ANY)
+        fputs("              NOT COVERED: the bound is against the best expert of the whole run; where losses drift "
+              "another one\n              may be best in every part of it\n",
+              out);
+    else if (r->known != CAUCUS_KNOWLEDGE_COUNT && !caucus_knowledge_covers(s, r->known))
         fprintf(out, "              NOT COVERED: the bound is for losses that are %s; you said %s\n",
                 caucus_knowledge_word(assumed), caucus_knowledge_word(r->known));
     else if (assumed == CAUCUS_KNOWLEDGE_REALIZABLE)
@@ -134,6 +138,8 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
               out);
     else if (assumed == CAUCUS_KNOWLEDGE_IID)
         fputs("              if losses are drawn independently from one distribution\n", out);
+    else if (r->known == CAUCUS_KNOWLEDGE_ADAPTIVE)
+        fputs("              for losses that may follow what was announced in earlier blocks, not in their own\n", out);
     else
         fputs("              for any losses that are fixed in advance\n", out);
 }

@@ -16,12 +16,13 @@ typedef struct candidate {
     caucus_trust trust;
     caucus_message message;
     bool alone;        /* one client by itself, to see whether a federation helps */
+    bool drifts;       /* with a longest phase, where none was asked for */
     caucus_plan *plan; /* NULL: does not fit */
     caucus_error why;
     caucus_quick quick;
 } candidate;
 
-enum { CANDIDATES = 4 * CAUCUS_FAMILY_COUNT, ADVICE = 6, ADVICE_BYTES = 320 };
+enum { CANDIDATES = 5 * CAUCUS_FAMILY_COUNT, ADVICE = 6, ADVICE_BYTES = 320 };
 
 typedef struct comparison {
     caucus_settings settings;
@@ -61,6 +62,8 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
         s.longest_phase = plain.longest_phase;
         s.first_phase = plain.first_phase;
     }
+    if (c->drifts)
+        s.longest_phase = CAUCUS_PHASE_AUTO;
     if (!takes(c, CAUCUS_OPTION_RENEW))
         s.renew = plain.renew;
     if (!caucus_settings_grow(&s))
@@ -78,9 +81,9 @@ static caucus_settings settings_for(const caucus_settings *base, const candidate
     return s;
 }
 
-static void add(comparison *c, caucus_algorithm algorithm, caucus_trust trust, caucus_message message, bool alone) {
+static void add(comparison *c, const candidate *new) {
     candidate *made = &c->candidate[c->count++];
-    *made = (candidate){.algorithm = algorithm, .trust = trust, .message = message, .alone = alone};
+    *made = *new;
     caucus_settings s = settings_for(&c->settings, made);
     if (caucus_plan_new(&s, &made->plan, &made->why) != CAUCUS_OK)
         made->plan = NULL;
@@ -106,17 +109,28 @@ static void add_all(comparison *c) {
     for (unsigned f = 0; f < CAUCUS_FAMILY_COUNT; f++)
         if (caucus_family_words_of((caucus_family)f)->recommended)
             family[count++] = (caucus_family)f;
-    for (unsigned f = 0; f < count && said != nobody; f++)
-        add(c, algorithm_of(family[f], false), central, CAUCUS_MESSAGE_AUTO, false);
+    for (unsigned f = 0; f < count && said != nobody; f++) {
+        candidate x = {.algorithm = algorithm_of(family[f], false), .trust = central, .message = CAUCUS_MESSAGE_AUTO};
+        add(c, &x);
+        x.drifts = caucus_algorithm_takes(x.algorithm, CAUCUS_OPTION_LONGEST_PHASE) && c->settings.longest_phase == 0;
+        if (x.drifts)
+            add(c, &x);
+    }
     for (unsigned f = 0; f < count && said != central; f++) {
-        if (!(caucus_family_ops(family[f])->options & CAUCUS_OPTION_TRUST))
+        candidate x = {.algorithm = algorithm_of(family[f], false), .trust = nobody, .message = c->settings.message};
+        if (!takes(&x, CAUCUS_OPTION_TRUST))
             continue;
-        add(c, algorithm_of(family[f], false), nobody, c->settings.message, false);
-        if (c->settings.message == CAUCUS_MESSAGE_AUTO)
-            add(c, algorithm_of(family[f], false), nobody, second, false);
+        add(c, &x);
+        if (x.message == CAUCUS_MESSAGE_AUTO) {
+            x.message = second;
+            add(c, &x);
+        }
     }
     for (unsigned f = 0; f < count; f++)
-        add(c, algorithm_of(family[f], true), central, CAUCUS_MESSAGE_AUTO, true);
+        add(c, &(candidate){.algorithm = algorithm_of(family[f], true),
+                            .trust = central,
+                            .message = CAUCUS_MESSAGE_AUTO,
+                            .alone = true});
 }
 
 /* Of those alone only the one made for such losses. */
@@ -124,9 +138,12 @@ static bool is_shown(const comparison *c, const candidate *x) {
     return !x->alone || caucus_knowledge_of(x->algorithm) == c->known;
 }
 
+static bool covers(const comparison *c, const candidate *x) {
+    return x->plan != NULL && caucus_knowledge_covers(&x->plan->settings, c->known);
+}
+
 static bool is_proved(const comparison *c, const candidate *x) {
-    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE &&
-           caucus_knowledge_covers(x->algorithm, c->known);
+    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE && covers(c, x);
 }
 
 static bool is_useful(const comparison *c, const candidate *x) {
@@ -135,8 +152,7 @@ static bool is_useful(const comparison *c, const candidate *x) {
 
 /* Better: made for such losses before not made for them; then what was seen; without that, what is proved. */
 static bool is_better(const comparison *c, const candidate *a, const candidate *b) {
-    const bool covers_a = caucus_knowledge_covers(a->algorithm, c->known),
-               covers_b = caucus_knowledge_covers(b->algorithm, c->known);
+    const bool covers_a = covers(c, a), covers_b = covers(c, b);
     if (covers_a != covers_b)
         return covers_a;
     if (a->quick.done && b->quick.done)
@@ -175,7 +191,7 @@ static void say_taken(comparison *c, const candidate *x, const char *start) {
         (void)snprintf(proved, sizeof proved, "at most %s proved", caucus_words_number(x->plan->bound).text);
     else
         (void)snprintf(proved, sizeof proved, "nothing useful is proved %s",
-                       caucus_knowledge_covers(x->algorithm, c->known) ? "at this size" : "for such losses");
+                       covers(c, x) ? "at this size" : "for such losses");
     const bool message = x->trust == CAUCUS_TRUST_NOBODY;
     say(c, "%s %s%s%s with trust %s: %s%s.", start, caucus_algorithm_word(x->algorithm), message ? ", message " : "",
         message ? caucus_message_word(x->plan->stoch.message) : "", caucus_trust_word(x->trust), seen, proved);
@@ -219,8 +235,8 @@ static void say_any(comparison *c, const candidate *x) {
 static void say_tempting(comparison *c, const candidate *taken) {
     for (size_t i = 0; i < c->count; i++) {
         const candidate *x = &c->candidate[i];
-        if (x->alone || x->trust != taken->trust || !x->quick.done || !taken->quick.done ||
-            caucus_knowledge_covers(x->algorithm, c->known) || x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
+        if (x->alone || x->trust != taken->trust || !x->quick.done || !taken->quick.done || covers(c, x) ||
+            x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
             continue;
         say(c,
             "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also "

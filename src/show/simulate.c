@@ -64,7 +64,8 @@ static caucus_status play(playing *s, caucus_error *ret_error) {
 }
 
 static caucus_outcome outcome_of(const playing *s) {
-    return (caucus_outcome){s->prepared.run, s->result, s->begun, 0};
+    const bool unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0 && s->scenario.plan == NULL;
+    return (caucus_outcome){.run = s->prepared.run, .result = s->result, .count = s->begun, .unnamed = unnamed};
 }
 
 static void print_json(FILE *out, const void *s) {

@@ -18,7 +18,7 @@ from browser import Browser, check
 SHEETS = {"A4": (8.27, 11.69), "letter": (8.5, 11)}
 LONGEST = "W" * 64
 PLANS = {
-    "coordinator": ["--trust", "coordinator"],
+    "coordinator": ["--algorithm", "svt", "--trust", "coordinator"],
     "nobody": ["--algorithm", "stoch", "--trust", "nobody", "--message", "gauss", "--delta", "1e-6"],
     # everything that a page can say at once
     "weak": ["--algorithm", "hedge", "--trust", "coordinator", "--epsilon", "12", "--delta", "0.09", "--clients", "16",

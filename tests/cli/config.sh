@@ -3,7 +3,8 @@
 # serve and join from a file: the same words as flags, a flag wins, and what is wrong is said with file and line.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
-"$CAUCUS" plan --clients 1 --experts 3 --rounds 12 --epsilon 60 --trust coordinator --write plan.yaml >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 1 --experts 3 --rounds 12 --epsilon 60 --trust coordinator \
+    --write plan.yaml >/dev/null 2>&1
 
 # A run from two files.
 cat >serve.yaml <<'YAML'

@@ -19,7 +19,7 @@ refuses() {
         echo "ok: $name"
     fi
 }
-"$CAUCUS" plan --clients 2 --experts 3 --rounds 10 --trust coordinator --write plan.yaml >/dev/null
+"$CAUCUS" plan --algorithm svt --clients 2 --experts 3 --rounds 10 --trust coordinator --write plan.yaml >/dev/null
 plain=(--connect 127.0.0.1:1 --plan plan.yaml --insecure --client 1)
 
 # A state in use; and no lock stays, neither of the refused nor of those who ended.
@@ -50,7 +50,7 @@ for try in $(seq 20); do
     wait "$holder" || true
     [ -s twice.state ] || fail "two signals at once, try $try: no state ($(cat twice.err))"
 done
-"$CAUCUS" plan --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
+"$CAUCUS" plan --algorithm svt --clients 2 --experts 3 --rounds 11 --trust coordinator --write other.yaml >/dev/null
 refuses "a state of another plan" 3 "--state 1.state: belongs to another plan" --connect 127.0.0.1:1 --plan other.yaml \
     --insecure --client 1 --state 1.state
 refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and this is client 2" \
@@ -61,7 +61,7 @@ locks=$(find . -name '*.lock')
 [ -z "$locks" ] || fail "locks stay: $locks"
 
 # Lines, in a federation of one.
-"$CAUCUS" plan --clients 1 --experts 3 --rounds 10 --trust coordinator --write one.yaml >/dev/null
+"$CAUCUS" plan --algorithm svt --clients 1 --experts 3 --rounds 10 --trust coordinator --write one.yaml >/dev/null
 line() { # line NAME PATTERN: ./input is refused so
     local got=0
     rm -f serve.out

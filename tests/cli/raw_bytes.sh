@@ -5,7 +5,8 @@
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 hostile=$(printf 'a\033[2J\nb\r\x80\xff\xc2\x9b\xe2\x80c')
-"$CAUCUS" plan --clients 2 --experts 2 --rounds 8 --epsilon 1 --trust coordinator --write plan.yaml >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 2 --experts 2 --rounds 8 --epsilon 1 --trust coordinator \
+    --write plan.yaml >/dev/null 2>&1
 printf '%s: 1\n' "$hostile" >scenario.yaml
 printf 'caucus-plan: 2\n%s: 1\n' "$hostile" >bad.yaml
 printf '%s\n' "$hostile" >list
@@ -34,7 +35,7 @@ for verb in plan simulate up audit reproduce privacy certify serve join statemen
     clean "$verb, a word" "$CAUCUS" "$verb" "$hostile" "$hostile"
 done
 for option in algorithm epsilon clients trust; do
-    clean "plan --$option" "$CAUCUS" plan --trust coordinator --"$option" "$hostile"
+    clean "plan --$option" "$CAUCUS" plan --losses-are iid --trust coordinator --"$option" "$hostile"
     clean "simulate --$option" "$CAUCUS" simulate --trust coordinator --"$option" "$hostile"
 done
 clean "simulate, a file" "$CAUCUS" simulate scenario.yaml

@@ -135,7 +135,7 @@ def plans():
                       "--trust nobody --algorithm stoch --message laplace-d",
                   "--trust nobody --algorithm stoch --message gauss --delta 1e-6",
                   "--trust coordinator --clients 1000000 --rounds 100000"):
-        verb("plan", "plan", *words.split())
+        verb("plan", "plan", *([] if "--algorithm" in words else ["--algorithm", "svt"]), *words.split())
     verb("recommend", "plan", "--recommend", "--rounds", "40", "--experts", "5")
     verb("recommend", "plan", "--recommend", "--losses-are", "iid", "--epsilon", "0.001", "--rounds", "40")
 
@@ -146,8 +146,8 @@ def status_of(port):
 
 
 def live():
-    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds", "20", "--write",
-        "plan.yaml")
+    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds",
+           "20", "--write", "plan.yaml")
     serve = subprocess.Popen([CAUCUS, "serve", "--plan", "plan.yaml", "--state", "state", "--insecure", "--listen",
         "127.0.0.1:0",
                               "--http", "127.0.0.1:0", "--seed", "1", "--stay", "--format", "json"],
@@ -193,8 +193,8 @@ def live_run(word):
 
 def stops():
     """A coordinator that was killed before anybody came has a run to end."""
-    caucus("plan", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds", "16", "--write",
-           "ended.yaml")
+    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds",
+           "16", "--write", "ended.yaml")
     words = ["serve", "--plan", "ended.yaml", "--state", "ended", "--insecure", "--listen", "127.0.0.1:0"]
     with subprocess.Popen([CAUCUS, *words, "--format", "json"], stdout=subprocess.PIPE) as server:
         assert server.stdout.readline()

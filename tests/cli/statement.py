@@ -15,7 +15,7 @@ import sys
 CAUCUS = os.environ["CAUCUS"]
 LIST = os.path.join(os.environ["CAUCUS_SOURCE"], "tests", "cli", "overclaims.txt")
 LINES, COLUMNS = 66, 80  # a page of text
-SMALL = "--clients 4 --experts 6 --rounds 40"
+SMALL = "--algorithm svt --clients 4 --experts 6 --rounds 40"
 PLANS = [
     "--trust coordinator", "--trust coordinator --epsilon 0.01", "--trust coordinator --epsilon 20",
     "--trust coordinator --delta 0.01 --front-load", "--trust coordinator --unit client-block --interval 4",

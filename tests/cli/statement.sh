@@ -6,11 +6,11 @@
 
 $python "$CAUCUS_SOURCE/tests/cli/statement.py" || fail "what it says"
 
-"$CAUCUS" plan --clients 2 --experts 3 --rounds 9 --trust coordinator --write plan.yaml >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 2 --experts 3 --rounds 9 --trust coordinator --write plan.yaml >/dev/null 2>&1
 
 # A name in the plan is text in the page, not markup.
-"$CAUCUS" plan --clients 2 --experts 3 --rounds 9 --trust coordinator --federation '<b>&x' --write odd.yaml \
-    >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 2 --experts 3 --rounds 9 --trust coordinator --federation '<b>&x' \
+    --write odd.yaml >/dev/null 2>&1
 "$CAUCUS" statement odd.yaml --html odd.html 2>/dev/null
 grep -q '<dd>&lt;b&gt;&amp;x</dd>' odd.html && ! grep -q '<b>' odd.html && pass "names are text" || fail "names"
 

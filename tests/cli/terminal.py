@@ -55,8 +55,9 @@ def width(line):
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in ESCAPE.sub("", line))
 
 
-subprocess.run([CAUCUS, "plan", *SMALL, "--write", "plan.yaml"], check=True, capture_output=True)
-subprocess.run([CAUCUS, "plan", *SMALL, "--epsilon", "12", "--write", "weak.yaml"], check=True, capture_output=True)
+PLAN = ["plan", "--algorithm", "svt", *SMALL]
+subprocess.run([CAUCUS, *PLAN, "--write", "plan.yaml"], check=True, capture_output=True)
+subprocess.run([CAUCUS, *PLAN, "--epsilon", "12", "--write", "weak.yaml"], check=True, capture_output=True)
 shutil.copy(os.path.join(os.environ["CAUCUS_SOURCE"], "tests/cli/two.ledger"), "two.ledger")
 VERBS = re.findall(r"^  .{12}  ([a-z]+) ", piped([], "C").decode(), re.M)
 check(len(VERBS) > 10, f"{len(VERBS)} verbs are known")
@@ -64,7 +65,7 @@ AUDIT = ["audit", "--only", "flip,knorm", "--trials", "2000", "--seed", "1"]
 COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "plan.yaml", "--explain"],
             ["plan", "weak.yaml"], ["simulate", *SMALL, "--trials", "3", "--algorithm", "svt,hedge,stoch"],
             ["simulate", *SMALL, "--trials", "2"], ["compare", "plan.yaml", "weak.yaml"], ["statement", "plan.yaml"],
-            ["simulate", "--algorithm", "svvt"], ["plan", *SMALL, "--epsilon", "0"], ["privacy", "missing"],
+            ["simulate", "--algorithm", "svvt"], [*PLAN, "--epsilon", "0"], ["privacy", "missing"],
             ["privacy", "two.ledger"], AUDIT]
 for columns in (60, 80, 132):
     for words in COMMANDS:

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.bash"
 seed=24 clients=3 security=(--insecure)
 plan=$work/plan.yaml
-make_plan "$plan" --clients 3 --experts 8 --rounds 200 --epsilon 60 --trust coordinator
+make_plan "$plan" --algorithm svt --clients 3 --experts 8 --rounds 200 --epsilon 60 --trust coordinator
 make_losses 3 200 8
 start() { # start HOW NAME INDEX: HOW is client (it plays as fast as it can) or held (not before let_play)
     local how=$1 name=$2 i=$3

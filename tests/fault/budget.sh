@@ -7,8 +7,8 @@
 . "$(dirname "$0")/lib.bash"
 seed='' adversary=halving clients=2 security=(--insecure)
 plan=$work/plan.yaml
-make_plan "$plan" --clients 2 --experts 4 --rounds 40 --epsilon 1 --trust coordinator
-make_plan "$work/other.yaml" --clients 2 --experts 4 --rounds 40 --epsilon 0.5 --trust coordinator
+make_plan "$plan" --algorithm svt --clients 2 --experts 4 --rounds 40 --epsilon 1 --trust coordinator
+make_plan "$work/other.yaml" --algorithm svt --clients 2 --experts 4 --rounds 40 --epsilon 0.5 --trust coordinator
 
 serve() { # serve NAME FLAGS...: in the foreground, to be refused or to die; sets code
     local name=$1

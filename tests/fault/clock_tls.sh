@@ -11,7 +11,7 @@ if nm -D "$CAUCUS" 2>/dev/null | grep -c 'asan\|tsan' >/dev/null; then
     exit 77
 fi
 seed=24 clients=3 security=(--insecure)
-flags=(--clients 3 --experts 8 --rounds 40 --epsilon 60 --trust coordinator)
+flags=(--algorithm svt --clients 3 --experts 8 --rounds 40 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 make_losses 3 40 8

@@ -11,7 +11,7 @@ echo "crowd: CAUCUS_FAULT_SEED=$chaos"
 seed=3 clients=200
 plan=$work/plan.yaml
 make_losses 200 60 8
-make_plan "$plan" --clients 200 --experts 8 --rounds 60 --interval 2 --epsilon 400 --trust coordinator
+make_plan "$plan" --algorithm svt --clients 200 --experts 8 --rounds 60 --interval 2 --epsilon 400 --trust coordinator
 certs=$work/certs
 "$CAUCUS" certify "$certs" --clients 200 >/dev/null 2>"$work/certify.err" ||
     give_up "certify: $(cat "$work/certify.err")"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.bash"
 patience=300 seed=24 adversary=halving clients=3 security=(--insecure)
 plan=$work/plan.yaml
-make_plan "$plan" --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
+make_plan "$plan" --algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
 
 stopped() { # stopped CODE FLAGS...: what it says in $work/stop.out and .err
     local want=$1 code=0

@@ -5,7 +5,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
-flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+flags=(--algorithm svt --clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 undisturbed reference "$plan" "${flags[@]}"

@@ -6,7 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
-flags=(--clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
+flags=(--algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 undisturbed reference "$plan" "${flags[@]}"
@@ -24,7 +24,7 @@ turned_away() {
         >/dev/null 2>"$work/$1.err" </dev/null && bad "$1: was let in"
     return 0
 }
-make_plan "$work/other.yaml" --clients 3 --experts 8 --rounds 61 --epsilon 60 --trust coordinator
+make_plan "$work/other.yaml" --algorithm svt --clients 3 --experts 8 --rounds 61 --epsilon 60 --trust coordinator
 play() { # play NAME FLAGS...: a run, with clients that are turned away
     local name=$1 i pids=()
     shift

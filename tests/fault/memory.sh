@@ -16,7 +16,7 @@ cd "$work"
 failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); [ "$failures" -lt 10 ] || exit 1; }
 
-"$CAUCUS" plan --clients 1 --experts 3 --rounds 4 --trust coordinator --write plan.yaml >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 1 --experts 3 --rounds 4 --trust coordinator --write plan.yaml >/dev/null 2>&1
 "$CAUCUS" simulate --clients 2 --experts 3 --rounds 8 --trials 1 --trust coordinator --ledger runs.ledger >/dev/null \
     2>&1
 
@@ -55,7 +55,7 @@ without() {
     echo "ok: $name: $failed runs said why"
 }
 
-without plan "$CAUCUS" plan --clients 4 --experts 3 --rounds 20 --trust coordinator
+without plan "$CAUCUS" plan --algorithm svt --clients 4 --experts 3 --rounds 20 --trust coordinator
 without "a plan file" "$CAUCUS" plan plan.yaml --explain
 without simulate "$CAUCUS" simulate --clients 2 --experts 3 --rounds 20 --trials 2 --trust coordinator --out made
 without privacy "$CAUCUS" privacy runs.ledger

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.bash"
 : "${CAUCUS_SOURCE:?source directory}"
 seed=24 adversary=halving clients=3 security=(--insecure)
-flags=(--clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+flags=(--algorithm svt --clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 make_plan "$work/other.yaml" "${flags[@]}" --rho 0.1

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=1 security=(--insecure)
 plan=$work/plan.yaml
-make_plan "$plan" --clients 1 --experts 4 --rounds 16 --epsilon 60 --trust coordinator
+make_plan "$plan" --algorithm svt --clients 1 --experts 4 --rounds 16 --epsilon 60 --trust coordinator
 
 # In the middle for sure: it has opened its token, and waits for whoever writes it.
 mkfifo "$work/token"

@@ -36,8 +36,8 @@ if [ "$(id -u)" -ne 0 ] || ! command -v systemd-nspawn >/dev/null; then
 fi
 
 "$CAUCUS" certify "$work/certs" --clients 1 >/dev/null 2>&1
-"$CAUCUS" plan --clients 1 --experts 3 --rounds 24 --epsilon 60 --trust coordinator --write "$work/etc/one/plan.yaml" \
-    >/dev/null 2>&1
+"$CAUCUS" plan --algorithm svt --clients 1 --experts 3 --rounds 24 --epsilon 60 --trust coordinator \
+    --write "$work/etc/one/plan.yaml" >/dev/null 2>&1
 cp "$work/certs/coordinator.pem" "$work/certs/coordinator.key" "$work/certs/ca.pem" "$work/etc/one/"
 cp "$work/certs/client-1.pem" "$work/etc/one/client.pem"
 cp "$work/certs/client-1.key" "$work/etc/one/client.key"

@@ -16,8 +16,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static const caucus_named small[] = {
-    {"trust", "coordinator"}, {"clients", "3"}, {"rounds", "20"}, {"epsilon", "10"}, {"names", "small,large"}};
+static const caucus_named small[] = {{"algorithm", "svt"}, {"trust", "coordinator"}, {"clients", "3"},
+                                     {"rounds", "20"},     {"epsilon", "10"},        {"names", "small,large"}};
 
 static void the_plan_is_the_one_that_settings_make(void **state) {
     (void)state;
@@ -58,7 +58,9 @@ static void settings_that_no_scenario_has(void **state) {
 
 /* One setting beside trust coordinator. */
 static void refused(const char *name, const char *value, caucus_status want, const char *field, const char *text) {
-    const caucus_named asked[] = {{"trust", "coordinator"}, {name, value}};
+    const bool other = strcmp(name, "algorithm") != 0;
+    const caucus_named asked[] = {
+        {"trust", "coordinator"}, {name, value}, {other ? "algorithm" : "rounds", other ? "svt" : "512"}};
     caucus_plan *plan = NULL;
     caucus_error error = {0};
     caucus_status status = caucus_plan_ask(asked, COUNT(asked), &plan, &error);
@@ -90,8 +92,50 @@ static void missing(void **state) {
     caucus_plan *plan = NULL;
     caucus_error error = {0};
     assert_int_equal(caucus_plan_ask(NULL, 0, &plan, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "losses-are");
+    assert_non_null(strstr(error.text, "is missing: are the losses iid"));
+    assert_non_null(strstr(error.hint, "'algorithm'"));
+    const caucus_named named[] = {{"algorithm", "svt"}};
+    assert_int_equal(caucus_plan_ask(named, 1, &plan, &error), CAUCUS_E_RANGE);
     assert_string_equal(error.field, "trust");
     assert_non_null(strstr(error.text, "is missing: whom do the clients trust"));
+}
+
+/* What a kind of losses stands for; a setting that is given keeps its value, and so does an algorithm. */
+static void what_losses_are_chooses(void **state) {
+    (void)state;
+    static const struct row {
+        const char *kind, *name, *value;
+        caucus_algorithm algorithm;
+        uint64_t interval, longest;
+        caucus_pace pace;
+    } rows[] = {
+        {"iid", "rounds", "512", CAUCUS_ALGORITHM_STOCH, 1, 0, CAUCUS_PACE_TOGETHER},
+        {"drifting", "rounds", "512", CAUCUS_ALGORITHM_STOCH, 1, 33, CAUCUS_PACE_TOGETHER},
+        {"drifting", "longest-phase", "7", CAUCUS_ALGORITHM_STOCH, 1, 7, CAUCUS_PACE_TOGETHER},
+        {"drifting", "phase-time", "1h", CAUCUS_ALGORITHM_STOCH, 1, 64, CAUCUS_PACE_OWN},
+        {"realizable", "rounds", "512", CAUCUS_ALGORITHM_SVT, 1, 0, CAUCUS_PACE_TOGETHER},
+        {"any", "interval", "3", CAUCUS_ALGORITHM_HEDGE, 3, 0, CAUCUS_PACE_TOGETHER},
+        {"any", "rounds", "512", CAUCUS_ALGORITHM_HEDGE, 7, 0, CAUCUS_PACE_TOGETHER},
+        {"adaptive", "rounds", "512", CAUCUS_ALGORITHM_HEDGE, 7, 0, CAUCUS_PACE_TOGETHER},
+        {"any", "algorithm", "svt", CAUCUS_ALGORITHM_SVT, 1, 0, CAUCUS_PACE_TOGETHER},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const caucus_named asked[] = {
+            {"losses-are", rows[i].kind}, {"trust", "coordinator"}, {rows[i].name, rows[i].value}};
+        caucus_plan *plan = NULL;
+        caucus_error error = {0};
+        assert_int_equal(caucus_plan_ask(asked, COUNT(asked), &plan, &error), CAUCUS_OK);
+        const caucus_settings *s = caucus_plan_settings(plan);
+        printf("%s: %s %llu %llu\n", rows[i].kind, caucus_algorithm_word(s->algorithm), (unsigned long long)s->interval,
+               (unsigned long long)s->longest_phase);
+        assert_int_equal(s->algorithm, rows[i].algorithm);
+        assert_true(s->interval == rows[i].interval);
+        assert_true(s->longest_phase == rows[i].longest);
+        assert_int_equal(s->pace, rows[i].pace);
+        caucus_plan_free(plan);
+    }
+    refused("losses-are", "iidd", CAUCUS_E_RANGE, "losses-are", "'iidd'");
 }
 
 static char *shown(const caucus_plan *plan, caucus_plan_view view) {
@@ -130,6 +174,7 @@ int main(void) {
         cmocka_unit_test(settings_that_no_scenario_has),
         cmocka_unit_test(what_is_wrong_is_said_as_the_program_says_it),
         cmocka_unit_test(missing),
+        cmocka_unit_test(what_losses_are_chooses),
         cmocka_unit_test(it_looks_as_the_program_shows_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static char *text_of(void (*write)(FILE *, const caucus_outcome *), const made *
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    write(out, &(caucus_outcome){m->run, m->result, count, 0});
+    write(out, &(caucus_outcome){.run = m->run, .result = m->result, .count = count});
     fclose(out);
     return text;
 }
@@ -340,7 +340,7 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     char directory[] = "/tmp/caucus-output-XXXXXX", path[64];
     caucus_error error = {0};
     caucus_unfinished loaded[2] = {{0}};
-    caucus_outcome outcome = {m.run, m.result, 1, 0}; /* the second run was not begun */
+    caucus_outcome outcome = {.run = m.run, .result = m.result, .count = 1}; /* the second run was not begun */
     assert_non_null(mkdtemp(directory));
     assert_false(caucus_out_dir_unfinished(directory));
     assert_int_equal(caucus_unfinished_save(directory, m.run, 2, &outcome, &error), CAUCUS_OK);

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class PlanSettings(TypedDict, total=False):
     """What a plan is made from; the words, defaults and checks are those of `caucus plan --help`."""
 
+    losses_are: str | None
     algorithm: str | None
     clients: int | None
     experts: int | None
@@ -207,10 +208,11 @@ class Plan:
 def plan(**settings: Unpack[PlanSettings]) -> Plan:
     """Calibrate a run: noise, budget, regret bound.
 
-    Settings are those of `caucus plan`, with underscores; `trust` must be said. What cannot be is refused in the
+    Settings are those of `caucus plan`, with underscores. `trust` must be said, and `losses_are` ("iid", "drifting",
+    "realizable", "any" or "adaptive"), which chooses the algorithm, or `algorithm`. What cannot be is refused in the
     program's words (InputError).
 
-    >>> plan(clients=500, names=["small", "large"], rounds=1000, epsilon=1, trust="coordinator").experts
+    >>> plan(losses_are="iid", clients=500, names=["small", "large"], epsilon=1, trust="coordinator").experts
     2
     """
     named = Named(settings, PlanSettings.__annotations__, "plan")

@@ -2,6 +2,7 @@
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
 #include "cli/up/up.h"
 #include "show/bound_fit.h"
+#include "show/output.h"
 #include "show/plan_words.h"
 #include "store/json.h"
 
@@ -64,7 +65,8 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"scalars_paper\": ", &paper);
     (void)caucus_up_number(u->summary, "\"bytes_in\": ", &in);
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
-    printf("  NOT PRIVATE (seeded): seed %llu, simulated losses.\n", (unsigned long long)u->prepared.run[0].seed);
+    printf("  NOT PRIVATE (seeded): seed %llu, simulated losses%s.\n", (unsigned long long)u->prepared.run[0].seed,
+           u->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0 ? caucus_output_unnamed(&u->prepared.run[0]).text : "");
     printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
            caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
            s->clients, s->experts, caucus_run_rounds(&u->prepared.run[0], s),

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* losses_are.c: from what is known of the losses to an algorithm. See losses_are.h. */
+#include "show/choice/losses_are.h"
+
+#include "num/fail.h"
+#include "show/family_words.h"
+
+static bool given(const caucus_scenario *scenario, caucus_scenario_field field) {
+    return scenario->field[field].count > 0;
+}
+
+/* There is but one way to fail: values are right, and fields that were given are left alone. */
+static bool set(caucus_scenario *scenario, caucus_scenario_field field, const char *text) {
+    caucus_complaint complaint;
+    return given(scenario, field) || caucus_scenario_set(scenario, field, text, &complaint) == CAUCUS_OK;
+}
+
+/* The algorithm whose bounds assume no more than what is known, and all of it. */
+static caucus_algorithm algorithm_for(caucus_knowledge known) {
+    const caucus_knowledge assumed = known == CAUCUS_KNOWLEDGE_DRIFTING   ? CAUCUS_KNOWLEDGE_IID
+                                     : known == CAUCUS_KNOWLEDGE_ADAPTIVE ? CAUCUS_KNOWLEDGE_ANY
+                                                                          : known;
+    unsigned family = 0;
+    while (family + 1 < CAUCUS_FAMILY_COUNT && caucus_family_words_of((caucus_family)family)->assumes != assumed)
+        family++;
+    return caucus_family_ops((caucus_family)family)->variant[0].algorithm;
+}
+
+static bool choose(caucus_scenario *scenario, caucus_knowledge known) {
+    const caucus_algorithm algorithm = algorithm_for(known);
+    bool done = set(scenario, CAUCUS_FIELD_ALGORITHM, caucus_algorithm_word(algorithm));
+    if (caucus_algorithm_takes(algorithm, CAUCUS_OPTION_INTERVAL_AUTO))
+        done = done && set(scenario, CAUCUS_FIELD_INTERVAL, "auto");
+    if (known != CAUCUS_KNOWLEDGE_DRIFTING)
+        return done;
+    /* At a device's own pace the phases are slots of its clock: there is no longest length to choose. */
+    if (given(scenario, CAUCUS_FIELD_PHASE_TIME) || given(scenario, CAUCUS_FIELD_PACE))
+        return done && set(scenario, CAUCUS_FIELD_PACE, caucus_pace_word(CAUCUS_PACE_OWN));
+    return done && set(scenario, CAUCUS_FIELD_LONGEST_PHASE, "auto");
+}
+
+caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *said, caucus_knowledge *ret_known,
+                                       caucus_error *ret_error) {
+    caucus_knowledge known = CAUCUS_KNOWLEDGE_COUNT;
+    caucus_status status = said != NULL ? caucus_knowledge_parse(said, &known, ret_error) : CAUCUS_OK;
+    if (status != CAUCUS_OK)
+        return status;
+    if (said == NULL && !given(scenario, CAUCUS_FIELD_ALGORITHM)) {
+        (void)caucus_fail(ret_error, CAUCUS_E_RANGE, "losses-are",
+                          "is missing: are the losses iid, drifting, realizable, any or adaptive? It chooses the "
+                          "algorithm");
+        return caucus_fail_hint(ret_error, CAUCUS_E_RANGE, "or name one with 'algorithm'");
+    }
+    if (!given(scenario, CAUCUS_FIELD_ALGORITHM) && !choose(scenario, known))
+        return caucus_fail_memory(ret_error, "losses-are");
+    *ret_known = known;
+    return CAUCUS_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* losses_are.h: what is known of the losses chooses the algorithm.
+ * layer: show
+ *
+ * A plan has no default algorithm: the wrong one can cost hundreds of times what the right one does, and which is right
+ * depends on losses that nobody but their owner knows. So the owner says what they are, or names an algorithm. */
+#ifndef CAUCUS_SHOW_CHOICE_LOSSES_ARE_H
+#define CAUCUS_SHOW_CHOICE_LOSSES_ARE_H
+
+#include "scenario/scenario.h"
+#include "show/plan_facts.h"
+
+/** Set the fields that a kind of losses stands for, as if they had been given, unless an algorithm was: it is then
+ *  taken as it is. Fields that were given keep their values.
+ *      iid          stoch
+ *      drifting     stoch, longest-phase auto; pace own where phase-time is given
+ *      realizable   svt
+ *      any          hedge, interval auto
+ *      adaptive     the same
+ *  In:      said       a word of CAUCUS_KNOWLEDGE_LIST; NULL: nothing was said.
+ *  Out:     ret_known  CAUCUS_KNOWLEDGE_COUNT if nothing was said.
+ *  Returns: CAUCUS_OK; CAUCUS_E_RANGE (field "losses-are": no such word; or neither it nor an algorithm was given);
+ *           CAUCUS_E_MEMORY. */
+caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *said, caucus_knowledge *ret_known,
+                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+#endif
