@@ -12,13 +12,14 @@
  * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or
  * a socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
  *
- * Functions of link.h, journal.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of asked.h and
- * simulate.h in caucus-sim, all others in each of the three; a program links one of them.
+ * Functions of link.h, journal.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of advice.h,
+ * asked.h and simulate.h in caucus-sim, all others in each of the three; a program links one of them.
  *
  * tests/house holds these rules, and that nothing is exported that is not declared here. */
 #ifndef CAUCUS_CAUCUS_H
 #define CAUCUS_CAUCUS_H
 
+#include <caucus/advice.h>
 #include <caucus/asked.h>
 #include <caucus/client.h>
 #include <caucus/coordinator.h>

@@ -11,6 +11,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import caucus_dp as caucus
@@ -129,6 +130,28 @@ def test_what_losses_are_chooses_the_algorithm(program: Program) -> None:
         caucus.plan(trust="coordinator")
     line = program("plan", "--trust", "coordinator").stderr.removeprefix("caucus plan: --").rstrip("\n")
     assert str(caught.value) == line.replace("losses-are", "losses_are").replace("--algorithm", "'algorithm'")
+
+
+def test_advice_is_the_programs(program: Program, tmp_path: Path) -> None:
+    """On one's own losses: the same candidates, premises and figures, from an array and from a file."""
+    rng = np.random.default_rng(3)
+    losses = (rng.random((6, 64, 4)) < [0.1, 0.3, 0.4, 0.5]).astype(np.float32)
+    np.save(tmp_path / "mine.npy", losses)
+    made = caucus.plan(losses_are="iid", clients=6, experts=4, rounds=64, epsilon=5, trust="coordinator")
+    advice = made.recommend(losses=losses)
+    words = ["--clients", "6", "--experts", "4", "--rounds", "64", "--epsilon", "5", "--trust", "coordinator"]
+    said = program("plan", "--recommend", "--losses", str(tmp_path / "mine.npy"), *words, "--format", "json")
+    assert advice.to_dict() == json.loads(said.stdout)
+    assert len(advice.taken) == 1
+    assert advice.to_dict()["situations"][0]["history"]["realizable"] is False
+    assert "NOT PRIVATE" in repr(advice)
+    assert len(made.recommend(losses_are="iid").taken) == 1
+    with pytest.raises(caucus.InputError, match="did you mean drifting"):
+        made.recommend(losses_are="drifing")
+    with pytest.raises(caucus.InputError, match="losses"):
+        made.recommend(losses=losses, losses_are="iid")
+    with pytest.raises(caucus.InputError, match="not 4 experts"):
+        made.recommend(losses=losses[:, :, :3])
 
 
 def test_what_the_binding_refuses() -> None:

@@ -6,9 +6,9 @@
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"
 #include "show/choice/losses_are.h"
+#include "show/choice/recommend.h"
 #include "show/plan_asked.h"
 #include "show/plan_print.h"
-#include "show/plan_recommend.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@ enum {
     OPTION_GRID,
     OPTION_KNOWN,
     OPTION_RECOMMEND,
+    OPTION_LOSSES,
     OPTION_EXPLAIN,
     OPTION_FEDERATION,
     OPTION_FORMAT,
@@ -37,7 +38,8 @@ static const caucus_option own[] = {
     {"convex", "A,B", NULL, "stoch: convex losses with gradients up to A, smoothness B"},
     {"grid", "G", "fits", "steps of the loss grid, 1 to 1048576"},
     {"losses-are", "WHAT", NULL, "what is known of the losses chooses the algorithm"},
-    {"recommend", NULL, NULL, "compare all algorithms and trust models, and say which to take"},
+    {"recommend", NULL, NULL, "compare everything that fits in a simulation, and say which to take"},
+    {"losses", "FILE", NULL, "--recommend: on your own losses, NumPy or CSV (reads them as they are: NOT PRIVATE)"},
     {"explain", NULL, NULL, "also show how every number came about"},
     {"federation", "NAME", NULL, "what the run is called: a label, part of the plan"},
     {"format", "NAME", "text", "text or json on standard output"},
@@ -82,6 +84,7 @@ static void print_help(const planning *p) {
           "\n"
           "  caucus plan --losses-are iid --clients 500 --experts 20 --rounds 1024 --epsilon 1 --trust coordinator\n"
           "  caucus plan --clients 1000 --experts 50 --rounds 10000 --epsilon 1 --recommend\n"
+          "  caucus plan --epsilon 1 --recommend --losses mine.npy\n"
           "  caucus plan --algorithm hedge --epsilon 1 --trust coordinator --explain --write plan.yaml\n"
           "  caucus plan plan.yaml                                    shows and checks a plan that was written\n"
           "\nThe run\n",
@@ -166,6 +169,10 @@ static int check_together(const planning *p) {
                                                                 : "--explain");
     if (recommend && p->scenario.field[CAUCUS_FIELD_ALGORITHM].count > 0)
         return caucus_usage("plan", "--recommend: compares all algorithms — leave out --algorithm");
+    if (!recommend && value_of(p, OPTION_LOSSES) != NULL)
+        return caucus_usage("plan", "--losses: belongs to --recommend; caucus simulate plays one plan on them");
+    if (value_of(p, OPTION_LOSSES) != NULL && value_of(p, OPTION_KNOWN) != NULL)
+        return caucus_usage("plan", "--losses: are looked at for what they are — leave out --losses-are");
     if (recommend && value_of(p, OPTION_FEDERATION) != NULL)
         return caucus_usage("plan", "--recommend: compares plans and names none — leave out --federation");
     if (recommend && value_of(p, OPTION_CONVEX) != NULL)
@@ -201,6 +208,10 @@ static int read_settings(planning *p) {
     const bool trust_said = p->scenario.field[CAUCUS_FIELD_TRUST].count > 0;
     if (value_of(p, OPTION_RECOMMEND) != NULL && !trust_said)
         status = caucus_scenario_set(&p->scenario, CAUCUS_FIELD_TRUST, "coordinator", &complaint);
+    /* Who says how long a slot is speaks of devices that keep their own time. */
+    if (status == CAUCUS_OK && value_of(p, OPTION_RECOMMEND) != NULL &&
+        p->scenario.field[CAUCUS_FIELD_PHASE_TIME].count > 0 && p->scenario.field[CAUCUS_FIELD_PACE].count == 0)
+        status = caucus_scenario_set(&p->scenario, CAUCUS_FIELD_PACE, "own", &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_settings(&p->scenario, &p->settings, &complaint);
     const caucus_run run = {.settings = p->settings, .adversary = {.kind = CAUCUS_ADVERSARY_REALIZABLE}};
@@ -249,7 +260,16 @@ static int show(planning *p) {
 
 static int recommend(planning *p) {
     caucus_error error = {0};
-    caucus_status status = caucus_recommend(stdout, &p->settings, p->known, p->json, &error);
+    const caucus_values *given = p->scenario.field;
+    const caucus_question question = {.settings = p->settings,
+                                      .known = p->known,
+                                      .interval_open = given[CAUCUS_FIELD_INTERVAL].count == 0,
+                                      .losses = value_of(p, OPTION_LOSSES),
+                                      .clients_open = given[CAUCUS_FIELD_CLIENTS].count == 0,
+                                      .experts_open = given[CAUCUS_FIELD_EXPERTS].count == 0 &&
+                                                      given[CAUCUS_FIELD_NAMES].count == 0,
+                                      .rounds_open = given[CAUCUS_FIELD_ROUNDS].count == 0};
+    caucus_status status = caucus_recommend(p->json ? NULL : stdout, p->json ? stdout : NULL, &question, &error);
     return status == CAUCUS_OK ? CAUCUS_EXIT_DONE : complain_error(p, status, &error);
 }
 

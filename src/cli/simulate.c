@@ -55,6 +55,8 @@ typedef struct simulation {
     size_t begun;              /* runs with a result */
     caucus_ledger_file ledger;
     bool made_out;
+    caucus_history found;          /* of somebody's own losses */
+    const caucus_history *history; /* NULL: not looked at */
 } simulation;
 
 static int complain(const caucus_complaint *complaint, caucus_status status) {
@@ -321,12 +323,9 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 
 static caucus_outcome outcome_of(const simulation *s) {
     /* A file or a pipe gets the same bytes whatever COLUMNS says; so does mpirun, which stands before a terminal. */
-    const bool terminal = s->ranks == NULL && isatty(STDOUT_FILENO) == 1;
-    return (caucus_outcome){.run = s->prepared.run,
-                            .result = s->result,
-                            .count = s->begun,
-                            .width = terminal ? caucus_screen_width(STDOUT_FILENO, 0) : 0,
-                            .unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0};
+    const int width = s->ranks == NULL && isatty(STDOUT_FILENO) == 1 ? caucus_screen_width(STDOUT_FILENO, 0) : 0;
+    const bool unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0;
+    return (caucus_outcome){s->prepared.run, s->result, s->begun, width, unnamed, s->history};
 }
 
 static caucus_status save(const simulation *s, caucus_error *ret_error) {
@@ -507,11 +506,21 @@ static int check_plot(const simulation *s) {
     return status == CAUCUS_OK ? 0 : caucus_complain("simulate", options, status, &error);
 }
 
+/* Which premises somebody's own losses refute. */
+static int look(simulation *s) {
+    caucus_error error = {0};
+    caucus_status status =
+        caucus_outcome_look(&s->prepared.run[0], s->prepared.adversary[0], &s->found, &s->history, &error);
+    return status == CAUCUS_OK ? 0 : complain_error(s, status, &error);
+}
+
 /* What is looked at and written before anything is played: by rank 0, for all. */
 static int prepare(simulation *s) {
     int code = 0;
     if (caucus_ranks_first(s->ranks)) {
         code = check_plot(s);
+        if (code == 0)
+            code = look(s);
         if (code == 0)
             code = load_unfinished(s);
         if (code == 0)

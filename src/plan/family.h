@@ -64,6 +64,7 @@ typedef struct caucus_variant {
 typedef struct caucus_device_cost {
     double linear, square;
     double pure;
+    double record; /* what one record costs purely in all mechanisms together; 0: they are not all pure */
 } caucus_device_cost;
 
 typedef struct caucus_plan_ops {

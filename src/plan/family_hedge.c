@@ -179,7 +179,9 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 static caucus_device_cost device(const caucus_plan *plan) {
     const double n = (double)plan->settings.interval, b = (double)draws_of(&plan->settings) + 1;
     const double links = (double)caucus_settings_links(&plan->settings);
-    return (caucus_device_cost){.linear = links * n * b / 2, .square = links * n * n * b * (2 * b - 1) / 6};
+    const long double record = account_up(account_cost(2, plan->grid, plan->hedge.rate) * (b - 1));
+    return (caucus_device_cost){
+        .linear = links * n * b / 2, .square = links * n * n * b * (2 * b - 1) / 6, .record = account_double(record)};
 }
 
 const caucus_plan_ops caucus_plan_hedge = {

@@ -33,6 +33,12 @@ static bool threshold_noise(const caucus_noise *noise) {
            account_usable(noise->parameter);
 }
 
+/* What a record costs in all checks of all epochs: Lemma AT. */
+static long double threshold_cost(const caucus_plan *plan) {
+    return fmaxl(account_cost(1, plan->grid, plan->svt.threshold_noise.parameter),
+                 account_cost(1, plan->grid, plan->svt.check_noise.parameter));
+}
+
 static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
@@ -48,8 +54,7 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     if (!threshold_noise(&svt->threshold_noise) || !threshold_noise(&svt->check_noise) || !svt->select_rate ||
         !svt->threshold)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "threshold", "noise of another kind than a check may use");
-    const long double at = fmaxl(account_cost(1, plan->grid, svt->threshold_noise.parameter),
-                                 account_cost(1, plan->grid, svt->check_noise.parameter));
+    const long double at = threshold_cost(plan);
     account_loss loss = {.pure = at, .pure_part = at};
     for (uint32_t k = 0; k < svt->switches; k++) {
         if (!account_usable(svt->select_rate[k]))
@@ -178,8 +183,13 @@ static caucus_device_cost device(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const double blocks_used = (double)plan->svt.checks, links = (double)caucus_settings_links(s);
     const double records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
-    return (caucus_device_cost){
-        .linear = records * links, .square = records * records * links, .pure = plan->svt.epsilon_threshold};
+    long double record = threshold_cost(plan);
+    for (uint32_t k = 0; k < plan->svt.switches; k++)
+        record = account_up(record + account_cost(2, plan->grid, plan->svt.select_rate[k]));
+    return (caucus_device_cost){.linear = records * links,
+                                .square = records * records * links,
+                                .pure = plan->svt.epsilon_threshold,
+                                .record = account_double(record)};
 }
 
 const caucus_plan_ops caucus_plan_svt = {

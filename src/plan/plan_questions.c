@@ -75,7 +75,10 @@ double caucus_plan_epsilon_device(const caucus_plan *plan) {
         ops->device ? ops->device(plan) : (caucus_device_cost){.linear = rounds, .square = rounds * rounds};
     if (!(g->delta > 0 && g->rho_zcdp > 0))
         return cost.linear * record;
-    return caucus_zcdp_epsilon_with_pure(cost.square * g->rho_zcdp, cost.linear * cost.pure, g->delta);
+    /* Where every mechanism is pure by itself both bounds hold. Squares grow faster than the number of records does, so
+     * for many records the pure one is the smaller. */
+    const double mixed = caucus_zcdp_epsilon_with_pure(cost.square * g->rho_zcdp, cost.linear * cost.pure, g->delta);
+    return cost.record > 0 ? fmin(mixed, cost.linear * cost.record) : mixed;
 }
 
 double caucus_plan_delta(const caucus_plan *plan) {

@@ -7,6 +7,7 @@
 #ifndef CAUCUS_SHOW_OUTPUT_H
 #define CAUCUS_SHOW_OUTPUT_H
 
+#include "show/choice/history.h"
 #include "sim/run.h"
 
 #include <stdio.h>
@@ -16,8 +17,9 @@ typedef struct caucus_outcome {
     const caucus_run *run;
     const caucus_run_result *result; /* only results of runs that were begun */
     size_t count;
-    int width;    /* columns of the screen that tables are printed on; 0: as wide as they are */
-    bool unnamed; /* nobody has named an algorithm: the table's first line says which one was played */
+    int width;                     /* columns of the screen that tables are printed on; 0: as wide as they are */
+    bool unnamed;                  /* nobody has named an algorithm: the table's first line says which one was played */
+    const caucus_history *history; /* what somebody's own losses say of premises; NULL: nobody has looked */
 } caucus_outcome;
 
 /** JSON with a member "runs", one object per run (docs/schemas/simulate.json). NaN and infinite are null. A run that
@@ -43,7 +45,15 @@ typedef struct caucus_unnamed_words {
 } caucus_unnamed_words;
 caucus_unnamed_words caucus_output_unnamed(const caucus_run *run);
 
-/** What a reader of any format must know: how many losses were not a number or outside their range; or nothing. */
+/** What a reader of any format must know: how many losses were not a number or outside their range, and which premises
+ *  somebody's own losses refute; or nothing. */
 void caucus_output_remarks(FILE *out, const caucus_outcome *outcome);
+
+/** Look at the losses of runs on somebody's own, for caucus_outcome.history: *ret is NULL if they are another's.
+ *  In:      run, adversary  of the first run, whose range and L* are those of all.
+ *           found           where the answer is kept, by the caller.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, CAUCUS_E_CHANGED. */
+caucus_status caucus_outcome_look(const caucus_run *run, const caucus_adversary *adversary, caucus_history *found,
+                                  const caucus_history **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

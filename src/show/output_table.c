@@ -22,6 +22,7 @@ typedef struct row {
     const caucus_run *run;
     const caucus_run_result *result;
     const caucus_settings *settings;
+    const caucus_history *history;
 } row;
 
 typedef void (*cell_writer)(const row *r, char *ret);
@@ -169,9 +170,14 @@ static bool vacuous(const row *r) {
     return r->result->plan->bound_uncapped > r->result->plan->bound;
 }
 
+/* Of somebody's own losses nothing is known but what was looked at, and that can only refute. */
 static caucus_bound_fit fit_of(const row *r) {
-    return isfinite(r->result->plan->bound) ? caucus_bound_fit_of(r->result->plan, &r->run->adversary)
-                                            : CAUCUS_BOUND_FIT_NONE;
+    if (!isfinite(r->result->plan->bound))
+        return CAUCUS_BOUND_FIT_NONE;
+    const caucus_bound_fit fit = caucus_bound_fit_of(r->result->plan, &r->run->adversary);
+    const bool refuted =
+        fit == CAUCUS_BOUND_FIT_UNKNOWN && r->history != NULL && caucus_history_refutes(r->history, r->settings);
+    return refuted ? CAUCUS_BOUND_FIT_FAILS : fit;
 }
 
 /* A number only where it is proven for these losses; for a file's, under its condition. */
@@ -274,7 +280,7 @@ static int width(const char *text) {
 }
 
 static row row_of(const caucus_outcome *outcome, size_t i) {
-    return (row){&outcome->run[i], &outcome->result[i], &outcome->result[i].plan->settings};
+    return (row){&outcome->run[i], &outcome->result[i], &outcome->result[i].plan->settings, outcome->history};
 }
 
 static bool is_shown(const caucus_outcome *outcome, const struct column *column) {
@@ -363,7 +369,9 @@ static void print_premises(FILE *out, const caucus_outcome *outcome) {
         if (fails[p])
             fprintf(out, "  assumes %s: proved only if %s, which is not so in these rows.\n", word, help);
         if (unknown[p])
-            fprintf(out, "  if %s: proved only if %s; nobody has checked that of your losses.\n", word, help);
+            fprintf(out, "  if %s: proved only if %s; %s.\n", word, help,
+                    outcome->history != NULL ? "your losses do not refute it"
+                                             : "nobody has checked that of your losses");
     }
 }
 
@@ -463,4 +471,20 @@ void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
         print_share(out, (double)clipped / losses);
         fputs(" — if losses can be larger, --range LO,HI says so.\n", out);
     }
+    char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
+    const size_t count = outcome->history != NULL ? caucus_history_say(outcome->history, sentence) : 0;
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s\n", i == 0 ? "  Your losses: " : "               ", sentence[i]);
+}
+
+caucus_status caucus_outcome_look(const caucus_run *run, const caucus_adversary *adversary, caucus_history *found,
+                                  const caucus_history **ret, caucus_error *ret_error) {
+    *ret = NULL;
+    if (run->adversary.kind != CAUCUS_ADVERSARY_LOSSES)
+        return CAUCUS_OK;
+    caucus_status status =
+        caucus_history_read(adversary, &run->settings, run->adversary.clients, run->adversary.rounds, found, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = found;
+    return status;
 }

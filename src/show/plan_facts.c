@@ -35,12 +35,12 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
 }
 
 /* As many changes as the plan reckons with, and at least one: that is what the question is about. */
-static uint64_t segments_of(const caucus_settings *s, caucus_adversary_kind kind) {
+uint64_t caucus_knowledge_segments(const caucus_settings *s, caucus_adversary_kind kind, uint64_t rounds) {
     if (kind != CAUCUS_ADVERSARY_SHIFTING)
         return 0;
-    const double changes = fmin(fmax(1, floor(s->changes * (double)s->rounds / 1000)), CAUCUS_SEGMENTS_MAX - 1.0);
+    const double changes = fmin(fmax(1, floor(s->changes * (double)rounds / 1000)), CAUCUS_SEGMENTS_MAX - 1.0);
     const uint64_t segments = 1 + (uint64_t)changes, fit = CAUCUS_SEGMENT_MEANS_MAX / s->experts;
-    const uint64_t most = fit < s->rounds ? fit : s->rounds;
+    const uint64_t most = fit < rounds ? fit : rounds;
     return segments < most ? segments : most;
 }
 
@@ -135,7 +135,7 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
                                                 .clients = s->clients,
                                                 .experts = s->experts,
                                                 .rounds = s->rounds,
-                                                .segments = segments_of(s, ret->adversary),
+                                                .segments = caucus_knowledge_segments(s, ret->adversary, s->rounds),
                                                 .convex = convex};
     caucus_run_result result;
     caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);

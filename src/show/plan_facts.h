@@ -27,6 +27,8 @@ caucus_knowledge caucus_knowledge_of(caucus_algorithm algorithm);
 bool caucus_knowledge_covers(const caucus_settings *settings, caucus_knowledge known);
 /** The simulator's losses for a state of knowledge: hard ones where anything may come. */
 caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool convex);
+/** And their segments, where they have some: as many changes as the settings reckon with. */
+uint64_t caucus_knowledge_segments(const caucus_settings *settings, caucus_adversary_kind kind, uint64_t rounds);
 
 /** What a bound, and the traffic where there is no end, are about: the run, one of its links (svt; hedge without an
  *  end), 1,000 rounds of it (stoch without an end), or its nominal rounds (svt without an end and renewal). */

@@ -17,8 +17,10 @@ struct caucus_simulation {
     caucus_run_result *result; /* [prepared.count] */
     caucus_simulation_progress progress;
     void *user;
-    size_t begun; /* runs with a result, and so the number of the run in hand */
-    int stop;     /* set once `progress` said so */
+    size_t begun;                  /* runs with a result, and so the number of the run in hand */
+    caucus_history found;          /* of somebody's own losses */
+    const caucus_history *history; /* NULL: not looked at */
+    int stop;                      /* set once `progress` said so */
     char *json;
     size_t bytes;
 };
@@ -65,7 +67,8 @@ static caucus_status play(playing *s, caucus_error *ret_error) {
 
 static caucus_outcome outcome_of(const playing *s) {
     const bool unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0 && s->scenario.plan == NULL;
-    return (caucus_outcome){.run = s->prepared.run, .result = s->result, .count = s->begun, .unnamed = unnamed};
+    return (caucus_outcome){
+        .run = s->prepared.run, .result = s->result, .count = s->begun, .unnamed = unnamed, .history = s->history};
 }
 
 static void print_json(FILE *out, const void *s) {
@@ -98,7 +101,9 @@ static caucus_status simulate(playing *s, caucus_error *ret_error) {
     status = caucus_scenario_resolve(&s->scenario, &s->prepared, &complaint);
     if (status != CAUCUS_OK)
         return caucus_asked_refuse(ret_error, status, &complaint);
-    status = play(s, ret_error);
+    status = caucus_outcome_look(&s->prepared.run[0], s->prepared.adversary[0], &s->found, &s->history, ret_error);
+    if (status == CAUCUS_OK)
+        status = play(s, ret_error);
     if (status != CAUCUS_OK)
         return status;
     status = caucus_asked_print(print_json, s, &s->json, &s->bytes);

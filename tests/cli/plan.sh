@@ -45,6 +45,21 @@ hedge=(--algorithm hedge --clients 20 --experts 4 --rounds 400 --interval 1 --ep
 holds "a whole device, with delta" "one client contributes to the run: epsilon 935 at most, delta 1e-06" \
     "${hedge[@]}"
 holds "a whole device, with delta, explained" "run: epsilon 935.286 at most, delta 1e-06." "${hedge[@]}" --explain
+# Of svt the pure costs of a record, in all checks and selections, times the records: squares would come to 2,577.
+plan --algorithm svt --epsilon 1 --delta 1e-6 "${c[@]}" --format json >out
+if $python - <<'END'; then
+import json
+from fractions import Fraction
+p = json.load(open('out'))
+s, G = p['svt'], p['settings']['grid']
+record = G * Fraction(s['check_noise'].split()[1]) + sum(2 * G * Fraction(r) for r in s['select_rates'])
+assert record > 1 and s['checks'] == 511 and p['guarantee']['rho_zcdp'] > 0
+assert abs(p['epsilon_device'] / float(511 * record) - 1) < 1e-9, p['epsilon_device']
+END
+    pass "a whole device of svt, with delta"
+else
+    fail "a whole device of svt, with delta"
+fi
 holds "what clients send may be the weak part" "  WEAK        epsilon 25 for what clients send is above 10" \
     --algorithm stoch --rounds 500 --trust paper-local --calibration paper
 holds "Gaussian messages" "messages: epsilon 1, delta 1e-06" --algorithm stoch --rounds 100 --trust nobody \
@@ -152,11 +167,59 @@ holds "identical losses: a federation cannot help" "If all clients see the same 
     "${r[@]}" --losses-are any
 holds "few clients: privacy is not free" "Privacy would be free from about " "${r[@]}" --losses-are any
 holds "many clients: privacy is free" "Privacy is free here: with 100 clients" "${r[@]}" --clients 100 --losses-are any
-holds "nobody trusted" "    Take stoch, message shortlist with trust nobody: about " "${r[@]}" --trust nobody \
+holds "nobody trusted" "    Take stoch (shortlist) with trust nobody: about " "${r[@]}" --trust nobody \
     --losses-are iid
 holds "what does not fit is listed" "does not fit: unit client-block with hedge" "${r[@]}" --unit client-block \
     --losses-are any
 plan "${r[@]}" >out && [ "$(grep -c '^  If ' out)" -eq 5 ] && pass "all five situations" || fail "all five situations"
+holds "drifting: a longest phase" "    Take stoch (longest phase " "${r[@]}" --losses-are drifting
+holds "never too large" "a smaller run than yours (fewer clients, fewer rounds)" --recommend --losses-are any \
+    --clients 1000000 --rounds 100000
+holds "at their own pace" "    Take stoch (own pace) with trust coordinator: about " --recommend --losses-are drifting \
+    --phase-time 1d --clients 20 --experts 5
 holds "help" "  caucus plan plan.yaml " --help
+
+# The commands are to be typed: each makes the plan that was compared.
+plan --recommend --losses-are drifting --rounds 40 --experts 5 --epsilon 2.5 --range=-1,1 --format json >out
+if $python - "$CAUCUS" <<'END'; then
+import json, shlex, subprocess, sys
+rows = [c for s in json.load(open('out'))['situations'] for c in s['candidates'] if c['plan']]
+assert len(rows) >= 6 and len({c['plan'] for c in rows}) == len(rows)
+for c in rows:
+    words = shlex.split(c['command'])
+    assert words[:2] == ['caucus', 'plan'] and words[-2:] == ['--write', 'plan.yaml'], words
+    made = subprocess.run([sys.argv[1], *words[1:-2], '--format', 'json'], capture_output=True, text=True, check=True)
+    assert json.loads(made.stdout)['plan'] == c['plan'], words
+END
+    pass "commands make the plans that were compared"
+else
+    fail "commands"
+fi
+
+# One's own history: what it says of premises, and what is refused.
+$python - <<'END'
+import random
+random.seed(4)
+with open('mine.csv', 'w') as f:
+    f.write('client,round,small,distilled,large\n')
+    for client in range(1, 7):
+        for t in range(1, 65):
+            losses = [random.randint(*ends) for ends in ((0, 6), (2, 10), (4, 10))]
+            f.write(','.join(map(str, [client, t, *losses])) + '\n')
+END
+holds "a range that does not fit" "of the losses are outside 0,1: did you mean --range 0,10?" --recommend \
+    --losses mine.csv --epsilon 5
+holds "sizes of the history" "  6 clients, 3 experts, 64 rounds, epsilon 5 (pure), unit: event" --recommend \
+    --losses mine.csv --epsilon 5 --range 0,10
+grep -qF "NOT PRIVATE: this comparison reads your losses as they are" out || fail "own losses: not private, said"
+grep -qE "^    not realizable: svt assumes an expert that loses at most L\* = 0 in all" out || fail "own losses: L*"
+grep -qE "^      caucus simulate --losses mine.csv --algorithm " out || fail "own losses: the command to type next"
+! grep -q "did you mean" out || fail "own losses: a range that fits"
+next=$(sed -nE 's/^      caucus (simulate .*)/\1/p' out)
+eval "\"\$CAUCUS\" $next" >table 2>err || fail "the command to type next"
+grep -q "Your losses: not realizable" err && pass "simulate names the same premises" || fail "simulate: premises"
+holds "a larger fleet than the history" "Simulated: 20 trials of 6 clients in 64 rounds of your losses, a smaller run" \
+    --recommend --losses mine.csv --range 0,10 --clients 500
+holds "JSON of a history" '"drifts": "no"' --recommend --losses mine.csv --range 0,10 --format json
 
 [ "$failures" -eq 0 ]

@@ -50,7 +50,8 @@ python3 - "$CAUCUS_SOURCE/include" "$CAUCUS_BUILD" <<'PY' || fail "a library lac
 import pathlib, re, subprocess, sys
 include, build = pathlib.Path(sys.argv[1]) / "caucus", pathlib.Path(sys.argv[2])
 # As its first comment has it.
-only = {"link.h": "link sim", "journal.h": "link sim", "plan_file.h": "link sim", "asked.h": "sim", "simulate.h": "sim"}
+only = {"link.h": "link sim", "journal.h": "link sim", "plan_file.h": "link sim", "asked.h": "sim", "simulate.h": "sim",
+        "advice.h": "sim"}
 wrong, looked = 0, 0
 for name, library in (("core", "libcaucus.so"), ("link", "libcaucus-link.so"), ("sim", "libcaucus-sim.so")):
     if not (build / library).exists():

@@ -13,13 +13,14 @@ from ._machines import Announcement, Client, Coordinator, Report
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._pick import pick
-from ._plan import Plan, PlanSettings, plan
+from ._plan import Advice, Plan, PlanSettings, plan
 from ._samplers import gaussian, laplace
 from ._simulate import Curves, Run, Simulation, SimulationSettings, simulate
 
 __version__: str = _ffi.string(_lib.caucus_version()).decode()
 
 __all__ = [
+    "Advice",
     "Announcement",
     "Client",
     "Coordinator",

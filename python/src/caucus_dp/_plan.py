@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ._errors import check, new_error, take_text
+from ._losses import loss_array
 from ._native import ffi, lib
 from ._words import Named
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from typing_extensions import Unpack
 
 
@@ -55,6 +57,31 @@ class PlanSettings(TypedDict, total=False):
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None
+
+
+class Advice:
+    """Everything that fits a plan's settings, compared in simulations; made by `Plan.recommend()`.
+
+    Its repr is the text that `caucus plan --recommend` prints. NOT PRIVATE where it was made from losses.
+    """
+
+    def __init__(self, text: str, json_text: str) -> None:
+        """For this module."""
+        self._text = text.rstrip("\n")
+        self._json = json_text
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `caucus plan --recommend --format json` prints (docs/schemas/recommend.json)."""
+        content: dict[str, Any] = json.loads(self._json)
+        return content
+
+    @property
+    def taken(self) -> list[dict[str, Any]]:
+        """What to take, one candidate for each kind of losses: algorithm, regret, proven, the command to type, ..."""
+        return [c for situation in self.to_dict()["situations"] for c in situation["candidates"] if c["take"]]
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 class Plan:
@@ -105,6 +132,25 @@ class Plan:
     def explain(self) -> str:
         """How every number came about, step by step (`caucus plan --explain`)."""
         return self._show(lib.CAUCUS_PLAN_VIEW_EXPLAIN)
+
+    def recommend(self, *, losses: ArrayLike | None = None, losses_are: str | None = None) -> Advice:
+        """Compare everything that fits this plan's settings, and say what to take (`caucus plan --recommend`).
+
+        On simulated losses of each kind, or of the one named; or on one's own, clients × rounds × experts, whose
+        premises are checked. These are read as they are: the answer is NOT PRIVATE.
+        """
+        ret, error, size = ffi.new("caucus_advice **"), new_error(), ffi.new("size_t *")
+        array, borrowed = (ffi.NULL, None) if losses is None else loss_array(losses)
+        kind = ffi.NULL if losses_are is None else losses_are.encode()
+        status = lib.caucus_advice_new(self._plan, kind, array, ret, error)
+        del borrowed
+        check(status, error)
+        try:
+            text = ffi.unpack(lib.caucus_advice_text(ret[0], size), size[0]).decode()
+            content = ffi.unpack(lib.caucus_advice_json(ret[0], size), size[0]).decode()
+        finally:
+            lib.caucus_advice_free(ret[0])
+        return Advice(text, content)
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting and integer, and what follows from them (`caucus plan --format json`)."""

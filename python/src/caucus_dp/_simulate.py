@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._errors import check, new_error, owned, refuse, take_text
+from ._losses import loss_array
 from ._native import ffi, lib
 from ._plan import Plan, pointer
 from ._words import Named
@@ -221,23 +222,6 @@ class Simulation:
         return self._show(lib.CAUCUS_SIMULATION_VIEW_TABLE).rstrip("\n")
 
 
-def _loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
-    array = np.asarray(losses)
-    if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
-        array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    if array.ndim != 3 or array.size == 0:
-        raise refuse(
-            "", f"losses: shape {array.shape} — expected clients × rounds × experts, for example (10, 512, 100)"
-        )
-    if max(array.shape[0], array.shape[2]) >= 1 << 32:
-        raise refuse("", f"losses: shape {array.shape} — at most 2^24 clients and 2^20 experts")
-    ret = ffi.new("caucus_loss_array *")
-    ret.values = ffi.from_buffer(array)
-    ret.wide = array.dtype == np.float64
-    ret.clients, ret.rounds, ret.experts = array.shape
-    return ret, array
-
-
 def _play(call: Callable[[Any], int], progress: Callable[[int, int, int, int], None] | None) -> int:
     """Make the call in a thread of its own, so that this one hears a keyboard's interrupt, and looks how far it is."""
     watch = ffi.new("native_watch *")
@@ -290,7 +274,7 @@ def simulate(
     if isinstance(losses, str | os.PathLike):
         words["losses"] = losses
     elif losses is not None:
-        array, borrowed = _loss_array(losses)
+        array, borrowed = loss_array(losses)
     named = Named(words, {**SimulationSettings.__annotations__, "losses": None}, "simulate")
     ret, error = ffi.new("caucus_simulation **"), new_error()
     own = ffi.NULL if plan is None else pointer(plan)

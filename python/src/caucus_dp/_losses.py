@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses in memory, for the library to read where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import refuse
+from ._native import ffi
+
+
+def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
+    """A caucus_loss_array, and the array that it borrows, which has to live as long."""
+    array = np.asarray(losses)
+    if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    if array.ndim != 3 or array.size == 0:
+        raise refuse(
+            "", f"losses: shape {array.shape} — expected clients × rounds × experts, for example (10, 512, 100)"
+        )
+    if max(array.shape[0], array.shape[2]) >= 1 << 32:
+        raise refuse("", f"losses: shape {array.shape} — at most 2^24 clients and 2^20 experts")
+    ret = ffi.new("caucus_loss_array *")
+    ret.values = ffi.from_buffer(array)
+    ret.wide = array.dtype == np.float64
+    ret.clients, ret.rounds, ret.experts = array.shape
+    return ret, array

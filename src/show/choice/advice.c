@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* advice.c: which candidate to take in a situation, and why. See comparison.h. */
+#include "show/choice/comparison.h"
+#include "show/family_words.h"
+#include "show/plan_words.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Of those alone only the one made for such losses; of somebody's own losses each, since nobody knows. */
+static bool is_shown(const caucus_comparison *c, const caucus_candidate *x) {
+    return !x->alone || (c->own ? x->quick.done : caucus_knowledge_of(x->asked.algorithm) == c->known);
+}
+
+bool caucus_candidate_covers(const caucus_comparison *c, const caucus_candidate *x) {
+    if (x->plan == NULL)
+        return false;
+    const caucus_settings *s = &x->plan->settings;
+    if (caucus_comparison_drifts(c))
+        return caucus_knowledge_covers(s, CAUCUS_KNOWLEDGE_DRIFTING);
+    return c->own ? !caucus_history_refutes(&c->history, s) : caucus_knowledge_covers(s, c->known);
+}
+
+bool caucus_candidate_proved(const caucus_comparison *c, const caucus_candidate *x) {
+    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE && caucus_candidate_covers(c, x);
+}
+
+bool caucus_candidate_useful(const caucus_comparison *c, const caucus_candidate *x) {
+    return caucus_candidate_proved(c, x) && !caucus_plan_is_vacuous(x->plan);
+}
+
+/* Better: made for such losses before not made for them; then what was seen; without that, what is proved. */
+static bool is_better(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
+    const bool covers_a = caucus_candidate_covers(c, a), covers_b = caucus_candidate_covers(c, b);
+    if (covers_a != covers_b)
+        return covers_a;
+    if (a->quick.done && b->quick.done)
+        return a->quick.regret.mean < b->quick.regret.mean;
+    return (caucus_candidate_proved(c, a) ? a->plan->bound_uncapped : (double)INFINITY) <
+           (caucus_candidate_proved(c, b) ? b->plan->bound_uncapped : (double)INFINITY);
+}
+
+static const caucus_candidate *best(const caucus_comparison *c, caucus_trust trust, bool alone) {
+    const caucus_candidate *found = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        const caucus_candidate *x = &c->candidate[i];
+        if (x->plan != NULL && !x->other && is_shown(c, x) && x->alone == alone && x->asked.trust == trust &&
+            (found == NULL || is_better(c, x, found)))
+            found = x;
+    }
+    return found;
+}
+
+/* In the order of what was seen; what was not, and what does not fit, behind it as it came. */
+static void put_in_order(caucus_comparison *c) {
+    c->shown = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const caucus_candidate *x = &c->candidate[i];
+        if (!is_shown(c, x))
+            continue;
+        size_t at = c->shown++;
+        for (; at > 0 && x->quick.done; at--) {
+            const caucus_candidate *before = &c->candidate[c->order[at - 1]];
+            if (before->quick.done && before->quick.regret.mean <= x->quick.regret.mean)
+                break;
+            c->order[at] = c->order[at - 1];
+        }
+        c->order[at] = i;
+    }
+}
+
+static void say(caucus_comparison *c, const char *format, ...) CAUCUS_PRINTF(2, 3);
+static void say(caucus_comparison *c, const char *format, ...) {
+    va_list arguments;
+    if (c->sentences == CAUCUS_ADVICE)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(c->advice[c->sentences++], CAUCUS_ADVICE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+static void say_taken(caucus_comparison *c, const caucus_candidate *x, const char *start) {
+    char seen[96] = "", proved[128];
+    if (x->quick.done)
+        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ",
+                       caucus_words_about(x->quick.regret.mean).text);
+    if (caucus_candidate_useful(c, x))
+        (void)snprintf(proved, sizeof proved, "at most %s proved%s", caucus_words_number(x->plan->bound).text,
+                       c->own ? " if they are what it assumes" : "");
+    else
+        (void)snprintf(proved, sizeof proved, "nothing useful is proved %s",
+                       caucus_candidate_covers(c, x) ? "at this size" : "for such losses");
+    const caucus_candidate_words with = caucus_candidate_with(x);
+    say(c, "%s %s%s%s%s with trust %s: %s%s.", start, caucus_algorithm_word(x->asked.algorithm),
+        with.text[0] != '\0' ? " (" : "", with.text, with.text[0] != '\0' ? ")" : "", caucus_trust_word(x->asked.trust),
+        seen, proved);
+}
+
+static void say_federation(caucus_comparison *c, const caucus_candidate *x) {
+    const caucus_candidate *alone = best(c, CAUCUS_TRUST_COORDINATOR, true);
+    if (alone == NULL || !alone->quick.done || !(alone->quick.regret.mean > 0) || !x->quick.done ||
+        c->settings.clients == 1)
+        return;
+    const double lost = alone->quick.regret.mean, ratio = lost / fmax(x->quick.regret.mean, lost / 1000);
+    if (ratio > 999)
+        say(c, "One client alone would lose about %s: together next to nothing.", caucus_words_about(lost).text);
+    else if (ratio > 1.15)
+        say(c, "One client alone would lose about %s: together each loses %s times less.",
+            caucus_words_about(lost).text, caucus_words_about(ratio).text);
+    else
+        say(c, "One client alone would lose about %s: here a federation helps little or nothing.",
+            caucus_words_about(lost).text);
+}
+
+/* Fed-Hedge and what no federation can change. */
+static void say_any(caucus_comparison *c, const caucus_candidate *x) {
+    const caucus_settings *s = &c->settings;
+    const caucus_family_words *words = caucus_family_words_of(caucus_algorithm_family(x->asked.algorithm));
+    if (words->free_from != NULL && isfinite(s->epsilon)) {
+        const double from = words->free_from(x->plan);
+        if (from <= 0)
+            say(c, "Privacy is free here: with %s clients it allows the learning rate that would be best without it.",
+                caucus_words_whole(s->clients).text);
+        else
+            say(c, "Privacy would be free from about %s clients on (or with more rounds per block: a larger interval).",
+                caucus_words_whole((uint64_t)from).text);
+    }
+    if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
+        return;
+    const double floor_regret = sqrt((double)s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
+    say(c,
+        "If all clients see the same losses a federation cannot help: nobody, private or not, gets far below sqrt(T ln "
+        "d/2) = %s on the worst of them (docs/PRIVACY.md, \"Lower-bound loss sequences\").",
+        caucus_words_number(floor_regret).text);
+}
+
+/* Something not made for such losses did better on the simulated ones: tempting, so say what it is worth. */
+static void say_tempting(caucus_comparison *c, const caucus_candidate *taken) {
+    for (size_t i = 0; i < c->count; i++) {
+        const caucus_candidate *x = &c->candidate[i];
+        if (x->alone || x->other || x->asked.trust != taken->asked.trust || !x->quick.done || !taken->quick.done ||
+            caucus_candidate_covers(c, x) || x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
+            continue;
+        say(c,
+            "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also "
+            "%s.",
+            caucus_algorithm_word(x->asked.algorithm), caucus_words_about(x->quick.regret.mean).text,
+            caucus_knowledge_word(caucus_knowledge_of(x->asked.algorithm)));
+        return;
+    }
+}
+
+/* What another bargain would cost. */
+static void say_others(caucus_comparison *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        const caucus_candidate *x = &c->candidate[i];
+        if (!x->other || !x->quick.done || x->asked.evaluate != 0)
+            continue;
+        const double device = caucus_plan_epsilon_device(x->plan);
+        say(c, "For unit %s (%s): about %s lost, epsilon of a whole device %s.", caucus_unit_word(x->asked.unit),
+            caucus_unit_help(x->asked.unit), caucus_words_about(x->quick.regret.mean).text,
+            isfinite(device) ? caucus_words_number(device).text : "without a bound");
+    }
+}
+
+void caucus_comparison_advise(caucus_comparison *c) {
+    const caucus_candidate *central = best(c, CAUCUS_TRUST_COORDINATOR, false),
+                           *nobody = best(c, CAUCUS_TRUST_NOBODY, false);
+    put_in_order(c);
+    c->sentences = 0;
+    c->taken = central != NULL ? central : nobody;
+    if (c->taken == NULL) {
+        say(c, "Nothing fits these settings.");
+        return;
+    }
+    say_taken(c, c->taken, "Take");
+    say_federation(c, c->taken);
+    say_tempting(c, c->taken);
+    if (central != NULL && nobody != NULL)
+        say_taken(c, nobody, "If the coordinator must not see the clients' sums:");
+    if (c->known == CAUCUS_KNOWLEDGE_ANY || c->known == CAUCUS_KNOWLEDGE_ADAPTIVE)
+        say_any(c, c->taken);
+    else if (c->known == CAUCUS_KNOWLEDGE_REALIZABLE && caucus_knowledge_of(c->taken->asked.algorithm) == c->known &&
+             !caucus_candidate_useful(c, c->taken))
+        say(c, "The bound becomes useful with more clients, more rounds or a larger epsilon.");
+    say_others(c);
+}

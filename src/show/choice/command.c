@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command.c: settings as they are typed, and what to type next. See comparison.h. */
+#include "show/choice/comparison.h"
+#include "show/choice/shell_word.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every digit that counts: what is typed again must make the same plan. */
+static void digits(FILE *out, double value) {
+    char text[32] = "infinite";
+    for (int count = 15; count <= 17 && isfinite(value); count++) {
+        (void)snprintf(text, sizeof text, "%.*g", count, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void real(FILE *out, const char *name, double value, double plain) {
+    if (value == plain)
+        return;
+    fprintf(out, " --%s ", name);
+    digits(out, value);
+}
+
+static void whole(FILE *out, const char *name, uint64_t value, uint64_t plain) {
+    if (value != plain)
+        fprintf(out, " --%s %" PRIu64, name, value);
+}
+
+static void word(FILE *out, const char *name, const char *value, const char *plain) {
+    if (strcmp(value, plain) != 0)
+        fprintf(out, " --%s %s", name, value);
+}
+
+static void sizes(FILE *out, const caucus_settings *s) {
+    fprintf(out, " --clients %u", s->clients);
+    if (s->names != NULL) {
+        fputs(" --names ", out);
+        caucus_shell_word(out, s->names);
+    } else {
+        fprintf(out, " --experts %u", s->experts);
+    }
+    if (s->pace != CAUCUS_PACE_OWN && s->rounds == CAUCUS_ROUNDS_ENDLESS)
+        fputs(" --rounds endless", out);
+    else if (s->pace != CAUCUS_PACE_OWN)
+        fprintf(out, " --rounds %" PRIu64, s->rounds);
+}
+
+static void phases(FILE *out, const caucus_settings *s, const caucus_settings *plain) {
+    if (s->longest_phase == CAUCUS_PHASE_AUTO)
+        fputs(" --longest-phase auto", out);
+    else
+        whole(out, "longest-phase", s->longest_phase, plain->longest_phase);
+    whole(out, "first-phase", s->first_phase, plain->first_phase);
+    real(out, "changes", s->changes, plain->changes);
+    whole(out, "renew", s->renew, plain->renew);
+    whole(out, "nominal-rounds", s->nominal_rounds, plain->nominal_rounds);
+    whole(out, "evaluate", s->evaluate, plain->evaluate);
+    whole(out, "growth", s->growth, plain->growth);
+    if (s->pace != CAUCUS_PACE_OWN)
+        return;
+    fprintf(out, " --pace own --phase-time %us", s->phase_time);
+    if (s->grace != CAUCUS_GRACE_AUTO)
+        fprintf(out, " --grace %us", s->grace);
+    whole(out, "most", s->most, plain->most);
+}
+
+void caucus_command_options(FILE *out, const caucus_settings *s) {
+    caucus_settings plain;
+    caucus_settings_init(&plain);
+    fprintf(out, " --algorithm %s", caucus_algorithm_word(s->algorithm));
+    sizes(out, s);
+    if (s->interval == CAUCUS_INTERVAL_AUTO)
+        fputs(" --interval auto", out);
+    else
+        whole(out, "interval", s->interval, plain.interval);
+    fputs(" --epsilon ", out);
+    digits(out, s->epsilon);
+    real(out, "delta", s->delta, plain.delta);
+    fprintf(out, " --trust %s", caucus_trust_word(s->trust));
+    word(out, "unit", caucus_unit_word(s->unit), caucus_unit_word(plain.unit));
+    word(out, "protocol", caucus_protocol_word(s->protocol), caucus_protocol_word(plain.protocol));
+    word(out, "select", caucus_select_word(s->select), caucus_select_word(plain.select));
+    word(out, "message", caucus_message_word(s->message), caucus_message_word(plain.message));
+    if (s->trees != plain.trees)
+        fprintf(out, " --trees %d", s->trees);
+    fputs(s->front_load ? " --front-load" : "", out);
+    fputs(s->past_phases ? " --past-phases" : "", out);
+    phases(out, s, &plain);
+    real(out, "rho", s->rho, plain.rho);
+    real(out, "lstar", s->lstar, plain.lstar);
+    if (s->lo != plain.lo || s->hi != plain.hi) { /* a minus sign must not look like an option */
+        fputs(" --range=", out);
+        digits(out, s->lo);
+        fputc(',', out);
+        digits(out, s->hi);
+    }
+}
+
+void caucus_command_plan(FILE *out, const caucus_settings *settings) {
+    fputs("caucus plan", out);
+    caucus_command_options(out, settings);
+    whole(out, "grid", settings->grid, 0);
+    fputs(" --write plan.yaml", out);
+}
+
+void caucus_command_next(FILE *out, const caucus_comparison *c, const char *before) {
+    const caucus_settings *s = &c->taken->asked;
+    if (c->own && c->question->losses != NULL) {
+        fprintf(out, "%scaucus simulate --losses ", before);
+        caucus_shell_word(out, c->question->losses);
+        caucus_settings shaped = *s;
+        shaped.clients = c->own_clients;
+        shaped.rounds = c->own_rounds < s->rounds ? c->own_rounds : s->rounds;
+        caucus_command_options(out, s->rounds == CAUCUS_ROUNDS_ENDLESS ? s : &shaped);
+        if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
+            fprintf(out, " --play %" PRIu64, c->own_rounds);
+        fputs(" --trials 20\n", out);
+    }
+    fputs(before, out);
+    caucus_command_plan(out, s);
+    fprintf(out, "\n%scaucus statement plan.yaml\n", before);
+    fprintf(out,
+            "%scaucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 --cert certs/coordinator.pem "
+            "--key certs/coordinator.key --client-ca certs/ca.pem\n",
+            before);
+}

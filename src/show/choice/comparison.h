@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* comparison.h: what the files behind recommend.h share: candidates, and how they did.
+ * layer: show */
+#ifndef CAUCUS_SHOW_CHOICE_COMPARISON_H
+#define CAUCUS_SHOW_CHOICE_COMPARISON_H
+
+#include "plan/family.h"
+#include "show/choice/history.h"
+#include "show/choice/recommend.h"
+
+enum { CAUCUS_CANDIDATES = 10 * CAUCUS_FAMILY_COUNT, CAUCUS_ADVICE = 8, CAUCUS_ADVICE_BYTES = 320 };
+
+typedef struct caucus_candidate {
+    caucus_settings asked; /* what to type; everything that this algorithm would ignore is left out */
+    bool alone;            /* one client by itself, to see whether a federation helps */
+    bool other;            /* another bargain (a wider unit, fewer evaluations): shown, and not taken unasked */
+    caucus_plan *plan;     /* NULL: does not fit, and why */
+    caucus_error why;
+    caucus_quick quick;    /* done or not */
+    caucus_error unplayed; /* why it is not, if the plan of the smaller run does not fit */
+} caucus_candidate;
+
+/* What is played of the run that is asked about. */
+typedef struct caucus_scale {
+    uint32_t clients, trials;
+    uint64_t rounds; /* at the devices' own pace: phases */
+    bool shorter, fewer;
+} caucus_scale;
+
+typedef struct caucus_comparison {
+    const caucus_question *question;
+    caucus_settings settings; /* with the sizes of own losses */
+    caucus_candidate candidate[CAUCUS_CANDIDATES];
+    size_t count;
+    caucus_knowledge known; /* the situation looked at; CAUCUS_KNOWLEDGE_COUNT: own losses */
+    bool own;               /* own losses are compared on, and this is what they say: */
+    caucus_history history;
+    uint32_t own_clients; /* clients and rounds of them that can be used */
+    uint64_t own_rounds;
+    caucus_scale scale;
+    char advice[CAUCUS_ADVICE][CAUCUS_ADVICE_BYTES];
+    size_t sentences;
+    size_t order[CAUCUS_CANDIDATES]; /* those that are shown, the best in the simulation first */
+    size_t shown;
+    const caucus_candidate *taken;
+} caucus_comparison;
+
+/** Whether the losses of the situation drift: then regret is against the best expert between changes. */
+static inline bool caucus_comparison_drifts(const caucus_comparison *comparison) {
+    return comparison->own ? comparison->history.drift == CAUCUS_HISTORY_DRIFTS
+                           : comparison->known == CAUCUS_KNOWLEDGE_DRIFTING;
+}
+
+/** Fill the candidates (candidates.c). */
+void caucus_candidates_add(caucus_comparison *comparison);
+void caucus_candidates_free(caucus_comparison *comparison);
+/** What tells this candidate from others of its algorithm: "longest phase 33", "vote", "unit client-block". */
+typedef struct caucus_candidate_words {
+    char text[208]; /* five parts of at most 38 bytes */
+} caucus_candidate_words;
+caucus_candidate_words caucus_candidate_with(const caucus_candidate *candidate);
+
+/** How much of the run is played, if each candidate may take so many losses (comparison_play.c). */
+void caucus_comparison_scale(caucus_comparison *comparison, double losses);
+/** Play the candidates of the situation. Returns: CAUCUS_OK, CAUCUS_E_MEMORY, what own losses are refused for. */
+caucus_status caucus_comparison_play(caucus_comparison *comparison, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Whether the losses of the situation can be played at all (not all of them have a place at the devices' own pace). */
+bool caucus_comparison_playable(const caucus_comparison *comparison);
+
+/** Whether the premise of the candidate's bound may hold in this situation; of own losses: is not refuted by them. */
+bool caucus_candidate_covers(const caucus_comparison *comparison, const caucus_candidate *candidate);
+/** Whether its bound says something: proved for such losses; and less than that everything can be lost. */
+bool caucus_candidate_proved(const caucus_comparison *comparison, const caucus_candidate *candidate);
+bool caucus_candidate_useful(const caucus_comparison *comparison, const caucus_candidate *candidate);
+
+/** Order the candidates, take one and say why (advice.c). */
+void caucus_comparison_advise(caucus_comparison *comparison);
+
+/** The settings of a candidate as options of a command: " --algorithm stoch --clients 500 …" (command.c). */
+void caucus_command_options(FILE *out, const caucus_settings *settings);
+/** The command that makes a plan of them. */
+void caucus_command_plan(FILE *out, const caucus_settings *settings);
+/** The commands to type next, a line each, with `before` before every one. */
+void caucus_command_next(FILE *out, const caucus_comparison *comparison, const char *before);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recommend_print.c: tables, sentences and commands. See recommend_print.h. */
+#include "show/choice/recommend_print.h"
+
+#include "show/plan_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is weak is weak in each of them: epsilon and delta are what was asked for. */
+static void print_weak(FILE *out, const caucus_comparison *c) {
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    size_t count = 0;
+    for (size_t i = 0; count == 0 && i < c->count; i++)
+        if (c->candidate[i].plan != NULL && !c->candidate[i].alone)
+            count = caucus_plan_weaknesses(c->candidate[i].plan, weak);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  WEAK: %s\n", weak[i]);
+}
+
+static void print_head(FILE *out, const caucus_comparison *c) {
+    const caucus_settings *s = &c->settings;
+    const bool own_pace = s->pace == CAUCUS_PACE_OWN, endless = s->rounds == CAUCUS_ROUNDS_ENDLESS;
+    fprintf(out, "  %s client%s, %s experts, %s%s, %s, unit: %s\n", caucus_words_whole(s->clients).text,
+            s->clients == 1 ? "" : "s", caucus_words_whole(s->experts).text,
+            own_pace  ? "each at its own pace"
+            : endless ? "rounds without an end"
+                      : caucus_words_whole(s->rounds).text,
+            own_pace || endless ? ""
+            : s->rounds == 1    ? " round"
+                                : " rounds",
+            caucus_words_privacy(s->epsilon, s->delta).text, caucus_unit_word(s->unit));
+    if (c->own)
+        fputs("  NOT PRIVATE: this comparison reads your losses as they are, and what you choose by it says something "
+              "about them.\n  Compare on losses that are not part of the run, or on ones that may be known.\n",
+              out);
+    print_weak(out, c);
+}
+
+/* What was played, where it is less than what was asked about. */
+static void print_scale(FILE *out, const caucus_comparison *c) {
+    const caucus_scale *scale = &c->scale;
+    const bool own_pace = c->settings.pace == CAUCUS_PACE_OWN;
+    if (!caucus_comparison_playable(c)) {
+        fputs("    Not simulated: these losses come by rounds, which a device at its own pace has not.\n", out);
+        return;
+    }
+    const bool endless = c->settings.rounds == CAUCUS_ROUNDS_ENDLESS;
+    fprintf(out, "    Simulated: %u trials of %s client%s in %s %s", scale->trials,
+            caucus_words_whole(scale->clients).text, scale->clients == 1 ? "" : "s",
+            caucus_words_whole(scale->rounds).text, own_pace ? "phases" : "rounds");
+    if (c->own)
+        fputs(" of your losses", out);
+    else
+        fprintf(out, " of %s losses", caucus_adversary_kind_word(caucus_knowledge_adversary(c->known, false)));
+    if ((scale->shorter && !endless) || scale->fewer)
+        fprintf(out, ", a smaller run than yours (%s%s%s): compare the rows with each other, not with what is proved",
+                scale->fewer ? "fewer clients" : "", scale->fewer && scale->shorter ? ", " : "",
+                scale->shorter ? "fewer rounds" : "");
+    fputs(".\n", out);
+}
+
+static void print_history(FILE *out, const caucus_comparison *c) {
+    char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
+    const size_t count = caucus_history_say(&c->history, sentence);
+    fputs("\n  Your losses\n", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "    %s\n", sentence[i]);
+}
+
+static void print_row(FILE *out, const caucus_comparison *c, const caucus_candidate *x) {
+    const caucus_candidate_words with = caucus_candidate_with(x);
+    fprintf(out, "%s %-16s %-36s %-12s %10s   ", x == c->taken ? "  →" : "   ",
+            caucus_algorithm_word(x->asked.algorithm), with.text, x->alone ? "-" : caucus_trust_word(x->asked.trust),
+            caucus_words_whole(x->alone ? 1 : c->settings.clients).text);
+    if (x->plan == NULL) {
+        fprintf(out, "does not fit: %s%s%s\n", x->why.field, x->why.field[0] != '\0' ? " " : "", x->why.text);
+        return;
+    }
+    char proved[40] = "nothing", seen[40] = "-";
+    if (caucus_candidate_proved(c, x))
+        (void)snprintf(proved, sizeof proved, "%.39s",
+                       caucus_candidate_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
+    if (x->quick.done && isnan(x->quick.regret.std))
+        (void)snprintf(seen, sizeof seen, "%.16s", caucus_words_about(x->quick.regret.mean).text);
+    else if (x->quick.done)
+        (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
+                       caucus_words_about(x->quick.regret.std).text);
+    const double device = caucus_plan_epsilon_device(x->plan);
+    fprintf(out, "%s%*s %-14s %-10s   %s\n", seen, 18 - caucus_words_width(seen), "", proved,
+            x->quick.done ? caucus_words_about(x->quick.scalars).text : "-",
+            isfinite(device) ? caucus_words_number(device).text : "no bound");
+}
+
+static void print_situation(FILE *out, const caucus_comparison *c) {
+    if (c->own) {
+        print_history(out, c);
+        fputs("\n  On your losses\n", out);
+    } else {
+        fprintf(out, "\n  If %s (%s)\n", caucus_knowledge_help(c->known), caucus_knowledge_word(c->known));
+    }
+    fprintf(out, "    %-16s %-36s %-12s %10s   %-18s %-14s %-10s   %s\n", "algorithm", "with", "trust", "clients",
+            "simulated regret", "proven at most", "numbers up", "epsilon of a whole device");
+    for (size_t i = 0; i < c->shown; i++)
+        print_row(out, c, &c->candidate[c->order[i]]);
+    print_scale(out, c);
+    for (size_t i = 0; i < c->sentences; i++)
+        fprintf(out, "    %s\n", c->advice[i]);
+    if (c->taken == NULL)
+        return;
+    fputs("    Next\n", out);
+    caucus_command_next(out, c, "      ");
+}
+
+static void json_command(caucus_json *j, const char *key, const caucus_settings *settings) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out != NULL) {
+        caucus_command_plan(out, settings);
+        (void)fclose(out);
+    }
+    caucus_json_text(j, key, text);
+    free(text);
+}
+
+static void json_candidate(caucus_json *j, const caucus_comparison *c, const caucus_candidate *x) {
+    const bool seen = x->quick.done, nobody = x->asked.trust == CAUCUS_TRUST_NOBODY;
+    const caucus_candidate_words with = caucus_candidate_with(x);
+    caucus_json_object_row(j, NULL);
+    caucus_json_text(j, "algorithm", caucus_algorithm_word(x->asked.algorithm));
+    caucus_json_text(j, "with", with.text[0] != '\0' ? with.text : NULL);
+    caucus_json_text(j, "trust", caucus_trust_word(x->asked.trust));
+    caucus_json_text(j, "message", nobody && x->plan != NULL ? caucus_message_word(x->plan->stoch.message) : NULL);
+    caucus_json_text(j, "unit", caucus_unit_word(x->asked.unit));
+    caucus_json_whole(j, "clients", x->alone ? 1 : c->settings.clients);
+    caucus_json_real(j, "proven", caucus_candidate_proved(c, x) ? x->plan->bound : (double)NAN);
+    caucus_json_truth(j, "vacuous", caucus_candidate_proved(c, x) && !caucus_candidate_useful(c, x));
+    caucus_json_truth(j, "premise_refuted",
+                      c->own && x->plan != NULL && caucus_history_refutes(&c->history, &x->plan->settings));
+    caucus_json_real(j, "regret", seen ? x->quick.regret.mean : (double)NAN);
+    caucus_json_real(j, "regret_std", seen ? x->quick.regret.std : (double)NAN);
+    caucus_json_real(j, "scalars_up", seen ? x->quick.scalars : (double)NAN);
+    caucus_json_real(j, "epsilon_device", x->plan != NULL ? caucus_plan_epsilon_device(x->plan) : (double)NAN);
+    char why[sizeof x->why.field + sizeof x->why.text + 2];
+    (void)snprintf(why, sizeof why, "%s %s", x->why.field, x->why.text);
+    caucus_json_text(j, "refused", x->plan == NULL ? why : NULL);
+    caucus_json_text(j, "plan", x->plan != NULL ? caucus_plan_hash_text(x->plan) : NULL);
+    json_command(j, "command", &x->asked);
+    caucus_json_truth(j, "take", x == c->taken);
+    caucus_json_close(j);
+}
+
+static void json_history(caucus_json *j, const caucus_comparison *c) {
+    static const char *const drifts[] = {"no", "yes", "unknown"};
+    const caucus_history *h = &c->history;
+    char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
+    const size_t count = caucus_history_say(h, sentence);
+    caucus_json_object(j, "history");
+    caucus_json_truth(j, "private", false);
+    caucus_json_real(j, "least", h->least);
+    caucus_json_real(j, "most", h->most);
+    caucus_json_real(j, "outside_share", h->outside);
+    caucus_json_real(j, "nan_share", h->nan);
+    caucus_json_whole(j, "best", h->best);
+    caucus_json_real(j, "lstar", h->safest_loss);
+    caucus_json_truth(j, "realizable", caucus_history_realizable(h));
+    caucus_json_text(j, "drifts", drifts[h->drift]);
+    caucus_json_real(j, "drift_gain", h->gain);
+    caucus_json_list(j, "premises");
+    for (size_t i = 0; i < count; i++)
+        caucus_json_text(j, NULL, sentence[i]);
+    caucus_json_close(j);
+    caucus_json_close(j);
+}
+
+static void json_situation(caucus_json *j, const caucus_comparison *c) {
+    const bool played = caucus_comparison_playable(c);
+    caucus_json_object(j, NULL);
+    caucus_json_text(j, "losses_are", c->own ? NULL : caucus_knowledge_word(c->known));
+    if (c->own)
+        json_history(j, c);
+    else
+        caucus_json_null(j, "history");
+    caucus_json_object_row(j, "simulated");
+    caucus_json_whole(j, "trials", played ? c->scale.trials : 0);
+    caucus_json_whole(j, "clients", c->scale.clients);
+    caucus_json_whole(j, "rounds", c->scale.rounds);
+    caucus_json_truth(j, "smaller", c->scale.fewer || c->scale.shorter);
+    caucus_json_close(j);
+    caucus_json_list(j, "candidates");
+    for (size_t i = 0; i < c->shown; i++)
+        json_candidate(j, c, &c->candidate[c->order[i]]);
+    caucus_json_close(j);
+    caucus_json_list(j, "advice");
+    for (size_t i = 0; i < c->sentences; i++)
+        caucus_json_text(j, NULL, c->advice[i]);
+    caucus_json_close(j);
+    caucus_json_close(j);
+}
+
+void caucus_printer_situation(caucus_printer *p, const caucus_comparison *c) {
+    if (!p->begun && p->json != NULL) {
+        caucus_json_begin(&p->document, p->json, false);
+        caucus_json_list(&p->document, "situations");
+    }
+    if (!p->begun && p->text != NULL)
+        print_head(p->text, c);
+    p->begun = true;
+    if (p->json != NULL)
+        json_situation(&p->document, c);
+    if (p->text != NULL)
+        print_situation(p->text, c);
+}
+
+void caucus_printer_end(caucus_printer *p) {
+    if (!p->begun || p->json == NULL)
+        return;
+    caucus_json_close(&p->document);
+    caucus_json_end(&p->document);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show/choice/recommend.h: what is named first on losses of which it is known what suits them, that something is always
+ * played, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "show/choice/recommend.h"
+
+#include <caucus/advice.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct said {
+    char *text, *json;
+    size_t text_bytes, json_bytes;
+} said;
+
+static said ask(const caucus_question *question) {
+    said s = {0};
+    caucus_error error = {0};
+    FILE *text = open_memstream(&s.text, &s.text_bytes), *json = open_memstream(&s.json, &s.json_bytes);
+    assert_true(text != NULL && json != NULL);
+    const caucus_status status = caucus_recommend(text, json, question, &error);
+    assert_int_equal(fclose(text), 0);
+    assert_int_equal(fclose(json), 0);
+    printf("%s%s %s\n", s.text, error.field, error.text);
+    assert_int_equal(status, CAUCUS_OK);
+    return s;
+}
+
+static void forget(said *s) {
+    free(s->text);
+    free(s->json);
+}
+
+static caucus_question question_of(uint32_t clients, uint32_t experts, uint64_t rounds, double epsilon) {
+    caucus_question q = {.known = CAUCUS_KNOWLEDGE_COUNT, .interval_open = true};
+    caucus_settings_init(&q.settings);
+    q.settings.trust = CAUCUS_TRUST_COORDINATOR;
+    q.settings.clients = clients;
+    q.settings.experts = experts;
+    q.settings.rounds = rounds;
+    q.settings.epsilon = epsilon;
+    return q;
+}
+
+/* Whether the first candidate of the first situation, the best in the simulation, has this algorithm. */
+static bool first_is(const said *s, const char *algorithm) {
+    char wanted[64];
+    const char *first = strstr(s->json, "\"candidates\": [");
+    assert_non_null(first);
+    first = strstr(first, "{\"algorithm\": ");
+    assert_non_null(first);
+    (void)snprintf(wanted, sizeof wanted, "{\"algorithm\": \"%s\"", algorithm);
+    return strncmp(first, wanted, strlen(wanted)) == 0;
+}
+
+static uint64_t draws = 5;
+static double draw(void) {
+    draws = draws * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(draws >> 11) * 0x1p-53;
+}
+
+/* 500 devices, 20 models whose error rates lie between .1 and .5, 1,024 rounds. */
+static void a_fleets_history(void **state) {
+    (void)state;
+    enum { CLIENTS = 500, ROUNDS = 1024, EXPERTS = 20 };
+    float *values = malloc((size_t)CLIENTS * ROUNDS * EXPERTS * sizeof *values);
+    double mean[EXPERTS];
+    assert_non_null(values);
+    for (size_t y = 0; y < EXPERTS; y++)
+        mean[y] = 0.1 + 0.4 * draw();
+    for (size_t i = 0; i < (size_t)CLIENTS * ROUNDS * EXPERTS; i++)
+        values[i] = draw() < mean[i % EXPERTS];
+    const caucus_loss_array array = {values, false, CLIENTS, EXPERTS, ROUNDS};
+    caucus_question q = question_of(1, 2, 1, 1);
+    q.array = &array;
+    q.clients_open = q.experts_open = q.rounds_open = true;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "  500 clients, 20 experts, 1,024 rounds, epsilon 1 (pure), unit: event\n"));
+    assert_non_null(strstr(s.text, "NOT PRIVATE: this comparison reads your losses as they are"));
+    assert_true(first_is(&s, "stoch"));
+    assert_non_null(strstr(s.text, "    Take stoch"));
+    assert_non_null(strstr(s.text, "not realizable: svt assumes an expert that loses at most L* = 0 in all"));
+    assert_non_null(strstr(s.text, "so nothing is proved for svt"));
+    assert_non_null(strstr(s.text, "steady: no drift beyond chance"));
+    assert_non_null(strstr(s.text, "evaluate 1"));
+    assert_non_null(strstr(s.text, "unit client-block"));
+    assert_non_null(strstr(s.text, "      caucus plan --algorithm stoch --clients 500 --experts 20 --rounds 1024 "
+                                   "--epsilon 1 --trust coordinator"));
+    forget(&s);
+    free(values);
+}
+
+/* Nothing is too large: it is played smaller, and that is said. */
+static void something_is_always_played(void **state) {
+    (void)state;
+    caucus_question q = question_of(1000000, 50, 100000, 1);
+    q.known = CAUCUS_KNOWLEDGE_IID;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "a smaller run than yours (fewer clients, fewer rounds)"));
+    assert_non_null(strstr(s.json, "\"smaller\": true"));
+    assert_null(strstr(s.text, "too large"));
+    assert_non_null(strstr(s.text, " ± "));
+    forget(&s);
+}
+
+static void without_an_end(void **state) {
+    (void)state;
+    caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
+    q.known = CAUCUS_KNOWLEDGE_DRIFTING;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "rounds without an end"));
+    assert_non_null(strstr(s.text, "    Take stoch (longest phase "));
+    assert_non_null(strstr(s.text, " --rounds endless "));
+    forget(&s);
+}
+
+static void at_their_own_pace(void **state) {
+    (void)state;
+    caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
+    q.settings.pace = CAUCUS_PACE_OWN;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "each at its own pace"));
+    assert_non_null(strstr(s.text, "    Take stoch (own pace)"));
+    assert_non_null(strstr(s.text, " --pace own --phase-time 86400s"));
+    forget(&s);
+}
+
+/* Losses that change their best expert in the middle: phases with a longest length are taken, and the plain ones are
+ * not proved any more. */
+static void a_history_that_drifts(void **state) {
+    (void)state;
+    enum { CLIENTS = 40, ROUNDS = 512, EXPERTS = 4 };
+    double *values = malloc((size_t)CLIENTS * ROUNDS * EXPERTS * sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < (size_t)CLIENTS * ROUNDS * EXPERTS; i++) {
+        const size_t round = i / EXPERTS % ROUNDS, best = round < ROUNDS / 2 + 20 ? 1 : 2;
+        values[i] = draw() < (i % EXPERTS == best ? 0.1 : 0.5);
+    }
+    const caucus_loss_array array = {values, true, CLIENTS, EXPERTS, ROUNDS};
+    caucus_question q = question_of(CLIENTS, EXPERTS, ROUNDS, 2);
+    q.array = &array;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "drifting: more than chance explains"));
+    assert_non_null(strstr(s.text, "    Take stoch (longest phase "));
+    assert_non_null(strstr(s.json, "\"drifts\": \"yes\""));
+    forget(&s);
+    free(values);
+}
+
+static void what_is_refused(void **state) {
+    (void)state;
+    caucus_error error = {0};
+    caucus_question q = question_of(10, 5, 64, 1);
+    q.settings.trust = CAUCUS_TRUST_PAPER_LOCAL;
+    assert_int_equal(caucus_recommend(stdout, NULL, &q, &error), CAUCUS_E_INFEASIBLE);
+    assert_string_equal(error.field, "trust");
+    q = question_of(10, 5, 64, 1);
+    const double value[] = {0, 1};
+    const caucus_loss_array array = {value, true, 1, 2, 1};
+    q.array = &array; /* 2 experts, and 5 were asked for */
+    assert_int_equal(caucus_recommend(stdout, NULL, &q, &error), CAUCUS_E_CONFLICT);
+    q.settings.pace = CAUCUS_PACE_OWN;
+    assert_int_equal(caucus_recommend(stdout, NULL, &q, &error), CAUCUS_E_CONFLICT);
+    assert_string_equal(error.field, "losses");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fleets_history),      cmocka_unit_test(something_is_always_played),
+        cmocka_unit_test(without_an_end),        cmocka_unit_test(at_their_own_pace),
+        cmocka_unit_test(a_history_that_drifts), cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
