@@ -119,11 +119,11 @@ def test_bad_input_gets_the_words_of_the_program(program: Program, settings: dic
 
 def test_what_losses_are_chooses_the_algorithm(program: Program) -> None:
     """As `caucus plan` chooses it; neither it nor an algorithm is refused in the program's words."""
-    sizes = {"clients": 5, "experts": 4, "rounds": 50, "trust": "coordinator"}
+    sizes: dict[str, Any] = {"clients": 5, "experts": 4, "rounds": 50, "trust": "coordinator"}
     words = ["--clients", "5", "--experts", "4", "--rounds", "50", "--trust", "coordinator", "--format", "json"]
     chosen = {"iid": "stoch", "drifting": "stoch", "realizable": "svt", "any": "hedge", "adaptive": "hedge"}
     for kind, algorithm in chosen.items():
-        made = caucus.plan(losses_are=kind, **sizes)  # type: ignore[misc]
+        made = caucus.plan(losses_are=kind, **sizes)
         assert made.to_dict()["settings"]["algorithm"] == algorithm
         assert made.hash == json.loads(program("plan", "--losses-are", kind, *words).stdout)["plan"]
     with pytest.raises(caucus.InputError) as caught:

@@ -179,15 +179,14 @@ caucus_status caucus_history_read(const caucus_adversary *adversary, const caucu
     r.block = calloc((size_t)r.blocks * r.experts, sizeof *r.block);
     r.client = calloc(r.experts, sizeof *r.client);
     r.worst = calloc(r.experts, sizeof *r.worst);
-    caucus_status status = CAUCUS_OK;
-    if (r.chunk == NULL || r.block == NULL || r.client == NULL || r.worst == NULL)
-        status = caucus_fail_memory(ret_error, "losses");
-    else if ((status = caucus_adversary_trial_new(adversary, 0, &trial)) != CAUCUS_OK)
-        status = caucus_fail_memory(ret_error, "losses");
+    const bool room = r.chunk != NULL && r.block != NULL && r.client != NULL && r.worst != NULL;
+    caucus_status status = room ? caucus_adversary_trial_new(adversary, 0, &trial) : CAUCUS_E_MEMORY;
     if (status == CAUCUS_OK) {
         r.trial = trial;
         read_all(&r);
         status = caucus_adversary_whole(adversary, ret_error);
+    } else {
+        (void)caucus_fail_memory(ret_error, "losses");
     }
     if (status == CAUCUS_OK) {
         conclude(&r);

@@ -135,7 +135,7 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
     caucus_json_text(j, "message", nobody && x->plan != NULL ? caucus_message_word(x->plan->stoch.message) : NULL);
     caucus_json_text(j, "unit", caucus_unit_word(x->asked.unit));
     caucus_json_whole(j, "clients", x->alone ? 1 : c->settings.clients);
-    caucus_json_real(j, "proven", caucus_candidate_proved(c, x) ? x->plan->bound : (double)NAN);
+    caucus_json_real(j, "proven", x->plan != NULL && caucus_candidate_proved(c, x) ? x->plan->bound : (double)NAN);
     caucus_json_truth(j, "vacuous", caucus_candidate_proved(c, x) && !caucus_candidate_useful(c, x));
     caucus_json_truth(j, "premise_refuted",
                       c->own && x->plan != NULL && caucus_history_refutes(&c->history, &x->plan->settings));
