@@ -17,7 +17,8 @@ give_up() { bad "$@"; exit 1; }
 finish() {
     local pid
     for pid in $(pgrep -f "$work"); do kill -9 "$pid" 2>/dev/null || true; done
-    if mountpoint -q "$work/full" 2>/dev/null; then umount "$work/full"; fi
+    # Lazily: whoever was killed may take a moment to let go of its files.
+    if mountpoint -q "$work/full" 2>/dev/null; then umount -l "$work/full"; fi
     rm -rf "$work"
 }
 trap finish EXIT
