@@ -75,6 +75,22 @@ CAUCUS_API caucus_status caucus_coordinator_decide(caucus_coordinator *coordinat
 CAUCUS_API uint64_t caucus_coordinator_selections(const caucus_coordinator *coordinator);
 CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordinator);
 
+/** How many phases can be looked back at. */
+#define CAUCUS_LOOKS 32
+/** What was shown of the losses of one phase (settings.show_loss; docs/PRIVACY.md, "A private look"). */
+typedef struct caucus_look {
+    uint64_t phase;         /* whose losses these are */
+    uint32_t expert;        /* that was in force before they were learnt from */
+    uint32_t clients;       /* that reported */
+    double loss, low, high; /* its mean loss, and an interval that holds it with probability 0.95: of the losses that
+                               were counted, not of losses to come; in the units of the losses, within their range */
+} caucus_look;
+/** The phases that were shown, the latest first, `room` of them at most.
+ *  Out:     ret [room].
+ *  Returns: how many there are; 0 too where the plan shows none.
+ *  Privacy: public: part of what epsilon covers, or made of messages that are private by themselves. */
+CAUCUS_API uint32_t caucus_coordinator_looks(const caucus_coordinator *coordinator, caucus_look *ret, uint32_t room);
+
 /** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
  *  the algorithm has none), and whether it has answered the announcement in force. */
 CAUCUS_API void caucus_coordinator_counted(const caucus_coordinator *coordinator, uint32_t client,

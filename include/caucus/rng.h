@@ -43,6 +43,7 @@ typedef enum caucus_purpose {
     CAUCUS_PURPOSE_SHORTLIST = 6, /* a client's second message in a phase */
     CAUCUS_PURPOSE_PLAY = 7,      /* drawing an expert from a mixture */
     CAUCUS_PURPOSE_TIE = 8,       /* breaking ties between public scores */
+    CAUCUS_PURPOSE_LOOK = 9,      /* a private look at the loss of the expert in force */
     CAUCUS_PURPOSE_TEST = 100     /* tests, benchmarks, audits */
 } caucus_purpose;
 

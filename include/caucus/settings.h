@@ -175,6 +175,8 @@ typedef struct caucus_settings {
                                the same as 0: all (0) */
     uint64_t growth;   /* g, unit client: phases of stoch end after 1, g, g^2, .. rounds: 2 .. 2^20, or
                                CAUCUS_GROWTH_AUTO (auto) */
+    double show_loss;  /* E0, what of epsilon pays for a private look at the loss of the expert in force, stoch with
+                               trust coordinator: 0 (nothing is shown) or above 0 and below epsilon (0) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

@@ -47,6 +47,30 @@ def test_state_survives_a_restart_anywhere(plan: caucus.Plan, losses: NDArray[np
         caucus.Client.restore(plan, 2, client.save())
 
 
+def test_looks_are_the_simulation_s(losses: NDArray[np.float64]) -> None:
+    """What a plan with `show_loss` shows of the losses: the latest first, with its interval, the same as simulated."""
+    plan = caucus.plan(
+        algorithm="stoch", clients=3, experts=4, rounds=40, epsilon=10, show_loss=2.0, trust="coordinator"
+    )
+    coordinator = caucus.Coordinator(plan, seed=4)
+    clients = [caucus.Client(plan, i, seed=4) for i in (1, 2, 3)]
+    assert coordinator.looks == []
+    while coordinator.announcement.ask != "nothing":
+        for i, client in enumerate(clients):
+            client.hear(coordinator.announcement)
+            client.observe(losses[i, client.round : client.round + client.rounds_left])
+            report = client.report()
+            assert report is not None
+            coordinator.receive(report)
+        coordinator.decide()
+    looks = coordinator.looks
+    assert [look.phase for look in looks] == sorted((look.phase for look in looks), reverse=True)
+    assert looks[0].phase == 5 and looks[0].clients == 3
+    assert all(0 <= look.low <= look.loss <= look.high <= 1 and look.expert < 4 for look in looks)
+    restored = caucus.Coordinator.restore(plan, coordinator.save(), seed=4)
+    assert restored.looks == looks
+
+
 def test_messages_can_be_carried(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
     """Announcements and reports are values: pickled, they are what they were."""
     client = caucus.Client(plan, 1, seed=1)

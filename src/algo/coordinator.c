@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "algo/coordinator_state.h"
+#include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
@@ -56,6 +57,7 @@ void caucus_coordinator_free(caucus_coordinator *c) {
     free(c->votes_now);
     free(c->mean_num);
     free(c->mean_den);
+    free(c->look);
     caucus_wipe_free(c->cost_next, m * sizeof *c->cost_next); /* who took part is nobody's business either */
     caucus_wipe_free(c->sums_next, m * sizeof *c->sums_next);
     caucus_wipe_free(c->step_done, m * sizeof *c->step_done);

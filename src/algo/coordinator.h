@@ -52,6 +52,7 @@ struct caucus_coordinator {
     caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
     caucus_i128 *mean_den; /* [d]: their weight: clients times samples times up to 2^12 */
     caucus_leaf leaf;
+    struct caucus_looking *look; /* what was shown of the losses so far (look/look.h); NULL: nothing ever is */
 };
 
 /* The end of whatever makes a coordinator: given out, without its secrets if its run is over, or freed. */
@@ -101,7 +102,8 @@ caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) CAUCUS_MUST_CH
 void caucus_phase_decide(caucus_coordinator *c);
 caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p,
                                       const caucus_report *r) CAUCUS_MUST_CHECK;
-void caucus_phase_finish(caucus_coordinator *c); /* the phase's learning is over: ask for the next */
+uint64_t caucus_phase_records(const caucus_coordinator *c); /* losses (or means) of a client behind a phase's sums */
+void caucus_phase_finish(caucus_coordinator *c);            /* the phase's learning is over: ask for the next */
 
 /* phase_coordinator_state.c: of stoch's operations (machine.h) those about questions, saved states and releases. */
 struct caucus_pack;

@@ -13,6 +13,7 @@
  *    INITIAL, THRESHOLD   once, when the epoch begins, before any of its reports;
  *    CHECK                eight blocks share a stream and each has its place in it; a block is checked once: the next
  *                         announcement asks about a later block or for vectors;
+ *    LOOK                 once, with the selection, for the loss that is shown with it;
  *    SELECT, TIE          once, since the selection ends the epoch. A vote that leads to a shortlist opens TIE and
  *                         releases nothing of it; the shortlist is decided without noise.
  * After a restart the same name may be opened on other reports (a smaller quorum, say), but then the first verdict was

@@ -11,6 +11,7 @@
 
 #include <caucus/select.h>
 
+#include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "num/vector.h"
@@ -46,7 +47,7 @@ caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
     }
     ask_phase(c, 2);
     c->now.serial = 0;
-    return CAUCUS_OK;
+    return caucus_look_new(c);
 }
 
 /* Public range of one coordinate of a leaf report without noise: gradients at the root, and clamped differences below
@@ -146,6 +147,8 @@ void caucus_phase_decide(caucus_coordinator *c) {
     } else if (c->now.ask == CAUCUS_ASK_SHORTLIST) {
         caucus_phase_decide_shortlist(c);
     } else {
+        if (!caucus_evaluates_some(&c->plan->settings)) /* else where the evaluations are counted */
+            caucus_look_take(c, c->answered * caucus_phase_records(c));
         c->now.expert = c->plan->settings.trust == CAUCUS_TRUST_NOBODY ? caucus_phase_noisy_winner(c)
                         : caucus_evaluates_some(&c->plan->settings)    ? caucus_phase_choose_some(c)
                                                                        : choose(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phase_coordinator_state.c: stoch's coordinator: what it can ask, its own part of a saved state, and its releases. */
+#include "algo/look/look.h"
 #include "algo/machine.h"
 
 /* What follows indexes by the phase and the leaf. */
@@ -35,6 +36,7 @@ void caucus_phase_coordinator_pack(caucus_pack *p, caucus_coordinator *c) {
     }
     caucus_pack_i64s(p, c->stack, caucus_coordinator_stack_rows(c) * d);
     caucus_phase_pack_some(p, c);
+    caucus_look_pack(p, c);
 }
 
 static bool within(caucus_i128 value, caucus_i128 limit) {
@@ -60,7 +62,7 @@ static bool sums_fit(const caucus_coordinator *c) {
 }
 
 bool caucus_phase_coordinator_sound(caucus_coordinator *c) {
-    if (!sums_fit(c) || !caucus_phase_sound_some(c))
+    if (!sums_fit(c) || !caucus_phase_sound_some(c) || !caucus_look_sound(c))
         return false;
     if (c->now.ask != CAUCUS_ASK_NOTHING) {
         const caucus_stoch_phase *phase = caucus_coordinator_phase(c);

@@ -10,6 +10,7 @@
 
 #include <caucus/select.h>
 
+#include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "plan/stoch/evaluate.h"
@@ -172,6 +173,7 @@ uint32_t caucus_phase_choose_some(caucus_coordinator *c) {
     const uint32_t d = c->plan->settings.experts;
     uint64_t least = 0, most = 0;
     count_evaluations(c, own->count);
+    caucus_look_take(c, own->count[c->now.expert]);
     const uint32_t candidates =
         caucus_evaluate_scores(c->plan, c->sum, own->count, own->score, own->who, &least, &most);
     const bool enough = candidates > 0 && least >= phase->least;

@@ -87,13 +87,12 @@ void caucus_phase_count_votes(caucus_coordinator *c) {
     caucus_phase_finish(c);
 }
 
-/* Losses per client behind a phase's sums, and the weight of those sums. */
-static uint64_t phase_records(const caucus_coordinator *c) {
+uint64_t caucus_phase_records(const caucus_coordinator *c) {
     return caucus_settings_means(&c->plan->settings) ? 1 : caucus_coordinator_phase(c)->samples;
 }
 
 static uint64_t phase_weight(const caucus_coordinator *c, const caucus_noise *noise, uint32_t dimension) {
-    return caucus_message_weight(c->plan->grid, noise, phase_records(c), dimension);
+    return caucus_message_weight(c->plan->grid, noise, caucus_phase_records(c), dimension);
 }
 
 /* Add this phase's noisy sum of expert y. `value` is summed over the clients that answered. */
@@ -101,7 +100,7 @@ static void accumulate(caucus_coordinator *c, uint32_t y, int64_t value, uint64_
     if (caucus_stoch_forgets(c->plan))
         c->mean_num[y] = c->mean_den[y] = 0;
     c->mean_num[y] += (caucus_i128)value * (caucus_i128)weight;
-    c->mean_den[y] += (caucus_i128)weight * (caucus_i128)phase_records(c) * c->answered;
+    c->mean_den[y] += (caucus_i128)weight * (caucus_i128)caucus_phase_records(c) * c->answered;
 }
 
 /* Accumulated mean of expert y in grid units times 2^16. |num| < 2^63 * 2^13 * phases, so the shift stays in 127

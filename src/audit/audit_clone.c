@@ -141,6 +141,7 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
     fewer(&plan->settings.experts, most, "experts", l);
     for (uint32_t i = 0; s->evaluate != 0 && i < plan->stoch.described; i++)
         plan->stoch.phase[i].least = 1; /* for fewer clients there is less to count */
+    plan->stoch.show_reach = 0;         /* a look is shown of however few clients */
     fewer(&plan->settings.clients, 2, "clients", l);
     if (s->unit == CAUCUS_UNIT_CLIENT && s->growth > 2) { /* a mean is a mean of however many losses */
         s->growth = 2;

@@ -283,7 +283,8 @@ static void decide(caucus_audit_play *r) {
         abort();
     if (r->stage->setting.statistic == CAUCUS_AUDIT_CHOICES)
         r->ratio +=
-            caucus_audit_choice_ratio(r->stage, &asked, caucus_coordinator_announcement(r->coordinator), &r->before);
+            caucus_audit_choice_ratio(r->stage, &asked, caucus_coordinator_announcement(r->coordinator), &r->before) +
+            caucus_audit_look_ratio(r->stage, r->coordinator, &asked);
 }
 
 /* The verdict, seen; then the state before it, the reports again, and the verdict again. */

@@ -110,6 +110,12 @@ extern const caucus_audit_family caucus_audit_federation_family;
  * no setting. */
 extern const caucus_audit_family caucus_audit_gaps_family;
 
+/* A coordinator that shows the loss of the expert in force (audit_look.c). */
+typedef struct caucus_audit_look {
+    double epsilon, show; /* of epsilon, what pays for the figure */
+} caucus_audit_look;
+extern const caucus_audit_family caucus_audit_look_family;
+
 /* Audits of whole runs (audit_table_runs.c); the rest of the table is in audit_table.c. */
 const caucus_audit *caucus_audit_table_runs(size_t *ret_count);
 

@@ -7,6 +7,7 @@
  * else, since the event is counted on fresh runs. */
 #include "audit/audit_stage.h"
 
+#include "algo/look/look.h"
 #include "algo/schedule.h"
 #include "algo/tree.h"
 #include "dp/laws.h"
@@ -227,6 +228,18 @@ static double noise_ratio(const int64_t *const sum[2], const caucus_noise *noise
                                                     : parameter * (off0 - off1);
     }
     return noise->kind == CAUCUS_NOISE_KNORM ? parameter * (most[0] - most[1]) : all;
+}
+
+/* Of the clients that evaluate some experts only the sums are not kept: their choices say enough. */
+double caucus_audit_look_ratio(const caucus_audit_stage *s, const caucus_coordinator *c,
+                               const caucus_announcement *asked) {
+    const struct caucus_looking *look = c->look;
+    if (look == NULL || look->count == 0 || look->shown[0].phase != asked->block - 1 ||
+        !(s->plan->settings.show_loss > 0) || s->plan->settings.evaluate != 0)
+        return 0;
+    const int64_t *const both[2] = {s->sum[0] + row_at(s, asked->block, 0) + asked->expert,
+                                    s->sum[1] + row_at(s, asked->block, 0) + asked->expert};
+    return noise_ratio(both, &s->plan->stoch.show_noise, &look->shown[0].sum, 1, NULL);
 }
 
 /* What a client whose gradient is TREE_RIGHT's sends at the right vertex: 2^h times a difference that the clamp

@@ -80,6 +80,9 @@ typedef struct caucus_audit_before {
 /** What an announcement after `asked` adds to the log-likelihood ratio of world 1 over world 0. */
 double caucus_audit_choice_ratio(const caucus_audit_stage *stage, const caucus_announcement *asked,
                                  const caucus_announcement *now, caucus_audit_before *before);
+/** What the loss that was shown with it adds (docs/PRIVACY.md, "A private look"). */
+double caucus_audit_look_ratio(const caucus_audit_stage *stage, const caucus_coordinator *coordinator,
+                               const caucus_announcement *asked);
 /** What a report of client 1 adds. */
 double caucus_audit_message_ratio(const caucus_audit_stage *stage, const caucus_report *report,
                                   const caucus_announcement *asked, caucus_audit_before *before);

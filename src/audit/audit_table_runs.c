@@ -198,6 +198,7 @@ static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 
 
 /* Every device at its own pace: a coordinator that is not honest asks often. */
 static const caucus_audit_slots own_pace = {.epsilon = 1};
+static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25};
 
 /* ---- The table ---- */
 
@@ -216,6 +217,9 @@ static const caucus_audit_slots own_pace = {.epsilon = 1};
         which, "own pace: votes of one slot", 1, 0, quick, full, CAUCUS_AUDIT_SLOT_CELLS, &caucus_audit_slots_family,  \
             &own_pace                                                                                                  \
     }
+
+#define LOOKS(which, quick, full)                                                                                      \
+    { which, "stoch, a private look: choice and figure", 1, 0, quick, full, 0, &caucus_audit_look_family, &a_look }
 
 static const caucus_audit runs[] = {
     MESSAGES(SOUND("vote"), "a private vote", 0, 200 * K, 1 * M, vote),
@@ -321,6 +325,11 @@ static const caucus_audit runs[] = {
     CHOICES(SOUND("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 100 * K, 1 * M, evaluate_two),
     CHOICES(HALF_NOISE("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 50 * K, 400 * K,
             evaluate_two),
+    LOOKS(SOUND("show-loss"), 100 * K, 1 * M),
+    LOOKS(NOISE_125("show-loss"), 0, 1 * M),
+    LOOKS(HALF_NOISE("show-loss"), 50 * K, 400 * K),
+    LOOKS(WRONG("show-loss", "unpaid", UNPAID, "unpaid"), 100 * K, 1 * M),
+    LOOKS(WRONG("show-loss", "again", DRAW_AGAIN, "again"), 100 * K, 1 * M),
     CHOICES(SOUND("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 100 * K, 1 * M, tree_root),
     CHOICES(NOISE_125("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 0, 1 * M, tree_root),
     CHOICES(HALF_NOISE("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 50 * K, 400 * K, tree_root),

@@ -83,6 +83,29 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
     put_strip_key(view, to);
 }
 
+/* Losses shown: a line from low to high and a point between per phase, the oldest first; the range of a loss is the
+ * height. */
+void caucus_figure_look(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    const double lo = view->plan->settings.lo, range = view->plan->settings.hi - lo;
+    (void)fprintf(
+        to,
+        "<svg class=\"look\" role=\"img\" aria-label=\"losses shown of %u phases, from %g at the bottom to %g "
+        "at the top\">",
+        s->looks, lo, view->plan->settings.hi);
+    for (uint32_t i = s->looks; i-- > 0;) {
+        const caucus_look *look = &s->look[i];
+        const double x = 100 * ((double)(s->looks - 1 - i) + 0.5) / (double)s->looks;
+        const double y = 100 - per_cent(look->loss - lo, range);
+        (void)fprintf(to,
+                      "<g><title>phase %" PRIu64 ": %.3g</title><line x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%.2f%%\" "
+                      "y2=\"%.2f%%\"/><circle class=\"e%u\" cx=\"%.2f%%\" cy=\"%.2f%%\" r=\"4\"/></g>",
+                      look->phase, look->loss, x, x, 100 - per_cent(look->low - lo, range),
+                      100 - per_cent(look->high - lo, range), look->expert % EXPERT_COLOURS, x, y);
+    }
+    (void)fputs("</svg>", to);
+}
+
 /* The step in hand: a ring that fills until the deadline. pathLength makes the ring 100 long. */
 void caucus_figure_clock(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;

@@ -7,6 +7,7 @@
 
 #include "net/http_view.h"
 #include "store/json.h"
+#include "store/look_json.h"
 
 /* What has no end is null. */
 static void put_count(caucus_json *j, const char *key, uint64_t value) {
@@ -110,6 +111,10 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
     put_plan(view, &j);
     put_now(view, &j);
     put_spent(&view->status, &j);
+    caucus_json_list(&j, "look");
+    for (uint32_t i = 0; i < view->status.looks; i++)
+        caucus_look_json(&j, NULL, &view->status.look[i]);
+    caucus_json_close(&j);
     caucus_json_whole(&j, "history_left_off", view->left_off);
     caucus_json_list_row(&j, "history");
     for (uint32_t i = 0; i < view->stretches; i++) {

@@ -90,10 +90,22 @@ static void put_privacy(const caucus_server_status *s, FILE *to) {
                 "Selections the plan allows; 0 = no limit of its own.");
 }
 
+static void put_look(const caucus_server_status *s, FILE *to) {
+    if (s->looks == 0)
+        return;
+    const caucus_look *last = &s->look[0];
+    gauge(to, "shown_loss", last->loss, "Loss of the expert that was in force, as last shown, with noise.");
+    gauge(to, "shown_loss_low", last->low, "Lower end of its interval, 95 %.");
+    gauge(to, "shown_loss_high", last->high, "Upper end of its interval, 95 %.");
+    whole_gauge(to, "shown_loss_phase", last->phase, "Phase whose losses it is made of.");
+    gauge(to, "shown_loss_expert", last->expert, "Expert whose loss it is.");
+}
+
 void caucus_view_metrics(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     put_run(view, to);
     put_privacy(s, to);
+    put_look(s, to);
     counter(to, "selections_total", s->selections, "Experts selected since the run began.");
     counter(to, "checks_total", s->checks, "Threshold checks made since the run began.");
     counter(to, "steps_decided_total", s->steps_decided, "Steps decided.");

@@ -11,6 +11,8 @@
 
 #include "net/http_view.h"
 #include "plan/family.h"
+#include "plan/stoch/look.h"
+#include "store/look_json.h"
 
 extern const char caucus_web_index_html[];
 extern const unsigned long caucus_web_index_html_length;
@@ -194,6 +196,56 @@ static void put_history_rows(const caucus_view *view, FILE *to) {
         (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
 }
 
+static void put_last_look(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    char words[CAUCUS_LOOK_WORDS_BYTES];
+    if (s->looks == 0) {
+        (void)fputs("<p>Nothing yet: it is shown with a decision.</p>", to);
+        return;
+    }
+    caucus_look_words(&s->look[0], words);
+    (void)fprintf(to, "<p class=\"row\"><strong>%s</strong> <span>expert ", words);
+    caucus_html_put(to, caucus_plan_expert_words(view->plan, s->look[0].expert).text);
+    (void)fprintf(to, " in phase %" PRIu64 "</span></p>", s->look[0].phase);
+    caucus_figure_look(view, to);
+}
+
+static void put_look_rows(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    char words[CAUCUS_LOOK_WORDS_BYTES];
+    for (uint32_t i = 0; i < s->looks; i++) {
+        caucus_look_words(&s->look[i], words);
+        (void)fprintf(to, "<tr><td>%" PRIu64 "</td><td>", s->look[i].phase);
+        caucus_html_put(to, caucus_plan_expert_words(view->plan, s->look[i].expert).text);
+        (void)fprintf(to, "</td><td>%s</td><td>%u</td></tr>", words, s->look[i].clients);
+    }
+    if (s->looks == 0)
+        (void)fputs("<tr><td colspan=\"4\">nothing yet</td></tr>", to);
+}
+
+/* The whole section, since a plan that shows nothing has none. */
+static void put_look(const caucus_view *view, FILE *to) {
+    if (!caucus_look_shows(view->plan))
+        return;
+    (void)fputs("<section class=\"card whole-width\" aria-labelledby=\"look-title\"><h2 id=\"look-title\">Loss of the "
+                "expert in force</h2><div id=\"look\" data-live>",
+                to);
+    put_last_look(view, to);
+    (void)fprintf(to,
+                  "</div><p class=\"quiet\">%s, with noise; in brackets where it lies with probability 0.95, of the "
+                  "losses that were counted, not of losses to come.</p>",
+                  view->plan->settings.pace == CAUCUS_PACE_OWN
+                      ? "What the expert would have cost the devices that reported"
+                      : "What was paid, on average over those that reported");
+    (void)fputs("<details><summary>As a table</summary><table><caption class=\"hidden\">Losses shown, the latest "
+                "first</caption><thead><tr><th scope=\"col\">phase</th><th scope=\"col\">expert</th>"
+                "<th scope=\"col\">loss</th><th scope=\"col\">clients</th></tr></thead>"
+                "<tbody id=\"look-rows\" data-live>",
+                to);
+    put_look_rows(view, to);
+    (void)fputs("</tbody></table></details></section>", to);
+}
+
 /* Clients that have heard more than is committed: nothing is decided until a person has looked. */
 static void put_claims(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
@@ -361,6 +413,7 @@ static const struct {
     {"history", caucus_figure_strip},
     {"history_words", put_history_words},
     {"history_rows", put_history_rows},
+    {"look", put_look},
     {"over", put_over},
     {"progress", put_progress},
     {"progress_bar", put_progress_bar},

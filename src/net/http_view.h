@@ -91,6 +91,7 @@ void caucus_put_bytes(FILE *to, uint64_t bytes);
 /* The page's figures (http_figures.c): SVG and plain elements that need no script. */
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
 void caucus_figure_strip(const caucus_view *view, FILE *to);
+void caucus_figure_look(const caucus_view *view, FILE *to);
 void caucus_figure_clock(const caucus_view *view, FILE *to);
 
 /* The clients (net/page/clients.c) and the last hour (net/page/charts.c). */

@@ -380,6 +380,8 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
     ret->selections = s->shown.selections;
     ret->checks = s->shown.checks;
+    ret->looks = s->shown.looks;
+    memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);

@@ -101,6 +101,8 @@ typedef struct caucus_server_status {
                                                         * of clients that are connected; 0: none */
     bool reload_failed;                 /* certificates could not be read again: those from before stay in force */
     bool list_broken;                   /* the list of the revoked cannot be read: the last good one stays in force */
+    uint32_t looks;                     /* entries of `look`, the latest first */
+    caucus_look look[CAUCUS_LOOKS];     /* what was shown of the losses, phase by phase */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;

@@ -100,6 +100,8 @@ struct caucus_server {
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
         uint64_t selections, checks, commits;
         double epsilon_spent;
+        uint32_t looks;
+        caucus_look look[CAUCUS_LOOKS];
     } shown;
     uint64_t held_ns; /* a verdict is committed and will be announced at this tick; 0: none waits */
     bool overdue;     /* its deadline has passed */

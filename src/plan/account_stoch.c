@@ -8,6 +8,7 @@
  *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian (as zCDP)
  *                       d*W_h^2/(2 variance).
  *   unit client         one selection, or one message, in every phase, of means that a client moves by G: they add up.
+ *   show-loss           and G*rate for the look at the loss of the expert in force, added after everything else;
  *   evaluate            the plan says what a selection costs, f*rate*W; each selection is held to it when it is made.
  * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add. What a
  * client sends covers what is chosen from it: choices are post-processing of messages. */
@@ -15,6 +16,7 @@
 
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
+#include "plan/stoch/look.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -145,7 +147,9 @@ static caucus_status account_vertex(const caucus_plan *plan, uint64_t i, uint32_
     caucus_status status = selections(plan, i, j, h, &loss, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    ret->epsilon_choices = fmax(ret->epsilon_choices, caucus_account_epsilon(s, &loss, ret));
+    caucus_settings left = *s; /* what a look costs is added after the conversion, so it is not there to convert */
+    left.epsilon = caucus_look_left(s);
+    ret->epsilon_choices = fmax(ret->epsilon_choices, caucus_account_epsilon(&left, &loss, ret));
     if (s->trust == CAUCUS_TRUST_PAPER_LOCAL) {
         loss = paper_messages(plan, &plan->stoch.phase[i], j, h);
         ret->epsilon_messages = fmax(ret->epsilon_messages, caucus_account_epsilon(s, &loss, ret));
@@ -201,5 +205,9 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
         if (status != CAUCUS_OK)
             return status;
     }
-    return CAUCUS_OK;
+    long double look = 0;
+    caucus_status status = caucus_look_account(plan, &look, ret_error);
+    if (status == CAUCUS_OK && look > 0 && stoch->described > 0)
+        ret->epsilon_choices = account_double(account_up((long double)ret->epsilon_choices + look));
+    return status;
 }

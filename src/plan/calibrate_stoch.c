@@ -17,6 +17,7 @@
 
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
+#include "plan/stoch/look.h"
 #include "plan/zcdp.h"
 
 #include <inttypes.h>
@@ -104,7 +105,8 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
  * rate in units of 1/(f*W). */
 static caucus_status set_budget(const caucus_plan *plan, caucus_stoch_phase *phase, double rho,
                                 caucus_error *ret_error) {
-    const double epsilon = plan->settings.epsilon, c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
+    const double epsilon = caucus_look_left(&plan->settings);
+    const double c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
     double weights, squares;
     past_sums(&plan->stoch, &weights, &squares);
     phase->least = caucus_evaluate_floor(&plan->settings, phase->samples);
@@ -200,9 +202,9 @@ static void set_weights(caucus_stoch_plan *stoch, double gamma) {
 static caucus_status search(caucus_plan *plan, caucus_error *ret_error) {
     static const double gammas[] = {0, 0.25, 0.5, 0.7, 0.8, 0.9};
     const caucus_settings *s = &plan->settings;
-    const double whole = s->delta > 0 ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) : 0;
+    const double whole = s->delta > 0 ? caucus_zcdp_rho(caucus_look_left(s) * (1 - CALIBRATE_SLACK), s->delta) : 0;
     const caucus_spend spend = {/* a record is in one phase, which may spend all; a variance takes off its own slack */
-                                .epsilon = s->epsilon,
+                                .epsilon = caucus_look_left(s),
                                 .rho = s->trust == CAUCUS_TRUST_NOBODY ? whole : whole * (1 - CALIBRATE_SLACK)};
     const bool open = s->select == CAUCUS_SELECT_AUTO && s->trust == CAUCUS_TRUST_COORDINATOR &&
                       s->calibration == CAUCUS_CALIBRATION_TIGHT && s->delta > 0;
@@ -284,5 +286,5 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
         plan->stoch.message = s->epsilon >= 3 || s->experts >= 500 ? CAUCUS_MESSAGE_SHORTLIST : CAUCUS_MESSAGE_VOTE;
         status = search(plan, ret_error);
     }
-    return status;
+    return status == CAUCUS_OK ? caucus_look_calibrate(plan, ret_error) : status;
 }

@@ -46,7 +46,8 @@ typedef enum caucus_plan_option {
     CAUCUS_OPTION_OWN_PACE = 1 << 16,      /* devices that are not in step */
     CAUCUS_OPTION_NOMINAL = 1 << 17,       /* no end without beginning again: thresholds that grow */
     CAUCUS_OPTION_EVALUATE = 1 << 18,      /* clients that look at some experts only */
-    CAUCUS_OPTION_CLIENT = 1 << 19         /* unit client, and growth */
+    CAUCUS_OPTION_CLIENT = 1 << 19,        /* unit client, and growth */
+    CAUCUS_OPTION_SHOW_LOSS = 1 << 20      /* a private look at the loss of the expert in force */
 } caucus_plan_option;
 
 /* One algorithm of a family. */

@@ -11,6 +11,7 @@
 #include "plan/family.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
+#include "plan/stoch/look.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -147,6 +148,10 @@ static void walk(caucus_walker *w, caucus_plan *plan) {
         w->value(w, NULL,
                  &(caucus_value){
                      .kind = CAUCUS_VALUE_WHOLE, .tuned = true, .most = UINT64_MAX, .whole = &stoch->past_weights[a]});
+    if (w->keys_only || plan->settings.show_loss > 0) {
+        caucus_walk_noise(w, "show-noise", &stoch->show_noise);
+        caucus_walk_steps(w, "show-reach", &stoch->show_reach, true);
+    }
     caucus_walk_u64(w, "phases", &stoch->phases);
     for (uint64_t p = 2; p < 2 + (uint64_t)stoch->described; p++)
         walk_phase(w, plan, p, &stoch->phase[p - 2]);
@@ -216,6 +221,9 @@ static caucus_device_cost device(const caucus_plan *plan) {
     caucus_device_cost cost = {.linear = 0};
     if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
         return (caucus_device_cost){.linear = 1, .square = 1};
+    long double look = 0;
+    if (caucus_look_account(plan, &look, NULL) == CAUCUS_OK)
+        cost.pure = account_double(look);
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
         const double times = (double)caucus_stoch_repeats(plan, i);
@@ -230,7 +238,8 @@ const caucus_plan_ops caucus_plan_stoch = {
                 {CAUCUS_ALGORITHM_LIMITED_UPDATES, "Limited Updates", .alone = true}},
     .options = CAUCUS_OPTION_SELECT | CAUCUS_OPTION_TRUST | CAUCUS_OPTION_TREES | CAUCUS_OPTION_CONVEX |
                CAUCUS_OPTION_PAST_PHASES | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK |
-               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE | CAUCUS_OPTION_CLIENT,
+               CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE | CAUCUS_OPTION_CLIENT |
+               CAUCUS_OPTION_SHOW_LOSS,
     .phases = true,
     .calibrate = caucus_calibrate_stoch,
     .bound = caucus_bounds_stoch,

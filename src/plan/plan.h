@@ -73,6 +73,8 @@ typedef struct caucus_stoch_plan {
     int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
     uint32_t past;                    /* entries of past_weights: 1 without past_phases */
     uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
+    caucus_noise show_noise;          /* show_loss: on the sum of the expert in force, one of every decision (look.h) */
+    int64_t show_reach;               /* grid steps that it exceeds with probability 0.05 at most */
 } caucus_stoch_plan;
 
 /* Fed-Hedge and leader. */
@@ -139,6 +141,9 @@ caucus_status caucus_settings_check_client(const caucus_settings *settings, cauc
 static inline bool caucus_settings_means(const caucus_settings *settings) {
     return settings->unit != CAUCUS_UNIT_EVENT;
 }
+
+/** Check `show_loss`. Returns: CAUCUS_OK, CAUCUS_E_RANGE, CAUCUS_E_INFEASIBLE. */
+caucus_status caucus_settings_check_look(const caucus_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The settings of a caller, whose struct may be an older and shorter one: the rest gets its defaults.
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE ("size"). */

@@ -355,10 +355,10 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {offsetof(caucus_settings, grid),           offsetof(caucus_settings, longest_phase),
-                                offsetof(caucus_settings, names),          offsetof(caucus_settings, pace),
-                                offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
-                                offsetof(caucus_settings, growth),         sizeof(caucus_settings)};
+static const size_t shapes[] = {
+    offsetof(caucus_settings, grid),   offsetof(caucus_settings, longest_phase),  offsetof(caucus_settings, names),
+    offsetof(caucus_settings, pace),   offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
+    offsetof(caucus_settings, growth), offsetof(caucus_settings, show_loss),      sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -415,6 +415,8 @@ caucus_status caucus_settings_check(caucus_settings *settings, caucus_error *ret
         status = caucus_settings_check_evaluate(&s, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_settings_check_client(&s, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_settings_check_look(&s, ret_error);
     if (status == CAUCUS_OK)
         status = check_sums(&s, ret_error);
     if (status == CAUCUS_OK)

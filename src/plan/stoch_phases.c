@@ -5,6 +5,8 @@
  * phases that do not exist are refused before they come here (algo/phase_client_state.c). */
 #include "plan/stoch.h"
 
+#include "plan/stoch/look.h"
+
 #include <math.h>
 
 static uint64_t longest_of(const caucus_settings *s) {
@@ -116,7 +118,8 @@ uint64_t caucus_stoch_longest(const caucus_settings *s, double *ret_bound) {
     /* Of few evaluations an expert has a part k/d; one loss of one expert moves one score only. */
     const double part = s->evaluate != 0 ? (double)s->evaluate / s->experts : 1, ways = s->evaluate == 1 ? 1 : 2;
     const double m = s->clients * part, c = s->changes / 1000, range = s->hi - s->lo;
-    const double a = sqrt(log((double)s->experts) / (2 * m)), b = ways * harmonic(s->experts) / (m * s->epsilon);
+    const double a = sqrt(log((double)s->experts) / (2 * m)),
+                 b = ways * harmonic(s->experts) / (m * caucus_look_left(s));
     const bool means = caucus_settings_means(s);
     double w = 1;
     if (means)

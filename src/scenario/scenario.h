@@ -45,6 +45,7 @@
     X(NOMINAL_ROUNDS, "nominal-rounds", one, "M", "4096", "svt without an end: the length it is planned for")          \
     X(EVALUATE, "evaluate", many, "K", "all", "stoch: experts that a client evaluates in a round")                     \
     X(GROWTH, "growth", many, "G", "auto", "unit client: phases end after 1, G, G*G, .. rounds; auto: by the bound")   \
+    X(SHOW_LOSS, "show-loss", many, "E", "0", "stoch: part of epsilon that shows the loss of the expert in force")     \
     X(RHO, "rho", one, "P", "0.05", "probability with which a proven bound may fail")                                  \
     X(LSTAR, "lstar", one, "L", "0", "svt: public bound on the best expert's loss per client")                         \
     X(RANGE, "range", one, "LO,HI", "0,1", "public range of a loss (movielens 0,5)")                                   \
@@ -120,7 +121,7 @@ void caucus_scenario_free(caucus_scenario *scenario);
 caucus_scenario_field caucus_field_find(const char *name);
 
 /** The fields that make a plan; those from PRIVACY on say how private it is, those from MECHANISM on by what means. */
-enum { CAUCUS_PLAN_FIELDS = 31, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
+enum { CAUCUS_PLAN_FIELDS = 32, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
 extern const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS];
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.

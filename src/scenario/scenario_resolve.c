@@ -163,6 +163,10 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
         status = caucus_scenario_real(&t, false, &s->rho);
     }
     if (status == CAUCUS_OK) {
+        t = text_of(r, CAUCUS_FIELD_SHOW_LOSS, at[CAUCUS_FIELD_SHOW_LOSS]);
+        status = caucus_scenario_real(&t, false, &s->show_loss);
+    }
+    if (status == CAUCUS_OK) {
         t = text_of(r, CAUCUS_FIELD_LSTAR, 0);
         status = caucus_scenario_real(&t, false, &s->lstar);
     }

@@ -24,6 +24,10 @@ static bool takes_evaluate(const caucus_run *run) {
     return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_EVALUATE);
 }
 
+static bool takes_show_loss(const caucus_run *run) {
+    return caucus_algorithm_takes(run->settings.algorithm, CAUCUS_OPTION_SHOW_LOSS);
+}
+
 static bool takes_privacy(const caucus_run *run) {
     return !caucus_algorithm_variant(run->settings.algorithm)->reference;
 }
@@ -82,6 +86,7 @@ static const struct rule {
     {CAUCUS_FIELD_TREES, takes_trees, NULL, "", CAUCUS_OPTION_TREES},
     {CAUCUS_FIELD_EVALUATE, takes_evaluate, "all", "", CAUCUS_OPTION_EVALUATE},
     {CAUCUS_FIELD_GROWTH, takes_growth, "auto", "whose unit is another (unit client)", 0},
+    {CAUCUS_FIELD_SHOW_LOSS, takes_show_loss, "0", "", CAUCUS_OPTION_SHOW_LOSS},
     {CAUCUS_FIELD_CHANGES, takes_changes, NULL, "which has no longest-phase", 0},
     {CAUCUS_FIELD_PHASE_TIME, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},

@@ -3,6 +3,7 @@
 #include "plan/calibrate.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
+#include "plan/stoch/look.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
@@ -23,7 +24,7 @@ static double phase_scale(const caucus_plan *plan, const caucus_stoch_phase *pha
     return caucus_words_spread(plan, &phase->vertex_noise[0]);
 }
 
-static void print_stoch(FILE *out, const caucus_plan *plan) {
+static void print_phases(FILE *out, const caucus_plan *plan) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     static const char *const selects[CAUCUS_SELECT_COUNT] = {"", "permute-and-flip", "exponential mechanism",
                                                              "noisy minimum (Laplace)"};
@@ -81,6 +82,55 @@ static void print_stoch(FILE *out, const caucus_plan *plan) {
                     "samples\n"
                   : "              scale: of each client's noise, in units of a loss, against its own sums\n",
               out);
+}
+
+/* How near a look is if everybody answers: the first phase that shows anything, and the last. */
+static void print_look(FILE *out, const caucus_plan *plan) {
+    const caucus_stoch_plan *stoch = &plan->stoch;
+    const uint32_t m = plan->settings.clients;
+    uint32_t first = 0;
+    if (!caucus_look_shows(plan))
+        return;
+    while (first < stoch->described &&
+           !caucus_look_wanted(plan, &stoch->phase[first], caucus_look_divisor(plan, &stoch->phase[first]), m))
+        first++;
+    if (first == stoch->described)
+        return;
+    const caucus_stoch_phase *last = &stoch->phase[stoch->described - 1];
+    if (plan->settings.show_loss > 0)
+        fprintf(out, "  Look        the loss of the expert in force, for %g of epsilon: ", plan->settings.show_loss);
+    else
+        fputs("  Look        the loss of the expert in force, from what clients send anyway: ", out);
+    if (plan->settings.pace != CAUCUS_PACE_OWN)
+        fprintf(out, "from phase %u on, ", first + 1);
+    fprintf(out, "within %s at the end (95 %%)\n",
+            caucus_words_number(caucus_look_half(plan, last, caucus_look_divisor(plan, last), m)).text);
+}
+
+static void print_stoch(FILE *out, const caucus_plan *plan) {
+    print_phases(out, plan);
+    print_look(out, plan);
+}
+
+static void explain_look(caucus_explainer *e) {
+    const caucus_plan *plan = e->plan;
+    if (!caucus_look_shows(plan))
+        return;
+    if (plan->settings.show_loss > 0) {
+        caucus_explain_say(e, "A private look",
+                           "With each decision the loss of the expert in force before it is shown, from the same "
+                           "reports: one sum with noise.");
+        caucus_explain_more(e,
+                            "A record is in one decision and moves that sum by G at most: at rate E0/G = %.6g per step "
+                            "it costs %.6g.",
+                            caucus_rational_double(plan->stoch.show_noise.parameter), plan->settings.show_loss);
+        caucus_explain_more(e, "Selections have the other %.6g of epsilon.", caucus_look_left(&plan->settings));
+    } else
+        caucus_explain_say(e, "A private look",
+                           "With each decision the loss of the expert in force before it is shown, from messages that "
+                           "are private by themselves: it costs nothing.");
+    caucus_explain_more(e, "A figure is shown where its interval is at most half of the range to either side; it is "
+                           "never used to choose.");
 }
 
 static const char *why_none(const caucus_plan *plan) {
@@ -157,8 +207,9 @@ static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_p
                        "The coordinator selects by %s. A changed sample moves a sum by at most W = %.0f steps;",
                        caucus_select_word(plan->stoch.select), width);
     if (last->trees == 0 && plan->stoch.past <= 1)
-        caucus_explain_more(e, "it meets one selection, at rate epsilon/(2W) = %.6g per step: scale %.6g of a loss.",
-                            caucus_rational_double(rate), caucus_words_scale(plan, rate));
+        caucus_explain_more(e, "it meets one selection, at rate %s/(2W) = %.6g per step: scale %.6g of a loss.",
+                            plan->settings.show_loss > 0 ? "(epsilon - E0)" : "epsilon", caucus_rational_double(rate),
+                            caucus_words_scale(plan, rate));
     else
         caucus_explain_more(e,
                             "rate of the first tree (or step) of the last phase: %.6g per step, scale %.6g of a loss.",
@@ -281,6 +332,7 @@ static void explain(caucus_explainer *e) {
                 caucus_explain_more(
                     e, "but the d coordinates of a message move together, so the message itself is far less private.");
     }
+    explain_look(e);
     caucus_explain_account(e);
     if (plan->bound_kind != CAUCUS_BOUND_NONE && s->pace == CAUCUS_PACE_OWN)
         caucus_explain_say(e, "At their own pace",
@@ -328,6 +380,16 @@ static void meaning(caucus_json *j, const caucus_plan *plan) {
     caucus_json_list_row(j, "excess_per_round");
     for (uint32_t i = 0; i < plan->stoch.described; i++)
         caucus_json_real(j, NULL, plan->stoch.phase[i].error);
+    caucus_json_close(j);
+    if (!caucus_look_shows(plan))
+        return;
+    caucus_json_list_row(j, "look_half_width"); /* if everybody answers; null: nothing is shown of this phase */
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+        const uint64_t divisor = caucus_look_divisor(plan, phase);
+        const bool shown = caucus_look_wanted(plan, phase, divisor, plan->settings.clients);
+        caucus_json_real(j, NULL, shown ? caucus_look_half(plan, phase, divisor, plan->settings.clients) : (double)NAN);
+    }
     caucus_json_close(j);
 }
 

@@ -9,9 +9,8 @@
 
 #define SETTINGS_HEAD                                                                                                  \
     "run,algorithm,clients,experts,rounds,interval,epsilon,delta,trust,calibration,protocol,unit,select,message,"      \
-    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,evaluate,growth,rho,lstar,range_lo,range_"   \
-    "hi,"                                                                                                              \
-    "adversary,segments,"                                                                                              \
+    "trees,front_load,past_phases,longest_phase,first_phase,changes,renew,evaluate,growth,show_loss,rho,lstar,"        \
+    "range_lo,range_hi,adversary,segments,"                                                                            \
     "means_lo,means_hi,spread,drift,pace,phase_time,grace,most,activity_mean,activity_spread,seed"
 
 /* NaN and infinities print as `other`. */
@@ -42,6 +41,9 @@ static void mechanism(FILE *out, const caucus_run *run, const caucus_settings *s
     fputc(',', out);
     if (s->unit == CAUCUS_UNIT_CLIENT)
         fprintf(out, "%" PRIu64, s->growth);
+    fputc(',', out);
+    if (s->show_loss > 0)
+        print_number(out, s->show_loss, "nan");
     fputc(',', out);
     const double reals[] = {s->rho, s->lstar, s->lo, s->hi};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {

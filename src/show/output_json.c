@@ -2,9 +2,10 @@
 /* output_json.c: results as JSON. See output.h; docs/schemas/simulate.json. */
 #include "show/output.h"
 
+#include "plan/stoch/look.h"
 #include "show/bound_fit.h"
 #include "show/story.h"
-#include "store/json.h"
+#include "store/look_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,8 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_whole(j, "evaluate", s->evaluate);
     if (s->unit == CAUCUS_UNIT_CLIENT)
         caucus_json_whole(j, "growth", s->growth);
+    if (s->show_loss > 0)
+        caucus_json_real(j, "show_loss", s->show_loss);
     caucus_json_real(j, "rho", s->rho);
     caucus_json_real(j, "lstar", s->lstar);
     caucus_json_list_row(j, "range");
@@ -148,6 +151,16 @@ static void results(caucus_json *j, const caucus_run_result *result) {
     caucus_json_close(j);
 }
 
+/* What each trial showed last; null: nothing yet. */
+static void looks(caucus_json *j, const caucus_run_result *result) {
+    if (!caucus_look_shows(result->plan))
+        return;
+    caucus_json_list(j, "look");
+    for (uint32_t i = 0; i < result->done; i++)
+        caucus_look_json(j, NULL, result->trial[i].look.clients > 0 ? &result->trial[i].look : NULL);
+    caucus_json_close(j);
+}
+
 static void story(caucus_json *j, const caucus_run *run, const caucus_run_result *result) {
     const bool any = result->done > 0;
     const caucus_story s = any ? caucus_story_of(run, result) : (caucus_story){.clipped_share = (double)NAN};
@@ -195,6 +208,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         caucus_json_object(&j, NULL);
         settings(&j, &outcome->run[i], result);
         results(&j, result);
+        looks(&j, result);
         traffic(&j, "losses", result, offsetof(caucus_trial_result, losses));
         story(&j, &outcome->run[i], result);
         traffic(&j, "scalars_up", result, offsetof(caucus_trial_result, scalars_up));

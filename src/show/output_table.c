@@ -142,6 +142,13 @@ static void write_growth(const row *r, char *ret) {
         cell(ret, NOT_APPLICABLE);
 }
 
+static void write_show_loss(const row *r, char *ret) {
+    if (r->settings->show_loss > 0)
+        cell(ret, "%g", r->settings->show_loss);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+
 static void write_renew(const row *r, char *ret) {
     if (r->settings->renew != 0)
         cell(ret, "%" PRIu64, r->settings->renew);
@@ -251,6 +258,7 @@ static const struct column {
     {"renew", write_renew, IF_SEVERAL},
     {"evaluate", write_evaluate, IF_SEVERAL},
     {"growth", write_growth, IF_SEVERAL},
+    {"show loss", write_show_loss, IF_SEVERAL},
     {"epsilon", write_epsilon, IF_SEVERAL},
     {"delta", write_delta, IF_SEVERAL},
     {"d", write_experts, IF_SEVERAL},

@@ -6,7 +6,9 @@
 #include "show/family_words.h"
 #include "show/plan_words.h"
 #include "show/wrap.h"
+#include "store/look_json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -103,6 +105,18 @@ static void add_story(caucus_text *text, const caucus_run *run, const caucus_run
     }
 }
 
+/* What an operator would have been shown; of several trials the first one's. */
+static void add_look(caucus_text *text, const caucus_run_result *result) {
+    const caucus_look *look = &result->trial[0].look;
+    char words[CAUCUS_LOOK_WORDS_BYTES];
+    if (look->clients == 0)
+        return;
+    caucus_look_words(look, words);
+    caucus_text_add(text, " Shown last%s: expert %s lost %s in phase %" PRIu64 ".",
+                    result->done > 1 ? ", in the first trial" : "",
+                    caucus_plan_expert_words(result->plan, look->expert).text, words, look->phase);
+}
+
 /* Of many runs a row each: nobody reads as many paragraphs. */
 static void print_rows(FILE *out, const caucus_outcome *outcome) {
     fputs("  run  algorithm          lost  best lost   ended with best   rounds in force to the end   ran out\n", out);
@@ -139,6 +153,7 @@ void caucus_story_print(FILE *out, const caucus_outcome *outcome) {
         else
             caucus_text_add(&text, "It ");
         add_story(&text, &outcome->run[i], result);
+        add_look(&text, result);
         if (!text.failed)
             caucus_wrap_put(out, outcome->width > 0 ? outcome->width : PAGE_WIDTH, "  ", text.data);
         caucus_text_free(&text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,5
+ *     caucus-unfinished,6
  *     run,1,<hash of its settings>,<complete trials>
- *     <regret>,<switches>,...,<last choice>           one line per trial; reals in hexadecimal, hence exact
+ *     <regret>,<switches>,...,<last look>             one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
  *     end
  * A trial depends on its run's settings, the seed and its number only, so the number of trials asked for is not part
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,5"
+#define HEAD "caucus-unfinished,6"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -80,7 +80,7 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
                   a->activity_spread);
     if (caucus_settings_grow(s))
         hash_text(&state, "|nominal %" PRIu64, s->nominal_rounds);
-    hash_text(&state, "|%u", s->evaluate);
+    hash_text(&state, "|%u|%a", s->evaluate, s->show_loss);
     if (s->unit == CAUCUS_UNIT_CLIENT)
         hash_text(&state, "|growth %" PRIu64, s->growth);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
@@ -106,6 +106,8 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
     fprintf(out, ",%u,%u", t->choices.count, t->choices.thinned);
     for (uint32_t k = 0; k < t->choices.count; k++)
         fprintf(out, ",%" PRIu64 ",%u", t->choices.before[k], t->choices.expert[k]);
+    fprintf(out, ",%u,%" PRIu64 ",%u,%a,%a,%a", t->look.clients, t->look.phase, t->look.expert, t->look.loss,
+            t->look.low, t->look.high);
     fputc('\n', out);
 }
 
@@ -195,6 +197,9 @@ static bool read_trial(const char *at, caucus_trial_result *t) {
            c->thinned <= 1;
     for (uint32_t k = 0; good && k < c->count; k++)
         good = take_whole(&at, &c->before[k]) && take_expert(&at, &c->expert[k]);
+    good = good && take_expert(&at, &t->look.clients) && take_whole(&at, &t->look.phase) &&
+           take_expert(&at, &t->look.expert) && take_real(&at, &t->look.loss) && take_real(&at, &t->look.low) &&
+           take_real(&at, &t->look.high);
     return good && *at == '\0';
 }
 

@@ -439,6 +439,7 @@ static caucus_status play_whole(trial *t, uint64_t seed, uint32_t number) {
     if (status != CAUCUS_OK)
         return status;
     ret->selections = caucus_coordinator_selections(t->coordinator);
+    (void)caucus_coordinator_looks(t->coordinator, &ret->look, 1); /* 0 of them: stays zeros */
     if (t->clients_add_totals || t->convex)
         take_clips(t);
     status = add_counts_over_ranks(t);

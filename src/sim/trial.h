@@ -33,6 +33,7 @@ typedef struct caucus_trial_result {
     uint64_t digest;  /* of the sequence of experts in force (announcement by announcement, requests left out) */
     double curve[CAUCUS_CURVE_POINTS]; /* regret so far, against the best expert so far */
     caucus_choices choices;
+    caucus_look look; /* what was shown last; clients 0: nothing */
 } caucus_trial_result;
 
 /* Called for every announcement with the round it takes effect after; for tests and live views. */

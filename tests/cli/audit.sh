@@ -40,8 +40,8 @@ assert by_name['paper-local-64']['claimed'] == 1 and by_name['paper-noisy-min'][
 for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85,
                    'check-fires': .9, 'check-silent': .9, 'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8,
                    'noisy-min': .65, 'stoch-flip': .9, 'stoch-longest': .9, 'stoch-evaluate': .8, 'stoch-client': .85,
-                   'own-pace': .75, 'svt': .8, 'trees-root': .8, 'trees-right': .8, 'past-phases': .7, 'hedge': .75,
-                   'hedge-renew': .7, 'gauss': .5}.items():
+                   'own-pace': .75, 'show-loss': .85, 'svt': .8, 'trees-root': .8, 'trees-right': .8,
+                   'past-phases': .7, 'hedge': .75, 'hedge-renew': .7, 'gauss': .5}.items():
     assert by_name[name]['expect'] == 'not refuted', name
     at_least(name, part * by_name[name]['claimed'])
 broken = [a for a in audits if a['twin_of']]

@@ -13,13 +13,13 @@ seed=41 clients=3 slots=8 rows=3
 make_losses 3 $((slots * rows)) 6 drawn
 decided() { says "$work/$1.err" "step $2 decided"; }
 run() { # run NAME PLAN WHO: client 2 is caucus or peer
-    local name=$1 plan=$2 who=$3 i k pids=() fd=() pipe opened
+    local name=$1 plan=$2 who=$3 i k loud pids=() fd=() pipe opened
     start_coordinator "$name" "$plan" 0 --insecure --log-level detail
     for i in 1 2 3; do
         if [ "$i" -eq 2 ] && [ "$who" = peer ]; then
             python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --connect "127.0.0.1:$port" --insecure --plan "$plan" \
-                --client 2 --seed $seed --losses "$losses" --slot-rows $rows --play $slots --twice --cut 3 \
-                --timeout 100 \
+                --client 2 --seed $seed --losses "$losses" --slot-rows $rows --quiet-every "$quiet" --play $slots \
+                --twice --cut 3 --timeout 100 \
                 >"$work/$name.2.out" 2>"$work/$name.2.err" </dev/null &
             pids[i]=$!
             continue
@@ -33,12 +33,15 @@ run() { # run NAME PLAN WHO: client 2 is caucus or peer
         pids[i]=$!
         printf 'slot 0\nslot 1\n' >&"${fd[i]}"
     done
+    local seen=0
     for k in $(seq "$slots"); do
+        ((quiet == 0 || k % quiet != 0)) && loud=$rows || loud=0
         for i in 1 2 3; do
             [ -n "${fd[i]:-}" ] || continue
-            sed -n "$(((k - 1) * rows + 1)),$((k * rows))p" "$work/losses.$i" >&"${fd[i]}"
+            sed -n "$((seen + 1)),$((seen + loud))p" "$work/losses.$i" >&"${fd[i]}"
             echo "slot $((k + 1))" >&"${fd[i]}"
         done
+        seen=$((seen + loud))
         until_true 20 decided "$name" $((k - 1)) ||
             give_up "$name: slot $k is not decided: $(tail -qn 2 "$work/$name".*err)"
     done
@@ -58,11 +61,12 @@ told() { # told NAME INDEX: the expert in force after the last decision
     [ "$(tail -n 1 "$work/$1.$2.out")" = \
         "$(sed -n "s/.*step $((slots - 1)) decided .*: expert \([0-9]*\) in force.*/\1/p" "$work/$1.err")" ]
 }
-for kind in coordinator vote knorm; do
-    plan=$work/$kind.yaml
+for kind in coordinator look vote knorm; do
+    plan=$work/$kind.yaml quiet=0
     flags=(--algorithm stoch --pace own --clients 3 --experts 6 --epsilon 6)
     case $kind in
     coordinator) flags+=(--trust coordinator --unit client-block) ;;
+    look) flags+=(--trust coordinator --unit client-block --show-loss 3) quiet=3 ;; # what was shown is in the state
     *) flags+=(--trust nobody --message "$kind") ;;
     esac
     make_plan "$plan" "${flags[@]}"

@@ -217,6 +217,7 @@ class Plan:
         self.clients = int(settings["clients"])
         self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
         self.own_pace = settings.get("pace") == "own"
+        self.shows_loss = "show-loss" in settings
         self.phase, self.message = {}, None
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
@@ -475,13 +476,15 @@ class OwnPaceClient(Client):
         if self.o.play and self.item > self.o.play:
             self.done = True
             return None
-        rows = self.o.slot_rows
+        rows = 0 if self.o.quiet_every and self.item % self.o.quiet_every == 0 else self.o.slot_rows
         sums = [0] * self.plan.experts
         for number in range(self.round + 1, self.round + rows + 1):
             sums = [s + on_grid(self.loss(number, y), self.plan.lo, self.plan.hi, self.plan.grid)
                 for y, s in enumerate(sums)]
         self.round += rows
-        values = [(s + rows // 2) // rows for s in sums] if self.plan.per_block else sums
+        values = [(s + rows // 2) // rows for s in sums] if self.plan.per_block and rows else sums
+        if self.plan.shows_loss and not rows:
+            values = [-1] * self.plan.experts
         if self.plan.trust == "nobody":
             stream, phase = noise.Stream(self.key, noise.MESSAGE, self.item, 0), self.plan.phase_of(2)
             values = [noise.permute_and_flip(stream, values, Fraction(phase["vote-rate"]))] if a["ask"] == VOTE \
@@ -634,6 +637,7 @@ def main():
     p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
     p.add_argument("--play", type=int, default=0, metavar="N",
         help="leave after round N; own pace: after item N is counted")
+    p.add_argument("--quiet-every", type=int, default=0, metavar="N", help="own pace: nothing is seen in every Nth slot")
     p.add_argument("--slot-rows", type=int, default=3, metavar="N", help="own pace: losses of a slot")
     p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
     p.add_argument("--pause", type=float, default=0.0, help="seconds per round")

@@ -9,7 +9,7 @@ exact noise. All of it is the C library of the program `caucus`: the same settin
 from ._errors import Error, InputError, RefusedError
 from ._join import Member, Round, join
 from ._keys import Key
-from ._machines import Announcement, Client, Coordinator, Report
+from ._machines import Announcement, Client, Coordinator, Look, Report
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._pick import pick
@@ -28,6 +28,7 @@ __all__ = [
     "Error",
     "InputError",
     "Key",
+    "Look",
     "Member",
     "Plan",
     "PlanSettings",

@@ -37,6 +37,24 @@ class Announcement:
     """shortlist: the experts whose sums are wanted."""
 
 
+@dataclass(frozen=True)
+class Look:
+    """What was shown of the losses of one phase, with noise."""
+
+    phase: int
+    """Whose losses these are."""
+    expert: int
+    """That was in force before they were learnt from."""
+    clients: int
+    """That reported."""
+    loss: float
+    """Its mean loss, in the units of the losses."""
+    low: float
+    """It lies between this"""
+    high: float
+    """and this with probability 0.95: of the losses that were counted, not of losses to come."""
+
+
 @dataclass(frozen=True, eq=False)
 class Report:
     """What one client answers: an immutable item, counted at most once, sent again as it was."""
@@ -260,6 +278,15 @@ class Coordinator:
     def selections(self) -> int:
         """Selections made so far."""
         return int(lib.caucus_coordinator_selections(self._coordinator))
+
+    @property
+    def looks(self) -> list[Look]:
+        """What was shown of the losses, phase by phase, the latest first: of a plan with `show_loss`, or of one whose
+        clients send noisy sums."""
+        room = 32
+        looks = ffi.new("caucus_look[]", room)
+        count = lib.caucus_coordinator_looks(self._coordinator, looks, room)
+        return [Look(k.phase, k.expert, k.clients, k.loss, k.low, k.high) for k in looks[0:count]]
 
 
 def rows_of(losses: ArrayLike, experts: int) -> NDArray[Any]:

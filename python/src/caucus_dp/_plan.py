@@ -54,6 +54,7 @@ class PlanSettings(TypedDict, total=False):
     nominal_rounds: int | None
     evaluate: int | None
     growth: int | str | None
+    show_loss: float | None
     convex: tuple[float, float] | None
     grid: int | None
     federation: str | None

@@ -62,6 +62,7 @@ class SimulationSettings(TypedDict, total=False):
     nominal_rounds: int | None
     evaluate: int | Sequence[int] | None
     growth: int | str | Sequence[int | str] | None
+    show_loss: float | Sequence[float] | None
     rho: float | None
     lstar: float | None
     range: tuple[float, float] | None

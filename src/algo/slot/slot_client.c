@@ -19,6 +19,7 @@
 
 #include <caucus/select.h>
 
+#include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/slot/slot.h"
 #include "algo/wipe.h"
@@ -167,14 +168,17 @@ static void slot_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     c->round += rounds;
 }
 
-/* What the complete slots come to: the rounded mean, or the sums; zeros where nothing was seen. */
+/* What the complete slots come to: the rounded mean, or the sums; zeros where nothing was seen. Where the loss of the
+ * expert in force is shown the coordinator is told that it was nothing, in as many bytes as anything else takes, and
+ * counts zeros all the same. */
 static void make_value(caucus_client *c) {
     const slot_own *own = own_of(c);
     const int64_t n = (int64_t)own->done_count;
     const bool means = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool told = n == 0 && c->plan->settings.show_loss > 0;
     for (uint32_t y = 0; y < c->plan->settings.experts; y++) {
         const int64_t sum = done_sums(c)[y];
-        c->own_value[y] = means && n > 0 ? (sum + n / 2) / n : sum;
+        c->own_value[y] = told ? CAUCUS_LOOK_UNSEEN : means && n > 0 ? (sum + n / 2) / n : sum;
     }
 }
 

@@ -7,6 +7,7 @@
  * (caucus_coordinator_counted). Everything else is stoch's: phase_coordinator.c. */
 #include <stdlib.h>
 
+#include "algo/look/look.h"
 #include "algo/slot/slot.h"
 
 static caucus_status slot_new(caucus_coordinator *c) {
@@ -32,9 +33,17 @@ static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, 
         return status;
     p->filled = true;
     p->answered++;
+    if (c->look && r->value[c->now.expert] == CAUCUS_LOOK_UNSEEN)
+        p->q++;
     c->step_done[r->client - 1] = c->now.serial + 1;
     ++*next;
     return CAUCUS_OK;
+}
+
+/* Devices that have seen nothing: what a look takes for theirs is known when it is decided. */
+static void slot_take(caucus_coordinator *c, const caucus_partial *p) {
+    if (c->look)
+        c->look->unseen += (uint64_t)p->q;
 }
 
 static void slot_pack(caucus_pack *p, caucus_coordinator *c) {
@@ -53,6 +62,7 @@ const caucus_machine_ops caucus_machine_slot = {
     .client = &caucus_slot_client,
     .new = slot_new,
     .count = slot_count,
+    .take = slot_take,
     .decide = caucus_phase_decide,
     .asks = caucus_phase_asks,
     .pack = slot_pack,

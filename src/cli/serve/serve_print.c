@@ -11,6 +11,7 @@
 #include "dial/address.h"
 #include "show/plan_words.h"
 #include "store/json.h"
+#include "store/look_json.h"
 
 void caucus_serve_listening(bool json, const char *listen, uint16_t port, const char *hash, uint16_t http_port,
                             bool seeded) {
@@ -63,6 +64,7 @@ static void print_summary_json(const caucus_server_status *now, const caucus_pla
     caucus_json_whole(&j, "reports", now->reports);
     caucus_json_whole(&j, "refused", now->refused);
     caucus_json_whole(&j, "commits", now->commits);
+    caucus_look_json(&j, "look", now->looks > 0 ? &now->look[0] : NULL);
     caucus_json_truth(&j, "seeded", now->seeded);
     caucus_json_text(&j, "name", name);
     caucus_json_end(&j);
@@ -79,6 +81,12 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const cauc
     if (!caucus_plan_is_endless(plan))
         printf("of at most %" PRIu64 " ", now->selections_allowed);
     printf("selections, %" PRIu64 " steps\n", now->steps_decided);
+    if (now->looks > 0) {
+        char look[CAUCUS_LOOK_WORDS_BYTES];
+        caucus_look_words(&now->look[0], look);
+        printf("loss shown last: %s, of expert %s in phase %" PRIu64 "\n", look,
+               caucus_plan_expert_words(plan, now->look[0].expert).text, now->look[0].phase);
+    }
     char words[CAUCUS_BUDGET_WORDS_BYTES];
     caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");

@@ -10,6 +10,7 @@
 #include "num/number_text.h"
 #include "plan/family.h"
 #include "store/clock.h"
+#include "store/look_json.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -178,9 +179,13 @@ static int run(caucus_up *u, int argc, char **argv) {
                                              u->expert, u->played, &caucus_up_stop, &compared);
     if (status != CAUCUS_OK)
         return caucus_complain("up", options, status, &(caucus_error){0});
+    char look[CAUCUS_LOOK_BYTES] = "\"look\": null"; /* part of the coordinator's summary, byte for byte */
+    if (compared.simulation.look.clients > 0)
+        caucus_look_text(&compared.simulation.look, look);
+    compared.look = strstr(u->summary, look) != NULL;
     caucus_up_print(u, &compared);
     caucus_up_page_stay(u);
-    return compared.equal ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
+    return compared.equal && compared.look ? CAUCUS_EXIT_DONE : CAUCUS_EXIT_FAILED;
 }
 
 int caucus_cli_up(int argc, char **argv) {

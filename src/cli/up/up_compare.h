@@ -11,6 +11,7 @@ typedef struct caucus_compared {
     uint32_t client;
     uint64_t round; /* the first difference, both from 1 */
     uint32_t live, simulated;
+    bool look;          /* the coordinator has shown last what the simulation has, to the last digit */
     double regret_live; /* per client, from what was really played */
     caucus_trial_result simulation;
 } caucus_compared;

@@ -5,6 +5,7 @@
 #include "show/output.h"
 #include "show/plan_words.h"
 #include "store/json.h"
+#include "store/look_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -30,7 +31,7 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"commits\": ", &commits);
     caucus_json j;
     caucus_json_begin(&j, stdout, false);
-    caucus_json_truth(&j, "equal", c->equal);
+    caucus_json_truth(&j, "equal", c->equal && c->look);
     caucus_json_text(&j, "algorithm", caucus_algorithm_word(s->algorithm));
     caucus_json_text(&j, "adversary", caucus_adversary_kind_word(u->prepared.run[0].adversary.kind));
     caucus_json_text(&j, "trust", caucus_trust_word(s->trust));
@@ -48,6 +49,7 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     caucus_json_text(&j, "expert_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.last));
     caucus_json_whole(&j, "best", c->simulation.best);
     caucus_json_text(&j, "best_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.best));
+    caucus_look_json(&j, "look", c->simulation.look.clients > 0 && c->look ? &c->simulation.look : NULL);
     caucus_json_whole(&j, "scalars_up", scalars);
     caucus_json_whole(&j, "scalars_up_simulated", c->simulation.scalars_up);
     caucus_json_whole(&j, "bytes_in", in);
@@ -85,6 +87,13 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
            caucus_plan_expert_words(plan, c->simulation.best).text);
     printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",
            (double)scalars / s->clients, (double)paper / s->clients, in, out);
+    if (c->simulation.look.clients > 0) {
+        char look[CAUCUS_LOOK_WORDS_BYTES];
+        caucus_look_words(&c->simulation.look, look);
+        printf("  Loss shown  %s, of expert %s in phase %" PRIu64 "%s\n", look,
+               caucus_plan_expert_words(plan, c->simulation.look.expert).text, c->simulation.look.phase,
+               c->look ? "" : " in the simulation; NOT the one that was shown live");
+    }
     if (c->equal)
         printf("  Simulation  equal, expert for expert: %llu choices\n",
                (unsigned long long)s->clients * caucus_run_rounds(&u->prepared.run[0], s));

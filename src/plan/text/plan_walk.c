@@ -132,6 +132,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     optional_u64(w, "evaluate", &evaluate, 0);
     s->evaluate = evaluate <= UINT32_MAX ? (uint32_t)evaluate : UINT32_MAX;
     optional_u64(w, "growth", &s->growth, CAUCUS_GROWTH_AUTO);
+    optional_real(w, "show-loss", &s->show_loss, 0);
     w->close(w);
 }
 
