@@ -85,11 +85,12 @@ typedef struct caucus_look {
     double loss, low, high; /* its mean loss, and an interval that holds it with probability 0.95: of the losses that
                                were counted, not of losses to come; in the units of the losses, within their range */
 } caucus_look;
-/** The phases that were shown, the latest first, `room` of them at most.
- *  Out:     ret [room].
- *  Returns: how many there are; 0 too where the plan shows none.
+/** The phases that were shown, the latest first.
+ *  Out:     ret [ret_count]: as many of them as there are, and fit.
+ *  Returns: how many were written; 0 where the plan shows none.
  *  Privacy: public: part of what epsilon covers, or made of messages that are private by themselves. */
-CAUCUS_API uint32_t caucus_coordinator_looks(const caucus_coordinator *coordinator, caucus_look *ret, uint32_t room);
+CAUCUS_API uint32_t caucus_coordinator_looks(const caucus_coordinator *coordinator, caucus_look *ret,
+                                             uint32_t ret_count);
 
 /** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
  *  the algorithm has none), and whether it has answered the announcement in force. */

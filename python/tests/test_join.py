@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -326,3 +327,85 @@ def test_what_join_refuses(plan: caucus.Plan, tmp_path: Path) -> None:
         pytest.raises(caucus.InputError, match="is not this machine"),
     ):
         next(member)
+
+
+def test_a_device_at_its_own_pace(program: Program, losses: NDArray[np.float64], tmp_path: Path) -> None:
+    """Three devices with a seed, whose slots the test gives: after each slot the expert of the bare machines."""
+    plan = caucus.plan(
+        algorithm="stoch",
+        clients=3,
+        experts=4,
+        rounds="endless",
+        pace="own",
+        unit="client-block",
+        epsilon=20,
+        trust="coordinator",
+    )
+    slots, rows = 9, 4
+    coordinator = caucus.Coordinator(plan, seed=6)
+    clients = [caucus.Client(plan, i, seed=6) for i in (1, 2, 3)]
+    federation = Federation(program, tmp_path, plan, seed=6)
+    with ExitStack() as stack:
+        stack.callback(federation.close)
+        devices = []
+        for i in (1, 2, 3):
+            state = tmp_path / "1.state" if i == 1 else None
+            member = caucus.join(
+                federation.address, plan=plan, client=i, state=state, seed=6, give_up=PATIENCE, **federation.files(i)
+            )
+            assert isinstance(member, caucus.Device)
+            devices.append(stack.enter_context(member))
+        assert devices[0].expert is None
+        with pytest.raises(caucus.Error, match="nothing was announced"):
+            devices[0].observe(losses[0, 0])
+        with pytest.raises(caucus.Error, match="no rounds"):
+            next(devices[0])
+        experts = []
+        for slot in range(slots + 1):
+            announced = coordinator.announcement
+            while any(device.heard <= announced.serial for device in devices):
+                for device in devices:
+                    device.wait(0.01)
+            assert [device.expert for device in devices] == [announced.expert] * 3
+            experts.append(announced.expert)
+            if slot == 0:
+                for machine in [*clients, *devices]:
+                    machine.slot(0)
+                    machine.slot(1)
+            for i, (client, device) in enumerate(zip(clients, devices, strict=True)):
+                client.hear(announced)
+                client.acknowledge(slot + 1)
+                seen = losses[i, slot * rows : slot * rows + (rows if (slot + i) % 3 else 0)]
+                if len(seen):
+                    client.observe(seen)
+                    device.observe(seen[:-1])
+                    device.observe(dict(enumerate(seen[-1])))
+                client.slot(slot + 2)
+                device.slot(slot + 2)
+                report = client.report()
+                assert report is not None
+                coordinator.receive(report)
+            coordinator.decide()
+        assert len(set(experts)) > 1
+        assert devices[0].round == sum(rows for slot in range(slots + 1) if slot % 3)
+        devices[0].leave()
+        with pytest.raises(caucus.Error, match="has left"):
+            devices[0].wait()
+    again = caucus.join("127.0.0.1:1", plan=plan, client=1, state=tmp_path / "1.state", seed=6, insecure=True)
+    assert isinstance(again, caucus.Device)
+    with again:
+        assert again.round == sum(rows for slot in range(slots + 1) if slot % 3)
+
+
+def test_a_device_s_slots_are_its_clock_s(tmp_path: Path) -> None:
+    """Without a seed nobody says which slot it is; and no state is needed, whoever adds the noise."""
+    plan = caucus.plan(
+        algorithm="stoch", clients=3, experts=4, rounds="endless", pace="own", epsilon=2, trust="nobody"
+    )
+    with caucus.join("127.0.0.1:1", plan=plan, client=1, insecure=True) as device:
+        assert isinstance(device, caucus.Device)
+        with pytest.raises(caucus.InputError, match="slot"):
+            device.slot(3)
+        assert not device.wait(0)
+        assert not asyncio.run(device.wait_async(0.01))
+        assert device.expert is None and device.heard == 0

@@ -52,7 +52,7 @@ struct caucus_coordinator {
     caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
     caucus_i128 *mean_den; /* [d]: their weight: clients times samples times up to 2^12 */
     caucus_leaf leaf;
-    struct caucus_looking *look; /* what was shown of the losses so far (look/look.h); NULL: nothing ever is */
+    struct caucus_looking *look; /* what was shown of the losses so far (algo/look/look.h); NULL: nothing ever is */
 };
 
 /* The end of whatever makes a coordinator: given out, without its secrets if its run is over, or freed. */

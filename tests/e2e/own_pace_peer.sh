@@ -38,7 +38,7 @@ run() { # run NAME PLAN WHO: client 2 is caucus or peer
         ((quiet == 0 || k % quiet != 0)) && loud=$rows || loud=0
         for i in 1 2 3; do
             [ -n "${fd[i]:-}" ] || continue
-            sed -n "$((seen + 1)),$((seen + loud))p" "$work/losses.$i" >&"${fd[i]}"
+            ((loud == 0)) || sed -n "$((seen + 1)),$((seen + loud))p" "$work/losses.$i" >&"${fd[i]}"
             echo "slot $((k + 1))" >&"${fd[i]}"
         done
         seen=$((seen + loud))

@@ -306,6 +306,7 @@ static const char *const allowed[] = {"version",
                                       "bytes_out",
                                       "scalars_up",
                                       "scalars_paper",
+                                      "look",
                                       "history_left_off",
                                       "history",
                                       "presence"};

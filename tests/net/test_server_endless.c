@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_endless.c: runs without an end, from states that no test would live to see: phase 2^16 - 2, block and
  * round 2^32 - 2, serial 2^32 - 2. They pass each edge, over the network as in one process, announcement for
- * announcement; clients that have heard nothing go on from the one in force, and the store keeps that one alone. */
+ * announcement; clients that have heard nothing go on from the one in force, and the store keeps that one alone. At
+ * their own pace also item 2^16 - 2 and 2^32 - 2, slot 2^32 - 2 and 2^32 - 2 losses seen. */
 #include "net/history.h"
 #include "net/server_testing.h"
 #include "store/coordinator/impl.h"
 #include "store/coordinator/sqlite.h"
 #include "testing_settings.h"
 
+#include "algo/client.h"
 #include "algo/coordinator.h"
 #include "algo/schedule.h"
 
@@ -16,6 +18,7 @@
 #define EXPERTS 5u
 #define STEPS 12u
 #define SERIAL (((uint64_t)1 << 32) - 2)
+#define PHASE ((1u << 16) - 2)
 
 typedef struct setup {
     const char *name;
@@ -23,26 +26,41 @@ typedef struct setup {
     caucus_trust trust;
     caucus_message message;
     uint64_t longest, renew, interval, block;
+    uint64_t item;    /* own pace: the number of every client's next item; 0: in step */
+    double show_loss; /* own pace */
 } setup;
 
 static const setup setups[] = {
-    {"stoch", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 2, 0, 1, (1u << 16) - 2},
-    {"stoch vote", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 2, 0, 1, (1u << 16) - 2},
-    {"stoch shortlist", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_SHORTLIST, 2, 0, 1, (1u << 16) - 2},
-    {"svt", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 8, 1, SERIAL},
-    {"svt growing", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 0, 1, SERIAL},
-    {"hedge", CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 8, 2, SERIAL / 2},
+    {"stoch", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 2, 0, 1, PHASE, 0, 0},
+    {"stoch vote", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 2, 0, 1, PHASE, 0, 0},
+    {"stoch shortlist", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_SHORTLIST, 2, 0, 1, PHASE, 0, 0},
+    {"svt", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 8, 1, SERIAL, 0, 0},
+    {"svt growing", CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 0, 1, SERIAL, 0, 0},
+    {"hedge", CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 8, 2, SERIAL / 2, 0, 0},
+    {"own pace", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 0, 1, PHASE, SERIAL, 0},
+    {"own pace, a look", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0, 0, 1, PHASE, PHASE,
+     10},
+    {"own pace, vote", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 0, 0, 1, PHASE, PHASE, 0},
+    {"own pace, knorm", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_KNORM, 0, 0, 1, PHASE, SERIAL, 0},
+    {"own pace, late", CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CAUCUS_MESSAGE_VOTE, 0, 0, 1, SERIAL, SERIAL, 0},
 };
 #define SETUPS (sizeof setups / sizeof setups[0])
 
 static caucus_plan *plan_of(const setup *from) {
-    const bool grows = from->longest == 0 && from->renew == 0; /* it has only so many selections: a few are made */
+    const bool own = from->item != 0;
+    const bool grows =
+        !own && from->longest == 0 && from->renew == 0; /* it has only so many selections: a few are made */
     caucus_settings s =
         testing_settings(from->algorithm, from->trust, CLIENTS, EXPERTS, CAUCUS_ROUNDS_ENDLESS, grows ? 1 : 20);
     s.message = from->message;
     s.longest_phase = from->longest;
     s.renew = from->renew;
     s.interval = from->interval;
+    if (own) {
+        s.pace = CAUCUS_PACE_OWN;
+        s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+        s.show_loss = from->show_loss;
+    }
     caucus_plan *plan = NULL;
     caucus_error error = {0};
     if (caucus_plan_new(&s, &plan, &error) != CAUCUS_OK)
@@ -66,7 +84,7 @@ static caucus_coordinator *machine_at(const caucus_plan *plan, const setup *from
     c->now.block = from->block;
     for (uint32_t i = 0; i < CLIENTS; i++) {
         if (c->sums_next)
-            c->sums_next[i] = from->block;
+            c->sums_next[i] = from->item != 0 ? from->item : from->block;
         if (c->cost_next)
             c->cost_next[i] = from->block;
     }
@@ -77,6 +95,27 @@ static void client_at(const caucus_plan *plan, uint32_t index, caucus_client **r
     caucus_key key;
     key_of(index, &key);
     assert_int_equal(caucus_client_new(plan, index, &key, ret), CAUCUS_OK);
+    if (plan->settings.pace == CAUCUS_PACE_OWN)
+        (*ret)->round = SERIAL; /* it has seen so many losses; nothing else of it is left */
+}
+
+/* At its own pace: hear, and take what is counted; then slot SERIAL + 1 + step is seen, some of them without a loss, and
+ * is over. The first slot of a client is not counted. */
+static const caucus_report *play_slot(caucus_client *c, const caucus_announcement *a, uint64_t sums_next,
+                                      uint32_t index, uint32_t step) {
+    double row[EXPERTS];
+    assert_int_equal(caucus_client_hear(c, a), CAUCUS_OK);
+    assert_int_equal(caucus_client_acknowledge(c, sums_next), CAUCUS_OK);
+    for (uint64_t slot = SERIAL; step == 0 && slot <= SERIAL + 1; slot++)
+        assert_int_equal(caucus_client_slot(c, slot), CAUCUS_OK);
+    for (uint32_t k = 0; k < (step + index) % 3; k++) {
+        for (uint32_t y = 0; y < EXPERTS; y++)
+            row[y] = (step / 3 + index * k + y) % EXPERTS == 0 ? 0.1 : 0.8;
+        assert_int_equal(caucus_client_observe(c, row, 1), CAUCUS_OK);
+    }
+    assert_int_equal(caucus_client_slot(c, SERIAL + 2 + step), CAUCUS_OK);
+    assert_true(caucus_client_item(c) == sums_next);
+    return caucus_client_report(c);
 }
 
 /* The rounds that an announcement wants, and the report; NULL if nothing is due. */
@@ -103,8 +142,16 @@ static void simulate(const caucus_plan *plan, const setup *from, caucus_announce
         ret[step] = *caucus_coordinator_announcement(c);
         for (uint32_t i = 0; i < CLIENTS; i++) {
             uint32_t rounds;
-            assert_int_equal(caucus_client_hear(client[i], &ret[step]), CAUCUS_OK);
-            const caucus_report *report = play(client[i], i + 1, &rounds);
+            uint64_t cost = 0, sums = 0;
+            bool answered = false;
+            const caucus_report *report;
+            if (from->item != 0) {
+                caucus_coordinator_counted(c, i + 1, &cost, &sums, &answered);
+                report = play_slot(client[i], &ret[step], sums, i + 1, step);
+            } else {
+                assert_int_equal(caucus_client_hear(client[i], &ret[step]), CAUCUS_OK);
+                report = play(client[i], i + 1, &rounds);
+            }
             assert_non_null(report);
             assert_int_equal(caucus_coordinator_receive(c, report), CAUCUS_OK);
         }
@@ -171,16 +218,21 @@ static void join(talker *t, const hall *h, uint32_t index) {
     assert_int_equal(frame.kind, CAUCUS_FRAME_WELCOME);
 }
 
-static caucus_announcement next_of(talker *t) {
+static caucus_frame frame_of(talker *t) {
     caucus_frame frame;
     assert_int_equal(wire_receive(&t->wire, EXPERTS, &frame, PATIENCE_MS), 1);
     assert_int_equal(frame.kind, CAUCUS_FRAME_ANNOUNCEMENT);
-    return frame.announcement;
+    return frame;
+}
+
+static caucus_announcement next_of(talker *t) {
+    return frame_of(t).announcement;
 }
 
 static void answer(talker *t, uint32_t index) {
     uint32_t rounds;
-    const caucus_report *report = play(t->client, index, &rounds);
+    const caucus_report *report = t->client->plan->settings.pace == CAUCUS_PACE_OWN ? caucus_client_report(t->client)
+                                                                                    : play(t->client, index, &rounds);
     assert_non_null(report);
     const caucus_frame frame = {.kind = CAUCUS_FRAME_REPORT, .report = *report};
     assert_true(wire_send(&t->wire, &frame));
@@ -237,12 +289,18 @@ static void test_edges(void **state) {
                     join(&t[i], &h, i + 1);
             }
             for (uint32_t i = 0; i < CLIENTS; i++) {
-                const caucus_announcement a = next_of(&t[i]);
+                const caucus_frame frame = frame_of(&t[i]);
+                const caucus_announcement a = frame.announcement;
                 assert_true(a.serial == expected[step].serial && a.block == expected[step].block);
                 assert_int_equal(a.ask, expected[step].ask);
                 assert_int_equal(a.expert, expected[step].expert);
                 assert_true(a.epoch == expected[step].epoch);
-                assert_int_equal(caucus_client_hear(t[i].client, &a), CAUCUS_OK);
+                if (setups[k].item != 0) {
+                    assert_true(frame.sums_next == setups[k].item + step);
+                    assert_non_null(play_slot(t[i].client, &a, frame.sums_next, i + 1, step));
+                } else {
+                    assert_int_equal(caucus_client_hear(t[i].client, &a), CAUCUS_OK);
+                }
             }
             for (uint32_t i = 0; i < CLIENTS; i++)
                 answer(&t[i], i + 1);
@@ -264,7 +322,7 @@ static void test_edges(void **state) {
 static void test_catches_up(void **state) {
     (void)state;
     const uint32_t away = 3 * CAUCUS_HISTORY_KEPT / 2;
-    for (size_t k = 0; k < SETUPS; k++) {
+    for (size_t k = 0; k < SETUPS && setups[k].item == 0; k++) { /* at their own pace nobody catches up */
         caucus_plan *plan = plan_of(&setups[k]);
         hall h;
         talker t[CLIENTS] = {0};

@@ -335,6 +335,7 @@ static void unfinished_comes_back_to_the_bit(void **state) {
     m.trial[0][2].regret_segments = 2.0 / 3;
     m.trial[0][2].last = 7;
     m.trial[0][2].best = UINT32_MAX;
+    m.trial[0][2].look = (caucus_look){.phase = 9, .expert = 3, .clients = 5, .loss = 1.0 / 7, .low = 0, .high = 0.9};
     m.trial[0][2].curve[5] = -0x1.23456789abcdep-40;
     m.result[0].done = 3;
     char directory[] = "/tmp/caucus-output-XXXXXX", path[64];

@@ -6,6 +6,7 @@ are the bare machines, for transports of your own; `pick()` makes one private ch
 exact noise. All of it is the C library of the program `caucus`: the same settings, the same words, the same bytes.
 """
 
+from ._device import Device
 from ._errors import Error, InputError, RefusedError
 from ._join import Member, Round, join
 from ._keys import Key
@@ -25,6 +26,7 @@ __all__ = [
     "Client",
     "Coordinator",
     "Curves",
+    "Device",
     "Error",
     "InputError",
     "Key",

@@ -302,6 +302,15 @@ def join(
                 round.observe(losses_of_all_experts())
 
     `async with` and `async for` do the same without blocking.
+
+    Of a plan whose devices have their own pace (`pace: own`) it is a `Device`: losses are observed when there are some,
+    and `wait()` gives the network its time.
+
+        with join("host:7400", plan="plan.yaml", client=7, cert="7.pem", key="7.key", ca="ca.pem", state="7") as me:
+            while not me.done:
+                me.wait(60)
+                for request in served(me.expert):
+                    me.observe(losses_of_all_experts(request))
     """
     addresses = connect.split(",") if isinstance(connect, str) else list(connect)
     for address in addresses:
@@ -314,10 +323,9 @@ def join(
     settings = lib.caucus_plan_settings(pointer(own))
     if settings.loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
         raise refuse("plan", "its losses are convex functions, known by their gradients — use the C interface")
-    if settings.pace == lib.CAUCUS_PACE_OWN:
-        raise refuse("plan", "its devices have their own pace — use the program, caucus join, or the C interface")
+    own_pace = settings.pace == lib.CAUCUS_PACE_OWN
     trusted = settings.trust == lib.CAUCUS_TRUST_COORDINATOR
-    if not trusted and state is None and seed is None:
+    if not trusted and not own_pace and state is None and seed is None:
         words = "is needed where clients add the noise: without it a restart would draw noise for the same losses again"
         raise refuse("state", words)
     if new_device and trusted:
@@ -331,4 +339,8 @@ def join(
         raise refuse(missing, words)
     secret = None if seed is not None else Key()
     link = Link(addresses, own, client, context=context, state=state, seed=seed, key=secret, new_device=new_device)
+    if own_pace:
+        from ._device import Device  # which is made of what is here
+
+        return Device(link, give_up, seed is not None)
     return Member(link, give_up)

@@ -275,6 +275,10 @@ class Link:
         """One round of losses."""
         self._check(lib.caucus_link_observe(self._link, row, self._error))
 
+    def slot(self, number: int) -> None:
+        """Which slot of the device's clock it is."""
+        self._check(lib.caucus_link_slot(self._link, number, self._error))
+
     def lost(self, why: OSError) -> None:
         """The connection is gone, or the attempt has failed."""
         reason = getattr(why, "reason", None) if isinstance(why, ssl.SSLError) else None
@@ -341,6 +345,11 @@ class Link:
     def done(self) -> bool:
         """All rounds are played and every report is counted or no longer wanted."""
         return bool(lib.caucus_link_done(self._link))
+
+    @property
+    def heard(self) -> int:
+        """The serial number after that of the newest announcement."""
+        return int(lib.caucus_client_heard(lib.caucus_link_client(self._link)))
 
     @property
     def expert(self) -> int:

@@ -60,12 +60,12 @@ void caucus_look_take(caucus_coordinator *c, uint64_t divisor) {
     keep(look, &shown);
 }
 
-uint32_t caucus_coordinator_looks(const caucus_coordinator *c, caucus_look *ret, uint32_t room) {
+uint32_t caucus_coordinator_looks(const caucus_coordinator *c, caucus_look *ret, uint32_t ret_count) {
     const struct caucus_looking *look = c->look;
     if (!look)
         return 0;
     const caucus_settings *s = &c->plan->settings;
-    const uint32_t count = look->count < room ? look->count : room;
+    const uint32_t count = look->count < ret_count ? look->count : ret_count;
     for (uint32_t i = 0; i < count; i++) {
         const caucus_shown *shown = &look->shown[i];
         const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, shown->phase + 1);
