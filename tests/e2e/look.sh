@@ -43,8 +43,8 @@ cp "$work/look.json" "$work/first.json"
 look_at look
 kill -TERM "$server"
 ended "$server" "look, started again" 0
-"$CAUCUS" simulate --algorithm stoch --trust coordinator --clients 3 --losses "$losses" --seed 7 --trials 1 --epsilon 10 \
-    --show-loss 2 --format json >"$work/sim.json" 2>/dev/null
+"$CAUCUS" simulate --algorithm stoch --trust coordinator --clients 3 --losses "$losses" --seed 7 --trials 1 \
+    --epsilon 10 --show-loss 2 --format json >"$work/sim.json" 2>/dev/null
 python3 - "$work" <<'PY' || bad "look"
 import json, re, sys
 work = sys.argv[1]

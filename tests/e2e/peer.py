@@ -637,7 +637,7 @@ def main():
     p.add_argument("--function", metavar="EXPRESSION", help="a loss, in client, round (from 1) and expert (from 0)")
     p.add_argument("--play", type=int, default=0, metavar="N",
         help="leave after round N; own pace: after item N is counted")
-    p.add_argument("--quiet-every", type=int, default=0, metavar="N", help="own pace: nothing is seen in every Nth slot")
+    p.add_argument("--quiet-every", type=int, default=0, metavar="N", help="own pace: nothing seen in every Nth slot")
     p.add_argument("--slot-rows", type=int, default=3, metavar="N", help="own pace: losses of a slot")
     p.add_argument("--timeout", type=float, default=60.0, help="seconds without progress before giving up")
     p.add_argument("--pause", type=float, default=0.0, help="seconds per round")

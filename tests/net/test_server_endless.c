@@ -99,7 +99,7 @@ static void client_at(const caucus_plan *plan, uint32_t index, caucus_client **r
         (*ret)->round = SERIAL; /* it has seen so many losses; nothing else of it is left */
 }
 
-/* At its own pace: hear, and take what is counted; then slot SERIAL + 1 + step is seen, some of them without a loss, and
+/* At its own pace: hear, and take what is counted; then slot SERIAL + 1 + step is seen, some without a loss, and
  * is over. The first slot of a client is not counted. */
 static const caucus_report *play_slot(caucus_client *c, const caucus_announcement *a, uint64_t sums_next,
                                       uint32_t index, uint32_t step) {

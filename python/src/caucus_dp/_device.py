@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`caucus.join()` of a plan whose devices have their own pace: losses when there are some, slots by this device's clock.
+"""`caucus.join()` of a plan whose devices have their own pace: losses when there are some, slots by a clock.
 
 The protocol, what must survive a restart and how much of a slot counts are libcaucus-link's, as in `caucus join`.
 """
