@@ -16,7 +16,7 @@
 
 /* ---- plans ---- */
 
-enum { SVT, SVT_PAPER, SVT_BLOCKS, HEDGE, LEADER, STOCH, STOCH_TREES, VOTE, SHORTLIST, KINDS };
+enum { SVT, SVT_PAPER, SVT_BLOCKS, HEDGE, LEADER, STOCH, STOCH_TREES, VOTE, SHORTLIST, LOOK, KINDS };
 
 static caucus_settings settings_of(int kind) {
     caucus_settings s = testing_settings(
@@ -32,6 +32,7 @@ static caucus_settings settings_of(int kind) {
         s.calibration = CAUCUS_CALIBRATION_PAPER;
     if (kind == VOTE || kind == SHORTLIST)
         s.message = kind == VOTE ? CAUCUS_MESSAGE_VOTE : CAUCUS_MESSAGE_SHORTLIST;
+    s.show_loss = kind == LOOK ? 10 : 0;
     return s;
 }
 
