@@ -399,13 +399,12 @@ def test_a_device_at_its_own_pace(program: Program, losses: NDArray[np.float64],
 
 def test_a_device_s_slots_are_its_clock_s(tmp_path: Path) -> None:
     """Without a seed nobody says which slot it is; and no state is needed, whoever adds the noise."""
-    plan = caucus.plan(
-        algorithm="stoch", clients=3, experts=4, rounds="endless", pace="own", epsilon=2, trust="nobody"
-    )
+    plan = caucus.plan(algorithm="stoch", clients=3, experts=4, rounds="endless", pace="own", epsilon=2, trust="nobody")
     with caucus.join("127.0.0.1:1", plan=plan, client=1, insecure=True) as device:
         assert isinstance(device, caucus.Device)
         with pytest.raises(caucus.InputError, match="slot"):
             device.slot(3)
         assert not device.wait(0)
         assert not asyncio.run(device.wait_async(0.01))
-        assert device.expert is None and device.heard == 0
+        assert device.expert is None
+        assert device.heard == 0

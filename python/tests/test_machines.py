@@ -65,7 +65,8 @@ def test_looks_are_the_simulation_s(losses: NDArray[np.float64]) -> None:
         coordinator.decide()
     looks = coordinator.looks
     assert [look.phase for look in looks] == sorted((look.phase for look in looks), reverse=True)
-    assert looks[0].phase == 5 and looks[0].clients == 3
+    assert looks[0].phase == 5
+    assert looks[0].clients == 3
     assert all(0 <= look.low <= look.loss <= look.high <= 1 and look.expert < 4 for look in looks)
     restored = caucus.Coordinator.restore(plan, coordinator.save(), seed=4)
     assert restored.looks == looks

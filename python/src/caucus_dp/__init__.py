@@ -8,9 +8,10 @@ exact noise. All of it is the C library of the program `caucus`: the same settin
 
 from ._device import Device
 from ._errors import Error, InputError, RefusedError
-from ._join import Member, Round, join
+from ._join import join
 from ._keys import Key
 from ._machines import Announcement, Client, Coordinator, Look, Report
+from ._member import Member, Round
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._pick import pick

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ._errors import Error, refuse
-from ._join import Member, Round
 from ._link import Link, now_ms, split_address
 from ._machines import rows_of
+from ._member import Member, Round
 from ._native import ffi, lib
 from ._plan import pointer
 
@@ -58,8 +58,9 @@ class Device(Member):
         self._move(number)
 
     def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
-        """Losses that were seen now: one number per expert, or a mapping from expert (number or name) to loss, or
-        several rows of numbers. What is above the plan's `most` in a slot is not counted.
+        """Losses that were seen now: one number per expert, or a mapping from expert to loss, or several rows.
+
+        What is above the plan's `most` in a slot is not counted.
         """
         if self._left:
             raise Error("this client has left", "CAUCUS_E_ORDER")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Between libcaucus-link and a socket: sockets and TLS are Python's, all else is the link's.
 
-Nothing here waits. Whoever waits, for a blocking loop or for asyncio, is in _join.py.
+Nothing here waits. Whoever waits, for a blocking loop or for asyncio, is in _member.py and _device.py.
 """
 
 from __future__ import annotations

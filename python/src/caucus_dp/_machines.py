@@ -281,8 +281,10 @@ class Coordinator:
 
     @property
     def looks(self) -> list[Look]:
-        """What was shown of the losses, phase by phase, the latest first: of a plan with `show_loss`, or of one whose
-        clients send noisy sums."""
+        """What was shown of the losses, phase by phase, the latest first.
+
+        Of a plan with `show_loss`, or of one whose clients send noisy sums.
+        """
         room = 32
         looks = ffi.new("caucus_look[]", room)
         count = lib.caucus_coordinator_looks(self._coordinator, looks, room)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of a live federation that plays rounds: a loop over them, blocking or with asyncio (`caucus join`)."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import socket
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._errors import Error, refuse
+from ._link import Connection, Link, now_ms, split_address
+from ._machines import rows_of
+from ._native import ffi
+from ._plan import Plan
+
+_FAREWELL_SECONDS = 2.0
+
+
+class Round:
+    """One round: play its expert, then say what every expert would have cost."""
+
+    def __init__(self, member: Member, number: int, expert: int, evaluate: list[int]) -> None:
+        """For this module."""
+        self._member = member
+        self.number = number
+        """From 1."""
+        self.expert = expert
+        """The expert to play, from 0."""
+        self.evaluate = evaluate
+        """The experts whose losses are wanted, in this order: all, or some where the plan says so."""
+        self.observed = False
+        """Whether its losses have been observed."""
+
+    @property
+    def name(self) -> str | None:
+        """What the expert is called; None: it has only a number."""
+        names = self._member.names
+        return names[self.expert] if names is not None else None
+
+    def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
+        """The losses of this round: one number per expert, or a mapping from expert (number or name) to loss.
+
+        Of a plan with `evaluate` those of the experts in `evaluate`, in that order.
+        """
+        self._member._observe(self, losses)
+
+    def __repr__(self) -> str:
+        return f"<round {self.number}: expert {self.expert}{'' if self.name is None else f' {self.name!r}'}>"
+
+
+class Member:
+    """A client's place in a federation, made by `join()`: iterate over its rounds."""
+
+    def __init__(self, link: Link, give_up: float | None) -> None:
+        """For this module."""
+        self._link = link
+        self._give_up = give_up
+        self._connection: Connection | None = None
+        self._current: Round | None = None
+        self._left = False
+        self.names = link.plan.names
+        """What the experts are called; None: they have numbers."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self._link.plan
+
+    @property
+    def round(self) -> int:
+        """Rounds observed so far; after a restart the next one is the one after these."""
+        return self._link.round
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over: all rounds are played and every report is counted or no longer wanted."""
+        return self._link.done
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers for people: reports, reports sent again, bytes_sent, bytes_received."""
+        return self._link.counts
+
+    def _observe(self, round: Round, losses: ArrayLike | Mapping[int | str, float]) -> None:
+        if round.observed or round is not self._current:
+            raise Error(f"round {round.number}: its losses were observed before", "CAUCUS_E_ORDER")
+        row = rows_of(self._row(round, losses) if isinstance(losses, Mapping) else losses, self.plan.evaluate)
+        if row.shape[0] != 1:
+            raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
+        if row.dtype != np.float64:
+            row = row.astype(np.float64)
+        round.observed = True
+        try:
+            self._link.observe(ffi.from_buffer("double[]", row))
+        except OSError as why:  # an announcement that waited for this round was none that a coordinator makes
+            self._hang_up(why)
+
+    def _row(self, round: Round, losses: Mapping[int | str, float]) -> list[float]:
+        row: dict[int, float] = {}
+        for expert, loss in losses.items():
+            number = expert
+            if isinstance(number, str):
+                if self.names is None or number not in self.names:
+                    raise refuse("losses", f"'{expert}': no expert is called so")
+                number = self.names.index(number)
+            if not 0 <= number < self.plan.experts:
+                raise refuse("losses", f"{expert}: experts are 0 to {self.plan.experts - 1}")
+            row[number] = float(loss)
+        missing = [str(i) for i in round.evaluate if i not in row]
+        if missing:
+            wants = "every expert" if self.plan.evaluate == self.plan.experts else "each of round.evaluate"
+            raise refuse("losses", f"of experts {', '.join(missing[:8])} are missing: {wants} needs one")
+        return [row[i] for i in round.evaluate]
+
+    def _hang_up(self, why: OSError) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._link.lost(why)
+
+    def _turn(self) -> None:
+        """Everything that can be done without waiting, but for dialling."""
+        if self._connection is None:
+            return
+        try:
+            self._connection.move()
+            if self._link.overdue:
+                raise TimeoutError("took too long")
+        except OSError as why:
+            self._hang_up(why)
+
+    def _next(self) -> Round | None:
+        """The next round, if it can be played now; StopIteration after the last."""
+        if self._left:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
+        if self._current is not None and not self._current.observed:
+            raise Error(f"round {self._current.number}: observe its losses before the next", "CAUCUS_E_ORDER")
+        self._turn()  # reports of the last round leave before the next is played
+        if self._link.ready:
+            self._current = Round(self, self._link.round + 1, self._link.expert, self._link.evaluate)
+            return self._current
+        if self._link.done:
+            raise StopIteration
+        self._link.check_refused()
+        self._link.check_missing(self._give_up)
+        return None
+
+    def _dial(self, address: str, found: Sequence[tuple[Any, ...]] | OSError) -> None:
+        """Begin to connect to what was found under an address."""
+        if isinstance(found, OSError):
+            self._link.lost(found)
+            return
+        try:
+            self._connection = Connection(self._link, address, found)
+        except OSError as why:
+            self._link.lost(why)
+
+    # A blocking loop.
+
+    def __enter__(self) -> Member:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.leave(failed=kind is not None)
+
+    def __iter__(self) -> Member:
+        return self
+
+    def __next__(self) -> Round:
+        while True:
+            found = self._next()
+            if found is not None:
+                return found
+            address = self._link.next_address()
+            if address is not None:
+                host, port = split_address(address)
+                try:
+                    self._dial(address, socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+                except OSError as why:
+                    self._dial(address, why)
+            else:
+                self._wait(self._seconds())
+
+    def _seconds(self) -> float:
+        """How long to sleep; with a limit for giving up not much beyond it."""
+        return min(self._link.wait_seconds, 60.0 if self._give_up is None else max(self._give_up / 4, 0.05))
+
+    def _wait(self, seconds: float) -> None:
+        connection = self._connection
+        read = [connection.socket] if connection is not None and connection.wants_read else []
+        write = [connection.socket] if connection is not None and connection.wants_write else []
+        select.select(read, write, [], seconds)
+
+    def leave(self, *, failed: bool = False) -> None:
+        """Save the state, say goodbye, close. Leaving twice changes nothing."""
+        if self._left:
+            return
+        self._left = True
+        try:
+            self._link.leave("done" if self._link.done else "failed" if failed else "stopped")
+            end = now_ms() + int(_FAREWELL_SECONDS * 1000)
+            while self._connection is not None and self._saying(end):
+                self._wait(0.05)
+        finally:
+            self._close()
+
+    def _saying(self, end: int) -> bool:
+        """Whether words are still on their way, and it is not too late."""
+        self._turn()
+        return self._connection is not None and self._connection.wants_write and now_ms() < end
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._link.close()
+
+    # asyncio.
+
+    async def __aenter__(self) -> Member:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave(failed=kind is not None)  # two seconds at most, and none if the coordinator listens
+
+    def __aiter__(self) -> Member:
+        return self
+
+    async def __anext__(self) -> Round:
+        while True:
+            try:
+                found = self._next()
+            except StopIteration:
+                raise StopAsyncIteration from None
+            if found is not None:
+                await asyncio.sleep(0)  # others have their turn, however many rounds can be played
+                return found
+            address = self._link.next_address()
+            if address is not None:
+                host, port = split_address(address)
+                loop = asyncio.get_running_loop()
+                try:
+                    self._dial(address, await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+                except OSError as why:
+                    self._dial(address, why)
+            else:
+                await self._await(self._seconds())
+
+    async def _await(self, seconds: float) -> None:
+        connection, loop, woken = self._connection, asyncio.get_running_loop(), asyncio.Event()
+        if connection is None:
+            await asyncio.sleep(seconds)
+            return
+        handle = connection.socket.fileno()
+        if connection.wants_read:
+            loop.add_reader(handle, woken.set)
+        if connection.wants_write:
+            loop.add_writer(handle, woken.set)
+        try:
+            await asyncio.wait_for(woken.wait(), seconds)
+        except asyncio.TimeoutError:
+            pass
+        finally:
+            loop.remove_reader(handle)
+            loop.remove_writer(handle)
