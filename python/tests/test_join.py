@@ -347,7 +347,7 @@ def test_a_device_at_its_own_pace(program: Program, losses: NDArray[np.float64],
     federation = Federation(program, tmp_path, plan, seed=6)
     with ExitStack() as stack:
         stack.callback(federation.close)
-        devices = []
+        devices: list[caucus.Device] = []
         for i in (1, 2, 3):
             state = tmp_path / "1.state" if i == 1 else None
             member = caucus.join(
@@ -369,9 +369,11 @@ def test_a_device_at_its_own_pace(program: Program, losses: NDArray[np.float64],
             assert [device.expert for device in devices] == [announced.expert] * 3
             experts.append(announced.expert)
             if slot == 0:
-                for machine in [*clients, *devices]:
-                    machine.slot(0)
-                    machine.slot(1)
+                for first in (0, 1):
+                    for client in clients:
+                        client.slot(first)
+                    for device in devices:
+                        device.slot(first)
             for i, (client, device) in enumerate(zip(clients, devices, strict=True)):
                 client.hear(announced)
                 client.acknowledge(slot + 1)

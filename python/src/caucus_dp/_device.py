@@ -147,6 +147,12 @@ class Device(Member):
         """Seconds to the next slot: then there is an item to send."""
         return 60.0 if self._seeded else self._slot_seconds - time.time() % self._slot_seconds + 0.001
 
+    def __enter__(self) -> Device:
+        return self
+
+    async def __aenter__(self) -> Device:
+        return self
+
     def __next__(self) -> NoReturn:
         raise Error("this plan has no rounds: observe() what is seen, wait() for experts", "CAUCUS_E_ORDER")
 

@@ -27,7 +27,7 @@ class PlanSettings(TypedDict, total=False):
     clients: int | None
     experts: int | None
     names: Sequence[str] | None
-    rounds: int | None
+    rounds: int | str | None
     interval: int | str | None
     lstar: float | None
     range: tuple[float, float] | None
