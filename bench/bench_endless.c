@@ -51,9 +51,9 @@ static double file_bytes(const char *state) {
 }
 
 /* Play a tenth and print what it took. */
-static figures play_tenth(bench_child *server, bench_child *load, const char *state, uint32_t steps) {
+static figures play_tenth(bench_child *server, bench_child *fleet, const char *state, uint32_t steps) {
     const caucus_server_status before = ask_status(server);
-    const load_answer answer = load_do(load, LOAD_PLAY, steps);
+    const load_answer answer = load_do(fleet, LOAD_PLAY, steps);
     const caucus_server_status now = ask_status(server);
     const figures f = {.resident = bench_resident(server->pid),
                        .database = file_bytes(state),
@@ -86,30 +86,27 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_endless [STEPS [DIRECTORY]], STEPS at least 100\n");
         return 2;
     }
-    char state[256], made[128];
+    char state[256];
     make_scratch();
-    if (argc > 2)
-        snprintf(state, sizeof state, "%s", argv[2]);
-    else
-        snprintf(state, sizeof state, "%s", new_state(false, made));
+    snprintf(state, sizeof state, argc > 2 ? "%.255s" : "%.63s/state", argc > 2 ? argv[2] : scratch[0]);
     caucus_plan *plan = endless_plan();
     serve_settings set = {.plan = plan, .state = state, .loops = 1};
     bench_child server = bench_start(serve, &set, -1);
     load_settings from = {.clients = CLIENTS, .experts = EXPERTS};
     memcpy(from.plan_hash, plan_hash, sizeof plan_hash);
     bench_receive(server.control, &from.port, sizeof from.port);
-    bench_child load = bench_start(load_run, &from, -1);
-    (void)load_do(&load, LOAD_JOIN, 0);
+    bench_child fleet = bench_start(load_run, &from, -1);
+    (void)load_do(&fleet, LOAD_JOIN, 0);
     printf("stoch without an end, %u clients, %u experts, a look at every step, in %s\n"
            "      steps     us of  resident  database    bytes of   looks\n"
            "                clock        MB        MB    the wire    kept\n",
            CLIENTS, EXPERTS, state);
     figures first = {0}, last = {0};
     for (unsigned i = 0; i < TENTHS; i++) {
-        last = play_tenth(&server, &load, state, (uint32_t)(steps * (i + 1) / TENTHS - steps * i / TENTHS));
+        last = play_tenth(&server, &fleet, state, (uint32_t)(steps * (i + 1) / TENTHS - steps * i / TENTHS));
         first = i == 0 ? last : first;
     }
-    bench_end(&load);
+    bench_end(&fleet);
     bench_end(&server);
     caucus_plan_free(plan);
     return (!SANITIZED && grows("resident memory", last.resident, first.resident, 0.5e6)) |
