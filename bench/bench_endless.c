@@ -7,8 +7,8 @@
  * with phases of one round, so that every step is a selection, and with a look, so that every step shows something. Ten
  * lines, one for each tenth of the run: time per step, the coordinator's resident memory, its database, bytes of the
  * wire per step, lines of the ledger. It fails if one of them grows after the first tenth; `tools/nightly` plays a
- * million steps, the test `bench-endless` a few. Numbers of steps get longer on the wire, by a byte when they have seven
- * bits more. */
+ * million steps, the test `bench-endless` a few. Numbers of steps get longer on the wire, by a byte when they have
+ * seven bits more. */
 #include "bench_side.h"
 
 #include <inttypes.h>
