@@ -38,6 +38,8 @@ class Device(Member):
     @property
     def expert(self) -> int | None:
         """The expert to play, from 0; None until the coordinator has said one."""
+        if self._left:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
         return self._link.expert if self._link.ready else None
 
     @property
@@ -62,8 +64,6 @@ class Device(Member):
 
         What is above the plan's `most` in a slot is not counted.
         """
-        if self._left:
-            raise Error("this client has left", "CAUCUS_E_ORDER")
         self._tick()
         if self.expert is None:
             raise Error("nothing was announced yet: wait() until there is an expert", "CAUCUS_E_ORDER")
@@ -123,8 +123,6 @@ class Device(Member):
 
     def _settled(self, before: int | None) -> bool:
         """Do what can be done now; whether there is no reason to wait any longer."""
-        if self._left:
-            raise Error("this client has left", "CAUCUS_E_ORDER")
         self._tick()
         self._turn()
         if self.expert != before or self._link.done:
@@ -138,6 +136,8 @@ class Device(Member):
             self._move(max(int(time.time()), 0) // self._slot_seconds)
 
     def _move(self, slot: int) -> None:
+        if self._left:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
         try:
             self._link.slot(slot)
         except OSError as why:
