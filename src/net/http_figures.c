@@ -99,9 +99,9 @@ void caucus_figure_look(const caucus_view *view, FILE *to) {
         const double y = 100 - per_cent(look->loss - lo, range);
         (void)fprintf(to,
                       "<g><title>phase %" PRIu64 ": %.3g</title><line x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%.2f%%\" "
-                      "y2=\"%.2f%%\"/><circle class=\"e%u\" cx=\"%.2f%%\" cy=\"%.2f%%\" r=\"4\"/></g>",
+                      "y2=\"%.2f%%\"/><circle class=\"part\" cx=\"%.2f%%\" cy=\"%.2f%%\" r=\"4\"/></g>",
                       look->phase, look->loss, x, x, 100 - per_cent(look->low - lo, range),
-                      100 - per_cent(look->high - lo, range), look->expert % EXPERT_COLOURS, x, y);
+                      100 - per_cent(look->high - lo, range), x, y);
     }
     (void)fputs("</svg>", to);
 }

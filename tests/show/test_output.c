@@ -241,11 +241,11 @@ static void csv(void **state) {
     make(&m);
     char *text = text_of(caucus_output_trials, &m, 2);
     assert_non_null(strstr(
-        text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,,,0.05,0,0,1,"
+        text, "\n1,svt,10,100,4,1,1,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,,,,0.05,0,0,1,"
               "realizable,1,,,,,together,,,,,,11,3,0.75,2,2,12,20,30,40,0,0,1.5,0,,0,,40,1.75,3\n"));
     assert_non_null(strstr(
         text,
-        "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,,,0.05,0,0,1,"
+        "\n2,leader,10,100,4,1,inf,0,coordinator,tight,two-step,event,auto,auto,auto,false,false,,,,,,,,0.05,0,0,1,"
         "realizable,1,,,,,together,,,,,,11,1,0.25,0,0,10,20,30,40,0,0,0.5,0,,0,,40,1.25,1\n"));
     free(text);
     text = text_of(caucus_output_curves, &m, 1); /* four rounds: four lines */
