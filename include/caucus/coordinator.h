@@ -79,11 +79,12 @@ CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordina
 #define CAUCUS_LOOKS 32
 /** What was shown of the losses of one phase (settings.show_loss; docs/PRIVACY.md, "A private look"). */
 typedef struct caucus_look {
-    uint64_t phase;         /* whose losses these are */
-    uint32_t expert;        /* that was in force before they were learnt from */
-    uint32_t clients;       /* that reported */
-    double loss, low, high; /* its mean loss, and an interval that holds it with probability 0.95: of the losses that
-                               were counted, not of losses to come; in the units of the losses, within their range */
+    uint64_t phase;   /* whose losses these are */
+    uint32_t expert;  /* that was in force before they were learnt from */
+    uint32_t clients; /* that reported */
+    double loss;      /* its mean loss, in the units of the losses */
+    double low;       /* with probability 0.95 it is not below, nor above `high`: of the losses that were counted */
+    double high;      /* the same; of losses to come it says nothing */
 } caucus_look;
 /** The phases that were shown, the latest first.
  *  Out:     ret [ret_count]: as many of them as there are, and fit.

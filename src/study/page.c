@@ -144,12 +144,13 @@ static void show_panels(const caucus_study *study, bool paper, const caucus_pict
         const caucus_figure *figure = &study->figure[panel->experiment];
         if (panel->paper != paper || !figure->spec)
             continue;
-        if (pair != panel->aside && caucus_panel_has(study, panel))
-            caucus_text_add(t, panel->aside ? "<div class=\"pair\">\n" : "</div>\n");
-        if (caucus_panel_has(study, panel)) {
-            pair = panel->aside;
+        const bool has = caucus_panel_has(study, panel), aside = has && panel->aside;
+        if (pair != aside) /* what is said of missing data does not stand in a pair */
+            caucus_text_add(t, aside ? "<div class=\"pair\">\n" : "</div>\n");
+        pair = aside;
+        if (has)
             show_panel(study, p, pictures, t);
-        } else if (last != panel->experiment)
+        else if (last != panel->experiment)
             missing(figure, t);
         last = panel->experiment;
     }

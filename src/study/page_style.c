@@ -44,8 +44,8 @@ const char caucus_page_style[] =
     ".remark{border-left:4px solid var(--line);padding:.1rem .8rem}\n";
 
 const char caucus_page_style_narrow[] =
-    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}.pair{display:block}.pair "
-    "table{width:100%}.pair h4{min-height:0}"
+    "@media(max-width:40rem){.pair{display:block}.pair table{width:100%}.pair h4{min-height:0}}\n"
+    "@media(max-width:34rem){.many{grid-template-columns:repeat(2,1fr)}"
     "figure{margin:1rem -1rem;border-width:1px 0;border-radius:0;padding:.3rem 2px}"
     ".wide{overflow:visible}"
     ".compare{font-size:.8rem}.compare th,.compare td{padding-right:.4rem}.compare .number{padding-left:.2rem;"

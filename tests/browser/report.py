@@ -166,7 +166,7 @@ def main():
                 "tables of numbers stay tables on a phone")
             browser.size(390, 800)
             in_both_schemes(browser, "report", 390, pictures)
-            for width in (320, 414, 544, 560, 768):
+            for width in (320, 414, 544, 560, 640, 656, 768):
                 browser.size(width, 800)
                 check(browser.run("return document.documentElement.scrollWidth") <= width,
                     "nothing sticks out at %d pixels" % width)

@@ -78,7 +78,7 @@ static void bash_option(const char *verb, const caucus_option *option) {
         print_words(verb, option);
         fputs("' -- \"$cur\")", stdout);
     }
-    fputs("; return ;;\n" + (kind == CAUCUS_VALUES_FREE ? 2 : 0), stdout);
+    fputs(kind == CAUCUS_VALUES_FREE ? "return ;;\n" : "; return ;;\n", stdout);
 }
 static void bash_name(const char *verb, const caucus_option *option) {
     (void)verb;
