@@ -41,13 +41,15 @@ same "bash: nothing for a number" "" "$(in_bash caucus plan --epsilon '')"
 same "bash: nothing of another verb" "" "$(in_bash caucus privacy --epsi)"
 same "bash: not what is for tests" "" "$(in_bash caucus serve --fault)"
 
-if command -v zsh >/dev/null; then
-    zsh -f "$CAUCUS_SOURCE/tests/cli/completion.zsh" "$PWD/zsh" 'caucus simul' 'caucus simulate --trust nob' \
-        'caucus plan --algorithm=hed' 'caucus serve --client-' 'caucus serve --plan pl' >out
+if ! command -v zsh >/dev/null; then
+    echo "skipped: zsh is not here (tools/install-deps --test)"
+elif ! zsh -f -c 'zmodload zsh/zpty && zpty shell true' 2>/dev/null; then
+    echo "skipped: zsh has no pseudo-terminal here"
+else
+    timeout $((120 * ${CAUCUS_PATIENCE:-1})) zsh -f "$CAUCUS_SOURCE/tests/cli/completion.zsh" "$PWD/zsh" \
+        'caucus simul' 'caucus simulate --trust nob' 'caucus plan --algorithm=hed' 'caucus serve --client-' 'caucus serve --plan pl' >out
     same "zsh" "simulate|simulate --trust nobody|plan --algorithm=hedge|serve --client-ca|serve --plan plan.yaml|" \
         "$(tr '\n' '|' <out)"
-else
-    echo "skipped: zsh is not here (tools/install-deps --test)"
 fi
 
 # in_fish LINE: what fish proposes, without the descriptions.
