@@ -47,7 +47,8 @@ elif ! zsh -f -c 'zmodload zsh/zpty && zpty shell true' 2>/dev/null; then
     echo "skipped: zsh has no pseudo-terminal here"
 else
     timeout $((120 * ${CAUCUS_PATIENCE:-1})) zsh -f "$CAUCUS_SOURCE/tests/cli/completion.zsh" "$PWD/zsh" \
-        'caucus simul' 'caucus simulate --trust nob' 'caucus plan --algorithm=hed' 'caucus serve --client-' 'caucus serve --plan pl' >out
+        'caucus simul' 'caucus simulate --trust nob' 'caucus plan --algorithm=hed' 'caucus serve --client-' \
+        'caucus serve --plan pl' >out
     same "zsh" "simulate|simulate --trust nobody|plan --algorithm=hedge|serve --client-ca|serve --plan plan.yaml|" \
         "$(tr '\n' '|' <out)"
 fi
