@@ -452,11 +452,12 @@ static int serve(serving *s) {
     bool said = false;
     caucus_status status = is_on(s, OPTION_STAY) ? caucus_stay_run(s->server, &s->staying, &said, &error)
                                                  : caucus_server_run(s->server, &error);
-    caucus_on_signals(SIG_DFL);
     if (status != CAUCUS_OK)
         return fail(status, &error);
-    if (!said)
+    if (!said) {
+        caucus_on_signals(SIG_DFL); /* whoever does not read the summary must not keep the program alive */
         summarise(s);
+    }
     return CAUCUS_EXIT_DONE;
 }
 
