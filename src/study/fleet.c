@@ -203,10 +203,12 @@ void caucus_fleet_paragraph(const caucus_study *study, caucus_fleet_panel panel,
         at(ret, study, "device-whole", 2000);
         caucus_text_add(ret, " with 2,000.");
     } else {
-        caucus_text_add(ret, "20 experts, 1,024 rounds, ε = 1. A client need not run every model on every round: with "
-                             "<code>--evaluate k</code> it draws k experts by itself and reports their losses times "
-                             "20/k, 0 for the rest. That is a twentieth of the work at k = 1, and pays with spread, "
-                             "which more clients average out: evaluating all costs ");
+        caucus_text_add(ret,
+                        "20 experts, 1,024 rounds, ε = 1. A client need not run every model on every round: with "
+                        "<code>--evaluate k</code> a public rule that knows no data tells it which k experts to try, "
+                        "all equally often but for one time in a phase; an expert is judged by the mean of the losses "
+                        "seen of it. That is a twentieth of the work at k = 1, and pays with spread, which more "
+                        "clients average out: evaluating all costs ");
         at(ret, study, "evaluate-500", 20);
         caucus_text_add(ret, " with 500 clients and ");
         at(ret, study, "evaluate-50", 20);

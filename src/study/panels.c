@@ -77,9 +77,9 @@ static void mixture_paragraph(const caucus_study *study, caucus_text *ret) {
     caucus_text_add(
         ret,
         "The other reading of the same sentence of the paper. What is played is a <dfn>mixture</dfn>, a weight for "
-        "every "
-        "expert, and charged is the cross-entropy of the <em>mixed</em> prediction, which is convex and lower than "
-        "every single expert’s. The best mixture is nearly the uniform one; the algorithm ends at a few experts, and "
+        "every expert, and charged is the cross-entropy of the <em>mixed</em> prediction, which is convex: it is at "
+        "most what the mixed experts lose on average. The best mixture is nearly the uniform one; the algorithm ends "
+        "at a few experts, and "
         "that distance is nearly all of both curves: <strong>in this reading ten clients gain nothing that could be "
         "seen</strong>. The two curves lie on each other, the wider one below. A speed-up as in the paper’s figure is "
         "found in the first reading only.");
