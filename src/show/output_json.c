@@ -202,6 +202,7 @@ static void guarantees(caucus_json *j, const caucus_plan *plan) {
 void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
     caucus_json j;
     caucus_json_begin(&j, out, false);
+    caucus_history_json(&j, outcome->history);
     caucus_json_list(&j, "runs");
     for (size_t i = 0; i < outcome->count; i++) {
         const caucus_run_result *result = &outcome->result[i];
@@ -218,6 +219,9 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         traffic(&j, "clipped", result, offsetof(caucus_trial_result, clipped));
         traffic(&j, "nan", result, offsetof(caucus_trial_result, nan));
         bound(&j, result->plan, &outcome->run[i].adversary);
+        caucus_json_truth(&j, "premise_refuted",
+                          outcome->history != NULL &&
+                              caucus_history_refutes(outcome->history, &result->plan->settings));
         guarantees(&j, result->plan);
         caucus_json_real(&j, "seconds", result->seconds);
         caucus_json_close(&j);

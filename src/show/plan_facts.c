@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_facts.c: traffic and memory by counting, regret by playing. See plan_facts.h. */
+/* plan_facts.c: traffic and memory by counting. See plan_facts.h. */
 #include "num/choice.h"
 #include "show/family_words.h"
 
@@ -31,6 +31,7 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
     return known == CAUCUS_KNOWLEDGE_REALIZABLE ? CAUCUS_ADVERSARY_REALIZABLE
            : known == CAUCUS_KNOWLEDGE_IID      ? CAUCUS_ADVERSARY_GAUSSIAN
            : known == CAUCUS_KNOWLEDGE_DRIFTING ? CAUCUS_ADVERSARY_SHIFTING
+           : known == CAUCUS_KNOWLEDGE_ADAPTIVE ? CAUCUS_ADVERSARY_ADAPTIVE
                                                 : CAUCUS_ADVERSARY_LOWER_BOUND_OBLIVIOUS;
 }
 
@@ -100,56 +101,4 @@ caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan) {
     t.client_memory += 1024; /* the machine itself, its key and its last report */
     t.coordinator_memory += 1024;
     return t;
-}
-
-/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses
- * more, a decision as much as 300, a noisy number as much as 30. */
-static double work_of(const caucus_plan *plan) {
-    const caucus_settings *s = &plan->settings;
-    const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
-    const double each = (s->experts + 150.0) * (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? 10 : 1);
-    const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
-    return s->clients * ((double)s->rounds * each + sends) + 300.0 * (double)t.reports;
-}
-
-caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
-                                caucus_error *ret_error) {
-    const caucus_settings *s = &plan->settings;
-    const bool convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
-    const double fits = floor(losses / work_of(plan));
-    const double memory = (double)caucus_plan_traffic_of(plan).client_memory * s->clients;
-    *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex),
-                          .trials = fits < 20 ? (uint32_t)fits : 20};
-    if (ret->trials < 3 || memory > 1e9 || caucus_plan_is_endless(plan))
-        return CAUCUS_OK;
-    /* The simulator's losses are in [0,1]; the mechanisms see them divided by their range, so everything scales. */
-    caucus_run run = {.settings = *s, .trials = ret->trials, .seed = 1};
-    const double range = convex ? 1 : s->hi - s->lo;
-    run.settings.lo = 0;
-    run.settings.hi = 1;
-    run.settings.lstar = fmin(s->lstar / (s->hi - s->lo), (double)s->rounds); /* the division may round up */
-    if (s->lo == 0 && s->hi == 1 && run.settings.lstar == s->lstar)
-        run.plan = plan; /* nothing was changed */
-    run.adversary = (caucus_adversary_settings){.kind = ret->adversary,
-                                                .seed = 1,
-                                                .clients = s->clients,
-                                                .experts = s->experts,
-                                                .rounds = s->rounds,
-                                                .segments = caucus_knowledge_segments(s, ret->adversary, s->rounds),
-                                                .convex = convex};
-    caucus_run_result result;
-    caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    ret->done = result.done > 0;
-    ret->regret = run.adversary.segments > 1 ? caucus_run_regret_segments(&result) : caucus_run_regret(&result);
-    ret->regret.mean *= range;
-    ret->regret.std *= range;
-    ret->regret.min *= range;
-    ret->regret.max *= range;
-    ret->switches = caucus_run_switches(&result).mean;
-    ret->scalars = caucus_run_mean_u64(&result, offsetof(caucus_trial_result, scalars_up)) / s->clients;
-    ret->bytes = caucus_run_mean_u64(&result, offsetof(caucus_trial_result, bytes_up)) / s->clients;
-    caucus_run_result_free(&result);
-    return CAUCUS_OK;
 }

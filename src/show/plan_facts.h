@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_facts.h: what follows from a plan and people want to know before a run: traffic, memory, a quick simulation.
+/* plan_facts.h: what follows from a plan and people want to know before a run: what its bound assumes, traffic, memory.
  * layer: show
  *
- * Nothing here enters a mechanism. The simulation is seeded and its size depends on the plan alone, so the same plan
- * gives the same numbers everywhere. */
+ * Nothing here enters a mechanism. */
 #ifndef CAUCUS_SHOW_PLAN_FACTS_H
 #define CAUCUS_SHOW_PLAN_FACTS_H
 
@@ -53,22 +52,5 @@ typedef struct caucus_plan_traffic {
     uint64_t client_memory, coordinator_memory; /* bytes, rounded up to whole vectors */
 } caucus_plan_traffic;
 caucus_plan_traffic caucus_plan_traffic_of(const caucus_plan *plan);
-
-typedef struct caucus_quick {
-    bool done; /* false: it would take too long */
-    uint32_t trials;
-    caucus_adversary_kind adversary;
-    caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes */
-    double switches;
-    double scalars, bytes; /* upwards per client */
-} caucus_quick;
-
-/* Losses a quick simulation may draw: about a second on two cores. */
-#define CAUCUS_QUICK_LOSSES 4e8
-
-/** Play a few trials (at most 20; as many as `losses` allow, and none if that is fewer than 3).
- *  Returns: CAUCUS_OK, also when it was left out; CAUCUS_E_MEMORY. */
-caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
-                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -174,19 +174,26 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
                 stretch(plan).text, 100 * (1 - plan->settings.rho));
     else
         fprintf(out, "at most %s per client%s on average", caucus_words_number(plan->bound).text, stretch(plan).text);
-    if (r->quick.done)
-        fprintf(out, "   (a quick simulation, %s losses: about %s)\n", caucus_adversary_kind_word(r->quick.adversary),
-                caucus_words_about(r->quick.regret.mean).text);
+    const caucus_quick *q = &r->quick;
+    if (q->done && caucus_scale_is_smaller(&q->scale))
+        fprintf(
+            out,
+            "\n              (a quick simulation of a smaller run, %s clients and %s rounds, %s losses: about %s)\n",
+            caucus_words_whole(q->scale.clients).text, caucus_words_whole(q->scale.rounds).text,
+            caucus_adversary_kind_word(q->adversary), caucus_words_about(q->regret.mean).text);
+    else if (q->done)
+        fprintf(out, "   (a quick simulation, %s losses: about %s)\n", caucus_adversary_kind_word(q->adversary),
+                caucus_words_about(q->regret.mean).text);
     else if (caucus_plan_is_endless(plan))
         fputs("   (caucus simulate --play N plays some of it)\n", out);
     else
-        fputs("   (too large for a quick simulation: caucus simulate)\n", out);
+        fputs("   (caucus simulate plays it; the plan has no smaller one that is played quickly)\n", out);
     print_assumption(out, r);
 }
 
 static void print_traffic(FILE *out, const caucus_plan_report *r) {
     const caucus_plan_traffic *t = &r->traffic;
-    if (r->quick.done)
+    if (r->quick.done && !caucus_scale_is_smaller(&r->quick.scale))
         fprintf(out, "  Traffic     about %s numbers up per client, %s (at most %s, %s",
                 caucus_words_about(r->quick.scalars).text, caucus_words_bytes(r->quick.bytes).text,
                 caucus_words_whole(t->scalars).text, caucus_words_bytes((double)t->bytes).text);

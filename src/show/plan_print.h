@@ -5,7 +5,7 @@
 #define CAUCUS_SHOW_PLAN_PRINT_H
 
 #include "plan/plan.h"
-#include "show/plan_facts.h"
+#include "show/choice/quick.h"
 #include <caucus/plan_file.h>
 
 #include <stdio.h>

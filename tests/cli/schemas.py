@@ -107,6 +107,17 @@ def simulations():
          "--trials", "2")
     verb("simulate", *own, "--algorithm", "svt,hedge", "--trials", "2", "--ledger", "budget.ledger", "--budget",
         "5,1e-6")
+    with open("mine.csv", "w", encoding="utf-8") as losses:
+        losses.write("client,round,a,b,c\n")
+        for line in range(2 * 40):  # two clients; which expert is good turns round half way
+            better = 0.9 if line % 40 < 20 else 0.1
+            losses.write(f"{line // 40 + 1},{line % 40 + 1},{better},{1 - better:.1f},0.7\n")
+    own_losses = verb("simulate", "simulate", "--losses", "mine.csv", "--trust", "coordinator", "--algorithm",
+        "svt,stoch,hedge", "--trials", "2")
+    assert own_losses["history"]["drifts"] == "yes" and own_losses["history"]["realizable"] is False, own_losses
+    assert len(own_losses["history"]["premises"]) == 2, own_losses["history"]
+    assert [run["premise_refuted"] for run in own_losses["runs"]] == [True, True, False], own_losses["runs"]
+    assert seen["simulate"]["history"] is None
     text, delay = "", 0.2
     while not text:  # a signal that comes before the program listens to it ends it without a word: later, then
         with subprocess.Popen([CAUCUS, "simulate", "--trust", "coordinator", "--trials", "100000", "--format", "json"],
@@ -134,8 +145,16 @@ def plans():
                   "--trust nobody --algorithm stoch --message knorm",
                       "--trust nobody --algorithm stoch --message laplace-d",
                   "--trust nobody --algorithm stoch --message gauss --delta 1e-6",
-                  "--trust coordinator --clients 1000000 --rounds 100000"):
-        verb("plan", "plan", *([] if "--algorithm" in words else ["--algorithm", "svt"]), *words.split())
+                  "--trust coordinator --algorithm stoch --evaluate 2",
+                  "--trust coordinator --algorithm stoch --evaluate 1 --unit client-block --longest-phase 8",
+                  "--trust coordinator --algorithm stoch --unit client --growth 3",
+                  "--trust nobody --algorithm stoch --unit client",
+                  "--trust coordinator --algorithm stoch --rounds endless --longest-phase 8 --show-loss 0.25",
+                  "--trust coordinator --algorithm stoch --pace own --phase-time 1h --unit client-block",
+                  "--trust coordinator --rounds endless", "--trust coordinator --rounds endless --renew 64",
+                  "--trust coordinator --losses-are adaptive", "--trust coordinator --clients 1000000 --rounds 100000"):
+        named = "--algorithm" in words or "--losses-are" in words
+        verb("plan", "plan", *([] if named else ["--algorithm", "svt"]), *words.split())
     verb("recommend", "plan", "--recommend", "--rounds", "40", "--experts", "5")
     verb("recommend", "plan", "--recommend", "--losses-are", "iid", "--epsilon", "0.001", "--rounds", "40")
 

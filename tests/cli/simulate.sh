@@ -78,7 +78,7 @@ keys = ['algorithm', 'clients', 'experts', 'rounds', 'endless', 'interval', 'eps
         'switches', 'losses', 'loss', 'best_loss', 'ended_with_best', 'rounds_in_force', 'ran_out', 'clipped_share',
         'scalars_up', 'scalars_down', 'bytes_up',
         'bytes_down', 'bound',
-        'bound_assumes', 'privacy', 'seconds']
+        'bound_assumes', 'premise_refuted', 'privacy', 'seconds']
 for r in runs:
     assert [k for k in r if k in keys] == keys and set(r) - set(keys) == {'clipped', 'nan'}, list(r)
     values = r['regret']['values']

@@ -74,7 +74,8 @@ static void json(void **state) {
     char *text = text_of(caucus_output_json, &m, 1);
     assert_string_equal(
         text,
-        "{\n  \"version\": 1,\n  \"runs\": [\n    {\n      \"algorithm\": \"svt\",\n      \"clients\": 10,\n      "
+        "{\n  \"version\": 1,\n  \"history\": null,\n  \"runs\": [\n    {\n      \"algorithm\": \"svt\",\n      "
+        "\"clients\": 10,\n      "
         "\"experts\": 100,\n      \"rounds\": 4,\n      \"endless\": false,\n"
         "      \"interval\": 1,\n      \"epsilon\": 1,\n      \"delta\": 0,\n      \"trust\": \"coordinator\",\n"
         "      \"calibration\": \"tight\",\n      \"protocol\": \"two-step\",\n      \"unit\": \"event\",\n      "
@@ -95,7 +96,7 @@ static void json(void **state) {
         "      \"rounds_in_force\": 3,\n      \"ran_out\": null,\n      \"clipped_share\": 0,\n"
         "      \"scalars_up\": 11,\n      \"scalars_down\": 20,\n      \"bytes_up\": 30,\n      \"bytes_down\": 40,\n"
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
-        "      \"bound_assumes\": \"realizable\",\n"
+        "      \"bound_assumes\": \"realizable\",\n      \"premise_refuted\": false,\n"
         "      \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
         "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n      \"seconds\": 0.25\n    }\n  ]\n}\n");
     free(text);

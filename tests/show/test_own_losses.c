@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "show/choice/history.h"
+#include "show/choice/comparison.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,12 +180,48 @@ static void the_range(void **state) {
     assert_true(says(&h, "50 % of the losses are outside 0,1: did you mean --range=-0.5,1?"));
 }
 
+/* Where losses drift a bound has to be about the best expert between changes: that of hedge is not refuted by drift,
+ * but says nothing of what is compared there. */
+static void drift_decides_what_is_covered(void **state) {
+    static const struct {
+        caucus_algorithm algorithm;
+        uint64_t longest;
+        bool drifting, steady;
+    } expected[] = {
+        {CAUCUS_ALGORITHM_STOCH, 0, false, true},
+        {CAUCUS_ALGORITHM_STOCH, 16, true, true},
+        {CAUCUS_ALGORITHM_HEDGE, 0, false, true},
+        {CAUCUS_ALGORITHM_SVT, 0, false, false},
+    };
+    (void)state;
+    caucus_comparison c = {.own = true, .known = CAUCUS_KNOWLEDGE_COUNT};
+    const caucus_history drifting = look(turning, 0, 1, 0, ROUNDS), steady = look(coin, 0, 1, 0, ROUNDS);
+    assert_int_equal(drifting.drift, CAUCUS_HISTORY_DRIFTS);
+    assert_int_equal(steady.drift, CAUCUS_HISTORY_STEADY);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        caucus_candidate x = {.alone = false};
+        caucus_error error = {0};
+        caucus_settings_init(&x.asked);
+        x.asked.algorithm = expected[i].algorithm;
+        x.asked.trust = CAUCUS_TRUST_COORDINATOR;
+        x.asked.longest_phase = expected[i].longest;
+        assert_false(caucus_candidate_covers(&c, &x)); /* no plan: nothing is proved */
+        assert_int_equal(caucus_plan_new(&x.asked, &x.plan, &error), CAUCUS_OK);
+        c.history = drifting;
+        assert_int_equal(caucus_candidate_covers(&c, &x), expected[i].drifting);
+        c.history = steady;
+        assert_int_equal(caucus_candidate_covers(&c, &x), expected[i].steady);
+        caucus_plan_free(x.plan);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lstar_is_counted),
         cmocka_unit_test(drift_is_seen_where_it_is),
         cmocka_unit_test(and_only_there),
         cmocka_unit_test(the_range),
+        cmocka_unit_test(drift_decides_what_is_covered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,19 @@ static void something_is_always_played(void **state) {
     forget(&s);
 }
 
+/* Losses that follow the expert before: whoever stays with one loses nearly every round, and hedge does not. */
+static void adaptive_losses_follow(void **state) {
+    (void)state;
+    caucus_question q = question_of(10, 10, 512, 1);
+    q.known = CAUCUS_KNOWLEDGE_ADAPTIVE;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, " rounds of adaptive losses.\n"));
+    assert_non_null(strstr(s.text, "    Take hedge (interval "));
+    assert_true(first_is(&s, "hedge"));
+    assert_null(strstr(s.text, " lost less here"));
+    forget(&s);
+}
+
 static void without_an_end(void **state) {
     (void)state;
     caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
@@ -173,9 +186,10 @@ static void what_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fleets_history),      cmocka_unit_test(something_is_always_played),
-        cmocka_unit_test(without_an_end),        cmocka_unit_test(at_their_own_pace),
-        cmocka_unit_test(a_history_that_drifts), cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(a_fleets_history),       cmocka_unit_test(something_is_always_played),
+        cmocka_unit_test(without_an_end),         cmocka_unit_test(at_their_own_pace),
+        cmocka_unit_test(a_history_that_drifts),  cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(adaptive_losses_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

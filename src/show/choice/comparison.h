@@ -6,6 +6,7 @@
 
 #include "plan/family.h"
 #include "show/choice/history.h"
+#include "show/choice/quick.h"
 #include "show/choice/recommend.h"
 
 enum { CAUCUS_CANDIDATES = 10 * CAUCUS_FAMILY_COUNT, CAUCUS_ADVICE = 8, CAUCUS_ADVICE_BYTES = 320 };
@@ -19,13 +20,6 @@ typedef struct caucus_candidate {
     caucus_quick quick;    /* done or not */
     caucus_error unplayed; /* why it is not, if the plan of the smaller run does not fit */
 } caucus_candidate;
-
-/* What is played of the run that is asked about. */
-typedef struct caucus_scale {
-    uint32_t clients, trials;
-    uint64_t rounds; /* at the devices' own pace: phases */
-    bool shorter, fewer;
-} caucus_scale;
 
 typedef struct caucus_comparison {
     const caucus_question *question;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-enum { TRIALS_MOST = 20, TRIALS_LEAST = 3 };
 enum { ROUNDS_LEAST = 256, ENDLESS_ROUNDS = 2048 };
 /* At their own pace: phases of about SLOT_LOSSES losses, and changes that lie between them. */
 enum { SLOTS_LEAST = 8, SLOTS = 32, SLOT_SEGMENTS = 4, SLOT_LOSSES = 64 };
@@ -17,14 +16,7 @@ static bool own_pace(const caucus_comparison *c) {
     return c->settings.pace == CAUCUS_PACE_OWN;
 }
 
-static uint64_t power_of_two_below(double value) {
-    uint64_t power = 1;
-    while ((double)power * 2 <= value && power < (uint64_t)1 << 40)
-        power *= 2;
-    return power;
-}
-
-/* A round of a client costs about as much as 150 losses more; the slowest candidates half as much again (plan_facts.c
+/* A round of a client costs about as much as 150 losses more; the slowest candidates half as much again (quick.c
  * counts in the same currency). */
 void caucus_comparison_scale(caucus_comparison *c, double losses) {
     const caucus_settings *s = &c->settings;
@@ -39,18 +31,7 @@ void caucus_comparison_scale(caucus_comparison *c, double losses) {
     if (fit < scale->clients)
         scale->clients = fit < 1 ? 1 : (uint32_t)fit;
     const double each = 1.5 * (s->experts + 150.0) * (own_pace(c) ? SLOT_LOSSES : 1);
-    double trials = losses / (each * scale->clients * (double)scale->rounds);
-    if (trials < TRIALS_LEAST) {
-        const uint64_t least = own_pace(c) ? SLOTS_LEAST : ROUNDS_LEAST;
-        const uint64_t shorter = power_of_two_below((double)scale->rounds * trials / TRIALS_LEAST);
-        const uint64_t rounds = shorter > least ? shorter : least;
-        scale->rounds = rounds < scale->rounds ? rounds : scale->rounds;
-        const double clients = losses / (each * TRIALS_LEAST * (double)scale->rounds);
-        if (clients < scale->clients)
-            scale->clients = clients < 1 ? 1 : (uint32_t)clients;
-        trials = TRIALS_LEAST;
-    }
-    scale->trials = trials < TRIALS_MOST ? (uint32_t)trials : TRIALS_MOST;
+    caucus_scale_cut(scale, each, own_pace(c) ? SLOTS_LEAST : ROUNDS_LEAST, losses);
     scale->shorter = scale->rounds < asked;
     scale->fewer = scale->clients < s->clients;
 }
@@ -87,49 +68,16 @@ bool caucus_comparison_playable(const caucus_comparison *c) {
     return c->own || !own_pace(c) || caucus_activity_takes(caucus_knowledge_adversary(c->known, false));
 }
 
-/* The candidate's settings at the size that is played: what was chosen for the asked size stays. */
-static caucus_settings settings_of(const caucus_comparison *c, const caucus_candidate *x) {
-    caucus_settings s = x->plan->settings;
-    const uint64_t rounds = c->scale.rounds;
-    if (!x->alone)
-        s.clients = c->scale.clients;
-    if (s.rounds != CAUCUS_ROUNDS_ENDLESS && s.rounds != rounds) {
-        s.rounds = rounds;
-        s.interval = s.interval < rounds ? s.interval : rounds;
-        s.renew = s.renew <= rounds ? s.renew : 0;
-        s.longest_phase = s.longest_phase <= rounds ? s.longest_phase : rounds;
-        s.first_phase = s.first_phase <= rounds ? s.first_phase : 1;
-    }
-    if (!c->own) { /* the simulator's losses are in [0,1]; mechanisms see them divided by their range */
-        s.lstar /= s.hi - s.lo;
-        s.lo = 0;
-        s.hi = 1;
-    }
-    if (s.rounds != CAUCUS_ROUNDS_ENDLESS)
-        s.lstar = fmin(s.lstar, (double)s.rounds * (s.hi - s.lo)); /* the division may round up */
-    return s;
-}
-
-static void note(caucus_quick *quick, const caucus_run *run, const caucus_run_result *result, double range) {
-    const uint32_t clients = result->plan->settings.clients;
-    quick->done = result->done > 0;
-    quick->trials = result->done;
-    quick->adversary = run->adversary.kind;
-    quick->regret = run->adversary.segments > 1 ? caucus_run_regret_segments(result) : caucus_run_regret(result);
-    quick->regret.mean *= range;
-    quick->regret.std *= range;
-    quick->regret.min *= range;
-    quick->regret.max *= range;
-    quick->switches = caucus_run_switches(result).mean;
-    quick->scalars = caucus_run_mean_u64(result, offsetof(caucus_trial_result, scalars_up)) / clients;
-    quick->bytes = caucus_run_mean_u64(result, offsetof(caucus_trial_result, bytes_up)) / clients;
-}
-
 static caucus_status play_one(caucus_comparison *c, caucus_candidate *x, const caucus_adversary *adversary,
                               const caucus_adversary_settings *losses, caucus_error *ret_error) {
     caucus_plan *plan = NULL;
-    caucus_run run = {
-        .settings = settings_of(c, x), .adversary = *losses, .trials = c->scale.trials, .seed = 1, .plan = NULL};
+    caucus_scale scale = c->scale;
+    if (x->alone)
+        scale.clients = x->plan->settings.clients;
+    caucus_run run = {.settings = caucus_scale_settings(&scale, &x->plan->settings, c->own),
+                      .adversary = *losses,
+                      .trials = scale.trials,
+                      .seed = 1};
     caucus_status status = caucus_plan_new(&run.settings, &plan, &x->unplayed);
     if (status == CAUCUS_E_MEMORY)
         return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
@@ -139,7 +87,7 @@ static caucus_status play_one(caucus_comparison *c, caucus_candidate *x, const c
     caucus_run_result result;
     status = caucus_run_play(&run, adversary, &result, ret_error);
     if (status == CAUCUS_OK) {
-        note(&x->quick, &run, &result, c->own ? 1 : c->settings.hi - c->settings.lo);
+        caucus_quick_note(&x->quick, &run, &result, c->own ? 1 : c->settings.hi - c->settings.lo);
         caucus_run_result_free(&result);
     }
     caucus_plan_free(plan);

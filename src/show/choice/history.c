@@ -292,3 +292,29 @@ size_t caucus_history_say(const caucus_history *history, char ret[CAUCUS_HISTORY
     say_drift(history, ret[count++]);
     return count;
 }
+
+void caucus_history_json(caucus_json *j, const caucus_history *h) {
+    static const char *const drifts[] = {"no", "yes", "unknown"};
+    char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
+    if (h == NULL) {
+        caucus_json_null(j, "history");
+        return;
+    }
+    const size_t count = caucus_history_say(h, sentence);
+    caucus_json_object(j, "history");
+    caucus_json_truth(j, "private", false);
+    caucus_json_real(j, "least", h->least);
+    caucus_json_real(j, "most", h->most);
+    caucus_json_real(j, "outside_share", h->outside);
+    caucus_json_real(j, "nan_share", h->nan);
+    caucus_json_whole(j, "best", h->best);
+    caucus_json_real(j, "lstar", h->safest_loss);
+    caucus_json_truth(j, "realizable", caucus_history_realizable(h));
+    caucus_json_text(j, "drifts", drifts[h->drift]);
+    caucus_json_real(j, "drift_gain", h->gain);
+    caucus_json_list(j, "premises");
+    for (size_t i = 0; i < count; i++)
+        caucus_json_text(j, NULL, sentence[i]);
+    caucus_json_close(j);
+    caucus_json_close(j);
+}

@@ -16,6 +16,7 @@
 #define CAUCUS_SHOW_CHOICE_HISTORY_H
 
 #include "sim/adversary.h"
+#include "store/json.h"
 
 #define CAUCUS_HISTORY_PARTS 8u
 
@@ -59,5 +60,8 @@ bool caucus_history_refutes(const caucus_history *history, const caucus_settings
 
 /** What to say about the range (nothing, if all is well), numbers that are none, L* and drift. Returns: how many. */
 size_t caucus_history_say(const caucus_history *history, char ret[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES]);
+
+/** The member "history" of what `plan --recommend` and `simulate` say: null if nobody has looked (`history` NULL). */
+void caucus_history_json(caucus_json *j, const caucus_history *history);
 
 #endif

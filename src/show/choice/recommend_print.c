@@ -152,42 +152,16 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
     caucus_json_close(j);
 }
 
-static void json_history(caucus_json *j, const caucus_comparison *c) {
-    static const char *const drifts[] = {"no", "yes", "unknown"};
-    const caucus_history *h = &c->history;
-    char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
-    const size_t count = caucus_history_say(h, sentence);
-    caucus_json_object(j, "history");
-    caucus_json_truth(j, "private", false);
-    caucus_json_real(j, "least", h->least);
-    caucus_json_real(j, "most", h->most);
-    caucus_json_real(j, "outside_share", h->outside);
-    caucus_json_real(j, "nan_share", h->nan);
-    caucus_json_whole(j, "best", h->best);
-    caucus_json_real(j, "lstar", h->safest_loss);
-    caucus_json_truth(j, "realizable", caucus_history_realizable(h));
-    caucus_json_text(j, "drifts", drifts[h->drift]);
-    caucus_json_real(j, "drift_gain", h->gain);
-    caucus_json_list(j, "premises");
-    for (size_t i = 0; i < count; i++)
-        caucus_json_text(j, NULL, sentence[i]);
-    caucus_json_close(j);
-    caucus_json_close(j);
-}
-
 static void json_situation(caucus_json *j, const caucus_comparison *c) {
     const bool played = caucus_comparison_playable(c);
     caucus_json_object(j, NULL);
     caucus_json_text(j, "losses_are", c->own ? NULL : caucus_knowledge_word(c->known));
-    if (c->own)
-        json_history(j, c);
-    else
-        caucus_json_null(j, "history");
+    caucus_history_json(j, c->own ? &c->history : NULL);
     caucus_json_object_row(j, "simulated");
     caucus_json_whole(j, "trials", played ? c->scale.trials : 0);
     caucus_json_whole(j, "clients", c->scale.clients);
     caucus_json_whole(j, "rounds", c->scale.rounds);
-    caucus_json_truth(j, "smaller", c->scale.fewer || c->scale.shorter);
+    caucus_json_truth(j, "smaller", caucus_scale_is_smaller(&c->scale));
     caucus_json_close(j);
     caucus_json_list(j, "candidates");
     for (size_t i = 0; i < c->shown; i++)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quick.c: how much of a run is played quickly, and the playing of one plan. See quick.h. */
+#include "show/choice/quick.h"
+
+#include "num/fail.h"
+#include "plan/family.h"
+
+#include <math.h>
+
+enum { TRIALS_MOST = 20, TRIALS_LEAST = 3, ROUNDS_LEAST = 256 };
+/* What the clients of a trial may take. */
+#define MEMORY_BYTES 1e9
+
+static uint64_t power_of_two_below(double value) {
+    uint64_t power = 1;
+    while ((double)power * 2 <= value && power < (uint64_t)1 << 40)
+        power *= 2;
+    return power;
+}
+
+void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double losses) {
+    double trials = losses / (each * scale->clients * (double)scale->rounds);
+    if (trials < TRIALS_LEAST) {
+        const uint64_t shorter = power_of_two_below((double)scale->rounds * trials / TRIALS_LEAST);
+        const uint64_t rounds = shorter > least ? shorter : least;
+        scale->shorter = scale->shorter || rounds < scale->rounds;
+        scale->rounds = rounds < scale->rounds ? rounds : scale->rounds;
+        const double clients = losses / (each * TRIALS_LEAST * (double)scale->rounds);
+        scale->fewer = scale->fewer || clients < scale->clients;
+        if (clients < scale->clients)
+            scale->clients = clients < 1 ? 1 : (uint32_t)clients;
+        trials = TRIALS_LEAST;
+    }
+    scale->trials = trials < TRIALS_MOST ? (uint32_t)trials : TRIALS_MOST;
+}
+
+caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_settings *settings, bool own) {
+    caucus_settings s = *settings;
+    const uint64_t rounds = scale->rounds;
+    s.clients = scale->clients;
+    if (s.rounds != CAUCUS_ROUNDS_ENDLESS && s.rounds != rounds) {
+        s.rounds = rounds;
+        s.interval = s.interval < rounds ? s.interval : rounds;
+        s.renew = s.renew <= rounds ? s.renew : 0;
+        s.longest_phase = s.longest_phase <= rounds ? s.longest_phase : rounds;
+        s.first_phase = s.first_phase <= rounds ? s.first_phase : 1;
+    }
+    if (!own) {
+        s.lstar /= s.hi - s.lo;
+        s.lo = 0;
+        s.hi = 1;
+    }
+    if (s.rounds != CAUCUS_ROUNDS_ENDLESS)
+        s.lstar = fmin(s.lstar, (double)s.rounds * (s.hi - s.lo)); /* the division may round up */
+    return s;
+}
+
+void caucus_quick_note(caucus_quick *quick, const caucus_run *run, const caucus_run_result *result, double range) {
+    const uint32_t clients = result->plan->settings.clients;
+    quick->done = result->done > 0;
+    quick->trials = result->done;
+    quick->adversary = run->adversary.kind;
+    quick->regret = run->adversary.segments > 1 ? caucus_run_regret_segments(result) : caucus_run_regret(result);
+    quick->regret.mean *= range;
+    quick->regret.std *= range;
+    quick->regret.min *= range;
+    quick->regret.max *= range;
+    quick->switches = caucus_run_switches(result).mean;
+    quick->scalars = caucus_run_mean_u64(result, offsetof(caucus_trial_result, scalars_up)) / clients;
+    quick->bytes = caucus_run_mean_u64(result, offsetof(caucus_trial_result, bytes_up)) / clients;
+}
+
+/* Losses drawn per trial, and other work in the same currency: a round of a client costs about as much as 150 losses
+ * more, a decision as much as 300, a noisy number as much as 30. */
+static double work_of(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_plan_traffic t = caucus_plan_traffic_of(plan);
+    const double each = (s->experts + 150.0) * (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? 10 : 1);
+    const double sends = (double)t.scalars * (s->trust == CAUCUS_TRUST_COORDINATOR ? 1 : 30);
+    return s->clients * ((double)s->rounds * each + sends) + 300.0 * (double)t.reports;
+}
+
+/* How much of the plan's run is played. What it costs is spread evenly over clients and rounds. */
+static caucus_scale scale_of(const caucus_plan *plan, double losses) {
+    const caucus_settings *s = &plan->settings;
+    caucus_scale scale = {.clients = s->clients, .rounds = s->rounds};
+    const double fit = MEMORY_BYTES / (double)caucus_plan_traffic_of(plan).client_memory;
+    scale.fewer = fit < scale.clients;
+    if (scale.fewer)
+        scale.clients = fit < 1 ? 1 : (uint32_t)fit;
+    caucus_scale_cut(&scale, work_of(plan) / ((double)s->clients * (double)s->rounds), ROUNDS_LEAST, losses);
+    return scale;
+}
+
+caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known, double losses, caucus_quick *ret,
+                                caucus_error *ret_error) {
+    const caucus_settings *s = &plan->settings;
+    const bool convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
+    *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex)};
+    if (caucus_plan_is_endless(plan))
+        return CAUCUS_OK;
+    ret->scale = scale_of(plan, losses);
+    const caucus_scale *scale = &ret->scale;
+    caucus_run run = {.settings = caucus_scale_settings(scale, s, false), .trials = scale->trials, .seed = 1};
+    caucus_plan *smaller = NULL;
+    caucus_error refused = {0};
+    if (!caucus_scale_is_smaller(scale) && s->lo == 0 && s->hi == 1 && run.settings.lstar == s->lstar) {
+        run.plan = plan; /* nothing was changed */
+    } else {
+        const caucus_status status = caucus_plan_new(&run.settings, &smaller, &refused);
+        if (status == CAUCUS_E_MEMORY)
+            return caucus_fail_memory(ret_error, "");
+        if (status != CAUCUS_OK)
+            return CAUCUS_OK; /* it does not fit at the size that could be played */
+        run.plan = smaller;
+    }
+    run.adversary = (caucus_adversary_settings){.kind = ret->adversary,
+                                                .seed = 1,
+                                                .clients = scale->clients,
+                                                .experts = s->experts,
+                                                .rounds = scale->rounds,
+                                                .segments = caucus_knowledge_segments(s, ret->adversary, scale->rounds),
+                                                .convex = convex};
+    caucus_run_result result;
+    const caucus_status status = caucus_run_play(&run, NULL, &result, ret_error);
+    if (status == CAUCUS_OK) {
+        caucus_quick_note(ret, &run, &result, convex ? 1 : s->hi - s->lo);
+        caucus_run_result_free(&result);
+    }
+    caucus_plan_free(smaller);
+    return status;
+}
