@@ -10,7 +10,7 @@
 #ifndef CAUCUS_JOURNAL_H
 #define CAUCUS_JOURNAL_H
 
-#include <caucus/status.h>
+#include <caucus/ledger.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -36,6 +36,18 @@ CAUCUS_API caucus_status caucus_journal_read(caucus_journal *journal, uint8_t **
 CAUCUS_API bool caucus_journal_write(void *user, const uint8_t *bytes, size_t size);
 /** Why the last write failed: an errno, 0 if it did not; EBUSY: another process has written the file. */
 CAUCUS_API int caucus_journal_errno(const caucus_journal *journal);
+
+/** This device's own ledger, for plans whose clients add the noise: reserve the plan in the file `ledger` for client
+ *  `index`, before anything is sent. Once for each state: the state is given a number of its own on disk, and the
+ *  ledger's entry names it, so a restart with the same state reserves nothing again, and a new state is a new run.
+ *  In:      epsilon, delta  the budget of a new ledger, which an old one must have, too (INFINITY: no limit on either);
+ *           epsilon NAN: the ledger is there. seeded: the entry says NOT PRIVATE. Before the first write.
+ *  Returns: CAUCUS_OK: it is on disk; CAUCUS_E_BUDGET (the budget has no room: nothing was reserved, and nothing may be
+ *           sent), CAUCUS_E_CONFLICT (another budget than given), CAUCUS_E_RANGE (the budget), CAUCUS_E_BUSY,
+ *           CAUCUS_E_FORMAT, CAUCUS_E_PATH, CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_RANDOM, CAUCUS_E_MEMORY. */
+CAUCUS_API caucus_status caucus_journal_reserve(caucus_journal *journal, const caucus_plan *plan, uint32_t index,
+                                                bool seeded, const char *ledger, double epsilon, double delta,
+                                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 
     fleet.py plan PLAN                                     calibrate, try it on losses of your own, write the plan
     fleet.py join PLAN HOST:PORT CLIENT CERTS STATE LOSSES be one client of the federation
+    fleet.py bare PLAN                                     one choice, exact noise, and the machines without a network
 
 CERTS is a folder that `caucus certify` made; LOSSES a NumPy file, clients x rounds x experts, in the place of what a
 device would measure. Run beside `caucus serve --plan PLAN ...` and other clients, of this program or of `caucus join`.
@@ -42,8 +43,24 @@ def play(plan: str, address: str, client: int, certs: str, state: str, losses: s
     with caucus.join(address, plan=plan, client=client, state=state, cert=cert, key=key, ca=ca) as member:
         for round in member:
             print(round.number, round.expert, round.name, flush=True)
-            round.observe({expert: measured[round.number - 1, expert] for expert in range(member.plan.experts)})
+            round.observe({expert: measured[round.number - 1, expert] for expert in round.evaluate})
         print("done", member.round, flush=True)
+
+
+def bare(path: str) -> None:
+    """What needs no network: one private choice, noise, and one block of the machines."""
+    scores = np.random.default_rng(2).random((1000, 3)) * [1, 0.5, 1]
+    print("picked", caucus.pick(scores, epsilon=1, range=(0, 1)))
+    print("noise", caucus.laplace(3, scale=2.5), caucus.gaussian(3, scale=10))
+    plan = caucus.Plan.read(path)
+    coordinator, clients = caucus.Coordinator(plan), [caucus.Client(plan, i + 1) for i in range(plan.clients)]
+    for client in clients:  # whatever carries announcements and reports is the transport
+        client.hear(coordinator.announcement)
+        client.observe(np.random.default_rng(client.index).random((client.rounds_left, plan.experts)))
+        report = client.report()
+        if report is not None:
+            coordinator.receive(report)
+    print("then expert", coordinator.decide().expert)
 
 
 if __name__ == "__main__":
@@ -51,5 +68,7 @@ if __name__ == "__main__":
         make(sys.argv[2])
     elif sys.argv[1:2] == ["join"]:
         play(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5], sys.argv[6], sys.argv[7])
+    elif sys.argv[1:2] == ["bare"]:
+        bare(sys.argv[2])
     else:
         sys.exit(__doc__)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -217,6 +218,55 @@ def test_the_example_plans(tmp_path: Path) -> None:
     assert "distilled (1)" in out.stdout
     assert "most often 1" in out.stdout
     assert caucus.Plan.read(tmp_path / "plan.yaml").names == ["small", "distilled", "large", "huge"]
+    words = [sys.executable, str(EXAMPLE), "bare", str(tmp_path / "plan.yaml")]
+    out = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"picked 1\nnoise \[.*\] \[.*\]\nthen expert [0-3]\n", out.stdout)
+
+
+def test_only_some_experts_are_evaluated(
+    program: Program, losses: NDArray[np.float64], losses_file: Path, tmp_path: Path
+) -> None:
+    """Of a plan with `evaluate` a round says whose losses it wants; with them the run is that of the program."""
+    plan = caucus.plan(
+        algorithm="stoch",
+        clients=3,
+        names=["a", "b", "c", "d"],
+        rounds=40,
+        epsilon=50,
+        evaluate=2,
+        trust="coordinator",
+    )
+    federation = Federation(program, tmp_path, plan, seed=9)
+    try:
+        others = [federation.program_client(i, losses_file) for i in (2, 3)]
+        experts: list[int] = []
+        wanted: set[tuple[int, ...]] = set()
+        with caucus.join(
+            federation.address, plan=plan, client=1, seed=9, give_up=PATIENCE, **federation.files(1)
+        ) as me:
+            for round in me:
+                row = losses[0, round.number - 1]
+                experts.append(round.expert)
+                wanted.add(tuple(round.evaluate))
+                if round.number == 1:
+                    unwanted = {expert: 0.5 for expert in range(4) if expert not in round.evaluate}
+                    with pytest.raises(caucus.InputError, match=r"are missing: each of round\.evaluate needs one"):
+                        round.observe(unwanted)
+                if round.number % 3 == 0:
+                    round.observe(row[round.evaluate])
+                elif round.number % 3 == 1:
+                    round.observe({"abcd"[expert]: row[expert] for expert in round.evaluate})
+                else:
+                    round.observe({expert: row[expert] for expert in round.evaluate})
+        told = [process.communicate(timeout=PATIENCE)[0] for process in others]
+    finally:
+        federation.close()
+    assert all(len(which) == 2 for which in wanted)
+    assert len(wanted) > 1
+    assert [[int(line.split()[0]) for line in out.splitlines()] for out in told] == [experts, experts]
+    r = caucus.simulate(plan, losses=losses, trials=1, seed=9)
+    assert experts[-1] == r.expert[0]
+    assert int(np.count_nonzero(np.diff(experts))) == r.switches[0]
 
 
 def test_rounds_must_be_observed(federation: Federation, losses: NDArray[np.float64], losses_file: Path) -> None:
@@ -236,13 +286,15 @@ def test_rounds_must_be_observed(federation: Federation, losses: NDArray[np.floa
             (losses[0, :2], "2 rounds — expected those of one"),
         ):
             with pytest.raises(caucus.InputError, match=words):
-                round.observe(bad)  # type: ignore[arg-type]
+                round.observe(bad)
         round.observe(losses[0, 0])
         with pytest.raises(caucus.Error, match="observed before"):
             round.observe(losses[0, 0])
         for each in member:
             each.observe(losses[0, each.number - 1])
         assert member.counts["reports"] > 0
+        inside = (member.round, member.done, member.counts["reports"])
+    assert (member.round, member.done, member.counts["reports"]) == inside == (40, True, inside[2])
     with pytest.raises(caucus.Error, match="has left"):
         next(member)
     assert [len(played(process)) for process in others] == [40, 40]

@@ -8,6 +8,7 @@ exact noise. All of it is the C library of the program `caucus`: the same settin
 
 from ._device import Device
 from ._errors import Error, InputError, RefusedError
+from ._gradient import Gradient
 from ._join import join
 from ._keys import Key
 from ._machines import Announcement, Client, Coordinator, Look, Report
@@ -29,6 +30,7 @@ __all__ = [
     "Curves",
     "Device",
     "Error",
+    "Gradient",
     "InputError",
     "Key",
     "Look",

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ._connection import now_ms, split_address
 from ._errors import Error, refuse
-from ._link import Link, now_ms, split_address
+from ._link import Link
 from ._machines import rows_of
-from ._member import Member, Round
+from ._member import LossMapping, Member, Round
 from ._native import ffi, lib
 from ._plan import pointer
 
@@ -59,7 +60,7 @@ class Device(Member):
             raise refuse("slot", "is for clients with a seed: this one's slots are those of its clock")
         self._move(number)
 
-    def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
+    def observe(self, losses: ArrayLike | LossMapping) -> None:
         """Losses that were seen now: one number per expert, or a mapping from expert to loss, or several rows.
 
         What is above the plan's `most` in a slot is not counted.

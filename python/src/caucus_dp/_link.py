@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between libcaucus-link and a socket: sockets and TLS are Python's, all else is the link's.
+"""libcaucus-link in Python: protocol, back-off, patience, state and the device's ledger are its own.
 
 Nothing here waits. Whoever waits, for a blocking loop or for asyncio, is in _member.py and _device.py.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
+import math
 import os
 import re
-import select
-import socket
 import ssl
-import time
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from ._errors import Error, InputError, RefusedError, check, failure, new_error, owned, refuse
+import numpy as np
+from numpy.typing import NDArray
+
+from ._connection import READ_BYTES, now_ms
+from ._errors import Error, RefusedError, check, failure, new_error, owned
+from ._gradient import GradientSource
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
 from ._native import ffi, lib
 from ._plan import Plan, pointer
 
-_READ_BYTES = 1 << 16
 # Alerts with which a coordinator refuses this client's certificate: coming again cannot help. The last one can be the
 # fault of the coordinator's own files, if it has accepted the same certificate before.
 _NOT_ACCEPTED = re.compile(
@@ -31,159 +31,13 @@ _NOT_ACCEPTED = re.compile(
 )
 
 
-def now_ms() -> int:
-    """The link's clock: it never goes back."""
-    return time.monotonic_ns() // 1_000_000
+@dataclass(frozen=True)
+class Ledger:
+    """The device's own ledger: its file, and the budget of a new one (None: it is there)."""
 
-
-def split_address(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT or [HOST]:PORT."""
-    found = re.fullmatch(r"(?:\[([^\[\]]+)\]|([^:\[\]]+)):([0-9]{1,5})", text)
-    if found is None or int(found[3]) > 65535:
-        raise refuse("connect", f"{text} — write HOST:PORT, for example 127.0.0.1:7400 or [::1]:7400")
-    return found[1] or found[2], int(found[3])
-
-
-def tls_context(
-    cert: str | os.PathLike[str], key: str | os.PathLike[str], ca: str | os.PathLike[str]
-) -> ssl.SSLContext:
-    """TLS 1.3 and nothing older, with a certificate on both sides."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    for name, path in (("cert", cert), ("key", key), ("ca", ca)):
-        if not os.access(path, os.R_OK):
-            why = FileNotFoundError if not os.path.exists(path) else PermissionError
-            words = {FileNotFoundError: "No such file or directory", PermissionError: "Permission denied"}[why]
-            raise InputError(f"{name} {os.fspath(path)}: {words}", "CAUCUS_E_PATH", name)
-    try:
-        context.load_verify_locations(ca)
-    except ssl.SSLError as error:
-        raise InputError(f"ca {os.fspath(ca)}: {error.reason or error}", "CAUCUS_E_FORMAT", "ca") from None
-    try:
-        context.load_cert_chain(cert, key, password=lambda: b"")
-    except ssl.SSLError as error:
-        raise InputError(f"cert {os.fspath(cert)}: {error.reason or error}", "CAUCUS_E_FORMAT", "cert") from None
-    return context
-
-
-class Connection:
-    """One connection that is being made, or is there: a socket, TLS, and the link's bytes."""
-
-    def __init__(self, link: Link, address: str, targets: Iterable[tuple[Any, ...]]) -> None:
-        self.link = link
-        self.host, _ = split_address(address)
-        self._targets = list(targets)
-        self._tls: ssl.SSLObject | None = None
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._pending = b""  # for the socket
-        self._shaken = False
-        self._reached = False
-        self.socket = self._next_socket(OSError("all that this name stands for have refused"))
-        if link.context is not None:
-            self._tls = link.context.wrap_bio(self._incoming, self._outgoing, server_hostname=self.host)
-
-    def _next_socket(self, why: OSError) -> socket.socket:
-        """Begin to connect to the next machine that the name stands for."""
-        while self._targets:
-            family, kind, protocol, _, target = self._targets.pop(0)
-            if self.link.context is None and not ipaddress.ip_address(target[0]).is_loopback:
-                raise refuse(
-                    "connect",
-                    f"{self.host}: is not this machine, and without certificates nothing may leave it "
-                    "— give cert, key and ca",
-                )
-            try:
-                fresh = socket.socket(family, kind, protocol)
-            except OSError as error:
-                why = error
-                continue
-            fresh.setblocking(False)
-            with contextlib.suppress(OSError):
-                fresh.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                fresh.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            code = fresh.connect_ex(target)
-            if code in (0, 115):  # EINPROGRESS
-                return fresh
-            why = OSError(code, os.strerror(code))
-            fresh.close()
-        raise why
-
-    @property
-    def wants_write(self) -> bool:
-        """Whether to wait until the socket can be written to."""
-        return not self._reached or bool(self._pending)
-
-    @property
-    def wants_read(self) -> bool:
-        """Whether to wait until the socket can be read from: not while announcements are far ahead of losses."""
-        return self._reached and (not self._shaken or self.link.wants)
-
-    def _reach(self) -> bool:
-        """Whether connecting has ended well; another machine is tried if it has not."""
-        if not select.select([], [self.socket], [], 0)[1]:
-            return False
-        code = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        if code != 0:
-            self.socket.close()
-            self.socket = self._next_socket(OSError(code, os.strerror(code)))
-            return False
-        self._reached = True
-        return True
-
-    def move(self) -> None:
-        """Do what the socket allows. OSError (ssl.SSLError is one): the connection is lost."""
-        if not self._reached and not self._reach():
-            return
-        ended = self._receive() if self.wants_read else False
-        self._work()
-        self._send()
-        if ended:
-            raise ConnectionResetError("the coordinator has closed the connection")
-
-    def _receive(self) -> bool:
-        """Take what the socket has. True: it has ended."""
-        try:
-            data = self.socket.recv(_READ_BYTES)
-        except BlockingIOError:
-            return False
-        self._incoming.write(data)
-        return not data
-
-    def _work(self) -> None:
-        """Between the link and the bytes of the socket: shake hands, decrypt, encrypt."""
-        if not self._shaken:
-            try:
-                if self._tls is not None:
-                    self._tls.do_handshake()
-            except ssl.SSLWantReadError:
-                return
-            self._shaken = True
-            self.link.connected()
-        while self.link.wants:
-            try:
-                data = self._tls.read(_READ_BYTES) if self._tls is not None else self._incoming.read(_READ_BYTES)
-            except ssl.SSLWantReadError:
-                break
-            if not data:
-                break
-            self.link.receive(data)
-
-    def _send(self) -> None:
-        if self._shaken:
-            while data := self.link.to_send():
-                self.link.sent((self._tls or self._outgoing).write(data))
-        while True:
-            self._pending = self._pending or self._outgoing.read(_READ_BYTES)
-            if not self._pending:
-                return
-            try:
-                self._pending = self._pending[self.socket.send(self._pending) :]
-            except BlockingIOError:
-                return
-
-    def close(self) -> None:
-        """Hang up."""
-        self.socket.close()
+    path: str | os.PathLike[str]
+    epsilon: float | None
+    delta: float
 
 
 class Link:
@@ -200,8 +54,16 @@ class Link:
         seed: int | None,
         key: Key | None,
         new_device: bool,
+        ledger: Ledger | None = None,
+        tick: int = 0,
+        source: GradientSource | None = None,
     ) -> None:
         self.plan, self.index, self.context, self.addresses = plan, client, context, addresses
+        self.tick = tick
+        """Bytes leave on multiples of so many milliseconds of this machine's clock; 0: as soon as they can."""
+        self._leave_at = 0  # the tick that what is to be sent waits for; 0: nothing waits
+        self._source = source
+        self._opened: Any = None
         self.accepted = False  # this client's certificate, by some coordinator
         self._state = state
         self._error = new_error()
@@ -212,7 +74,9 @@ class Link:
             check(lib.caucus_journal_open(os.fsencode(state), ret, self._error), self._error)
             self._journal = ffi.gc(ret[0], lib.caucus_journal_close)
         try:
-            self._link = self._open(key_of(key, seed, client), new_device)
+            self._opened = self._open(key_of(key, seed, client), new_device)
+            if ledger is not None:
+                self._reserve(ledger, seed is not None)
         except BaseException:
             self.close()
             raise
@@ -229,7 +93,9 @@ class Link:
         if self._journal != ffi.NULL:
             check(lib.caucus_journal_read(self._journal, kept, size, self._error), self._error)
             settings.state, settings.state_bytes = kept[0], size[0]
-            settings.save, settings.user = ffi.addressof(lib, "caucus_journal_write"), self._journal
+        self._saver = ffi.new("native_saver *", {"journal": self._journal, "failed": 0})
+        if self._journal != ffi.NULL or self._source is not None:
+            settings.save, settings.user = ffi.addressof(lib, "native_save"), self._saver
         try:
             before = f"state {os.fspath(self._state)}: " if self._state is not None and size[0] > 0 else ""
             check(lib.caucus_link_new(settings, ret, self._error), self._error, before)
@@ -237,19 +103,49 @@ class Link:
             if kept[0] != ffi.NULL:
                 lib.native_wipe(kept[0], size[0])
                 lib.native_free(kept[0])
-        return owned(ret[0], lib.caucus_link_free, pointer(self.plan), self._journal)
+        if self._source is not None:
+            self._source.saver = self._saver
+            lib.caucus_link_set_gradient(ret[0], lib.native_gradient, self._source.handle)
+        return owned(ret[0], lib.caucus_link_free, pointer(self.plan), self._journal, self._saver, self._source)
+
+    def _reserve(self, ledger: Ledger, seeded: bool) -> None:
+        """Before anything is sent: the run has its place in the device's own ledger."""
+        path, epsilon, delta = os.fsencode(ledger.path), ledger.epsilon, ledger.delta
+        given = (math.nan if epsilon is None else epsilon, delta)
+        status = lib.caucus_journal_reserve(
+            self._journal, pointer(self.plan), self.index, seeded, path, *given, self._error
+        )
+        check(status, self._error)
+
+    @property
+    def _link(self) -> Any:
+        if self._opened is None:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
+        return self._opened
+
+    @property
+    def convex(self) -> bool:
+        """Whether losses are functions, known by their gradients."""
+        return self._source is not None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a gradient has failed: what was made of it must neither be kept nor sent."""
+        return self._source is not None and self._source.failed
 
     def close(self) -> None:
         """Free the link and give the lock on the state back."""
-        if hasattr(self, "_link"):
-            ffi.release(self._link)
-            del self._link
+        if self._opened is not None:
+            ffi.release(self._opened)
+            self._opened = None
         if self._journal != ffi.NULL:
             ffi.release(self._journal)
             self._journal = ffi.NULL
 
     def _check(self, status: int) -> None:
         """Raise what concerns the client; OSError for what concerns the connection alone."""
+        if self._source is not None:
+            self._source.check()
         if status == lib.CAUCUS_OK:
             return
         error = failure(status, self._error)
@@ -272,7 +168,7 @@ class Link:
         self._check(lib.caucus_link_receive(self._link, data, len(data), self._error))
 
     def observe(self, row: Any) -> None:
-        """One round of losses."""
+        """One round of losses; NULL where they are functions."""
         self._check(lib.caucus_link_observe(self._link, row, self._error))
 
     def slot(self, number: int) -> None:
@@ -287,6 +183,7 @@ class Link:
             lib.caucus_link_refuse(self._link)
             words = f"it does not accept this client's certificate: {(reason or '').lower().replace('_', ' ')}"
             self._why = RefusedError(f"{','.join(self.addresses)}: {words}", "CAUCUS_E_REFUSED")
+        self._leave_at = 0
         lib.caucus_link_disconnected(self._link, now_ms())
 
     def check_refused(self) -> None:
@@ -303,17 +200,30 @@ class Link:
 
     def leave(self, words: str) -> None:
         """Save the state as it is, and put a farewell behind what is being sent."""
+        self.tick = 0  # a farewell tells nothing
         self._check(lib.caucus_link_leave(self._link, words.encode(), self._error))
 
     def to_send(self) -> bytes:
         """Bytes for the coordinator."""
         size = ffi.new("size_t *")
         data = lib.caucus_link_to_send(self._link, size)
-        return b"" if data == ffi.NULL else bytes(ffi.buffer(data, min(size[0], _READ_BYTES)))
+        if data == ffi.NULL or not self._may_leave():
+            return b""
+        return bytes(ffi.buffer(data, min(size[0], READ_BYTES)))
+
+    def _may_leave(self) -> bool:
+        """Whether what is to be sent may leave: with ticks it waits for the first one after it was there."""
+        if self.tick == 0:
+            return True
+        if self._leave_at == 0:
+            self._leave_at = (now_ms() // self.tick + 1) * self.tick
+        return now_ms() >= self._leave_at
 
     def sent(self, count: int) -> None:
         """So many of them are on their way."""
         lib.caucus_link_sent(self._link, count)
+        if lib.caucus_link_to_send(self._link, ffi.new("size_t *")) == ffi.NULL:
+            self._leave_at = 0
 
     def next_address(self) -> str | None:
         """The address to dial now; None: not now."""
@@ -329,7 +239,8 @@ class Link:
     def wait_seconds(self) -> float:
         """How long one may sleep if nothing else happens; a minute at most."""
         wait = lib.caucus_link_wait_ms(self._link, now_ms())
-        return 60.0 if wait < 0 else min(wait / 1000, 60.0)
+        longest = 60.0 if wait < 0 else min(wait / 1000, 60.0)
+        return longest if self._leave_at == 0 else min(longest, max(self._leave_at - now_ms(), 0) / 1000)
 
     @property
     def wants(self) -> bool:
@@ -355,6 +266,14 @@ class Link:
     def expert(self) -> int:
         """The expert of the coming round."""
         return int(lib.caucus_link_expert(self._link))
+
+    @property
+    def mixture(self) -> NDArray[np.float64]:
+        """The mixture in force."""
+        mixture = np.empty(self.plan.experts, dtype=np.float64)
+        values = ffi.from_buffer("double[]", mixture, require_writable=True)
+        self._check(lib.caucus_client_mixture(lib.caucus_link_client(self._link), values, mixture.size))
+        return mixture
 
     @property
     def evaluate(self) -> list[int]:

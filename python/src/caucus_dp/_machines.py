@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._errors import check, failure, new_error, owned, refuse
+from ._gradient import Gradient, source_of
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
 from ._native import ffi, lib
@@ -90,41 +91,63 @@ class Client:
     """The client's machine (caucus/client.h): give it losses and announcements, take an expert and reports.
 
     It draws from a key of its own: fresh from the operating system, or that of a seed (NOT PRIVATE), which makes the
-    run repeat what `simulate(seed=...)` plays in its first trial.
+    run repeat what `simulate(seed=...)` plays in its first trial. A plan with convex losses needs `gradient(round, x)`,
+    the gradient of this client's loss of a round that was observed at the mixture x; `report()` asks for it, and the
+    same arguments must give the same answer.
     """
 
-    def __init__(self, plan: Plan, index: int, *, seed: int | None = None, key: Key | None = None) -> None:
-        self._begin(plan, index)
+    def __init__(
+        self,
+        plan: Plan,
+        index: int,
+        *,
+        seed: int | None = None,
+        key: Key | None = None,
+        gradient: Gradient | None = None,
+    ) -> None:
+        self._begin(plan, index, gradient)
         ret = ffi.new("caucus_client **")
         own = key_of(key, seed, index)
         _checked(lib.caucus_client_new(pointer(plan), index, key_pointer(own), ret), f"client {index}")
-        self._client = owned(ret[0], lib.caucus_client_free, pointer(plan))
+        self._take(ret[0])
 
-    def _begin(self, plan: Plan, index: int) -> None:
-        if lib.caucus_plan_settings(pointer(plan)).loss_shape != lib.CAUCUS_LOSS_SHAPE_LINEAR:
-            raise refuse("plan", "its losses are convex functions, known by their gradients — use the C interface")
+    def _begin(self, plan: Plan, index: int, gradient: Gradient | None) -> None:
         if not 1 <= index <= plan.clients:
             raise refuse("client", f"{index}: must be a client's number, 1 to {plan.clients}")
         self.plan, self.index = plan, index
+        self._source = source_of(plan, gradient)
+
+    def _take(self, client: Any) -> None:
+        self._client = owned(client, lib.caucus_client_free, pointer(self.plan), self._source)
+        if self._source is not None:
+            lib.caucus_client_set_gradient(client, lib.native_gradient, self._source.handle)
 
     @classmethod
     def restore(
-        cls, plan: Plan, index: int, state: bytes, *, seed: int | None = None, key: Key | None = None
+        cls,
+        plan: Plan,
+        index: int,
+        state: bytes,
+        *,
+        seed: int | None = None,
+        key: Key | None = None,
+        gradient: Gradient | None = None,
     ) -> Client:
         """The client that `save()` was asked of, with its key."""
         client = cls.__new__(cls)
-        client._begin(plan, index)
+        client._begin(plan, index, gradient)
         ret = ffi.new("caucus_client **")
         own = key_of(key, seed, index)
         status = lib.caucus_client_restore(pointer(plan), index, key_pointer(own), state, len(state), ret)
         _checked(status, f"client {index}")
-        client._client = owned(ret[0], lib.caucus_client_free, pointer(plan))
+        client._take(ret[0])
         return client
 
     def save(self) -> bytes:
         """The whole state but the key. Save after `report()` and before the report is sent: then it is sent again as it
         was, never drawn again. The bytes hold this client's sums: they stay with it.
         """
+        self._check_gradient()
         return _save(self._client, lib.caucus_client_state_bytes, lib.caucus_client_save)
 
     def slot(self, number: int) -> None:
@@ -186,11 +209,23 @@ class Client:
         """Rounds that can be observed before a report is due; 0: a report or an announcement is due, or all is over."""
         return int(lib.caucus_client_rounds_left(self._client))
 
-    def observe(self, losses: ArrayLike) -> None:
+    def _check_gradient(self) -> None:
+        if self._source is not None:
+            self._source.check()
+
+    def observe(self, losses: ArrayLike | None = None, *, rounds: int = 1) -> None:
         """Observe one round of losses, or several: rounds × experts. float32 and float64 are read where they lie.
 
-        Of a plan with `evaluate` a row holds the losses of the experts in `self.evaluate`.
+        Of a plan with `evaluate` a row holds the losses of the experts in `self.evaluate`. Of a plan with convex losses
+        there are no numbers to give, only how many rounds are over: their gradients are asked for later.
         """
+        if self._source is not None:
+            if losses is not None:
+                raise refuse("losses", "are convex functions in this plan: observe() takes none, gradient gives them")
+            _checked(lib.caucus_client_observe(self._client, ffi.NULL, rounds), f"losses of {rounds} rounds")
+            return
+        if losses is None:
+            raise refuse("losses", f"are missing: expected {self.plan.evaluate} numbers a round, one per expert")
         rows = rows_of(losses, self.plan.evaluate)
         narrow = rows.dtype == np.float32
         values = ffi.from_buffer("float[]" if narrow else "double[]", rows)
@@ -200,6 +235,7 @@ class Client:
     def report(self) -> Report | None:
         """The report that is due, None if none is; asking again gives the same."""
         report = lib.caucus_client_report(self._client)
+        self._check_gradient()
         if report == ffi.NULL:
             return None
         values = np.frombuffer(ffi.buffer(report.value, 8 * report.count), dtype=np.int64).copy()

@@ -11,15 +11,18 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ._connection import Connection, now_ms, split_address
 from ._errors import Error, refuse
-from ._link import Connection, Link, now_ms, split_address
+from ._link import Link
 from ._machines import rows_of
 from ._native import ffi
 from ._plan import Plan
 
 _FAREWELL_SECONDS = 2.0
+LossMapping = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
+"""From experts, by number or name, to losses: keys of a mapping are invariant, so each kind is named."""
 
 
 class Round:
@@ -43,10 +46,18 @@ class Round:
         names = self._member.names
         return names[self.expert] if names is not None else None
 
-    def observe(self, losses: ArrayLike | Mapping[int | str, float]) -> None:
+    @property
+    def mixture(self) -> NDArray[np.float64]:
+        """Where a mixture of experts is played (stoch): how much of each, while the round is not observed."""
+        if self.observed:
+            raise Error(f"round {self.number}: its losses were observed before", "CAUCUS_E_ORDER")
+        return self._member._link.mixture
+
+    def observe(self, losses: ArrayLike | LossMapping | None = None) -> None:
         """The losses of this round: one number per expert, or a mapping from expert (number or name) to loss.
 
-        Of a plan with `evaluate` those of the experts in `evaluate`, in that order.
+        Of a plan with `evaluate` those of the experts in `evaluate`, in that order. Of a plan with convex losses none:
+        it says that the round is over, and `gradient` is asked about it when a report is made.
         """
         self._member._observe(self, losses)
 
@@ -64,6 +75,7 @@ class Member:
         self._connection: Connection | None = None
         self._current: Round | None = None
         self._left = False
+        self._last: tuple[int, bool, dict[str, int]] | None = None  # what can be asked after it has left
         self.names = link.plan.names
         """What the experts are called; None: they have numbers."""
 
@@ -75,33 +87,44 @@ class Member:
     @property
     def round(self) -> int:
         """Rounds observed so far; after a restart the next one is the one after these."""
-        return self._link.round
+        return self._link.round if self._last is None else self._last[0]
 
     @property
     def done(self) -> bool:
         """Whether the run is over: all rounds are played and every report is counted or no longer wanted."""
-        return self._link.done
+        return self._link.done if self._last is None else self._last[1]
 
     @property
     def counts(self) -> dict[str, int]:
         """Numbers for people: reports, reports sent again, bytes_sent, bytes_received."""
-        return self._link.counts
+        return self._link.counts if self._last is None else dict(self._last[2])
 
-    def _observe(self, round: Round, losses: ArrayLike | Mapping[int | str, float]) -> None:
+    def _observe(self, round: Round, losses: ArrayLike | LossMapping | None) -> None:
+        if self._left:
+            raise Error("this client has left", "CAUCUS_E_ORDER")
         if round.observed or round is not self._current:
             raise Error(f"round {round.number}: its losses were observed before", "CAUCUS_E_ORDER")
-        row = rows_of(self._row(round, losses) if isinstance(losses, Mapping) else losses, self.plan.evaluate)
-        if row.shape[0] != 1:
-            raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
-        if row.dtype != np.float64:
-            row = row.astype(np.float64)
+        row = self._values(round, losses)
         round.observed = True
         try:
-            self._link.observe(ffi.from_buffer("double[]", row))
+            self._link.observe(row)
         except OSError as why:  # an announcement that waited for this round was none that a coordinator makes
             self._hang_up(why)
 
-    def _row(self, round: Round, losses: Mapping[int | str, float]) -> list[float]:
+    def _values(self, round: Round, losses: ArrayLike | LossMapping | None) -> Any:
+        """One round of losses as the library reads them."""
+        if self._link.convex:
+            if losses is not None:
+                raise refuse("losses", "are convex functions in this plan: observe() takes none, gradient gives them")
+            return ffi.NULL
+        if losses is None:
+            raise refuse("losses", f"are missing: expected {self.plan.evaluate} numbers, one per expert")
+        row = rows_of(self._row(round, losses) if isinstance(losses, Mapping) else losses, self.plan.evaluate)
+        if row.shape[0] != 1:
+            raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
+        return ffi.from_buffer("double[]", row if row.dtype == np.float64 else row.astype(np.float64))
+
+    def _row(self, round: Round, losses: LossMapping) -> list[float]:
         row: dict[int, float] = {}
         for expert, loss in losses.items():
             number = expert
@@ -198,11 +221,17 @@ class Member:
         select.select(read, write, [], seconds)
 
     def leave(self, *, failed: bool = False) -> None:
-        """Save the state, say goodbye, close. Leaving twice changes nothing."""
+        """Save the state, say goodbye, close. Leaving twice changes nothing.
+
+        After a gradient that has failed nothing is saved and nothing said: what was made of it must not count.
+        """
         if self._left:
             return
         self._left = True
+        self._last = (self._link.round, self._link.done, self._link.counts)
         try:
+            if self._link.failed:
+                return
             self._link.leave("done" if self._link.done else "failed" if failed else "stopped")
             end = now_ms() + int(_FAREWELL_SECONDS * 1000)
             while self._connection is not None and self._saying(end):

@@ -17,7 +17,7 @@
 #include "num/number_text.h"
 #include "scenario/scenario.h"
 #include "store/clock.h"
-#include "store/journal.h"
+#include <caucus/journal.h>
 #include <caucus/plan_file.h>
 
 #include <errno.h>
@@ -274,23 +274,14 @@ static int read_budget(joining *j) {
     return 0;
 }
 
-/* Before anything can be sent: the journal has its number on disk, and then the ledger has the run. Returns an exit
- * code, 0: reserved, or there is no ledger. */
-static int reserve(const joining *j, const uint8_t *state, size_t bytes) {
+/* Before anything can be sent. Returns an exit code, 0: reserved, or there is no ledger. */
+static int reserve(const joining *j) {
     if (j->budget.path == NULL)
         return 0;
     caucus_error error = {0};
-    caucus_ledger_totals totals;
-    uint8_t number[CAUCUS_RUN_ID_BYTES];
-    char name[24], tag[CAUCUS_RUN_TAG_BYTES], label[CAUCUS_RUN_NAME_BYTES];
-    (void)snprintf(name, sizeof name, "join %u", j->index);
-    caucus_status status = caucus_journal_number(j->journal, state, bytes, number, &error);
-    if (status == CAUCUS_OK) {
-        caucus_run_tag(caucus_plan_hash(j->plan), number, tag);
-        status = caucus_run_label(name, tag, label, &error);
-    }
-    if (status == CAUCUS_OK)
-        status = caucus_budget_reserve(&j->budget, j->plan, label, j->text[SEED] != NULL, false, &totals, &error);
+    caucus_status status =
+        caucus_journal_reserve(j->journal, j->plan, j->index, j->text[SEED] != NULL, j->budget.path,
+                               j->budget.given ? j->budget.epsilon : (double)NAN, j->budget.delta, &error);
     return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
 
@@ -363,7 +354,7 @@ static int open_link(joining *j) {
         status = new_link(j, state, bytes, &error);
     caucus_key_wipe(&j->key);
     if (status == CAUCUS_OK)
-        code = reserve(j, state, bytes);
+        code = reserve(j);
     if (state)
         sodium_memzero(state, bytes);
     free(state);
