@@ -6,6 +6,9 @@ install(TARGETS caucus RUNTIME)
 if(MPI_FOUND)
     install(TARGETS caucus-mpi RUNTIME)
 endif()
+if(caucus_client)
+    install(TARGETS caucus-client RUNTIME)
+endif()
 install(TARGETS caucus-static caucus-link-static caucus-sim-static ARCHIVE)
 install(TARGETS caucus-shared caucus-link-shared caucus-sim-shared LIBRARY)
 install(DIRECTORY include/caucus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
@@ -13,7 +16,8 @@ file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# Completion, made by the program itself, where shells look for it. A build under a sanitizer is not installed.
+# Completion, made by the program itself, where shells look for it: under the name of each program, since bash and fish
+# look for a file of that name. A build under a sanitizer is not installed.
 if(NOT caucus_instrumented)
     set(completions)
     foreach(shell bash zsh fish)
@@ -23,22 +27,39 @@ if(NOT caucus_instrumented)
         list(APPEND completions ${script})
     endforeach()
     add_custom_target(completions ALL DEPENDS ${completions})
-    install(FILES ${CMAKE_BINARY_DIR}/completion/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-            RENAME caucus)
-    install(FILES ${CMAKE_BINARY_DIR}/completion/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
-            RENAME _caucus)
-    install(FILES ${CMAKE_BINARY_DIR}/completion/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-            RENAME caucus.fish)
+    set(programs caucus)
+    if(MPI_FOUND)
+        list(APPEND programs caucus-mpi)
+    endif()
+    if(caucus_client)
+        list(APPEND programs caucus-client)
+    endif()
+    foreach(program ${programs})
+        install(FILES ${CMAKE_BINARY_DIR}/completion/bash RENAME ${program}
+                DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+        install(FILES ${CMAKE_BINARY_DIR}/completion/zsh RENAME _${program}
+                DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+        install(FILES ${CMAKE_BINARY_DIR}/completion/fish RENAME ${program}.fish
+                DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    endforeach()
 endif()
 
 # Units for systemd, with what they have in common.
 file(READ dist/systemd/hardening.conf CAUCUS_HARDENING)
 string(STRIP "${CAUCUS_HARDENING}" CAUCUS_HARDENING)
 set(CAUCUS_BINARY ${CMAKE_INSTALL_FULL_BINDIR}/caucus)
-foreach(unit caucus-serve caucus-join)
-    configure_file(dist/systemd/${unit}@.service.in ${unit}@.service @ONLY)
+function(caucus_unit unit template)
+    set(CAUCUS_UNIT ${unit})
+    configure_file(dist/systemd/${template}@.service.in ${unit}@.service @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${unit}@.service DESTINATION lib/systemd/system)
-endforeach()
+endfunction()
+caucus_unit(caucus-serve caucus-serve)
+set(CAUCUS_JOIN "${CAUCUS_BINARY} join")
+caucus_unit(caucus-join caucus-join)
+if(caucus_client)
+    set(CAUCUS_JOIN "${CMAKE_INSTALL_FULL_BINDIR}/caucus-client")
+    caucus_unit(caucus-client caucus-join)
+endif()
 
 # caucus_up(RESULT FOLDER): the way from FOLDER, which is below the prefix, to the prefix.
 function(caucus_up result folder)

@@ -45,13 +45,13 @@ int caucus_complain(const char *verb, const caucus_option *options, caucus_statu
     char line[CAUCUS_ERROR_LINE_BYTES], place[CAUCUS_CONFIG_PLACE_BYTES];
     caucus_complain_line(options, status, error, line);
     if (error->field[0] == '\0')
-        fprintf(stderr, "caucus %s: %s\n", verb, line);
+        fprintf(stderr, "%s: %s\n", caucus_program(verb), line);
     else if (caucus_config_place(error->field, place))
         fprintf(stderr, "%s: %s %s\n", place, error->field, line);
     else if (has(options, error->field, strlen(error->field)))
-        fprintf(stderr, "caucus %s: --%s %s\n", verb, error->field, line);
+        fprintf(stderr, "%s: --%s %s\n", caucus_program(verb), error->field, line);
     else
-        fprintf(stderr, "caucus %s: %s: %s\n", verb, error->field, line);
+        fprintf(stderr, "%s: %s: %s\n", caucus_program(verb), error->field, line);
     return caucus_exit_code(status);
 }
 
@@ -62,13 +62,13 @@ int caucus_complain_scenario(const char *verb, caucus_status status, const caucu
     else if (complaint->field != NULL && caucus_config_place(complaint->field, place))
         fprintf(stderr, "%s: %s%s\n", place, complaint->field, complaint->line);
     else if (complaint->field != NULL)
-        fprintf(stderr, "caucus %s: --%s%s\n", verb, complaint->field, complaint->line);
+        fprintf(stderr, "%s: --%s%s\n", caucus_program(verb), complaint->field, complaint->line);
     else
-        fprintf(stderr, "caucus %s: %s\n", verb, complaint->line);
+        fprintf(stderr, "%s: %s\n", caucus_program(verb), complaint->line);
     return caucus_exit_code(status);
 }
 
 int caucus_complain_memory(const char *verb) {
-    fprintf(stderr, "caucus %s: %s\n", verb, caucus_status_text(CAUCUS_E_MEMORY));
+    fprintf(stderr, "%s: %s\n", caucus_program(verb), caucus_status_text(CAUCUS_E_MEMORY));
     return caucus_exit_code(CAUCUS_E_MEMORY);
 }

@@ -58,7 +58,7 @@ int caucus_config_refuse(const char *verb, const char *option, const char *value
     if (caucus_config_place(option, place))
         fprintf(stderr, "%s: %s%s%s%s%s\n", place, option, blank, value ? value : "", colon, why);
     else
-        fprintf(stderr, "caucus %s: --%s%s%s%s%s\n", verb, option, blank, value ? value : "", colon, why);
+        fprintf(stderr, "%s: --%s%s%s%s%s\n", caucus_program(verb), option, blank, value ? value : "", colon, why);
     return CAUCUS_EXIT_USAGE;
 }
 

@@ -2,6 +2,10 @@
 /* exit_codes.c: see exit_codes.h. */
 #include "cli/exit_codes.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 int caucus_exit_code(caucus_status status) {
     if (caucus_status_is_final(status))
         return CAUCUS_EXIT_REFUSED;
@@ -19,4 +23,11 @@ int caucus_exit_code(caucus_status status) {
     default: /* E_EXPIRED too: the clock may be to blame, and a restart after it was set helps */
         return CAUCUS_EXIT_FAILED;
     }
+}
+
+int caucus_exit_finish(const char *program, int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "%s: writing the output: %s\n", program, strerror(errno));
+    return code == CAUCUS_EXIT_DONE ? CAUCUS_EXIT_FAILED : code;
 }

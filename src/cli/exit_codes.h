@@ -21,4 +21,8 @@ enum { CAUCUS_EXIT_DONE = 0, CAUCUS_EXIT_FAILED = 1, CAUCUS_EXIT_USAGE = 2, CAUC
 /** The exit code of a verb that ends with this status. */
 int caucus_exit_code(caucus_status status);
 
+/** At the end of the program: write what standard output still holds. A full disk or a closed pipe is a failure even if
+ *  everything before went well. Returns: the code to end with. */
+int caucus_exit_finish(const char *program, int code);
+
 #endif

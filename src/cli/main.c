@@ -12,11 +12,9 @@
 #include "num/nearest.h"
 
 #include <caucus/version.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VERB_ENTRY(name, group, ranks, line) {#name, group, line, ranks, caucus_cli_##name},
 static const caucus_verb verbs[] = {CAUCUS_VERB_LIST(VERB_ENTRY){NULL, NULL, NULL, false, NULL}};
@@ -57,26 +55,6 @@ static int unknown(const char *word) {
     else
         fprintf(stderr, "caucus: unknown %s '%s' — 'caucus --help' lists what there is\n", kind, word);
     return CAUCUS_EXIT_USAGE;
-}
-
-/* A full disk or a closed pipe is a failure even if everything before went well. */
-static int finish(int code) {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("caucus: writing the output");
-        return code == CAUCUS_EXIT_DONE ? CAUCUS_EXIT_FAILED : code;
-    }
-    return code;
-}
-
-/* Whoever starts us with a standard stream closed must not have the next file that is opened read or written in its
- * place. */
-static void hold_standard_streams(void) {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        (void)close(fd);
 }
 
 /* A verb, in every rank. */
@@ -125,7 +103,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    hold_standard_streams();
+    caucus_keep_standard_files();
     caucus_clean_stderr();
     caucus_ranks_open(&argc, &argv, &caucus_stop);
     caucus_color color = CAUCUS_COLOR_AUTO;
@@ -135,7 +113,7 @@ int main(int argc, char **argv) {
         caucus_dress_streams(color);
     if (code == 0)
         code = run(argc, argv);
-    code = finish(code);
+    code = caucus_exit_finish("caucus", code);
     caucus_dress_end();
     return caucus_ranks_close(code);
 }

@@ -9,6 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *own_name; /* of a program that is one verb */
+
+void caucus_program_is(const char *name) {
+    own_name = name;
+}
+
+const char *caucus_program(const char *verb) {
+    static char name[64];
+    if (own_name != NULL)
+        return own_name;
+    (void)snprintf(name, sizeof name, "caucus %s", verb);
+    return name;
+}
+
 static const char *name_at(const void *user, size_t i) {
     const caucus_option *options = user;
     return options[i].name; /* NULL at the end of the table */
@@ -21,8 +35,8 @@ static int refuse_unknown(const char *verb, const caucus_option *options, const 
     for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
         if (strcmp(verb, renamed[i].verb) == 0 && strlen(renamed[i].before) == strcspn(word, "=") &&
             strncmp(word, renamed[i].before, strlen(renamed[i].before)) == 0) {
-            fprintf(stderr, "caucus %s: unknown option '%s' — it is called '%s' now\n", verb, renamed[i].before,
-                    renamed[i].now);
+            fprintf(stderr, "%s: unknown option '%s' — it is called '%s' now\n", caucus_program(verb),
+                    renamed[i].before, renamed[i].now);
             return CAUCUS_EXIT_USAGE;
         }
     }
@@ -35,10 +49,11 @@ static int refuse_unknown(const char *verb, const caucus_option *options, const 
         meant = caucus_nearest(name + strspn(name, "-"), name_at, options);
     }
     if (meant != NULL)
-        fprintf(stderr, "caucus %s: unknown option '%.*s' — did you mean '--%s'?\n", verb, (int)length, word, meant);
+        fprintf(stderr, "%s: unknown option '%.*s' — did you mean '--%s'?\n", caucus_program(verb), (int)length, word,
+                meant);
     else
-        fprintf(stderr, "caucus %s: unknown option '%.*s' — 'caucus %s --help' lists what there is\n", verb,
-                (int)length, word, verb);
+        fprintf(stderr, "%s: unknown option '%.*s' — '%s --help' lists what there is\n", caucus_program(verb),
+                (int)length, word, caucus_program(verb));
     return CAUCUS_EXIT_USAGE;
 }
 
@@ -92,8 +107,8 @@ int caucus_options_parse(const char *verb, const caucus_option *options, int arg
             } else if (i + 1 < argc) {
                 value = argv[++i];
             } else {
-                fprintf(stderr, "caucus %s: --%s: no value — write --%s %s\n", verb, options[at].name, options[at].name,
-                        options[at].argument);
+                fprintf(stderr, "%s: --%s: no value — write --%s %s\n", caucus_program(verb), options[at].name,
+                        options[at].name, options[at].argument);
                 return CAUCUS_EXIT_USAGE;
             }
             code = take(user, at, value);
@@ -147,7 +162,7 @@ int caucus_usage(const char *verb, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "caucus %s: %s\n", verb, line);
+    fprintf(stderr, "%s: %s\n", caucus_program(verb), line);
     return CAUCUS_EXIT_USAGE;
 }
 

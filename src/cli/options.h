@@ -23,6 +23,11 @@ typedef struct caucus_option {
     const char *help;
 } caucus_option;
 
+/** How a verb calls itself in front of what it says: "caucus join"; or the name of a program that is this verb alone
+ *  ("caucus-client"), once caucus_program_is() has said so. Both are there until the next call. */
+const char *caucus_program(const char *verb);
+void caucus_program_is(const char *name);
+
 /* Takes an option's value ("true" for a yes/no option alone), or a word that is no option (index = SIZE_MAX).
  * Returns: 0 to go on, else an exit code; it has said why. */
 typedef int (*caucus_option_taker)(void *user, size_t index, const char *value);

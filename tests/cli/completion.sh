@@ -22,9 +22,10 @@ for verb in $("$CAUCUS" --help | sed -n 's/^  .\{12\}  \([a-z]*\) .*/\1/p'); do
 done
 [ "$failures" -gt 0 ] || pass "the options that help shows, of every verb"
 
-# in_bash WORD...: what bash proposes for the last word.
+# in_bash WORD...: what bash proposes for the last word, by the function that the first word has.
 in_bash() {
-    bash --norc -c 'set -u; source ./caucus.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _caucus
+    bash --norc -c 'set -u; source ./caucus.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        $(complete -p "$1" | sed "s/.*-F \([a-z_]*\) .*/\1/")
         [ ${#COMPREPLY[@]} -eq 0 ] || printf "%s " "${COMPREPLY[@]}"' bash "$@"
 }
 touch plan.yaml
@@ -39,6 +40,10 @@ same "bash: and of another" "text json " "$(in_bash caucus plan --format '')"
 same "bash: files" "plan.yaml " "$(in_bash caucus serve --plan pl)"
 same "bash: nothing for a number" "" "$(in_bash caucus plan --epsilon '')"
 same "bash: nothing of another verb" "" "$(in_bash caucus privacy --epsi)"
+same "bash: caucus-client" "--give-up " "$(in_bash caucus-client --seed 3 --gi)"
+same "bash: caucus-client, files" "plan.yaml " "$(in_bash caucus-client --plan pl)"
+same "bash: caucus-client, words" "halving " "$(in_bash caucus-client --adversary ha)"
+same "bash: caucus-client, no verbs" "" "$(in_bash caucus-client simul)"
 same "bash: not what is for tests" "" "$(in_bash caucus serve --fault)"
 
 if ! command -v zsh >/dev/null; then
@@ -48,9 +53,9 @@ elif ! zsh -f -c 'zmodload zsh/zpty && zpty shell true' 2>/dev/null; then
 else
     timeout $((120 * ${CAUCUS_PATIENCE:-1})) zsh -f "$CAUCUS_SOURCE/tests/cli/completion.zsh" "$PWD/zsh" \
         'caucus simul' 'caucus simulate --trust nob' 'caucus plan --algorithm=hed' 'caucus serve --client-' \
-        'caucus serve --plan pl' >out
-    same "zsh" "simulate|simulate --trust nobody|plan --algorithm=hedge|serve --client-ca|serve --plan plan.yaml|" \
-        "$(tr '\n' '|' <out)"
+        'caucus serve --plan pl' 'caucus-client --give' >out
+    same "zsh" "$(printf '%s|' simulate 'simulate --trust nobody' plan\ --algorithm=hedge 'serve --client-ca' \
+        'serve --plan plan.yaml' --give-up)" "$(tr '\n' '|' <out)"
 fi
 
 # in_fish LINE: what fish proposes, without the descriptions.
@@ -60,6 +65,7 @@ if command -v fish >/dev/null; then
     same "fish: options" "--trees --trials --trust " "$(in_fish 'caucus simulate --tr')"
     same "fish: words" "coordinator nobody paper-local " "$(in_fish 'caucus plan --trust ')"
     same "fish: files" "plan.yaml " "$(in_fish 'caucus serve --plan pl')"
+    same "fish: caucus-client" "--give-up " "$(in_fish 'caucus-client --gi')"
     same "fish: nothing of another verb" "" "$(in_fish 'caucus privacy --epsi')"
 else
     echo "skipped: fish is not here (tools/install-deps --test)"

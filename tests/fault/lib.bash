@@ -87,6 +87,7 @@ start_coordinator() {
         bad "$name: the coordinator does not start: $(tail -n 3 "$work/$name.err")"
     port=$(sed -n 's/^{.*"listening": "127.0.0.1:\([0-9]*\)".*/\1/p' "$work/$name.out")
 }
+join_command=("$CAUCUS" join) # what clients are
 # start_client NAME PLAN PORT INDEX FLAGS...: sets client. A client may live several times: each life has its files.
 # patience, if set: seconds without a coordinator that it bears.
 start_client() {
@@ -101,7 +102,7 @@ join_from() { # join_from INPUT NAME PLAN PORT INDEX FLAGS...: what start_client
     while [ -e "$work/$name.$index.$life.out" ]; do life=$((life + 1)); done
     : >"$work/$name.$index.$life.out" # here, not only in the new process, which may be slower than the next life
     : >"$work/$name.$index.$life.err"
-    "$CAUCUS" join --connect "127.0.0.1:$to" --plan "$plan" "${seeded[@]}" --give-up "${patience:-120}" "$@" \
+    "${join_command[@]}" --connect "127.0.0.1:$to" --plan "$plan" "${seeded[@]}" --give-up "${patience:-120}" "$@" \
         >"$work/$name.$index.$life.out" 2>"$work/$name.$index.$life.err" <"$input" &
     client=$!
 }

@@ -24,6 +24,15 @@ libdir=$(pkg-config --variable=libdir caucus)
 soversion=$(sed -n 's/^set(caucus_soversion \([0-9]*\))$/\1/p' "$CAUCUS_SOURCE/cmake/libraries.cmake")
 [ -f "$libdir/libcaucus.so.$soversion" ] || fail "the soname link is missing"
 [ "$("$prefix/bin/caucus" --version)" = "caucus $version" ] || fail "the installed program does not run"
+if [ -n "${CAUCUS_CLIENT:-}" ]; then
+    [ "$("$prefix/bin/caucus-client" --version)" = "caucus-client $version" ] || fail "caucus-client does not run"
+    for script in bash-completion/completions/caucus-client zsh/site-functions/_caucus-client \
+        fish/vendor_completions.d/caucus-client.fish man/man1/caucus-client.1; do
+        [ -s "$prefix/share/$script" ] || fail "$script is not installed"
+    done
+    grep -q '^ExecStart=[^ ]*/bin/caucus-client --config' "$prefix/lib/systemd/system/caucus-client@.service" ||
+        fail "the unit caucus-client@ does not start caucus-client"
+fi
 [ -f "$prefix/share/man/man1/caucus.1" ] || fail "the manual page is not installed"
 for script in bash-completion/completions/caucus zsh/site-functions/_caucus fish/vendor_completions.d/caucus.fish; do
     [ -s "$prefix/share/$script" ] || fail "$script is not installed"

@@ -14,7 +14,7 @@ failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); }
 chmod 755 "$work"
 mkdir "$work/units" "$work/out" "$work/etc" "$work/etc/one"
-for name in serve join; do
+for name in serve join ${CAUCUS_CLIENT:+client}; do
     sed 's#^ExecStart=[^ ]*#ExecStart=/opt/caucus#' "$CAUCUS_BUILD/caucus-$name@.service" \
         >"$work/units/caucus-$name@.service"
     sed 's#^ExecStart=[^ ]*#ExecStart=/usr/bin/true#' "$CAUCUS_BUILD/caucus-$name@.service" \

@@ -107,15 +107,23 @@ static void bash_end(void) {
           "        compopt -o filenames 2>/dev/null\n"
           "    fi\n"
           "}\n"
-          "complete -F _caucus caucus caucus-mpi\n",
+          "complete -F _caucus caucus caucus-mpi\n"
+          "_caucus_client() { # caucus-client is caucus join\n"
+          "    local COMP_WORDS=(caucus join \"${COMP_WORDS[@]:1}\") COMP_CWORD=$((COMP_CWORD + 1))\n"
+          "    _caucus\n"
+          "}\n"
+          "complete -F _caucus_client caucus-client\n",
           stdout);
 }
 
 static void zsh_begin(void) {
-    fputs("#compdef caucus caucus-mpi\n"
+    fputs("#compdef caucus caucus-mpi caucus-client\n"
           "# zsh completion of caucus, made by: caucus completion zsh\n"
           "_caucus() {\n"
           "    local -a verbs\n"
+          "    if [[ $service == caucus-client ]]; then # it is caucus join\n"
+          "        words=(caucus join \"${(@)words[2,-1]}\"); (( CURRENT++ ))\n"
+          "    fi\n"
           "    if (( CURRENT == 2 )) || [[ CURRENT -eq 3 && $words[2] == help ]]; then\n"
           "        verbs=(",
           stdout);
@@ -169,6 +177,7 @@ static void zsh_end(void) {
 static void fish_begin(void) {
     fputs("# fish completion of caucus, made by: caucus completion fish\n"
           "complete -c caucus-mpi -w caucus\n"
+          "complete -c caucus-client -w 'caucus join'\n"
           "complete -c caucus -n __fish_use_subcommand -f -a help -d 'the options of a verb'\n",
           stdout);
 }

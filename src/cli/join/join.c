@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join.c: `caucus join`: one client of a live federation.
+/* join.c: `caucus join`, and the program caucus-client: one client of a live federation.
  *
  * Losses in, one row per round; the expert for each round out, one line per round, before its losses are asked for.
  * What travels is made by the client's machine (include/caucus/link.h); this file moves lines and bytes. */
@@ -134,27 +134,28 @@ static const caucus_option_section sections[] = {
 };
 
 static void print_help(void) {
-    fputs(
-        "caucus join: one client of a live federation: losses in, experts out\n"
-        "\n"
-        "  my-losses | caucus join --connect fleet.example:7400 --plan plan.yaml --cert 3.pem --key 3.key --ca ca.pem "
-        "--state 3.state\n"
-        "  caucus join --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed "
-        "1\n"
-        "\n"
-        "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one\n"
-        "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate, the line names the experts that are\n"
-        "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). Losses stay here; what "
-        "leaves\n"
-        "is what the plan allows. What breaks is dialled again; with --state a restart goes on where it says.\n",
-        stdout);
+    const char *name = caucus_program("join");
+    printf("%s: one client of a live federation: losses in, experts out\n"
+           "\n"
+           "  my-losses | %s --connect fleet.example:7400 --plan plan.yaml --cert 3.pem --key 3.key --ca ca.pem "
+           "--state 3.state\n"
+           "  %s --connect 127.0.0.1:7400 --plan plan.yaml --insecure --client 3 --adversary realizable --seed "
+           "1\n"
+           "\n"
+           "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one\n"
+           "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate, the line names the experts that are\n"
+           "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). Losses stay here; what "
+           "leaves\n"
+           "is what the plan allows. What breaks is dialled again; with --state a restart goes on where it says.\n",
+           name, name, name);
     caucus_options_sections(options, sections);
 }
 
 static int take_option(void *user, size_t index, const char *value) {
     joining *j = user;
     if (index == SIZE_MAX) {
-        fprintf(stderr, "caucus join: '%s': every setting has a name — 'caucus join --help' lists them\n", value);
+        fprintf(stderr, "%s: '%s': every setting has a name — '%s --help' lists them\n", caucus_program("join"), value,
+                caucus_program("join"));
         return CAUCUS_EXIT_USAGE;
     }
     if (j->text[index] != NULL)
@@ -234,7 +235,7 @@ static int read_plan(joining *j) {
     char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
     const size_t weaknesses = caucus_plan_weaknesses(j->plan, weak);
     for (size_t i = 0; i < weaknesses; i++)
-        fprintf(stderr, "caucus join: WEAK: %s\n", weak[i]);
+        fprintf(stderr, "%s: WEAK: %s\n", caucus_program("join"), weak[i]);
     if (j->plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         return refuse("plan", j->text[PLAN], "its losses are convex functions — use the C interface, caucus/link.h");
     const bool endless = caucus_plan_is_endless(j->plan);
@@ -310,7 +311,8 @@ static int open_key(joining *j) {
     caucus_key_from_seed(j->seed, &seeded);
     caucus_key_derive(&seeded, 0, &run);
     caucus_key_derive(&run, j->index, &j->key);
-    fputs("caucus join: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n", stderr);
+    fprintf(stderr, "%s: NOT PRIVATE (seeded): whoever knows the seed can subtract the noise\n",
+            caucus_program("join"));
     return 0;
 }
 
@@ -318,7 +320,7 @@ static int open_key(joining *j) {
 static int complain_state(const joining *j, caucus_status status, const caucus_error *error) {
     char line[CAUCUS_ERROR_LINE_BYTES];
     caucus_complain_line(options, status, error, line);
-    fprintf(stderr, "caucus join: --state %s: %s\n", j->text[STATE], line);
+    fprintf(stderr, "%s: --state %s: %s\n", caucus_program("join"), j->text[STATE], line);
     return caucus_exit_code(status);
 }
 
@@ -364,11 +366,12 @@ static int open_link(joining *j) {
         return code;
     uint64_t round = caucus_link_round(j->link);
     if (bytes > 0 && caucus_client_stopped(caucus_link_client(j->link)))
-        fputs("caucus join: this run was ended for good\n", stderr);
+        fprintf(stderr, "%s: this run was ended for good\n", caucus_program("join"));
     else if (bytes > 0 && round == j->plan->settings.rounds)
-        fputs("caucus join: all rounds were played before\n", stderr);
+        fprintf(stderr, "%s: all rounds were played before\n", caucus_program("join"));
     else if (bytes > 0)
-        fprintf(stderr, "caucus join: going on at %s %" PRIu64 "\n", own_pace(j) ? "loss" : "round", round + 1);
+        fprintf(stderr, "%s: going on at %s %" PRIu64 "\n", caucus_program("join"), own_pace(j) ? "loss" : "round",
+                round + 1);
     j->printed = round;
     return 0;
 }
@@ -434,7 +437,7 @@ static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
         fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_ENDED:
-        fprintf(stderr, "caucus join: standard input ended after round %" PRIu64, round);
+        fprintf(stderr, "%s: standard input ended after round %" PRIu64, caucus_program("join"), round);
         if (!caucus_plan_is_endless(j->plan))
             fprintf(stderr, " of %" PRIu64, j->plan->settings.rounds);
         fprintf(stderr, "%s\n",
@@ -503,7 +506,7 @@ static int play(joining *j) {
             caucus_losses_read(&j->losses);
         double missing = (double)caucus_link_missing_ms(j->link, caucus_clock_ms()) / 1000;
         if (missing > j->give_up) {
-            fprintf(stderr, "caucus join: no %s at %s for %g s\n",
+            fprintf(stderr, "%s: no %s at %s for %g s\n", caucus_program("join"),
                     caucus_link_late(j->link) ? "announcement" : "coordinator", j->text[CONNECT], j->give_up);
             return CAUCUS_EXIT_FAILED;
         }
@@ -526,17 +529,19 @@ static int leave(joining *j, int code) {
     return code == 0 && !has_played(j) ? CAUCUS_EXIT_FAILED : code;
 }
 
+static char end_words[64]; /* written before a signal may want to print them */
+
 /* Before anything is played a signal ends the process where it is: as after SIGKILL, a state goes on. */
 static void end_start(int number) {
-    static const char words[] = "caucus join: stopped before it began\n";
     (void)number;
-    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    (void)!write(STDERR_FILENO, end_words, strlen(end_words));
     _exit(CAUCUS_EXIT_FAILED);
 }
 
 static int run(joining *j, int argc, char **argv) {
     caucus_keep_standard_files();
     caucus_on_signal(SIGHUP, SIG_IGN); /* it asks for files to be read again: they are about to be read */
+    (void)snprintf(end_words, sizeof end_words, "%s: stopped before it began\n", caucus_program("join"));
     caucus_on_signals(end_start);
     int code = caucus_options_parse("join", options, argc, argv, take_option, j);
     if (code == 0 && j->text[CONFIG])

@@ -2,6 +2,7 @@
 /* join_dial.c: see join_dial.h. */
 #include "cli/join/join_dial.h"
 
+#include "cli/options.h"
 #include "cli/signals.h"
 #include "num/error_line.h"
 #include "num/fail.h"
@@ -21,7 +22,7 @@ static void on_hangup(int number) {
 
 static void notice(void *user, const char *line) {
     (void)user;
-    fprintf(stderr, "caucus join: %s\n", line);
+    fprintf(stderr, "%s: %s\n", caucus_program("join"), line);
 }
 
 /* A,B,C: an empty one is found by caucus_dial_check(). */
@@ -48,7 +49,7 @@ static void say_expiry(const caucus_join_dial *d, bool always) {
         return;
     if (gmtime_r(&ends, &parts))
         (void)strftime(date, sizeof date, "%Y-%m-%d %H:%MZ", &parts);
-    fprintf(stderr, "caucus join: this client's certificate expires %s%s\n", date,
+    fprintf(stderr, "%s: this client's certificate expires %s%s\n", caucus_program("join"), date,
             soon ? ": renew it and send SIGHUP" : "");
 }
 
@@ -60,12 +61,13 @@ void caucus_join_dial_mind(caucus_join_dial *d, caucus_link *link) {
     char line[CAUCUS_ERROR_LINE_BYTES];
     caucus_status status = caucus_dial_reload(d->dial, link, &error);
     if (status == CAUCUS_OK) {
-        fputs("caucus join: certificates were read again\n", stderr);
+        fprintf(stderr, "%s: certificates were read again\n", caucus_program("join"));
         say_expiry(d, true);
         return;
     }
     caucus_error_line(&error, status, line);
-    fprintf(stderr, "caucus join: not read again: --%s %s; what was read before stays in use\n", error.field, line);
+    fprintf(stderr, "%s: not read again: --%s %s; what was read before stays in use\n", caucus_program("join"),
+            error.field, line);
 }
 
 caucus_status caucus_join_dial_open(caucus_join_dial *d, const char *connect, const caucus_dial_settings *settings,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/options.h"
 #include "cli/signals.h"
 
 void caucus_join_say_end(const caucus_link *link, const caucus_plan *plan) {
@@ -15,7 +16,7 @@ void caucus_join_say_end(const caucus_link *link, const caucus_plan *plan) {
         return;
     caucus_client_clips(caucus_link_client(link), &low, &high, &nan);
     const bool ended = caucus_client_stopped(caucus_link_client(link));
-    fprintf(stderr, "caucus join: %s%" PRIu64 " %s, %llu reports%s",
+    fprintf(stderr, "%s: %s%" PRIu64 " %s, %llu reports%s", caucus_program("join"),
             ended              ? "the run was ended for good: "
             : caucus_stopped() ? "stopped: "
                                : "",
@@ -24,9 +25,9 @@ void caucus_join_say_end(const caucus_link *link, const caucus_plan *plan) {
     if (counts.again)
         fprintf(stderr, " (%llu sent again)\n", (unsigned long long)counts.again);
     if (low + high > 0)
-        fprintf(stderr, "caucus join: %llu losses were outside [%g, %g] and were moved to its border\n",
+        fprintf(stderr, "%s: %llu losses were outside [%g, %g] and were moved to its border\n", caucus_program("join"),
                 (unsigned long long)low + high, plan->settings.lo, plan->settings.hi);
     if (nan > 0)
-        fprintf(stderr, "caucus join: %llu losses were not numbers and counted as %g, the worst\n",
+        fprintf(stderr, "%s: %llu losses were not numbers and counted as %g, the worst\n", caucus_program("join"),
                 (unsigned long long)nan, plan->settings.hi);
 }
