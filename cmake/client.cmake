@@ -19,7 +19,8 @@ elseif("${client_archives}" MATCHES "NOTFOUND")
 else()
     set(caucus_client ON)
     add_library(caucus-cli-archive STATIC $<TARGET_OBJECTS:caucus-cli>)
-    set_target_properties(caucus-cli-archive PROPERTIES LINKER_LANGUAGE C)
+    set_target_properties(caucus-cli-archive PROPERTIES LINKER_LANGUAGE C
+                          ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/client) # it is no library of ours
     add_executable(caucus-client src/cli/client/main.c)
     caucus_target(caucus-client)
     target_include_directories(caucus-client PRIVATE include src)

@@ -90,7 +90,7 @@ join = source("cli/join/join.c")
 lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call
          for line in literals(call)
          if "every setting has a name" not in line]
-wrong += missing((line.replace("caucus join: ", "") for line in lines), 12, "line of join")
+wrong += missing((re.sub("^%s: ", "", line) for line in lines), 12, "line of join")
 dial = source("dial/dial.c")
 lines = [line for name in ("lose", r"snprintf") for call in calls(dial, name) for line in literals(call)]
 wrong += missing(lines, 5, "line of dial")
