@@ -79,7 +79,16 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     if (set->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "protocol",
                            "paper is for the simulator — live runs need a plan with protocol two-step");
-    if (set->quorum && set->quorum < s->clients && !set->deadline_ms)
+    /* At the devices' own pace the clock ends a step, and a deadline is not needed. */
+    const bool own_pace = set->plan->settings.pace == CAUCUS_PACE_OWN;
+    if (set->quorum && set->quorum < s->clients && own_pace && set->key.seeded)
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
+                        "%u: a seeded run at the devices' own pace decides when all clients have answered",
+                        set->quorum),
+            "leave out 'quorum'");
+    if (set->quorum && set->quorum < s->clients && !own_pace && !set->deadline_ms)
         return caucus_fail_hint(ret_error,
                                 caucus_fail(ret_error, CAUCUS_E_RANGE, "quorum",
                                             "%u: is looked at when a deadline has passed", set->quorum),
