@@ -120,6 +120,10 @@ void caucus_phase_client_convex(caucus_client *c, bool increment);
 /* phase_evaluate.c: observe where some of the experts are evaluated; and means of sums of such losses, in place. */
 void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t rounds);
 void caucus_phase_means_of_some(caucus_client *c, int64_t *value);
+/* Unit client: whether it counts evaluations, the means of all so far, and whether what was saved of both can be. */
+bool caucus_phase_counts(const caucus_plan *plan);
+void caucus_phase_means_so_far(const caucus_client *c, int64_t *ret);
+bool caucus_phase_counts_sound(const caucus_client *c);
 
 /* phase_space.c: rows of d numbers in c->root and in c->stack. */
 size_t caucus_phase_root_rows(const caucus_plan *plan);

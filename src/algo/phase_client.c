@@ -176,7 +176,9 @@ static int64_t *leaf_value(caucus_client *c, const caucus_stoch_phase *phase, bo
     }
     int64_t *root = c->root + (size_t)(c->leaf.tree ? c->leaf.tree - 1 : 0) * d;
     if (c->plan->settings.unit == CAUCUS_UNIT_CLIENT) { /* its sums go on */
-        if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
+        if (caucus_phase_counts(c->plan))
+            caucus_phase_means_so_far(c, c->own_value);
+        else if (c->heard.ask != CAUCUS_ASK_SHORTLIST)
             to_mean(root, d, (int64_t)phase->samples, c->own_value);
         return c->own_value;
     }

@@ -62,7 +62,7 @@ bool caucus_phase_sound(caucus_client *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
     if (!caucus_sums_fit(c->root, caucus_phase_root_rows(plan) * d) || !caucus_sums_fit(caucus_phase_value(c), d) ||
-        !caucus_sums_fit(c->stack, caucus_phase_stack_rows(plan) * d))
+        !caucus_sums_fit(c->stack, caucus_phase_stack_rows(plan) * d) || !caucus_phase_counts_sound(c))
         return false;
     const caucus_weights *weights = c->walks ? &c->common->weights : NULL;
     uint64_t total = 0;

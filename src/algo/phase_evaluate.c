@@ -38,7 +38,7 @@ caucus_status caucus_client_evaluate(const caucus_client *c, uint32_t *ret, size
 void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     const uint32_t d = c->plan->settings.experts, k = caucus_evaluate_k(&c->plan->settings);
     const uint64_t before = caucus_phase_first(c->plan, c->phase);
-    const bool used = c->phase < c->plan->stoch.phases;
+    const bool used = c->phase < c->plan->stoch.phases, counts = caucus_phase_counts(c->plan);
     for (uint64_t r = 0; r < rounds; r++) {
         const uint64_t global = c->round + 1 + r;
         const size_t row = r * (rows.whole ? d : k);
@@ -47,6 +47,8 @@ void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t roun
             const int32_t loss = caucus_rows_loss(c, rows, row + (rows.whole ? y : j));
             if (used)
                 c->root[y] += loss;
+            if (used && counts)
+                c->root[d + y]++;
             if (y == c->expert && !rows.whole)
                 c->cost += loss;
             y = y + 1 < d ? y + 1 : 0;
@@ -72,6 +74,26 @@ void caucus_phase_means_of_some(caucus_client *c, int64_t *value) {
         const int64_t n = (int64_t)evaluated[y];
         value[y] = n > 0 ? (value[y] + n / 2) / n : 0;
     }
+}
+
+/* Unit client: the same of everything so far. Out: ret [d]. */
+void caucus_phase_means_so_far(const caucus_client *c, int64_t *ret) {
+    const uint32_t d = c->plan->settings.experts;
+    for (uint32_t y = 0; y < d; y++) {
+        const int64_t n = c->root[d + y];
+        ret[y] = n > 0 ? (c->root[y] + n / 2) / n : 0;
+    }
+}
+
+/* A saved state: sums of as many losses as it says, which cannot be more than there were rounds. */
+bool caucus_phase_counts_sound(const caucus_client *c) {
+    const uint32_t d = c->plan->settings.experts;
+    for (uint32_t y = 0; caucus_phase_counts(c->plan) && y < d; y++) {
+        const int64_t n = c->root[d + y];
+        if (n < 0 || (uint64_t)n > c->round || c->root[y] < 0 || c->root[y] > n * c->plan->grid)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the coordinator ---- */
@@ -104,14 +126,15 @@ static evaluating *own_of(caucus_coordinator *c) {
     return own;
 }
 
-/* What was counted of each expert in the phase in hand, of the clients that reported. If all have, their evaluations
- * are known in closed form; if some are missing theirs are taken off, or those that are there added up, whichever are
- * fewer. */
+/* What was counted of each expert in the phase in hand (unit client: so far), of the clients that reported. If all
+ * have, their evaluations are known in closed form; if some are missing theirs are taken off, or those there added
+ * up, whichever are fewer. */
 static void count_evaluations(const caucus_coordinator *c, uint64_t *count) {
     const caucus_plan *plan = c->plan;
     const uint32_t d = plan->settings.experts, m = plan->settings.clients;
-    const uint64_t p = c->now.block - 1, n = caucus_coordinator_phase(c)->samples, first = caucus_phase_first(plan, p);
-    const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const uint64_t p = caucus_evaluate_from(&plan->settings, c->now.block - 1), first = caucus_phase_first(plan, p);
+    const uint64_t n = caucus_coordinator_phase(c)->samples;
+    const bool means = caucus_settings_means(&plan->settings);
     const bool subtract = !means && c->answered > m / 2;
     memset(count, 0, d * sizeof *count);
     if (subtract)

@@ -11,9 +11,15 @@ static bool is_linear(const caucus_plan *plan) {
     return plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_LINEAR;
 }
 
+/* Unit client with few evaluations: behind the sums stands how often each expert was evaluated, in all rounds so far;
+ * to count that anew for every report would take as long as the rounds themselves. */
 size_t caucus_phase_root_rows(const caucus_plan *plan) {
     size_t trees = caucus_stoch_trees(plan);
-    return !is_linear(plan) ? 0 : trees ? trees : 1;
+    return !is_linear(plan) ? 0 : caucus_phase_counts(plan) ? 2 : trees ? trees : 1;
+}
+
+bool caucus_phase_counts(const caucus_plan *plan) {
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT && caucus_evaluates_some(&plan->settings);
 }
 
 size_t caucus_phase_stack_rows(const caucus_plan *plan) {
@@ -37,7 +43,7 @@ int64_t *caucus_phase_value(const caucus_client *c) {
 caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
     size_t d = plan->settings.experts, trees = caucus_stoch_trees(plan);
     bool linear = is_linear(plan);
-    const bool some = caucus_evaluates_some(&plan->settings) && plan->settings.unit != CAUCUS_UNIT_EVENT;
+    const bool some = caucus_evaluates_some(&plan->settings) && plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
     *ret = NULL;
     if (trees == 0 && linear && !some)
         return CAUCUS_OK;

@@ -57,11 +57,15 @@ static bool pass_has(caucus_walker *walker, const char *key, bool other) {
 
 /* Unit client: every phase spends what all of them may spend together. */
 static void each_whole(caucus_plan *plan) {
-    double all = 0;
-    for (uint32_t i = 0; i < plan->stoch.described; i++)
-        all += caucus_rational_double(plan->stoch.phase[i].select_rate[0]);
-    for (uint32_t i = 0; i < plan->stoch.described; i++)
-        plan->stoch.phase[i].select_rate[0] = (caucus_rational){(uint64_t)(all * 0x1p56), (uint64_t)1 << 56};
+    double rates = 0, budgets = 0; /* one of them is 0 */
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        rates += caucus_rational_double(plan->stoch.phase[i].select_rate[0]);
+        budgets += caucus_rational_double(plan->stoch.phase[i].select_budget);
+    }
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        plan->stoch.phase[i].select_rate[0] = (caucus_rational){(uint64_t)(rates * 0x1p56), (uint64_t)1 << 56};
+        plan->stoch.phase[i].select_budget = (caucus_rational){(uint64_t)(budgets * 0x1p32), (uint64_t)1 << 32};
+    }
 }
 
 void caucus_audit_break_plan(caucus_plan *plan, const caucus_audit_fault *fault) {

@@ -19,20 +19,22 @@ typedef struct space {
     double *ratio;         /* [d] */
 } space;
 
-/* The sums of phase p - 1 in one world, and what was counted. */
+/* What phase p learns from in one world, and what was counted. */
 static void add_up(const caucus_audit_stage *s, uint64_t p, unsigned world, space *at) {
     const caucus_plan *plan = s->plan;
-    const uint64_t n = caucus_stoch_phase_of(plan, p)->samples, first = caucus_phase_first(plan, p - 1);
+    const uint64_t from = caucus_evaluate_from(&plan->settings, p - 1), first = caucus_phase_first(plan, from);
+    const uint64_t end = first + caucus_stoch_phase_of(plan, p)->samples;
     const uint32_t d = s->d, k = caucus_evaluate_k(&plan->settings);
-    const bool means = plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool means = caucus_settings_means(&plan->settings);
     memset(at->sum, 0, d * sizeof *at->sum);
     memset(at->count, 0, d * sizeof *at->count);
     for (uint32_t i = 0; i < s->m; i++) {
         memset(at->own, 0, d * sizeof *at->own);
         memset(at->score[world], 0, d * sizeof *at->sum); /* of this client, until they are everybody's */
-        for (uint64_t t = 0; t < n; t++) {
-            const double *row = s->loss[world] + ((size_t)i * s->rounds + first - 1 + t) * d;
-            uint32_t y = caucus_evaluate_first(plan, p - 1, t, first + t, i + 1);
+        for (uint64_t round = first, phase = from; round < end; round++) {
+            const double *row = s->loss[world] + ((size_t)i * s->rounds + round - 1) * d;
+            phase += round == caucus_phase_first(plan, phase + 1);
+            uint32_t y = caucus_evaluate_first(plan, phase, round - caucus_phase_first(plan, phase), round, i + 1);
             for (uint32_t j = 0; j < k; j++, y = (y + 1) % d) {
                 at->score[world][y] += caucus_audit_step_of(s, &row[y]);
                 at->own[y]++;

@@ -124,6 +124,20 @@ static const caucus_audit_federation longest = {.algorithm = CAUCUS_ALGORITHM_ST
 static const caucus_audit_federation evaluate_one = {EVALUATE(2, 1, 4), .gap = 3},
                                      evaluate_two = {EVALUATE(3, 2, 4), .gap = 1, .unit = CAUCUS_UNIT_CLIENT_BLOCK};
 
+/* Unit client, decisions after 1 and after 6 rounds: in the first a client has evaluated one expert of two, in the
+ * second both of them. */
+static const caucus_audit_federation evaluate_client = {.algorithm = CAUCUS_ALGORITHM_STOCH,
+                                                        .trust = CAUCUS_TRUST_COORDINATOR,
+                                                        .unit = CAUCUS_UNIT_CLIENT,
+                                                        .clients = 2,
+                                                        .experts = 2,
+                                                        .evaluate = 1,
+                                                        .rounds = 36,
+                                                        .growth = 6,
+                                                        .epsilon = 1,
+                                                        .losses = CAUCUS_AUDIT_GAP,
+                                                        .gap = 1};
+
 /* Trees of depth 1 in phase 4 of 8 rounds. A root's sample meets both leaf selections, a right vertex's only the
  * second. */
 #define TREE(m, kind, how, beta, which)                                                                                \
@@ -325,6 +339,12 @@ static const caucus_audit runs[] = {
     CHOICES(SOUND("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 100 * K, 1 * M, evaluate_two),
     CHOICES(HALF_NOISE("evaluate-block"), "stoch, two of three evaluated, client-block", 1, 0, 50 * K, 400 * K,
             evaluate_two),
+    CHOICES(SOUND("evaluate-client"), "stoch, one of two evaluated, unit client", 1, 0, 100 * K, 1 * M,
+            evaluate_client),
+    CHOICES(HALF_NOISE("evaluate-client"), "stoch, one of two evaluated, unit client", 1, 0, 50 * K, 400 * K,
+            evaluate_client),
+    CHOICES(WRONG("evaluate-client", "each", EACH_WHOLE, "epsilon for each"),
+            "stoch, one of two evaluated, unit client", 1, 0, 50 * K, 400 * K, evaluate_client),
     LOOKS(SOUND("show-loss"), 100 * K, 1 * M),
     LOOKS(NOISE_125("show-loss"), 0, 1 * M),
     LOOKS(HALF_NOISE("show-loss"), 50 * K, 400 * K),

@@ -103,15 +103,14 @@ static double rate_of(const caucus_plan *plan, const caucus_stoch_phase *phase, 
 /* Few evaluations: how far a loss moves a score is known when it is known who has reported, so the plan says what a
  * selection may cost, f*rate*W, and the coordinator works out the rate (evaluate.h). The same formula as above with the
  * rate in units of 1/(f*W). */
-static caucus_status set_budget(const caucus_plan *plan, caucus_stoch_phase *phase, double rho,
+static caucus_status set_budget(const caucus_plan *plan, caucus_stoch_phase *phase, caucus_spend spend,
                                 caucus_error *ret_error) {
-    const double epsilon = caucus_look_left(&plan->settings);
     const double c = plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL ? 0.125 : 0.5;
     double weights, squares;
     past_sums(&plan->stoch, &weights, &squares);
     phase->least = caucus_evaluate_floor(&plan->settings, phase->samples);
-    const double budget = fmax(epsilon / weights, sqrt(rho / (c * squares)));
-    return caucus_calibrate_rate(budget, epsilon, &phase->select_budget, ret_error);
+    const double budget = fmax(spend.epsilon / weights, sqrt(spend.rho / (c * squares)));
+    return caucus_calibrate_rate(budget, plan->settings.epsilon, &phase->select_budget, ret_error);
 }
 
 /* Calibrate one phase with T1 = trees (known to fit). */
@@ -129,7 +128,7 @@ static caucus_status set_phase(const caucus_plan *plan, caucus_stoch_phase *phas
     if (nobody)
         status = caucus_calibrate_messages(plan, &done, spend, ret_error);
     else if (some)
-        status = set_budget(plan, &done, spend.rho, ret_error);
+        status = set_budget(plan, &done, spend, ret_error);
     for (uint32_t j = trees ? 1 : 0; j <= trees && status == CAUCUS_OK && !nobody && !some; j++) {
         caucus_rational rate = {0, 1};
         status = caucus_calibrate_rate(rate_of(plan, &done, j, spend), plan->settings.epsilon, &rate, ret_error);

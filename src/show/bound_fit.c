@@ -49,10 +49,11 @@ static bool within_changes(const caucus_plan *plan, const caucus_adversary_setti
     return adversary->kind == CAUCUS_ADVERSARY_SHIFTING && alike && changes <= s->changes * (double)s->rounds / 1000;
 }
 
-/* Unit client: clients may have laws of their own, as long as they draw apart from one another. */
+/* Unit client: clients may have laws of their own, as long as they draw apart from one another; but not where each
+ * expert is judged by those who have evaluated it. */
 static bool own_laws(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
-    return plan->settings.unit == CAUCUS_UNIT_CLIENT && caucus_adversary_kind_has_means(adversary->kind) &&
-           adversary->spread > 0;
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT && plan->settings.evaluate == 0 &&
+           caucus_adversary_kind_has_means(adversary->kind) && adversary->spread > 0;
 }
 
 caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary) {

@@ -138,32 +138,11 @@ static const char *why_none(const caucus_plan *plan) {
     return "votes have none that shrinks with the number of clients";
 }
 
-static void explain_some(caucus_explainer *e, const caucus_stoch_phase *last) {
-    const caucus_plan *plan = e->plan;
-    const caucus_settings *s = &plan->settings;
-    caucus_explain_say(e, "Few evaluations",
-                       "A client evaluates %u of %u experts in a round, chosen by the plan's hash: nothing secret, and "
-                       "nothing to do with losses.",
-                       s->evaluate, s->experts);
-    caucus_explain_more(e,
-                        "In the last phase each expert is evaluated %" PRIu64
-                        " times at least%s, if everybody reports; below %" PRIu64 " no expert is selected.",
-                        caucus_evaluate_least(s, last->samples),
-                        s->unit == CAUCUS_UNIT_EVENT ? "" : " (clients that evaluate it)", last->least);
-    caucus_explain_more(e,
-                        "The coordinator selects by %s, at the rate for which a loss costs %.10g: %.10g/(%s W), W from "
-                        "the evaluations of those who reported.",
-                        caucus_select_word(plan->stoch.select), caucus_rational_double(last->select_budget),
-                        caucus_rational_double(last->select_budget), caucus_evaluate_factor(plan) == 1 ? "1" : "2");
-    if (plan->stoch.past > 1)
-        caucus_explain_more(
-            e, "Earlier phases weigh in with %u weights; all uses of one sample together cost epsilon (\"Trees\").",
-            plan->stoch.past);
-}
-
 /* Unit client: what a decision of this phase costs a client, from its integers. */
 static double cost_of(const caucus_plan *plan, const caucus_stoch_phase *phase) {
     const double width = (double)plan->grid, d = plan->settings.experts;
+    if (caucus_evaluates_some(&plan->settings))
+        return caucus_rational_double(phase->select_budget);
     if (plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
         return 2 * width * caucus_rational_double(phase->select_rate[0]);
     switch (plan->stoch.message) {
@@ -191,6 +170,40 @@ static void explain_shares(caucus_explainer *e) {
         caucus_explain_more(e, "phase %u: %s %.10g, for an expert that is played %s rounds.", i + 2,
                             gauss ? "rho" : "epsilon", cost_of(plan, &plan->stoch.phase[i]),
                             caucus_words_whole(plan->stoch.phase[i].length).text);
+}
+
+static void explain_some(caucus_explainer *e, const caucus_stoch_phase *last) {
+    const caucus_plan *plan = e->plan;
+    const caucus_settings *s = &plan->settings;
+    caucus_explain_say(e, "Few evaluations",
+                       "A client evaluates %u of %u experts in a round, chosen by the plan's hash: nothing secret, and "
+                       "nothing to do with losses.",
+                       s->evaluate, s->experts);
+    caucus_explain_more(e,
+                        "In the last phase each expert is evaluated %" PRIu64
+                        " times at least%s, if everybody reports; below %" PRIu64 " no expert is selected.",
+                        caucus_evaluate_least(s, last->samples),
+                        s->unit == CAUCUS_UNIT_CLIENT  ? " (clients that have evaluated it so far)"
+                        : s->unit == CAUCUS_UNIT_EVENT ? ""
+                                                       : " (clients that evaluate it)",
+                        last->least);
+    if (s->unit == CAUCUS_UNIT_CLIENT) {
+        caucus_explain_say(e, "Unit client",
+                           "The coordinator selects by %s, at rate epsilon_k/(2W) in phase k, W from the evaluations "
+                           "of those who reported.",
+                           caucus_select_word(plan->stoch.select));
+        explain_shares(e);
+        return;
+    }
+    caucus_explain_more(e,
+                        "The coordinator selects by %s, at the rate for which a loss costs %.10g: %.10g/(%s W), W from "
+                        "the evaluations of those who reported.",
+                        caucus_select_word(plan->stoch.select), caucus_rational_double(last->select_budget),
+                        caucus_rational_double(last->select_budget), caucus_evaluate_factor(plan) == 1 ? "1" : "2");
+    if (plan->stoch.past > 1)
+        caucus_explain_more(
+            e, "Earlier phases weigh in with %u weights; all uses of one sample together cost epsilon (\"Trees\").",
+            plan->stoch.past);
 }
 
 static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_phase *last) {
@@ -422,7 +435,7 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
         }
     }
     uint64_t vectors = linear ? (trees > 0 ? trees + 2 : 1) + (votes ? 1 : 0) : 2u * (trees + 1) + 5;
-    vectors += s->unit == CAUCUS_UNIT_CLIENT ? 1 : 0;
+    vectors += s->unit != CAUCUS_UNIT_CLIENT ? 0 : caucus_evaluates_some(s) ? 2 : 1;
     t->client_memory = vectors * d * 8;
     vectors = 3 + (uint64_t)plan->stoch.past + (nobody ? trees + 6u : 0);
     vectors += caucus_evaluates_some(s) ? 3 : 0;

@@ -132,7 +132,7 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
                 "              against the best expert between changes, if losses are drawn independently and what "
                 "they are drawn\n              from changes at most %s times in 1,000 rounds\n",
                 caucus_words_number(s->changes).text);
-    else if (s->unit == CAUCUS_UNIT_CLIENT)
+    else if (s->unit == CAUCUS_UNIT_CLIENT && s->evaluate == 0)
         fputs("              if each client's losses are drawn independently from one distribution, which may be its "
               "own; against the\n              best on average over the clients\n",
               out);

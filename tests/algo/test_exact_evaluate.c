@@ -3,7 +3,8 @@
  *
  * Claim 1 on tiny grids, for every sum that clients can make and every record that can be replaced: one expert of one
  * round costs f = 1, everything else f = 2. Controls that must fail: W as if all experts had been evaluated equally
- * often; f = 1 where two scores move against each other, in one round or in the rounds of one client. Then the machines
+ * often; f = 1 where two scores move against each other, in one round or in the rounds of one client; and for unit
+ * client, where the costs of all selections add up, epsilon in each of them. Then the machines
  * play whole runs many times, with clients that stay away, and must follow the law that this computes. */
 #include "dp/exact.h"
 
@@ -29,12 +30,13 @@ static caucus_plan *some_plan(caucus_select select, caucus_unit unit, uint32_t m
     s.evaluate = k;
     s.grid = 1;
     s.rounds = t;
+    s.growth = unit == CAUCUS_UNIT_CLIENT ? 4 : s.growth;
     return exact_plan(&s);
 }
 
 /* P(y) of all experts from sums and counts, at a width and a factor that need not be the right ones. */
-static void law_of(const caucus_plan *plan, const int64_t *sum, const uint64_t *count, uint64_t width, uint64_t factor,
-                   long double *ret) {
+static void law_at(const caucus_plan *plan, caucus_rational budget, const int64_t *sum, const uint64_t *count,
+                   uint64_t width, uint64_t factor, long double *ret) {
     int64_t score[MOST];
     uint32_t who[MOST];
     uint64_t least, most;
@@ -42,7 +44,7 @@ static void law_of(const caucus_plan *plan, const int64_t *sum, const uint64_t *
     caucus_rational rate;
     const uint32_t n = caucus_evaluate_scores(plan, sum, count, score, who, &least, &most);
     const uint64_t right = caucus_evaluate_factor(plan);
-    assert_true(caucus_evaluate_rate(plan, plan->stoch.phase[0].select_budget, width, &rate));
+    assert_true(caucus_evaluate_rate(plan, budget, width, &rate));
     if (factor < right)
         rate = caucus_rational_make(rate.num * right / factor, rate.den);
     exact_select_law(plan->stoch.select, score, n, rate, law);
@@ -52,11 +54,11 @@ static void law_of(const caucus_plan *plan, const int64_t *sum, const uint64_t *
         ret[who[i]] = law[i];
 }
 
-static long double largest(const caucus_plan *plan, const int64_t *a, const int64_t *b, const uint64_t *count,
-                           uint64_t width, uint64_t factor) {
+static long double largest(const caucus_plan *plan, caucus_rational budget, const int64_t *a, const int64_t *b,
+                           const uint64_t *count, uint64_t width, uint64_t factor) {
     long double p[MOST], q[MOST], worst = 0;
-    law_of(plan, a, count, width, factor, p);
-    law_of(plan, b, count, width, factor, q);
+    law_at(plan, budget, a, count, width, factor, p);
+    law_at(plan, budget, b, count, width, factor, q);
     for (uint32_t y = 0; y < plan->settings.experts; y++)
         exact_raise(&worst, exact_ratio(p[y], q[y]));
     return worst;
@@ -64,8 +66,8 @@ static long double largest(const caucus_plan *plan, const int64_t *a, const int6
 
 /* Every vector of sums 0 .. count (grid 1), and every way in which `moved` experts (1 or 2) of it can move by one loss
  * each, in either direction. */
-static long double worst_of(const caucus_plan *plan, const uint64_t *count, uint32_t moved, uint64_t width,
-                            uint64_t factor) {
+static long double worst_at(const caucus_plan *plan, caucus_rational budget, const uint64_t *count, uint32_t moved,
+                            uint64_t width, uint64_t factor) {
     const uint32_t d = plan->settings.experts;
     long double worst = 0;
     int64_t sum[MOST] = {0};
@@ -82,7 +84,7 @@ static long double worst_of(const caucus_plan *plan, const uint64_t *count, uint
                     for (uint32_t x = 0; x < d; x++)
                         fits = fits && other[x] >= 0 && other[x] <= (int64_t)count[x];
                     if (fits)
-                        exact_raise(&worst, largest(plan, sum, other, count, width, factor));
+                        exact_raise(&worst, largest(plan, budget, sum, other, count, width, factor));
                 }
         uint32_t at = 0;
         while (at < d && sum[at] == (int64_t)count[at])
@@ -91,6 +93,12 @@ static long double worst_of(const caucus_plan *plan, const uint64_t *count, uint
             return worst;
         sum[at]++;
     }
+}
+
+/* Of the first selection; where a record is in one of them they are all alike. */
+static long double worst_of(const caucus_plan *plan, const uint64_t *count, uint32_t moved, uint64_t width,
+                            uint64_t factor) {
+    return worst_at(plan, plan->stoch.phase[0].select_budget, count, moved, width, factor);
 }
 
 static uint64_t width_of(const caucus_plan *plan, const uint64_t *count) {
@@ -141,6 +149,36 @@ static void test_two_experts(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Unit client, growth 4, 16 rounds: two selections, at epsilon 1/3 and 2/3. In the first a client has evaluated one
+ * expert, in the second up to three; whatever it saw, its means move by G at most. Their worst cases add up. */
+static void test_unit_client(void **state) {
+    (void)state;
+    static const uint64_t first[3] = {2, 2, 2}, uneven[3] = {4, 3, 3}, gap[3] = {2, 0, 1};
+    caucus_plan *plan = some_plan(CAUCUS_SELECT_FLIP, CAUCUS_UNIT_CLIENT, 3, 3, 1, 16);
+    assert_int_equal(plan->stoch.described, 2);
+    assert_int_equal(caucus_evaluate_factor(plan), 2);
+    assert_true(plan->guarantee.epsilon_choices <= 1);
+    const caucus_rational third = plan->stoch.phase[0].select_budget, rest = plan->stoch.phase[1].select_budget;
+    assert_true(fabsl(exact_rate(third) - 1.0L / 3) < 1e-9L && fabsl(exact_rate(rest) - 2.0L / 3) < 1e-9L);
+    const uint64_t *const counts[3] = {first, uneven, gap};
+    for (int i = 0; i < 3; i++) {
+        const uint64_t w = width_of(plan, counts[i]), unscaled = (uint64_t)plan->grid;
+        const long double all = worst_at(plan, third, counts[i], 2, w, 2) + worst_at(plan, rest, counts[i], 2, w, 2);
+        exact_assert("unit client", all, 1, 0.7L);
+        exact_assert_broken("epsilon in each selection",
+                            2 * worst_at(plan, (caucus_rational){1, 1}, counts[i], 2, w, 2), 1, 1.3L);
+        exact_assert_broken("a client's means paid for as one evaluation",
+                            worst_at(plan, third, counts[i], 2, w, 1) + worst_at(plan, rest, counts[i], 2, w, 1), 1,
+                            1.3L);
+        if (i > 0)
+            exact_assert_broken("W without the scaling",
+                                worst_at(plan, third, counts[i], 2, unscaled, 2) +
+                                    worst_at(plan, rest, counts[i], 2, unscaled, 2),
+                                1, 1.3L);
+    }
+    caucus_plan_free(plan);
+}
+
 /* ---- the machines ---- */
 
 #define CLIENTS 5
@@ -157,29 +195,33 @@ static bool reports(uint64_t block, uint32_t client) {
     return !(block == 3 && client == 2) && !(block == 4 && client != 1 && client != 4); /* then most are missing */
 }
 
-/* The law of the choice that block `block` leads to, by hand: losses that were evaluated, of those who report. */
+/* The law of the choice that block `block` leads to, by hand: losses that were evaluated, of those who report; of the
+ * phase before it, unit client: of all rounds before it. */
 static void block_law(const caucus_plan *plan, uint64_t block, long double *ret) {
     const caucus_settings *s = &plan->settings;
-    const uint64_t first = caucus_stoch_first(s, block - 1), n = caucus_stoch_length(s, block - 1);
-    const bool means = s->unit == CAUCUS_UNIT_CLIENT_BLOCK;
+    const bool means = s->unit != CAUCUS_UNIT_EVENT;
+    const uint64_t from = s->unit == CAUCUS_UNIT_CLIENT ? 1 : block - 1;
     int64_t sum[EXPERTS] = {0};
     uint64_t count[EXPERTS] = {0};
     for (uint32_t i = 1; i <= CLIENTS; i++) {
         int64_t own[EXPERTS] = {0}, times[EXPERTS] = {0};
         if (!reports(block, i))
             continue;
-        for (uint64_t t = 0; t < n; t++)
-            for (uint32_t j = 0; j < s->evaluate; j++) {
-                const uint32_t y = (caucus_evaluate_first(plan, block - 1, t, first + t, i) + j) % EXPERTS;
-                own[y] += (int64_t)loss_of(i, first + t, y);
-                times[y]++;
-            }
+        for (uint64_t p = from; p < block; p++)
+            for (uint64_t t = 0; t < caucus_stoch_length(s, p); t++)
+                for (uint32_t j = 0; j < s->evaluate; j++) {
+                    const uint64_t round = caucus_stoch_first(s, p) + t;
+                    const uint32_t y = (caucus_evaluate_first(plan, p, t, round, i) + j) % EXPERTS;
+                    own[y] += (int64_t)loss_of(i, round, y);
+                    times[y]++;
+                }
         for (uint32_t y = 0; y < EXPERTS; y++) {
             sum[y] += means && times[y] > 0 ? (own[y] + times[y] / 2) / times[y] : own[y];
             count[y] += (uint64_t)(means ? times[y] > 0 : times[y]);
         }
     }
-    law_of(plan, sum, count, width_of(plan, count), caucus_evaluate_factor(plan), ret);
+    law_at(plan, caucus_stoch_phase_of(plan, block)->select_budget, sum, count, width_of(plan, count),
+           caucus_evaluate_factor(plan), ret);
 }
 
 /* Clients take their losses as devices do, or as the simulator gives them: the same. */
@@ -209,6 +251,17 @@ static void through_bytes(const caucus_plan *plan, const caucus_key *key, caucus
     assert_int_equal(caucus_coordinator_restore(plan, key, state, bytes, c), CAUCUS_OK);
 }
 
+/* A client, too, between any two rounds: how often it has evaluated what is part of its state. */
+static void client_through_bytes(const caucus_plan *plan, uint32_t i, const caucus_key *key, caucus_client **c) {
+    uint8_t state[4096];
+    const size_t bytes = caucus_client_state_bytes(*c);
+    assert_true(bytes <= sizeof state);
+    assert_int_equal(caucus_client_save(*c, state, bytes), CAUCUS_OK);
+    caucus_client_free(*c);
+    *c = NULL;
+    assert_int_equal(caucus_client_restore(plan, i, key, state, bytes, c), CAUCUS_OK);
+}
+
 static uint32_t play(const caucus_plan *plan, const caucus_key *key, bool restarts) {
     caucus_coordinator *coordinator = NULL;
     caucus_client *client[CLIENTS] = {NULL};
@@ -225,6 +278,8 @@ static uint32_t play(const caucus_plan *plan, const caucus_key *key, bool restar
         const uint64_t block = caucus_coordinator_announcement(coordinator)->block;
         for (uint32_t i = 0; i < CLIENTS; i++) {
             observe(client[i], i + 1, i % 2 == 0);
+            if (restarts)
+                client_through_bytes(plan, i + 1, &own, &client[i]);
             const caucus_report *report = caucus_client_report(client[i]);
             if (reports(block, i + 1))
                 assert_int_equal(caucus_coordinator_receive(coordinator, report), CAUCUS_OK);
@@ -252,10 +307,11 @@ static void test_machines_follow_the_law(void **state) {
     const uint64_t seed = 7700, n = 30000;
     caucus_key run, key;
     caucus_key_from_seed(seed, &run);
-    for (uint64_t kind = 0; kind < 4; kind++) {
-        caucus_plan *plan = some_plan(kind % 2 == 0 ? CAUCUS_SELECT_FLIP : CAUCUS_SELECT_EXPONENTIAL,
-                                      kind < 2 ? CAUCUS_UNIT_EVENT : CAUCUS_UNIT_CLIENT_BLOCK, CLIENTS, EXPERTS,
-                                      kind == 1 ? 2 : 1, ROUNDS);
+    for (uint64_t kind = 0; kind < 6; kind++) {
+        static const caucus_unit units[3] = {CAUCUS_UNIT_EVENT, CAUCUS_UNIT_CLIENT_BLOCK, CAUCUS_UNIT_CLIENT};
+        const uint64_t rounds = kind < 4 ? ROUNDS : 64; /* phases of 1, 3, 12 and 48 rounds: three selections, too */
+        caucus_plan *plan = some_plan(kind % 2 == 0 ? CAUCUS_SELECT_FLIP : CAUCUS_SELECT_EXPONENTIAL, units[kind / 2],
+                                      CLIENTS, EXPERTS, kind == 1 || kind == 5 ? 2 : 1, rounds);
         uint64_t count[CELLS] = {0};
         long double law[CELLS], block[SELECTIONS][EXPERTS], least = 1;
         for (uint64_t b = 0; b < SELECTIONS; b++) {
@@ -320,11 +376,9 @@ static void test_saved_rate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_expert),
-        cmocka_unit_test(test_two_experts),
-        cmocka_unit_test(test_machines_follow_the_law),
-        cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_saved_rate),
+        cmocka_unit_test(test_one_expert),  cmocka_unit_test(test_two_experts),
+        cmocka_unit_test(test_unit_client), cmocka_unit_test(test_machines_follow_the_law),
+        cmocka_unit_test(test_too_few),     cmocka_unit_test(test_saved_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ equal stoch-longest stoch coordinator drawn 1 --epsilon 10 --longest-phase 5 --f
 equal stoch-evaluate stoch coordinator drawn 1 --epsilon 20 --evaluate 2
 equal stoch-evaluate-block stoch coordinator drawn 1 --epsilon 20 --evaluate 1 --longest-phase 5 --unit client-block
 equal stoch-client stoch coordinator drawn 1 --epsilon 20 --unit client --growth 3
+equal stoch-client-evaluate stoch coordinator drawn 1 --epsilon 40 --unit client --growth 3 --evaluate 2
 equal stoch-look stoch coordinator drawn 1 --epsilon 10 --show-loss 2
 grep -q '"look": {"phase": 5, ' "$work/up.json" || bad "stoch-look: up shows no loss of the last phase"
 equal stoch-look-block stoch coordinator drawn 1 --epsilon 16 --show-loss 6 --longest-phase 5 --unit client-block

@@ -309,6 +309,7 @@ class Client:
         self.block_seen = [0] * plan.experts  # rounds in which each expert was evaluated
         self.sums = [0] * plan.experts        # of whole blocks, not yet reported
         self.all = [0] * plan.experts         # unit client: of all rounds so far
+        self.all_seen = [0] * plan.experts
         self.first = 1               # the first block that `sums` covers
         self.items = []              # reports not known to be counted
         self.done = False
@@ -423,7 +424,8 @@ class Client:
         self.sums = [a + b for a, b in zip(self.sums, self.block_sums)]
         if self.plan.growth:  # the mean of everything, whatever was reported before
             self.all = [a + b for a, b in zip(self.all, self.block_sums)]
-            self.sums = [(2 * s + self.round) // (2 * self.round) for s in self.all]
+            self.all_seen = [a + b for a, b in zip(self.all_seen, self.block_seen)]
+            self.sums = [(2 * s + n) // (2 * n) if n else 0 for s, n in zip(self.all, self.all_seen)]
         self.block_sums = [0] * self.plan.experts
         self.block_seen = [0] * self.plan.experts
 

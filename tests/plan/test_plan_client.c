@@ -313,8 +313,6 @@ static void refusals(void **state) {
     s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     refused(&s, "unit", "linear losses without trees");
     s = base(10, CAUCUS_GROWTH_AUTO);
-    s.evaluate = 2;
-    refused(&s, "evaluate", "unit event or client-block");
     s = base(10, CAUCUS_GROWTH_AUTO);
     s.calibration = CAUCUS_CALIBRATION_PAPER;
     refused(&s, "unit", "calibration tight");

@@ -80,6 +80,45 @@ static void touched(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Unit client: clients that have evaluated an expert so far, from phase to phase, by hand. The bound relies on no more
+ * than there are, for the hashes of many plans; and on far more than what holds whatever the permutations. */
+static void touched_so_far(void **state) {
+    (void)state;
+    enum { EXPERTS = 20, CLIENTS = 500 };
+    for (uint32_t seed = 0; seed < 8; seed++) {
+        caucus_settings s = base(CLIENTS, EXPERTS, 1);
+        s.unit = CAUCUS_UNIT_CLIENT;
+        s.growth = 4;
+        s.epsilon = 1 + seed; /* another hash */
+        caucus_plan *plan = plan_made(&s);
+        for (uint32_t i = 0; i < plan->stoch.described; i++) {
+            const uint64_t n = plan->stoch.phase[i].samples, least = caucus_evaluate_least(&plan->settings, n);
+            uint64_t want[EXPERTS] = {0}, got[EXPERTS] = {0};
+            for (uint32_t c = 1; c <= CLIENTS; c++) {
+                uint64_t own[EXPERTS] = {0}, added[EXPERTS] = {0};
+                for (uint64_t round = 1; round <= n; round++) {
+                    uint64_t p = 1;
+                    while (caucus_stoch_first(&plan->settings, p + 1) <= round)
+                        p++;
+                    const uint64_t t = round - caucus_stoch_first(&plan->settings, p);
+                    own[caucus_evaluate_first(plan, p, t, round, c)]++;
+                }
+                caucus_evaluate_add(plan, 1, 1, n, c, false, added);
+                assert_memory_equal(own, added, sizeof own);
+                caucus_evaluate_touched(plan, 1, 1, n, c, got);
+                for (uint32_t y = 0; y < EXPERTS; y++)
+                    want[y] += own[y] > 0;
+            }
+            assert_memory_equal(want, got, sizeof want);
+            for (uint32_t y = 0; y < EXPERTS; y++)
+                assert_true(want[y] >= least);
+            assert_true(plan->stoch.phase[i].least == (least / 8 > 1 ? least / 8 : 1));
+            assert_true(n < 256 ? least >= CLIENTS / EXPERTS : least >= 490);
+        }
+        caucus_plan_free(plan);
+    }
+}
+
 /* Who evaluates what has nothing to do with numbers: where clients of one residue belong to one site, every expert is
  * judged by all sites. Without the permutation an expert would be judged by one site alone, 50 evaluations in 50. */
 static void sites(void **state) {
@@ -180,6 +219,42 @@ static void bounds(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Unit client. After one round an expert has 25 evaluations by 25 clients. After 256 of them it has 6,400, mu = 12.8 of
+ * a client, by 497 clients: m KL(496/500, 1 - e^-mu) = 27.9 is above ln(2*64*20*2^20) = 21.71, with 497 it is 20.1. S/m
+ * has the mean .15625 at most and is .272085 at most: m KL of these two is 21.71. */
+static void bounds_so_far(void **state) {
+    (void)state;
+    double harmonic = 0, spent = 0;
+    for (int n = 2; n <= 20; n++)
+        harmonic += 1.0 / n;
+    caucus_settings s = base(500, 20, 1);
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.growth = 4;
+    caucus_plan *plan = plan_made(&s);
+    for (uint32_t i = 0; i < plan->stoch.described; i++)
+        spent += caucus_rational_double(plan->stoch.phase[i].select_budget);
+    near(spent, 1, 1e-6);
+    assert_true(plan->guarantee.epsilon_choices <= 1);
+    near(caucus_rational_double(plan->stoch.phase[4].select_budget), 16.0 / 31,
+         1e-6); /* ~ sqrt(768), of 3, 12, 48 .. */
+    near(plan->stoch.phase[0].error, sqrt(log(20) / 50) + 2 * harmonic / (25 * 1.0 / 31) + 0x1p-20, 1e-4);
+    near(plan->stoch.phase[4].error, 0.0287222 + 2 * harmonic / (497 * 16.0 / 31) + 0x1p-20, 1e-5); /* .0287 + .0203 */
+    assert_int_equal(plan->bound_kind, CAUCUS_BOUND_EXPECTATION);
+    caucus_guarantee g; /* what the selections cost adds up */
+    plan->stoch.phase[0].select_budget.num += plan->stoch.phase[0].select_budget.num / 8;
+    assert_int_equal(caucus_plan_account(plan, &g, NULL), CAUCUS_E_INFEASIBLE);
+    caucus_plan_free(plan);
+    s.delta = 1e-6; /* every way of paying is one that the accountant accepts */
+    plan = plan_made(&s);
+    assert_true(plan->guarantee.epsilon_choices <= 1);
+    caucus_plan_free(plan);
+    s.delta = 0;
+    s.clients = 3; /* nobody looks at some experts after one round */
+    plan = plan_made(&s);
+    near(plan->stoch.phase[0].error, 1, 1e-12);
+    caucus_plan_free(plan);
+}
+
 /* All of them is nothing to speak of: the same plan, by its name. */
 static void all_of_them(void **state) {
     (void)state;
@@ -258,9 +333,10 @@ static void budgets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places),        cmocka_unit_test(touched),  cmocka_unit_test(sites),
-        cmocka_unit_test(worked_widths), cmocka_unit_test(rates),    cmocka_unit_test(bounds),
-        cmocka_unit_test(all_of_them),   cmocka_unit_test(refusals), cmocka_unit_test(budgets),
+        cmocka_unit_test(places),        cmocka_unit_test(touched), cmocka_unit_test(touched_so_far),
+        cmocka_unit_test(bounds_so_far), cmocka_unit_test(sites),   cmocka_unit_test(worked_widths),
+        cmocka_unit_test(rates),         cmocka_unit_test(bounds),  cmocka_unit_test(all_of_them),
+        cmocka_unit_test(refusals),      cmocka_unit_test(budgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

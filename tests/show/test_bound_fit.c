@@ -160,6 +160,13 @@ static void own_laws(void **state) {
         assert_int_equal(caucus_bound_fit_of(plan, &own), CAUCUS_BOUND_FIT_FAILS);
         caucus_plan_free(plan);
     }
+    s.evaluate = 1; /* an expert is judged by those who have evaluated it, not by all clients */
+    caucus_plan *plan = plan_of(&s);
+    caucus_adversary_settings own = {.kind = CAUCUS_ADVERSARY_BERNOULLI, .spread = 0.1};
+    assert_int_equal(caucus_bound_fit_of(plan, &own), CAUCUS_BOUND_FIT_FAILS);
+    own.spread = 0;
+    assert_int_equal(caucus_bound_fit_of(plan, &own), CAUCUS_BOUND_FIT_HOLDS);
+    caucus_plan_free(plan);
 }
 
 /* A range that begins below 0 makes a loss of 0 cost something: L* must allow for it. */

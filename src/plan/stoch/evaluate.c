@@ -49,12 +49,27 @@ uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, 
     return (uint32_t)((offset_of(plan, p) + place * caucus_evaluate_k(s)) % d);
 }
 
+/* Rounds one after the other, from phase to phase. */
+typedef struct cursor {
+    uint64_t p, t, length; /* round t of phase p, which has so many */
+} cursor;
+
+static uint32_t first_and_on(const caucus_plan *plan, cursor *at, uint64_t global, uint32_t client) {
+    if (at->t == at->length) {
+        at->p++;
+        at->t = 0;
+        at->length = caucus_stoch_length(&plan->settings, at->p);
+    }
+    return caucus_evaluate_first(plan, at->p, at->t++, global, client);
+}
+
 void caucus_evaluate_add(const caucus_plan *plan, uint64_t p, uint64_t first, uint64_t n, uint32_t client,
                          bool take_off, uint64_t *ret) {
     const uint32_t d = plan->settings.experts, k = caucus_evaluate_k(&plan->settings);
     const uint64_t one = take_off ? UINT64_MAX : 1; /* -1, modulo 2^64 */
+    cursor at = {.p = p, .length = caucus_stoch_length(&plan->settings, p)};
     for (uint64_t t = 0; t < n; t++) {
-        uint32_t y = caucus_evaluate_first(plan, p, t, first + t, client);
+        uint32_t y = first_and_on(plan, &at, first + t, client);
         for (uint32_t j = 0; j < k; j++) {
             ret[y] += one;
             y = y + 1 < d ? y + 1 : 0;
@@ -67,9 +82,10 @@ void caucus_evaluate_touched(const caucus_plan *plan, uint64_t p, uint64_t first
                              uint64_t *ret) {
     const uint64_t seen = (uint64_t)1 << 63;
     const uint32_t d = plan->settings.experts, k = caucus_evaluate_k(&plan->settings);
+    cursor at = {.p = p, .length = caucus_stoch_length(&plan->settings, p)};
     uint32_t found = 0;
     for (uint64_t t = 0; t < n && found < d; t++) {
-        uint32_t y = caucus_evaluate_first(plan, p, t, first + t, client);
+        uint32_t y = first_and_on(plan, &at, first + t, client);
         for (uint32_t j = 0; j < k; j++) {
             if ((ret[y] & seen) == 0) {
                 ret[y] = (ret[y] + 1) | seen;
@@ -151,6 +167,8 @@ bool caucus_evaluate_pays(const caucus_plan *plan, caucus_rational budget, uint6
 /* N_y = floor(n m k/d) evaluations of an expert are by at least N_y/n clients, since a client evaluates it at most once
  * in a round. */
 uint64_t caucus_evaluate_least(const caucus_settings *s, uint64_t n) {
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return caucus_evaluate_client_least(s, n);
     const uint64_t each = (uint64_t)((caucus_u128)n * s->clients * caucus_evaluate_k(s) / s->experts);
     return s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? (each + n - 1) / n : each;
 }
@@ -169,6 +187,8 @@ double caucus_evaluate_error(const caucus_plan *plan, const caucus_stoch_phase *
     const caucus_stoch_plan *stoch = &plan->stoch;
     const double range = s->hi - s->lo;
     double mass = 0, spread = 0, width = 0;
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return caucus_evaluate_client_error(plan, phase, factor);
     for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++)
         mass += (double)stoch->past_weights[a] * (double)caucus_evaluate_least(s, caucus_stoch_length(s, p - 1 - a));
     if (caucus_evaluate_least(s, caucus_stoch_length(s, p - 1)) == 0)

@@ -10,8 +10,8 @@
  * and who evaluates what has nothing to do with numbers of clients, which often follow sites. All of it is public and
  * depends on no loss. docs/PRIVACY.md, "Few evaluations"; docs/PROTOCOL.md, "What to report", has it in full.
  *
- * What is counted of expert y: its evaluations (unit event), or the clients that have evaluated it (unit client-block,
- * where each of them reports one mean). */
+ * What is counted of expert y: its evaluations (unit event), or the clients that have evaluated it: in the phase (unit
+ * client-block), or at all so far (unit client); each of them reports one mean. */
 #ifndef CAUCUS_PLAN_EVALUATE_H
 #define CAUCUS_PLAN_EVALUATE_H
 
@@ -30,8 +30,13 @@ static inline uint32_t caucus_evaluate_k(const caucus_settings *s) {
  *  run, from 1; the others follow it, and after the last comes expert 0. */
 uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client);
 
-/** How often a client evaluates each expert in the n rounds of phase p, which begins with round `first` of the run:
- *  added to ret[d], or taken off it.
+/** The first of the phases whose losses the decision after phase p is made from. */
+static inline uint64_t caucus_evaluate_from(const caucus_settings *s, uint64_t p) {
+    return s->unit == CAUCUS_UNIT_CLIENT ? 1 : p;
+}
+
+/** How often a client evaluates each expert in n rounds from the beginning of phase p on, which begins with round
+ *  `first` of the run: added to ret[d], or taken off it.
  *  Cost:    O(n k). */
 void caucus_evaluate_add(const caucus_plan *plan, uint64_t p, uint64_t first, uint64_t n, uint32_t client,
                          bool take_off, uint64_t *ret);
@@ -60,11 +65,16 @@ bool caucus_evaluate_rate(const caucus_plan *plan, caucus_rational budget, uint6
 bool caucus_evaluate_pays(const caucus_plan *plan, caucus_rational budget, uint64_t width, caucus_rational rate);
 
 /** c, the fewest that are counted of any expert in a phase of n rounds if everybody reports; of means the fewest
- *  clients that it can be, whatever the permutations. */
+ *  clients that it can be, whatever the permutations. Unit client: in the first n rounds; more may be relied on, since
+ *  permutations that leave fewer have a probability of 2^-20 at most (evaluate_client.c). */
 uint64_t caucus_evaluate_least(const caucus_settings *s, uint64_t n);
 /** Below this the expert in force stays: an eighth of what was planned, at least 1. */
 uint64_t caucus_evaluate_floor(const caucus_settings *s, uint64_t n);
 /** B_p of phase p, which `phase` describes, and E[score of the chosen - best] = factor/rate. Loss units. */
 double caucus_evaluate_error(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t p, double factor);
+
+/** Unit client: these two. evaluate_client.c. */
+uint64_t caucus_evaluate_client_least(const caucus_settings *s, uint64_t n);
+double caucus_evaluate_client_error(const caucus_plan *plan, const caucus_stoch_phase *phase, double factor);
 
 #endif

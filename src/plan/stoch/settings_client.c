@@ -24,10 +24,6 @@ static caucus_status check_fit(const caucus_settings *s, caucus_error *e) {
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, s->past_phases ? "past-phases" : "longest-phase",
                            "given with unit client, where every phase learns from all losses so far (accepted: none; "
                            "or unit event or client-block)");
-    if (s->evaluate != 0)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "evaluate",
-                           "%u of %u experts with unit client (accepted: %u; or unit event or client-block)",
-                           s->evaluate, s->experts, s->experts);
     return CAUCUS_OK;
 }
 
