@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_wide.h: -ln U from 128 random bits, by the same instructions whatever the bits are.
+/* log_wide.h: -ln U from 128 random bits, by the same instructions and addresses whatever the bits are.
  * layer: dp
  *
  * The bits are an integer N, and U lies in [N, N+1)/2^128. Unit of the result: g = 2^-120 ("grain"), since
@@ -31,15 +31,14 @@
 
 #include "dp/wide.h"
 
+#include <string.h>
+
 #define CAUCUS_LOG_WIDE_ROWS 128
 #define CAUCUS_LOG_WIDE_FRACTION 120
 
-typedef struct caucus_log_first {
-    caucus_u128 log;
-    uint64_t factor;
-} caucus_log_first;
-extern const caucus_log_first caucus_log_firsts[CAUCUS_LOG_WIDE_ROWS];
-extern const caucus_u128 caucus_log_seconds[CAUCUS_LOG_WIDE_ROWS];
+extern const uint16_t caucus_log_factors[CAUCUS_LOG_WIDE_ROWS];    /* r */
+extern const caucus_u128 caucus_log_firsts[CAUCUS_LOG_WIDE_ROWS];  /* ln(r/2^15) */
+extern const caucus_u128 caucus_log_seconds[CAUCUS_LOG_WIDE_ROWS]; /* ln(1+t) */
 extern const caucus_u128 caucus_log_two_up;
 
 /* -ln U lies in (low, high), in grains. */
@@ -65,23 +64,73 @@ static inline caucus_u128 caucus_log_series(caucus_u128 Z) {
     return (Z + square) >> 21;
 }
 
-static inline caucus_log_bounds caucus_log_wide(caucus_u128 n) {
+/* Vectors of the compiler, so that reading a whole table is cheap: a row of it, or eight of the factors. */
+typedef uint32_t caucus_log_words __attribute__((vector_size(16)));
+typedef uint16_t caucus_log_lanes __attribute__((vector_size(16)));
+
+/** The row of a table, all of whose rows are read: which one was wanted shows in no address. (Addresses show even to
+ *  whoever only takes the time of very many draws: docs/PRIVACY.md, "Side channels".) */
+static inline __attribute__((always_inline)) caucus_u128 caucus_log_row_of(const caucus_u128 *table, uint64_t index) {
+    uint32_t i = (uint32_t)index;
+    caucus_log_words wanted = {i, i, i, i}, even = {0, 0, 0, 0}, odd = {1, 1, 1, 1}, found = {0}, row[2];
+    for (unsigned k = 0; k < CAUCUS_LOG_WIDE_ROWS; k += 2) {
+        memcpy(row, &table[k], sizeof row);
+        found |= (row[0] & (caucus_log_words)(even == wanted)) | (row[1] & (caucus_log_words)(odd == wanted));
+        even += 2;
+        odd += 2;
+    }
+    caucus_u128 value;
+    memcpy(&value, &found, sizeof value);
+    return value;
+}
+
+/** The same for a factor. */
+static inline __attribute__((always_inline)) uint64_t caucus_log_factor_of(uint64_t index) {
+    uint16_t i = (uint16_t)index;
+    caucus_log_lanes wanted = {i, i, i, i, i, i, i, i}, number = {0, 1, 2, 3, 4, 5, 6, 7}, found = {0}, factors;
+    for (unsigned k = 0; k < CAUCUS_LOG_WIDE_ROWS; k += 8) {
+        memcpy(&factors, &caucus_log_factors[k], sizeof factors);
+        found |= factors & (caucus_log_lanes)(number == wanted);
+        number += 8;
+    }
+    uint64_t half[2];
+    memcpy(half, &found, sizeof half);
+    uint64_t word = half[0] | half[1];
+    word |= word >> 32;
+    return (word | word >> 16) & UINT16_MAX;
+}
+
+/** Bounds of -ln U. `secret`, known when compiled, says that n must not show: the tables are then read whole. */
+static inline __attribute__((always_inline)) caucus_log_bounds caucus_log_wide_of(caucus_u128 n, bool secret) {
     unsigned c = caucus_clz_wide(n);
     caucus_u128 m = caucus_shift_left(n | (caucus_u128)(n == 0), c);
-    const caucus_log_first *first = &caucus_log_firsts[(uint64_t)(m >> 120) & (CAUCUS_LOG_WIDE_ROWS - 1)];
+    uint64_t i = (uint64_t)(m >> 120) & (CAUCUS_LOG_WIDE_ROWS - 1);
+    uint64_t factor = secret ? caucus_log_factor_of(i) : caucus_log_factors[i];
     /* 2^143 - m*r has at most 136 bits: all but its last 8. */
-    caucus_u128 lower = (caucus_u128)(uint64_t)m * first->factor;
-    caucus_u128 upper = (m >> 64) * first->factor + (lower >> 64); /* in 2^64 */
+    caucus_u128 lower = (caucus_u128)(uint64_t)m * factor;
+    caucus_u128 upper = (m >> 64) * factor + (lower >> 64); /* in 2^64 */
     uint64_t last = 0 - (uint64_t)lower;
     caucus_u128 rest = ((caucus_u128)1 << 79) - upper - (last != 0);
     caucus_u128 Z1 = rest << 56 | last >> 8;
     uint64_t j = (uint64_t)(Z1 >> 121);
     caucus_u128 Z = ((Z1 - ((caucus_u128)j << 121)) << 6) + (Z1 >> 8) * j;
-    caucus_u128 high = c * caucus_log_two_up + first->log + caucus_log_seconds[j] + caucus_log_series(Z) + 44;
+    caucus_u128 first = secret ? caucus_log_row_of(caucus_log_firsts, i) : caucus_log_firsts[i];
+    caucus_u128 second = secret ? caucus_log_row_of(caucus_log_seconds, j) : caucus_log_seconds[j];
+    caucus_u128 high = c * caucus_log_two_up + first + second + caucus_log_series(Z) + 44;
     caucus_u128 slack = 257 + (caucus_shift_left(1, c) >> 7);
     caucus_log_bounds bounds = {high - slack, high | caucus_mask_wide(n == 0)};
     bounds.low &= ~caucus_mask_wide(high < slack); /* E > 0 */
     return bounds;
+}
+
+/** For random bits that become noise. */
+static inline caucus_log_bounds caucus_log_wide(caucus_u128 n) {
+    return caucus_log_wide_of(n, true);
+}
+
+/** For numbers that everybody may know, and for seeded streams: the same bounds, in less time. */
+static inline caucus_log_bounds caucus_log_wide_public(caucus_u128 n) {
+    return caucus_log_wide_of(n, false);
 }
 
 #endif

@@ -3,8 +3,9 @@
  * layer: dp
  *
  * A number that must stay secret chooses no branch, no loop count, no address and no divisor here: choices are made by
- * masks. The one exception are the tables of log_wide.h, which are indexed by random bits (docs/PRIVACY.md, "Side
- * channels"). Shifts by a secret amount are taken apart into words so that no compiler needs a branch for them. */
+ * masks, and tables are read whole. (The 64-bit logarithm of permute-and-flip, exponential_draw.h, is indexed by random
+ * bits: docs/PRIVACY.md, "Side channels".) Shifts by a secret amount are taken apart into words so that no compiler
+ * needs a branch for them. */
 #ifndef CAUCUS_DP_WIDE_H
 #define CAUCUS_DP_WIDE_H
 
