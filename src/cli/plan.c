@@ -3,6 +3,7 @@
  *
  * The settings are the fields of a scenario (scenario/scenario.h), so a flag means here what it means in simulate. */
 #include "cli/complain.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "scenario/scenario_convert.h"
 #include "show/choice/losses_are.h"
@@ -268,7 +269,8 @@ static int recommend(planning *p) {
                                       .clients_open = given[CAUCUS_FIELD_CLIENTS].count == 0,
                                       .experts_open = given[CAUCUS_FIELD_EXPERTS].count == 0 &&
                                                       given[CAUCUS_FIELD_NAMES].count == 0,
-                                      .rounds_open = given[CAUCUS_FIELD_ROUNDS].count == 0};
+                                      .rounds_open = given[CAUCUS_FIELD_ROUNDS].count == 0,
+                                      .width = caucus_screen_table_width()};
     caucus_status status = caucus_recommend(p->json ? NULL : stdout, p->json ? stdout : NULL, &question, &error);
     return status == CAUCUS_OK ? CAUCUS_EXIT_DONE : complain_error(p, status, &error);
 }

@@ -98,7 +98,7 @@ int caucus_cli_privacy(int argc, char **argv) {
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
     else
         caucus_ledger_view_print(stdout, &view, r.flag[OPTION_ASCII] || !caucus_screen_utf8(), r.flag[OPTION_RELEASES],
-                                 isatty(STDOUT_FILENO) == 1 ? caucus_screen_width(STDOUT_FILENO, 0) : 0);
+                                 caucus_screen_table_width());
     caucus_ledger_view_free(&view);
     caucus_ledger_free(ledger);
     return CAUCUS_EXIT_DONE;

@@ -322,8 +322,8 @@ static bool join_loaded(caucus_run_result *result, const caucus_unfinished *load
 }
 
 static caucus_outcome outcome_of(const simulation *s) {
-    /* A file or a pipe gets the same bytes whatever COLUMNS says; so does mpirun, which stands before a terminal. */
-    const int width = s->ranks == NULL && isatty(STDOUT_FILENO) == 1 ? caucus_screen_width(STDOUT_FILENO, 0) : 0;
+    /* mpirun stands before a terminal, and what it hands on is the same bytes everywhere. */
+    const int width = s->ranks == NULL ? caucus_screen_table_width() : 0;
     const bool unnamed = s->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0;
     return (caucus_outcome){s->prepared.run, s->result, s->begun, width, unnamed, s->history};
 }

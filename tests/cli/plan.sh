@@ -185,10 +185,13 @@ holds "help" "  caucus plan plan.yaml " --help
 
 # The commands are to be typed: each makes the plan that was compared.
 plan --recommend --losses-are drifting --rounds 40 --experts 5 --epsilon 2.5 --range=-1,1 --format json >out
+plan --recommend --losses-are iid --rounds 40 --experts 5 --epsilon 2.5 --show-loss 0.25 --format json >out2
 if $python - "$CAUCUS" <<'END'; then
 import json, shlex, subprocess, sys
-rows = [c for s in json.load(open('out'))['situations'] for c in s['candidates'] if c['plan']]
-assert len(rows) >= 6 and len({c['plan'] for c in rows}) == len(rows)
+situations = [s for name in ('out', 'out2') for s in json.load(open(name))['situations']]
+rows = [c for s in situations for c in s['candidates'] if c['plan']]
+assert len(rows) >= 12 and any('--show-loss' in c['command'] for c in rows)
+assert len({c['plan'] for c in rows}) == len(rows)
 for c in rows:
     words = shlex.split(c['command'])
     assert words[:2] == ['caucus', 'plan'] and words[-2:] == ['--write', 'plan.yaml'], words

@@ -62,11 +62,12 @@ shutil.copy(os.path.join(os.environ["CAUCUS_SOURCE"], "tests/cli/two.ledger"), "
 VERBS = re.findall(r"^  .{12}  ([a-z]+) ", piped([], "C").decode(), re.M)
 check(len(VERBS) > 10, f"{len(VERBS)} verbs are known")
 AUDIT = ["audit", "--only", "flip,knorm", "--trials", "2000", "--seed", "1"]
+RECOMMEND = ["plan", "--recommend", "--losses-are", "iid", "--clients", "20", "--experts", "4", "--rounds", "64"]
 COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "plan.yaml", "--explain"],
             ["plan", "weak.yaml"], ["simulate", *SMALL, "--trials", "3", "--algorithm", "svt,hedge,stoch"],
             ["simulate", *SMALL, "--trials", "2"], ["compare", "plan.yaml", "weak.yaml"], ["statement", "plan.yaml"],
             ["simulate", "--algorithm", "svvt"], [*PLAN, "--epsilon", "0"], ["privacy", "missing"],
-            ["privacy", "two.ledger"], AUDIT]
+            ["privacy", "two.ledger"], AUDIT, RECOMMEND]
 for columns in (60, 80, 132):
     for words in COMMANDS:
         text = printed(columns, words)
@@ -82,7 +83,7 @@ check(seconds.sub(b"", piped(SIMULATED, "C.UTF-8", COLUMNS="60")) == seconds.sub
 
 # Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
 for words in COMMANDS:
-    if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"], ["audit"]):
+    if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"], ["audit"]) and words != RECOMMEND:
         whole, narrow = piped(words, "C.UTF-8").decode().split(), ESCAPE.sub("", printed(60, words)).split()
         check(sorted(whole) == sorted(narrow), "the same words: " + " ".join(words or ["caucus"]))
 
@@ -100,6 +101,20 @@ barred = [line for line in narrow if "│" in line or "╋" in line]
 check(len(names) > 3 and [line.split()[0] for line in barred] == names,
       "audits in 60 columns: a line with a bar for each")
 check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its verdict below")
+
+rows = [line for line in piped(RECOMMEND, "C.UTF-8").decode().split("\n") if " ± " in line]
+narrow = ESCAPE.sub("", printed(60, RECOMMEND)).split("\n")
+numbers = [i for i, line in enumerate(narrow) if " ± " in line]
+check(len(rows) > 5 and [narrow[i - 1][4:].split(",")[0] for i in numbers] == [row[4:].split()[0] for row in rows],
+      "candidates in 60 columns, in the same order")
+check([narrow[i].split()[:3] for i in numbers] == [re.search(r"\S+ ± \S+", row)[0].split() for row in rows] and
+      all(narrow[i][37] == " " != narrow[i][38] for i in numbers),
+      "their numbers below, in columns")
+start = narrow.index("    Next")
+typed = "\n".join(narrow[start + 1:]).split("\n      caucus ")[0]
+told = piped(RECOMMEND, "C.UTF-8").decode().split("\n")
+check(typed.count("\\\n") > 1 and typed.replace("\\\n", " ").split() == told[told.index("    Next") + 1].split(),
+      "a command that does not fit can be copied from 60 columns")
 
 for words in COMMANDS:
     check(printed(80, words, locale="C").isascii(), "plain characters: " + " ".join(words or ["caucus"]))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 bool caucus_screen_utf8(void) {
     return setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -25,4 +26,8 @@ int caucus_screen_width(int fd, int fallback) {
     else if (said == NULL || !caucus_whole_parse(said, 1, MOST, &columns))
         return fallback;
     return columns < CAUCUS_SCREEN_LEAST ? CAUCUS_SCREEN_LEAST : (int)columns;
+}
+
+int caucus_screen_table_width(void) {
+    return isatty(STDOUT_FILENO) == 1 ? caucus_screen_width(STDOUT_FILENO, 0) : 0;
 }

@@ -16,4 +16,8 @@ bool caucus_screen_utf8(void);
  *  `fallback`. */
 int caucus_screen_width(int fd, int fallback);
 
+/** Columns that tables on standard output are laid out for; 0: as wide as they are, since it is no terminal: a file or
+ *  a pipe gets the same bytes whatever COLUMNS says. */
+int caucus_screen_table_width(void);
+
 #endif

@@ -61,6 +61,7 @@ static void phases(FILE *out, const caucus_settings *s, const caucus_settings *p
     whole(out, "nominal-rounds", s->nominal_rounds, plain->nominal_rounds);
     whole(out, "evaluate", s->evaluate, plain->evaluate);
     whole(out, "growth", s->growth, plain->growth);
+    real(out, "show-loss", s->show_loss, plain->show_loss);
     if (s->pace != CAUCUS_PACE_OWN)
         return;
     fprintf(out, " --pace own --phase-time %us", s->phase_time);
@@ -108,24 +109,73 @@ void caucus_command_plan(FILE *out, const caucus_settings *settings) {
     fputs(" --write plan.yaml", out);
 }
 
-void caucus_command_next(FILE *out, const caucus_comparison *c, const char *before) {
-    const caucus_settings *s = &c->taken->asked;
-    if (c->own && c->question->losses != NULL) {
-        fprintf(out, "%scaucus simulate --losses ", before);
-        caucus_shell_word(out, c->question->losses);
-        caucus_settings shaped = *s;
-        shaped.clients = c->own_clients;
-        shaped.rounds = c->own_rounds < s->rounds ? c->own_rounds : s->rounds;
-        caucus_command_options(out, s->rounds == CAUCUS_ROUNDS_ENDLESS ? s : &shaped);
-        if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
-            fprintf(out, " --play %" PRIu64, c->own_rounds);
-        fputs(" --trials 20\n", out);
-    }
+/* The length of the next word and the blanks before it: quotes hold blanks together (caucus_shell_word). */
+static size_t next_word(const char *text) {
+    bool quoted = false;
+    size_t length = strspn(text, " ");
+    for (; text[length] != '\0' && (quoted || text[length] != ' '); length++)
+        quoted = quoted != (text[length] == '\'');
+    return length;
+}
+
+/* One command in lines that fit. An option stays with its value. */
+static void put_command(FILE *out, int width, const char *before, const char *text) {
+    int at = (int)strlen(before);
     fputs(before, out);
-    caucus_command_plan(out, s);
-    fprintf(out, "\n%scaucus statement plan.yaml\n", before);
-    fprintf(out,
-            "%scaucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 --cert certs/coordinator.pem "
-            "--key certs/coordinator.key --client-ca certs/ca.pem\n",
-            before);
+    for (size_t length; *text != '\0'; text += length) {
+        length = next_word(text);
+        if (strncmp(text, " --", 3) == 0 && text[length] == ' ' && strncmp(text + length, " --", 3) != 0)
+            length += next_word(text + length);
+        int columns = 0;
+        for (size_t i = 0; i < length; i++)
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        const bool fits = width == 0 || at + columns + 2 <= width;
+        if (!fits)
+            at = fprintf(out, " \\\n%s   ", before) - 3;
+        fwrite(text, 1, length, out);
+        at += columns;
+    }
+    fputc('\n', out);
+}
+
+static void print_simulate(FILE *out, const caucus_comparison *c) {
+    const caucus_settings *s = &c->taken->asked;
+    const bool endless = s->rounds == CAUCUS_ROUNDS_ENDLESS;
+    caucus_settings shaped = *s;
+    shaped.clients = c->own_clients;
+    shaped.rounds = c->own_rounds < s->rounds ? c->own_rounds : s->rounds;
+    fputs("caucus simulate --losses ", out);
+    caucus_shell_word(out, c->question->losses);
+    caucus_command_options(out, endless ? s : &shaped);
+    if (endless)
+        fprintf(out, " --play %" PRIu64, c->own_rounds);
+    fputs(" --trials 20", out);
+}
+
+static void print_plan(FILE *out, const caucus_comparison *c) {
+    caucus_command_plan(out, &c->taken->asked);
+}
+
+/* A command that is printed by `print`, which may fail for want of memory alone: then the lines are missing. */
+static void put_printed(FILE *out, int width, const char *before, void (*print)(FILE *, const caucus_comparison *),
+                        const caucus_comparison *c) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return;
+    print(memory, c);
+    if (fclose(memory) == 0)
+        put_command(out, width, before, text);
+    free(text);
+}
+
+void caucus_command_next(FILE *out, const caucus_comparison *c, const char *before, int width) {
+    if (c->own && c->question->losses != NULL)
+        put_printed(out, width, before, print_simulate, c);
+    put_printed(out, width, before, print_plan, c);
+    put_command(out, width, before, "caucus statement plan.yaml");
+    put_command(out, width, before,
+                "caucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 --cert certs/coordinator.pem --key "
+                "certs/coordinator.key --client-ca certs/ca.pem");
 }

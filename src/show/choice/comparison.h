@@ -74,7 +74,8 @@ void caucus_comparison_advise(caucus_comparison *comparison);
 void caucus_command_options(FILE *out, const caucus_settings *settings);
 /** The command that makes a plan of them. */
 void caucus_command_plan(FILE *out, const caucus_settings *settings);
-/** The commands to type next, a line each, with `before` before every one. */
-void caucus_command_next(FILE *out, const caucus_comparison *comparison, const char *before);
+/** The commands to type next, a line each, with `before` before every one. On a screen of `width` columns (0: any) a
+ *  command that is longer goes on in the next line, after a backslash, so that it can be copied as it stands. */
+void caucus_command_next(FILE *out, const caucus_comparison *comparison, const char *before, int width);
 
 #endif

@@ -79,7 +79,7 @@ caucus_status caucus_recommend(FILE *text, FILE *json, const caucus_question *qu
         status = read_own(&c, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    caucus_printer printer = {.text = text, .json = json};
+    caucus_printer printer = {.text = text, .json = json, .width = question->width};
     const bool one = c.own || question->known != CAUCUS_KNOWLEDGE_COUNT;
     if (one) {
         c.known = c.own ? CAUCUS_KNOWLEDGE_COUNT : question->known;

@@ -3,10 +3,14 @@
 #include "show/choice/recommend_print.h"
 
 #include "show/plan_words.h"
+#include "show/wrap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Columns of the table on a screen that has so many. */
+enum { TABLE_WIDTH = 156 };
 
 /* What is weak is weak in each of them: epsilon and delta are what was asked for. */
 static void print_weak(FILE *out, const caucus_comparison *c) {
@@ -69,6 +73,29 @@ static void print_history(FILE *out, const caucus_comparison *c) {
         fprintf(out, "    %s\n", sentence[i]);
 }
 
+/* The numbers of a row. */
+typedef struct row_words {
+    char seen[40], proved[40], scalars[40], device[40];
+} row_words;
+
+static row_words words_of(const caucus_comparison *c, const caucus_candidate *x) {
+    row_words w = {.seen = "-", .proved = "nothing", .scalars = "-", .device = "no bound"};
+    if (caucus_candidate_proved(c, x))
+        (void)snprintf(w.proved, sizeof w.proved, "%.39s",
+                       caucus_candidate_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
+    if (x->quick.done && isnan(x->quick.regret.std))
+        (void)snprintf(w.seen, sizeof w.seen, "%.16s", caucus_words_about(x->quick.regret.mean).text);
+    else if (x->quick.done)
+        (void)snprintf(w.seen, sizeof w.seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
+                       caucus_words_about(x->quick.regret.std).text);
+    if (x->quick.done)
+        (void)snprintf(w.scalars, sizeof w.scalars, "%.39s", caucus_words_about(x->quick.scalars).text);
+    const double device = caucus_plan_epsilon_device(x->plan);
+    if (isfinite(device))
+        (void)snprintf(w.device, sizeof w.device, "%.39s", caucus_words_number(device).text);
+    return w;
+}
+
 static void print_row(FILE *out, const caucus_comparison *c, const caucus_candidate *x) {
     const caucus_candidate_words with = caucus_candidate_with(x);
     fprintf(out, "%s %-16s %-36s %-12s %10s   ", x == c->taken ? "  →" : "   ",
@@ -78,39 +105,63 @@ static void print_row(FILE *out, const caucus_comparison *c, const caucus_candid
         fprintf(out, "does not fit: %s%s%s\n", x->why.field, x->why.field[0] != '\0' ? " " : "", x->why.text);
         return;
     }
-    char proved[40] = "nothing", seen[40] = "-";
-    if (caucus_candidate_proved(c, x))
-        (void)snprintf(proved, sizeof proved, "%.39s",
-                       caucus_candidate_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
-    if (x->quick.done && isnan(x->quick.regret.std))
-        (void)snprintf(seen, sizeof seen, "%.16s", caucus_words_about(x->quick.regret.mean).text);
-    else if (x->quick.done)
-        (void)snprintf(seen, sizeof seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
-                       caucus_words_about(x->quick.regret.std).text);
-    const double device = caucus_plan_epsilon_device(x->plan);
-    fprintf(out, "%s%*s %-14s %-10s   %s\n", seen, 18 - caucus_words_width(seen), "", proved,
-            x->quick.done ? caucus_words_about(x->quick.scalars).text : "-",
-            isfinite(device) ? caucus_words_number(device).text : "no bound");
+    const row_words w = words_of(c, x);
+    fprintf(out, "%s%*s %-14s %-10s   %s\n", w.seen, 18 - caucus_words_width(w.seen), "", w.proved, w.scalars,
+            w.device);
 }
 
-static void print_situation(FILE *out, const caucus_comparison *c) {
+/* On a narrow screen: what it is, and its numbers below, in columns that can be compared. */
+static void print_row_narrow(FILE *out, const caucus_comparison *c, const caucus_candidate *x, int width) {
+    const caucus_candidate_words with = caucus_candidate_with(x);
+    const uint32_t clients = x->alone ? 1 : c->settings.clients;
+    char what[320], why[sizeof x->why.field + sizeof x->why.text + 32];
+    (void)snprintf(what, sizeof what, "%s%s%s%s%s, %s client%s", caucus_algorithm_word(x->asked.algorithm),
+                   with.text[0] != '\0' ? ", " : "", with.text, x->alone ? "" : ", trust ",
+                   x->alone ? "" : caucus_trust_word(x->asked.trust), caucus_words_whole(clients).text,
+                   clients == 1 ? "" : "s");
+    caucus_wrap_put(out, width, x == c->taken ? "  → " : "    ", what);
+    if (x->plan == NULL) {
+        (void)snprintf(why, sizeof why, "does not fit: %s%s%s", x->why.field, x->why.field[0] != '\0' ? " " : "",
+                       x->why.text);
+        caucus_wrap_put(out, width, "      ", why);
+        return;
+    }
+    const row_words w = words_of(c, x);
+    fprintf(out, "      %s%*s %-14s %-10s %s\n", w.seen, 16 - caucus_words_width(w.seen), "", w.proved, w.scalars,
+            w.device);
+}
+
+static void print_table(FILE *out, const caucus_comparison *c, int width) {
+    const bool narrow = width > 0 && width < TABLE_WIDTH;
+    if (narrow)
+        fprintf(out, "      %-16s %-14s %-10s %s\n", "simulated regret", "proven at most", "numbers up", "device");
+    else
+        fprintf(out, "    %-16s %-36s %-12s %10s   %-18s %-14s %-10s   %s\n", "algorithm", "with", "trust", "clients",
+                "simulated regret", "proven at most", "numbers up", "epsilon of a whole device");
+    for (size_t i = 0; i < c->shown; i++)
+        if (narrow)
+            print_row_narrow(out, c, &c->candidate[c->order[i]], width);
+        else
+            print_row(out, c, &c->candidate[c->order[i]]);
+    if (narrow)
+        fputs("    device: epsilon of a whole device.\n", out);
+}
+
+static void print_situation(FILE *out, const caucus_comparison *c, int width) {
     if (c->own) {
         print_history(out, c);
         fputs("\n  On your losses\n", out);
     } else {
         fprintf(out, "\n  If %s (%s)\n", caucus_knowledge_help(c->known), caucus_knowledge_word(c->known));
     }
-    fprintf(out, "    %-16s %-36s %-12s %10s   %-18s %-14s %-10s   %s\n", "algorithm", "with", "trust", "clients",
-            "simulated regret", "proven at most", "numbers up", "epsilon of a whole device");
-    for (size_t i = 0; i < c->shown; i++)
-        print_row(out, c, &c->candidate[c->order[i]]);
+    print_table(out, c, width);
     print_scale(out, c);
     for (size_t i = 0; i < c->sentences; i++)
         fprintf(out, "    %s\n", c->advice[i]);
     if (c->taken == NULL)
         return;
     fputs("    Next\n", out);
-    caucus_command_next(out, c, "      ");
+    caucus_command_next(out, c, "      ", width);
 }
 
 static void json_command(caucus_json *j, const char *key, const caucus_settings *settings) {
@@ -185,7 +236,7 @@ void caucus_printer_situation(caucus_printer *p, const caucus_comparison *c) {
     if (p->json != NULL)
         json_situation(&p->document, c);
     if (p->text != NULL)
-        print_situation(p->text, c);
+        print_situation(p->text, c, p->width);
 }
 
 void caucus_printer_end(caucus_printer *p) {

@@ -9,6 +9,7 @@
 
 typedef struct caucus_printer {
     FILE *text, *json; /* either may be NULL */
+    int width;         /* columns of the screen that the text goes to; 0: as wide as it is */
     bool begun;        /* nothing is printed before the first situation, so that a refusal stands alone */
     caucus_json document;
 } caucus_printer;
