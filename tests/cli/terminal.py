@@ -12,7 +12,7 @@ import termios
 import unicodedata
 
 CAUCUS = os.environ["CAUCUS"]
-ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[mK]")
 SMALL = ["--clients", "3", "--experts", "6", "--rounds", "64", "--trust", "coordinator"]
 
 
@@ -51,8 +51,18 @@ def check(true, what):
         sys.exit(1)
 
 
+def states(line):
+    """What stands in a line one after the other: a progress bar, which a slow machine draws, is drawn again in it."""
+    return ESCAPE.sub("", line).split("\r")
+
+
+def shown(text):
+    """What stands there in the end."""
+    return "\n".join(states(line)[-1] for line in text.split("\n"))
+
+
 def width(line):
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in ESCAPE.sub("", line))
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
 
 PLAN = ["plan", "--algorithm", "svt", *SMALL]
@@ -71,7 +81,8 @@ COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "pl
 for columns in (60, 80, 132):
     for words in COMMANDS:
         text = printed(columns, words)
-        wide = [line for line in text.split("\n") if width(line) > columns and " " in ESCAPE.sub("", line).strip()]
+        wide = [state for line in text.split("\n") for state in states(line)
+                if width(state) > columns and " " in state.strip()]
         if wide:
             check(False, f"{columns} columns: {' '.join(words)}:\n" + "\n".join(wide))
     print(f"ok: {columns} columns: {len(COMMANDS)} commands fit")
@@ -84,18 +95,18 @@ check(seconds.sub(b"", piped(SIMULATED, "C.UTF-8", COLUMNS="60")) == seconds.sub
 # Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
 for words in COMMANDS:
     if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"], ["audit"]) and words != RECOMMEND:
-        whole, narrow = piped(words, "C.UTF-8").decode().split(), ESCAPE.sub("", printed(60, words)).split()
+        whole, narrow = piped(words, "C.UTF-8").decode().split(), shown(printed(60, words)).split()
         check(sorted(whole) == sorted(narrow), "the same words: " + " ".join(words or ["caucus"]))
 
 # Tables that are wider than 60 columns are laid out anew: a run, or an audit, and what is known of it below.
-narrow = ESCAPE.sub("", printed(60, ["privacy", "two.ledger"])).split("\n")
+narrow = shown(printed(60, ["privacy", "two.ledger"])).split("\n")
 runs = [i for i, line in enumerate(narrow) if re.match(r"  run [0-9]+  \S", line)]
 check(len(runs) == 2 and all(narrow[i + 1].startswith("    choices released: ") for i in runs),
       "a ledger in 60 columns tells every run")
 told = re.sub(r"\s+", " ", " ".join(narrow))
 for word in ("trust: ", "unit: ", "whole device: ", "messages released: ", "delta ", " in blocks "):
     check(told.count(word) >= 2, f"a ledger in 60 columns says '{word.strip()}' of each")
-narrow = ESCAPE.sub("", printed(60, AUDIT)).split("\n")
+narrow = shown(printed(60, AUDIT)).split("\n")
 names = [line.split()[0] for line in piped(AUDIT, "C.UTF-8").decode().split("\n") if "at least" in line]
 barred = [line for line in narrow if "│" in line or "╋" in line]
 check(len(names) > 3 and [line.split()[0] for line in barred] == names,
@@ -103,7 +114,7 @@ check(len(names) > 3 and [line.split()[0] for line in barred] == names,
 check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its verdict below")
 
 rows = [line for line in piped(RECOMMEND, "C.UTF-8").decode().split("\n") if " ± " in line]
-narrow = ESCAPE.sub("", printed(60, RECOMMEND)).split("\n")
+narrow = shown(printed(60, RECOMMEND)).split("\n")
 numbers = [i for i, line in enumerate(narrow) if " ± " in line]
 check(len(rows) > 5 and [narrow[i - 1][4:].split(",")[0] for i in numbers] == [row[4:].split()[0] for row in rows],
       "candidates in 60 columns, in the same order")
