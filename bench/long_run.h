@@ -49,9 +49,8 @@ static inline caucus_status long_run_open(long_run *l, caucus_plan *plan, const 
     for (uint32_t i = 0; i < LONG_RUN_EXPERTS; i++)
         l->value[i] = i;
     for (uint32_t i = 0; i < LONG_RUN_CLIENTS; i++) {
-        uint64_t before = 0, answered = 0;
         l->from[i] = (caucus_connection){.loop = l->server->loop[0], .client = i + 1};
-        l->from[i].session = caucus_step_take_session(l->server->loop[0], i + 1, &before, &answered);
+        l->from[i].session = caucus_step_take_session(l->server->loop[0], i + 1).session;
     }
     caucus_step_look(l->server);
     return CAUCUS_OK;

@@ -39,6 +39,8 @@ caucus_status caucus_coordinator_new(const caucus_plan *plan, const caucus_key *
     size_t own = c->ops->own_bytes ? c->ops->own_bytes(plan) : 0;
     c->own = own > 0 ? calloc(1, own) : NULL;
     caucus_status status = own > 0 && !c->own ? CAUCUS_E_MEMORY : c->ops->new (c);
+    if (status == CAUCUS_OK)
+        caucus_coordinator_aim(c);
     return caucus_coordinator_hand_over(c, status, ret);
 }
 
@@ -46,7 +48,6 @@ void caucus_coordinator_free(caucus_coordinator *c) {
     if (!c)
         return;
     caucus_coordinator_forget(c);
-    size_t m = c->plan->settings.clients;
     free(c->own);
     free(c->cum);
     free(c->score);
@@ -58,9 +59,9 @@ void caucus_coordinator_free(caucus_coordinator *c) {
     free(c->mean_num);
     free(c->mean_den);
     free(c->look);
-    caucus_wipe_free(c->cost_next, m * sizeof *c->cost_next); /* who took part is nobody's business either */
-    caucus_wipe_free(c->sums_next, m * sizeof *c->sums_next);
-    caucus_wipe_free(c->step_done, m * sizeof *c->step_done);
+    caucus_progress_free(c->cost_next);
+    caucus_progress_free(c->sums_next);
+    caucus_progress_free(c->step_done);
     caucus_wipe_free(c, sizeof *c);
 }
 
@@ -90,7 +91,41 @@ void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t
     c->answered = 0;
 }
 
+const caucus_progress *caucus_coordinator_asked(const caucus_coordinator *c) {
+    return c->step_done ? c->step_done : c->now.ask == CAUCUS_ASK_COST ? c->cost_next : c->sums_next;
+}
+
+void caucus_coordinator_aim(caucus_coordinator *c) {
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        return;
+    if (c->step_done) {
+        caucus_progress_ask(c->step_done, c->now.serial + 1);
+        if (c->sums_next) /* at own pace: an item after the other */
+            caucus_progress_ask(c->sums_next, c->sums_next->common + 1);
+    } else {
+        caucus_progress_ask(c->now.ask == CAUCUS_ASK_COST ? c->cost_next : c->sums_next, c->now.block + 1);
+    }
+}
+
+#define FEW 16u /* who has answered is in step, unless it is fewer than one in so many */
+
+/* What was counted in the step in hand stays as it is when nothing more is counted in it. */
+static void close_step(caucus_coordinator *c) {
+    caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i])
+            caucus_progress_close(all[i], c->answered >= c->plan->settings.clients / FEW);
+}
+
+void caucus_coordinator_show(caucus_coordinator *c) {
+    caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i])
+            caucus_progress_show(all[i]);
+}
+
 void caucus_coordinator_stop(caucus_coordinator *c) {
+    close_step(c);
     caucus_coordinator_announce(c, CAUCUS_ASK_NOTHING, c->now.block, CAUCUS_LEAF_STOPPED);
     caucus_coordinator_forget(c);
 }
@@ -133,7 +168,9 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
 caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
+    close_step(c);
     c->ops->decide(c);
+    caucus_coordinator_aim(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         caucus_coordinator_forget(c);
     return CAUCUS_OK;
@@ -149,17 +186,16 @@ caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_
     const caucus_settings *s = &c->plan->settings;
     if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
         return CAUCUS_E_RANGE;
-    uint64_t *next = &c->sums_next[r->client - 1];
-    if (r->block < *next)
+    const uint64_t next = caucus_progress_get(c->sums_next, r->client - 1);
+    if (r->block < next)
         return CAUCUS_E_DUPLICATE;
     /* Who was away in a run without an end has nothing to say about what it missed. */
-    const bool follows =
-        caucus_plan_is_endless(c->plan) ? r->first >= *next && r->first <= r->block : r->first == *next;
+    const bool follows = caucus_plan_is_endless(c->plan) ? r->first >= next && r->first <= r->block : r->first == next;
     if (!follows || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
         return CAUCUS_E_ORDER;
     caucus_vector_add_clamped_i64(p->sum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
     p->filled = true;
-    *next = r->block + 1;
+    caucus_progress_put(c->sums_next, r->client - 1, r->block + 1);
     if (c->now.ask == CAUCUS_ASK_SUMS && r->block == c->now.block)
         p->answered++;
     return CAUCUS_OK;

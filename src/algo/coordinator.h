@@ -6,7 +6,7 @@
  * what becomes of messages that are private by themselves).
  *
  * Counting takes the coordinator as const: it reads the announcement in force and writes, of the coordinator's own
- * memory, nothing but the client's entries of cost_next, sums_next and step_done. All sums go into a partial, which is
+ * memory, nothing but what is the client's of cost_next, sums_next and step_done. All sums go into a partial, which is
  * a thread's own or, for caucus_coordinator_receive(), stands for the coordinator's sums themselves. */
 #ifndef CAUCUS_ALGO_COORDINATOR_H
 #define CAUCUS_ALGO_COORDINATOR_H
@@ -14,6 +14,7 @@
 #include <caucus/coordinator.h>
 
 #include "algo/partial.h"
+#include "algo/progress/progress.h"
 #include "algo/schedule.h"
 #include "algo/tree.h"
 #include "num/int128.h"
@@ -34,29 +35,34 @@ struct caucus_coordinator {
     uint64_t link_first; /* selections that were made before this link */
 
     /* Blocks. */
-    uint64_t *cost_next; /* [m]: svt: the block whose cost client i has to send next: each counts once, in order */
-    uint64_t *sums_next; /* [m]: first block not yet in client i's vectors */
-    int64_t *cum;        /* [d]: sums over clients and time */
-    int64_t *score;      /* [d]: what a selection sees */
+    caucus_progress *cost_next; /* svt: the block whose cost client i has to send next: each counts once, in order */
+    caucus_progress *sums_next; /* first block not yet in client i's vectors; at own pace: its next item */
+    int64_t *cum;               /* [d]: sums over clients and time */
+    int64_t *score;             /* [d]: what a selection sees */
     caucus_threshold threshold; /* svt */
     caucus_stream check_stream;
     uint64_t check_next; /* the check whose draw comes next from it; 0: none */
 
     /* Phases. */
-    uint64_t *step_done;   /* [m]: serial + 1 of the last announcement client i has answered */
-    int64_t *sum;          /* [d]: reports of the current step, added up */
-    int64_t *stack;        /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
-    int64_t *past;         /* [past][d]: past_phases: sums of earlier phases, newest first */
-    int64_t *votes;        /* [d]: accumulated votes, halved every phase */
-    uint32_t *votes_now;   /* [d]: votes of this phase */
-    caucus_i128 *mean_num; /* [d]: accumulated noisy sums, weighted */
-    caucus_i128 *mean_den; /* [d]: their weight: clients times samples times up to 2^12 */
+    caucus_progress *step_done; /* serial + 1 of the last announcement client i has answered */
+    int64_t *sum;               /* [d]: reports of the current step, added up */
+    int64_t *stack;             /* [T1 + 1][d]: trust nobody with trees: noisy V at each depth */
+    int64_t *past;              /* [past][d]: past_phases: sums of earlier phases, newest first */
+    int64_t *votes;             /* [d]: accumulated votes, halved every phase */
+    uint32_t *votes_now;        /* [d]: votes of this phase */
+    caucus_i128 *mean_num;      /* [d]: accumulated noisy sums, weighted */
+    caucus_i128 *mean_den;      /* [d]: their weight: clients times samples times up to 2^12 */
     caucus_leaf leaf;
     struct caucus_looking *look; /* what was shown of the losses so far (algo/look/look.h); NULL: nothing ever is */
 };
 
 /* The end of whatever makes a coordinator: given out, without its secrets if its run is over, or freed. */
 caucus_status caucus_coordinator_hand_over(caucus_coordinator *c, caucus_status status, caucus_coordinator **ret);
+
+/* The announcement in force is new, or was restored: what comes next from who answers it. */
+void caucus_coordinator_aim(caucus_coordinator *c);
+/* Which of the three an answer to the announcement in force moves. */
+const caucus_progress *caucus_coordinator_asked(const caucus_coordinator *c);
 
 /* Next announcement: copies expert and epoch, clears the rest. */
 void caucus_coordinator_announce(caucus_coordinator *c, caucus_ask ask, uint64_t block, uint32_t leaf);

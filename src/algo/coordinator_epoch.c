@@ -49,11 +49,9 @@ void caucus_coordinator_renewed(caucus_coordinator *c, uint64_t block) {
     next_key(c);
     forget(&c->threshold, sizeof c->threshold);
     forget(c->cum, c->plan->settings.experts * sizeof *c->cum);
-    for (size_t i = 0; i < c->plan->settings.clients; i++) {
-        c->sums_next[i] = block + 1;
-        if (c->cost_next)
-            c->cost_next[i] = block + 1;
-    }
+    caucus_progress_reset(c->sums_next, block + 1);
+    if (c->cost_next)
+        caucus_progress_reset(c->cost_next, block + 1);
     c->now.epoch = caucus_coordinator_epoch(c);
 }
 

@@ -25,7 +25,7 @@
 static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     size_t m = plan->settings.clients, d = plan->settings.experts;
-    caucus_pack_head(p, p->common ? ROOT_MAGIC : MAGIC, (uint32_t)m, (uint32_t)d);
+    caucus_pack_head(p, p->parts ? ROOT_MAGIC : MAGIC, (uint32_t)m, (uint32_t)d);
     caucus_pack_announcement(p, plan, &c->now);
     caucus_pack_u32(p, &c->answered);
     caucus_pack_u64(p, &c->selections);
@@ -69,26 +69,14 @@ static bool is_sound(caucus_coordinator *c) {
     return c->ops->sound(c);
 }
 
-/* The arrays with an entry per client, in the order in which they are packed. Returns how many there are. */
-static size_t client_arrays(const caucus_coordinator *c, uint64_t *ret[ARRAYS]) {
-    uint64_t *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
+/* What there is per client, in the order in which it is packed. Returns how many there are. */
+static size_t client_arrays(const caucus_coordinator *c, caucus_progress *ret[ARRAYS]) {
+    caucus_progress *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
     size_t count = 0;
     for (size_t i = 0; i < ARRAYS; i++)
         if (all[i])
             ret[count++] = all[i];
     return count;
-}
-
-/* The value that more than half of the entries have, if there is one; some value otherwise. */
-static uint64_t common_of(const uint64_t *value, size_t count) {
-    uint64_t common = value[0];
-    size_t lead = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lead == 0)
-            common = value[i];
-        lead = value[i] == common ? lead + 1 : lead - 1;
-    }
-    return common;
 }
 
 bool caucus_piece_resize(caucus_piece *piece, size_t size) {
@@ -101,6 +89,7 @@ bool caucus_piece_resize(caucus_piece *piece, size_t size) {
     }
     sodium_memzero(piece->bytes, piece->room);
     piece->size = size;
+    piece->stamp = 0;
     return true;
 }
 
@@ -109,14 +98,24 @@ void caucus_piece_free(caucus_piece *piece) {
     *piece = (caucus_piece){0};
 }
 
+void caucus_piece_stamp(caucus_piece *piece) {
+    static _Atomic uint64_t stamps; /* of all pieces of this process */
+    piece->stamp = atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) + 1;
+}
+
 uint32_t caucus_coordinator_chunks(const caucus_plan *plan) {
     return (plan->settings.clients - 1) / CAUCUS_CHUNK_CLIENTS + 1;
 }
 
-static size_t different(const uint64_t *value, size_t count, uint64_t common) {
+/* Is client i anywhere but in step? */
+static bool differs(const caucus_progress *of, size_t i) {
+    return (of->form[i] & CAUCUS_PROGRESS_PLACE) != CAUCUS_PROGRESS_IN && caucus_progress_get(of, i) != of->common;
+}
+
+static size_t different(const caucus_progress *of, size_t first, size_t count) {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += value[i] != common;
+    for (size_t i = first; i < first + count; i++)
+        found += differs(of, i);
     return found;
 }
 
@@ -126,7 +125,7 @@ static size_t array_bytes(size_t clients, size_t differ) {
     return 1 + (differ <= LIST_MAX ? 4 + 10 * differ : (clients + 7) / 8 + 8 * differ);
 }
 
-static uint8_t *write_array(uint8_t *to, const uint64_t *value, size_t clients, uint64_t common, size_t differ) {
+static uint8_t *write_array(uint8_t *to, const caucus_progress *of, size_t first, size_t clients, size_t differ) {
     const bool list = differ <= LIST_MAX;
     *to++ = differ == 0 ? 0 : list ? 1 : 2;
     if (differ == 0)
@@ -137,13 +136,13 @@ static uint8_t *write_array(uint8_t *to, const uint64_t *value, size_t clients, 
     else
         to += (clients + 7) / 8; /* zeros: the piece is new */
     for (size_t i = 0; i < clients; i++) {
-        if (value[i] == common)
+        if (!differs(of, first + i))
             continue;
         if (list)
             to = caucus_le_put(to, i, 2);
         else
             bits[i / 8] |= (uint8_t)(1u << i % 8);
-        to = caucus_le_put(to, value[i], 8);
+        to = caucus_le_put(to, caucus_progress_get(of, first + i), 8);
     }
     return to;
 }
@@ -155,55 +154,65 @@ static size_t chunk_clients(const caucus_coordinator *c, uint32_t chunk, size_t 
     return m - *ret_first < CAUCUS_CHUNK_CLIENTS ? m - *ret_first : CAUCUS_CHUNK_CLIENTS;
 }
 
-static bool save_chunk(const caucus_coordinator *c, uint32_t number, const uint64_t *common, caucus_piece *ret) {
-    uint64_t *array[ARRAYS];
+static bool save_chunk(const caucus_coordinator *c, uint32_t number, caucus_piece *ret) {
+    caucus_progress *array[ARRAYS];
     size_t first, differ[ARRAYS], bytes = 0;
     const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
+    bool changed = ret->stamp == 0; /* it is empty, or was not written here */
+    for (size_t i = 0; i < arrays; i++)
+        changed = changed || atomic_load_explicit(&array[i]->changed[number], memory_order_relaxed) != 0;
+    if (!changed)
+        return true;
     for (size_t i = 0; i < arrays; i++) {
-        differ[i] = different(array[i] + first, clients, common[i]);
+        differ[i] = different(array[i], first, clients);
         bytes += array_bytes(clients, differ[i]);
     }
     if (!caucus_piece_resize(ret, bytes))
         return false;
     uint8_t *to = ret->bytes;
-    for (size_t i = 0; i < arrays; i++)
-        to = write_array(to, array[i] + first, clients, common[i], differ[i]);
+    for (size_t i = 0; i < arrays; i++) {
+        to = write_array(to, array[i], first, clients, differ[i]);
+        atomic_store_explicit(&array[i]->changed[number], 0, memory_order_relaxed);
+    }
     assert(to == ret->bytes + bytes);
+    caucus_piece_stamp(ret);
     return true;
 }
 
 caucus_status caucus_coordinator_save_parts(const caucus_coordinator *c, caucus_piece *root, caucus_piece *chunk) {
-    uint64_t *array[ARRAYS], common[ARRAYS] = {0};
-    const size_t arrays = client_arrays(c, array);
-    for (size_t i = 0; i < arrays; i++)
-        common[i] = common_of(array[i], c->plan->settings.clients);
     caucus_coordinator copy = *c;
-    caucus_pack p = {.mode = CAUCUS_PACK_MEASURE, .common = common};
+    caucus_pack p = {.mode = CAUCUS_PACK_MEASURE, .parts = true};
     pack_fields(&p, &copy);
     caucus_status status = caucus_piece_resize(root, p.used) ? CAUCUS_OK : CAUCUS_E_MEMORY;
     if (status == CAUCUS_OK) {
-        p = (caucus_pack){.mode = CAUCUS_PACK_WRITE, .to = root->bytes, .size = root->size, .common = common};
+        p = (caucus_pack){.mode = CAUCUS_PACK_WRITE, .to = root->bytes, .size = root->size, .parts = true};
         pack_fields(&p, &copy);
         assert(!p.failed);
     }
     sodium_memzero(&copy, sizeof copy);
     const uint32_t chunks = caucus_coordinator_chunks(c->plan);
     for (uint32_t i = 0; status == CAUCUS_OK && i < chunks; i++)
-        status = save_chunk(c, i, common, &chunk[i]) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+        status = save_chunk(c, i, &chunk[i]) ? CAUCUS_OK : CAUCUS_E_MEMORY;
     return status;
 }
 
+/* The clients of a chunk whose numbers are read. */
+typedef struct readers {
+    caucus_progress *of;
+    size_t first, clients;
+} readers;
+
 /* The next entry of a list: which client, its value; it must come after `from`. */
-static bool take_listed(const uint8_t *entry, size_t from, size_t clients, uint64_t common, uint64_t *value) {
+static bool take_listed(const uint8_t *entry, size_t from, const readers *r) {
     const size_t at = (size_t)caucus_le_get(entry, 2);
     const uint64_t got = caucus_le_get(entry + 2, 8);
-    if (at < from || at >= clients || got == common)
+    if (at < from || at >= r->clients || got == r->of->common)
         return false;
-    value[at] = got;
+    caucus_progress_restore_one(r->of, r->first + at, got);
     return true;
 }
 
-static bool read_list(const uint8_t **from, const uint8_t *end, uint64_t *value, size_t clients, uint64_t common) {
+static bool read_list(const uint8_t **from, const uint8_t *end, const readers *r) {
     if (end - *from < 4)
         return false;
     const size_t count = (size_t)caucus_le_get(*from, 4);
@@ -211,15 +220,15 @@ static bool read_list(const uint8_t **from, const uint8_t *end, uint64_t *value,
     if (count == 0 || count > LIST_MAX || (size_t)(end - *from) / 10 < count)
         return false;
     for (size_t i = 0, next = 0; i < count; i++, *from += 10) {
-        if (!take_listed(*from, next, clients, common, value))
+        if (!take_listed(*from, next, r))
             return false;
         next = (size_t)caucus_le_get(*from, 2) + 1;
     }
     return true;
 }
 
-static bool read_bitmap(const uint8_t **from, const uint8_t *end, uint64_t *value, size_t clients, uint64_t common) {
-    const size_t bytes = (clients + 7) / 8;
+static bool read_bitmap(const uint8_t **from, const uint8_t *end, const readers *r) {
+    const size_t bytes = (r->clients + 7) / 8;
     const uint8_t *bits = *from;
     size_t count = 0;
     if ((size_t)(end - *from) < bytes)
@@ -228,27 +237,27 @@ static bool read_bitmap(const uint8_t **from, const uint8_t *end, uint64_t *valu
     for (size_t i = 0; i < 8 * bytes; i++) {
         if (!(bits[i / 8] >> i % 8 & 1))
             continue;
-        if (i >= clients || end - *from < 8)
+        if (i >= r->clients || end - *from < 8)
             return false;
-        value[i] = caucus_le_get(*from, 8);
-        if (value[i] == common)
+        const uint64_t got = caucus_le_get(*from, 8);
+        if (got == r->of->common)
             return false;
+        caucus_progress_restore_one(r->of, r->first + i, got);
         *from += 8;
         count++;
     }
     return count > LIST_MAX;
 }
 
-static bool read_chunk(caucus_coordinator *c, uint32_t number, const uint64_t *common, const caucus_piece *chunk) {
-    uint64_t *array[ARRAYS];
+static bool read_chunk(caucus_coordinator *c, uint32_t number, const caucus_piece *chunk) {
+    caucus_progress *array[ARRAYS];
     size_t first;
     const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
     const uint8_t *from = chunk->bytes, *end = from + chunk->size;
     for (size_t i = 0; i < arrays; i++) {
         const int form = from < end ? *from++ : -1;
-        uint64_t *value = array[i] + first;
-        if (!(form == 0 || (form == 1 && read_list(&from, end, value, clients, common[i])) ||
-              (form == 2 && read_bitmap(&from, end, value, clients, common[i]))))
+        const readers r = {.of = array[i], .first = first, .clients = clients};
+        if (!(form == 0 || (form == 1 && read_list(&from, end, &r)) || (form == 2 && read_bitmap(&from, end, &r))))
             return false;
     }
     return from == end;
@@ -262,6 +271,8 @@ static caucus_status finish_restore(caucus_coordinator *c, bool good, const cauc
     else if (c->key.seeded != key->seeded)
         status =
             CAUCUS_E_CONFLICT; /* a private run must not go on with a seed, nor a seeded one as if it were private */
+    if (status == CAUCUS_OK)
+        caucus_coordinator_aim(c);
     return caucus_coordinator_hand_over(c, status, ret);
 }
 
@@ -280,7 +291,6 @@ caucus_status caucus_coordinator_restore(const caucus_plan *plan, const caucus_k
 
 caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const caucus_key *key, const caucus_piece *root,
                                                const caucus_piece *chunk, uint32_t chunks, caucus_coordinator **ret) {
-    uint64_t common[ARRAYS] = {0};
     caucus_pack p;
     if (chunks != caucus_coordinator_chunks(plan) || !caucus_pack_init_read(&p, root->bytes, root->size))
         return CAUCUS_E_FORMAT;
@@ -288,20 +298,20 @@ caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const ca
     caucus_status status = caucus_coordinator_new(plan, key, &c);
     if (status != CAUCUS_OK)
         return status;
-    p.common = common;
+    p.parts = true;
     pack_fields(&p, c);
     bool good = !p.failed;
     for (uint32_t i = 0; good && i < chunks; i++)
-        good = read_chunk(c, i, common, &chunk[i]);
+        good = read_chunk(c, i, &chunk[i]);
     return finish_restore(c, good, key, ret);
 }
 
 void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,
                                 uint64_t *ret_sums_next, bool *ret_answered) {
-    *ret_cost_next = c->cost_next ? c->cost_next[client - 1] : 0;
-    *ret_sums_next = c->sums_next ? c->sums_next[client - 1] : 0;
+    *ret_cost_next = c->cost_next ? caucus_progress_get(c->cost_next, client - 1) : 0;
+    *ret_sums_next = c->sums_next ? caucus_progress_get(c->sums_next, client - 1) : 0;
     if (c->step_done) {
-        *ret_answered = c->step_done[client - 1] == c->now.serial + 1;
+        *ret_answered = caucus_progress_get(c->step_done, client - 1) == c->now.serial + 1;
         if (c->sums_next && *ret_answered) /* own pace: an item is acknowledged with its decision, not before */
             --*ret_sums_next;
     } else if (c->now.ask == CAUCUS_ASK_COST)
@@ -310,9 +320,21 @@ void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, ui
         *ret_answered = *ret_sums_next > c->now.block;
 }
 
+void caucus_coordinator_shown(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,
+                              uint64_t *ret_sums_next) {
+    *ret_cost_next = c->cost_next ? caucus_progress_shown(c->cost_next, client - 1) : 0;
+    *ret_sums_next = c->sums_next ? caucus_progress_shown(c->sums_next, client - 1) : 0;
+}
+
+uint32_t caucus_coordinator_silent(const caucus_coordinator *c, uint32_t client) {
+    return c->now.ask == CAUCUS_ASK_NOTHING ? c->plan->settings.clients + 1
+                                            : caucus_progress_silent(caucus_coordinator_asked(c), client - 1) + 1;
+}
+
 uint64_t caucus_coordinator_answered(const caucus_coordinator *c, uint32_t client) {
     if (c->step_done)
-        return c->step_done[client - 1];
-    const bool cost = c->cost_next && c->cost_next[client - 1] > 1, sums = c->sums_next && c->sums_next[client - 1] > 1;
+        return caucus_progress_get(c->step_done, client - 1);
+    const bool cost = c->cost_next && caucus_progress_get(c->cost_next, client - 1) > 1,
+               sums = c->sums_next && caucus_progress_get(c->sums_next, client - 1) > 1;
     return cost || sums;
 }

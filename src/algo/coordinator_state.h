@@ -20,24 +20,29 @@
 
 #include <caucus/coordinator.h>
 
-#define CAUCUS_CHUNK_CLIENTS 65536u
+#include "algo/progress/progress.h"
 
 /* Bytes that grow. Begin with = {0}; end with caucus_piece_free(), which wipes. */
 typedef struct caucus_piece {
     uint8_t *bytes;
     size_t size, room;
+    uint64_t stamp; /* of the bytes: no others in this process have it; 0: nobody has given them one */
 } caucus_piece;
 /** Room for `size` bytes, which are not kept; what was there is wiped. Returns: false without memory. */
 bool caucus_piece_resize(caucus_piece *piece, size_t size);
 void caucus_piece_free(caucus_piece *piece);
+/** Its bytes are written: a stamp of their own. Resizing takes it away. */
+void caucus_piece_stamp(caucus_piece *piece);
 
 /** Chunks of a plan's clients. */
 uint32_t caucus_coordinator_chunks(const caucus_plan *plan);
 
-/** Save into a root and chunk[caucus_coordinator_chunks()].
+/** Save into a root and chunk[caucus_coordinator_chunks()], right after a decision.
+ *  In:      chunk  what the last call for this machine wrote, or empty: chunks that have not changed stay as they are,
+ *                  with their stamps.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY.
  *  Privacy: as of caucus_coordinator_save().
- *  Cost:    O(m + d); a chunk of clients in step has a few bytes. */
+ *  Cost:    O(d), and O(65,536) for each chunk that has changed; one of clients in step has a few bytes. */
 caucus_status caucus_coordinator_save_parts(const caucus_coordinator *coordinator, caucus_piece *root,
                                             caucus_piece *chunk) CAUCUS_MUST_CHECK;
 
@@ -45,6 +50,15 @@ caucus_status caucus_coordinator_save_parts(const caucus_coordinator *coordinato
 caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const caucus_key *key, const caucus_piece *root,
                                                const caucus_piece *chunk, uint32_t chunks,
                                                caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+
+/** What a client may be told has been counted of it: what the machine held when caucus_coordinator_show() was called
+ *  last, which is for when a decision is durable and is announced; nobody counts meanwhile. (It may be less, for a
+ *  client that has caught up since.) What a machine held when it was made or restored is shown. */
+void caucus_coordinator_shown(const caucus_coordinator *coordinator, uint32_t client, uint64_t *ret_cost_next,
+                              uint64_t *ret_sums_next);
+void caucus_coordinator_show(caucus_coordinator *coordinator);
+/** The first client from this one on that has not answered the announcement in force; clients + 1: there is none. */
+uint32_t caucus_coordinator_silent(const caucus_coordinator *coordinator, uint32_t client);
 
 /** End the run before its time, whatever is being asked: the last announcement (caucus_announcement_stops), and
  *  everything else is forgotten. */

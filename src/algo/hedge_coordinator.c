@@ -17,13 +17,11 @@ static void ask_next(caucus_coordinator *c, uint64_t block) {
 }
 
 static caucus_status hedge_new(caucus_coordinator *c) {
-    size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
-    c->sums_next = calloc(m, sizeof *c->sums_next);
+    const uint32_t d = c->plan->settings.experts;
+    c->sums_next = caucus_progress_new(c->plan->settings.clients, 1);
     c->cum = calloc(d, sizeof *c->cum);
     if (!c->sums_next || !c->cum)
         return CAUCUS_E_MEMORY;
-    for (size_t i = 0; i < m; i++)
-        c->sums_next[i] = 1;
     ask_next(c, 0);
     c->now.serial = 0;
     return CAUCUS_OK;
@@ -49,7 +47,7 @@ static void hedge_decide(caucus_coordinator *c) {
 }
 
 static void hedge_pack(caucus_pack *p, caucus_coordinator *c) {
-    caucus_pack_clients(p, c->sums_next, c->plan->settings.clients);
+    caucus_pack_progress(p, c->sums_next);
     caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
 }
 

@@ -2,6 +2,8 @@
 /* pack.c: measuring, writing and reading integers. See pack.h. */
 #include "algo/pack.h"
 
+#include "algo/progress/progress.h"
+
 #include "num/little_endian.h"
 
 #include <sodium.h>
@@ -67,15 +69,23 @@ void caucus_pack_u64s(caucus_pack *pack, uint64_t *values, size_t count) {
         caucus_pack_u64(pack, &values[i]);
 }
 
-void caucus_pack_clients(caucus_pack *pack, uint64_t *values, size_t count) {
-    if (!pack->common || !values) {
-        caucus_pack_u64s(pack, values, count);
+void caucus_pack_progress(caucus_pack *pack, caucus_progress *progress) {
+    const bool read = pack->mode == CAUCUS_PACK_READ;
+    if (pack->parts) {
+        uint64_t common = progress->common;
+        caucus_pack_u64(pack, &common);
+        if (read)
+            caucus_progress_restore(progress, common);
         return;
     }
-    uint64_t *common = &pack->common[pack->commons++];
-    caucus_pack_u64(pack, common);
-    for (size_t i = 0; pack->mode == CAUCUS_PACK_READ && i < count; i++)
-        values[i] = *common;
+    for (size_t i = 0; i < progress->clients; i++) {
+        uint64_t value = read ? 0 : caucus_progress_get(progress, i);
+        caucus_pack_u64(pack, &value);
+        if (read)
+            progress->value[i] = value;
+    }
+    if (read)
+        caucus_progress_restore_all(progress, progress->value);
 }
 
 void caucus_pack_i64s(caucus_pack *pack, int64_t *values, size_t count) {

@@ -18,10 +18,8 @@ typedef struct caucus_pack {
     uint8_t *to;         /* WRITE: `size` bytes of room */
     const uint8_t *from; /* READ */
     size_t used, size;
-    uint64_t *common; /* of each array with an entry per client, in order, its common value, which stands for it; NULL:
-                         such an array is packed whole */
-    size_t commons;   /* of them used */
-    bool failed;      /* READ: too short, or a value that cannot be; WRITE: no room, and `to` is zeros */
+    bool parts;  /* of what there is per client the common value alone is packed, which stands for it */
+    bool failed; /* READ: too short, or a value that cannot be; WRITE: no room, and `to` is zeros */
 } caucus_pack;
 
 #define CAUCUS_PACK_HASH_BYTES 32
@@ -35,8 +33,9 @@ void caucus_pack_bytes(caucus_pack *pack, uint8_t *bytes, size_t count);
 void caucus_pack_u32s(caucus_pack *pack, uint32_t *values, size_t count);
 void caucus_pack_u64s(caucus_pack *pack, uint64_t *values, size_t count);
 void caucus_pack_i64s(caucus_pack *pack, int64_t *values, size_t count);
-/* An array with an entry per client: whole, or its common value alone (READ: every entry becomes it). */
-void caucus_pack_clients(caucus_pack *pack, uint64_t *values, size_t count);
+/* What comes next from each client: all numbers, or their common value alone (READ: everybody is in step at it). */
+struct caucus_progress;
+void caucus_pack_progress(caucus_pack *pack, struct caucus_progress *progress);
 /* READ: refuse unless value < limit. */
 void caucus_pack_below(caucus_pack *pack, uint64_t value, uint64_t limit);
 

@@ -34,7 +34,7 @@ static void ask_phase(caucus_coordinator *c, uint64_t phase) {
 caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;
-    c->step_done = calloc(c->plan->settings.clients, sizeof *c->step_done);
+    c->step_done = caucus_progress_new(c->plan->settings.clients, 0);
     c->sum = calloc(d, sizeof *c->sum);
     c->score = calloc(d, sizeof *c->score);
     c->past = calloc((plan->past ? plan->past : 1) * d, sizeof *c->past);
@@ -89,13 +89,13 @@ static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p,
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block ||
         r->epoch_or_leaf != c->now.leaf)
         return CAUCUS_E_ORDER; /* a message about a step that is decided is never carried over */
-    if (c->step_done[r->client - 1] == c->now.serial + 1)
+    if (caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;
     caucus_status status = caucus_phase_add_values(c, p, r);
     if (status != CAUCUS_OK)
         return status;
     p->filled = true;
-    c->step_done[r->client - 1] = c->now.serial + 1;
+    caucus_progress_put(c->step_done, r->client - 1, c->now.serial + 1);
     p->answered++;
     return CAUCUS_OK;
 }

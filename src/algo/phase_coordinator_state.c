@@ -25,7 +25,7 @@ static void pack_wide(caucus_pack *p, caucus_i128 *value) {
 void caucus_phase_coordinator_pack(caucus_pack *p, caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     size_t d = plan->settings.experts;
-    caucus_pack_clients(p, c->step_done, plan->settings.clients);
+    caucus_pack_progress(p, c->step_done);
     caucus_pack_i64s(p, c->sum, d);
     caucus_pack_i64s(p, c->past, (plan->stoch.past ? plan->stoch.past : 1) * d);
     caucus_pack_i64s(p, c->votes, d);

@@ -143,7 +143,7 @@ static void count_evaluations(const caucus_coordinator *c, uint64_t *count) {
         return;
     for (uint32_t i = 0; i < m; i++) {
         /* Where clients are dealt over processes only their own have marks here; but then all of them report. */
-        const bool there = c->answered == m || c->step_done[i] == c->now.serial + 1;
+        const bool there = c->answered == m || caucus_progress_get(c->step_done, i) == c->now.serial + 1;
         if (means && there)
             caucus_evaluate_touched(plan, p, first, n, i + 1, count);
         else if (!means && there != subtract)

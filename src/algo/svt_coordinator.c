@@ -44,15 +44,13 @@ static void ask_next(caucus_coordinator *c, uint64_t block) {
 }
 
 static caucus_status svt_new(caucus_coordinator *c) {
-    size_t m = c->plan->settings.clients, d = c->plan->settings.experts;
-    c->cost_next = calloc(m, sizeof *c->cost_next);
-    c->sums_next = calloc(m, sizeof *c->sums_next);
+    const uint32_t m = c->plan->settings.clients, d = c->plan->settings.experts;
+    c->cost_next = caucus_progress_new(m, 1);
+    c->sums_next = caucus_progress_new(m, 1);
     c->cum = calloc(d, sizeof *c->cum);
     c->score = calloc(d, sizeof *c->score);
     if (!c->cost_next || !c->sums_next || !c->cum || !c->score)
         return CAUCUS_E_MEMORY;
-    for (size_t i = 0; i < m; i++)
-        c->cost_next[i] = c->sums_next[i] = 1;
     if (c->plan->svt.switches > 0)
         open_epoch(c);
     ask_next(c, 0);
@@ -85,15 +83,15 @@ static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
  * A report about an epoch that has not begun yet is refused: no honest client can make one, and counting it would mark
  * the block as reported (cost_next) although its cost went nowhere. */
 static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    uint64_t *next = &c->cost_next[r->client - 1];
+    const uint64_t next = caucus_progress_get(c->cost_next, r->client - 1);
     if (r->count != 1 || r->first != r->block || r->epoch_or_leaf > c->now.epoch)
         return CAUCUS_E_RANGE;
-    if (r->block < *next)
+    if (r->block < next)
         return CAUCUS_E_DUPLICATE;
-    if ((r->block > *next && !caucus_plan_is_endless(c->plan)) || c->now.ask == CAUCUS_ASK_NOTHING ||
+    if ((r->block > next && !caucus_plan_is_endless(c->plan)) || c->now.ask == CAUCUS_ASK_NOTHING ||
         r->block > c->now.block)
         return CAUCUS_E_ORDER;
-    *next = r->block + 1;
+    caucus_progress_put(c->cost_next, r->client - 1, r->block + 1);
     add_cost(c, p, r, r->value[0]);
     if (c->now.ask == CAUCUS_ASK_COST && r->block == c->now.block)
         p->answered++;
@@ -180,10 +178,9 @@ static void pack_threshold(caucus_pack *p, caucus_threshold *at) {
 }
 
 static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
-    size_t m = c->plan->settings.clients;
     pack_threshold(p, &c->threshold);
-    caucus_pack_clients(p, c->cost_next, m);
-    caucus_pack_clients(p, c->sums_next, m);
+    caucus_pack_progress(p, c->cost_next);
+    caucus_pack_progress(p, c->sums_next);
     caucus_pack_i64s(p, c->cum, c->plan->settings.experts);
 }
 

@@ -97,19 +97,20 @@ static uint32_t certified(caucus_connection *c, uint32_t claimed, char serial[CA
     return 0;
 }
 
-static void take_session(caucus_connection *c, uint32_t client, uint64_t *ret_answered) {
+static caucus_taken take_session(caucus_connection *c, uint32_t client) {
     caucus_server *s = c->loop->server;
-    uint64_t before = 0;
     c->client = client;
     c->ends = c->ssl ? caucus_tls_peer_expiry(c->ssl) : 0;
     atomic_fetch_add(&s->connections, 1);
     caucus_lobby_leave(c->loop->lobby, c);
-    c->session = caucus_step_take_session(c->loop, client, &before, ret_answered);
-    if (before != 0)
+    const caucus_taken taken = caucus_step_take_session(c->loop, client);
+    c->session = taken.session;
+    if (taken.before != 0)
         caucus_server_wake(s);
     if (atomic_exchange(&s->expected[client - 1], 1) == 0)
         atomic_fetch_add(&s->expected_count, 1);
     atomic_fetch_add(&s->joined, 1);
+    return taken;
 }
 
 /* Has the other side ended already? A process that died while we were slow has left its HELLO in the queue: it must not
@@ -126,7 +127,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_reason reason;
     char text[CAUCUS_WIRE_TEXT_BYTES], serial[CAUCUS_SERIAL_BYTES] = "";
     uint32_t client;
-    uint64_t committed, answered = 0;
+    uint64_t committed;
     if (hello->version != CAUCUS_WIRE_VERSION) {
         snprintf(text, sizeof text, "protocol version %u is spoken here, not %u", CAUCUS_WIRE_VERSION, hello->version);
         caucus_output_refuse(c, CAUCUS_REFUSAL_VERSION, text);
@@ -153,19 +154,19 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
     } else {
         caucus_claims_drop(s, client);
         caucus_wait_for(c, CAUCUS_WAIT_NONE);
-        take_session(c, client, &answered);
-        caucus_waits_joined(s, client, serial);
+        const caucus_taken taken = take_session(c, client);
+        caucus_waits_joined(c->loop, client, serial);
         c->next = hello->heard;
         caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
                                 .version = CAUCUS_WIRE_VERSION,
-                                .cost_next = atomic_load(&s->cost_next[client - 1]),
-                                .sums_next = atomic_load(&s->sums_next[client - 1]),
-                                .answered = answered,
+                                .cost_next = taken.cost_next,
+                                .sums_next = taken.sums_next,
+                                .answered = taken.answered,
                                 .deadline_ms = s->set.deadline_ms};
         memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
         caucus_output_frame(c, &welcome);
         caucus_loop_joined(c);
-        caucus_step_look(s);
+        caucus_step_joined(s);
         caucus_output_send(c);
     }
 }

@@ -86,8 +86,9 @@ static size_t fill_chunk(caucus_connection *c) {
     if (c->client == 0 || c->leaving || !atomic_load(&s->started))
         return 0;
     const bool endless = s->history.endless;
-    if (endless)
-        pthread_mutex_lock(&c->loop->lock); /* places are used again */
+    uint64_t cost_next, sums_next;
+    pthread_mutex_lock(&c->loop->lock); /* what is counted of it; and without an end places are used again */
+    caucus_coordinator_shown(s->machine, c->client, &cost_next, &sums_next);
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     size_t used = 0;
     if (endless && c->next < caucus_history_from(&s->history, committed))
@@ -96,8 +97,8 @@ static size_t fill_chunk(caucus_connection *c) {
         c->next = committed - 1; /* the run was ended before its time: nothing before that matters any more */
     while (c->next < committed) {
         caucus_frame frame = {.kind = CAUCUS_FRAME_ANNOUNCEMENT,
-                              .cost_next = atomic_load_explicit(&s->cost_next[c->client - 1], memory_order_relaxed),
-                              .sums_next = atomic_load_explicit(&s->sums_next[c->client - 1], memory_order_relaxed),
+                              .cost_next = cost_next,
+                              .sums_next = sums_next,
                               .announcement = caucus_history_get(&s->history, c->next)};
         size_t bytes = caucus_wire_put(&frame, c->loop->chunk + used, sizeof c->loop->chunk - used);
         if (bytes == 0)
@@ -105,8 +106,7 @@ static size_t fill_chunk(caucus_connection *c) {
         used += bytes;
         c->next++;
     }
-    if (endless)
-        pthread_mutex_unlock(&c->loop->lock);
+    pthread_mutex_unlock(&c->loop->lock);
     return used;
 }
 

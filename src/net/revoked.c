@@ -22,7 +22,7 @@ typedef struct entries {
 } entries;
 
 struct caucus_revoked {
-    pthread_mutex_t lock;
+    pthread_rwlock_t lock; /* to read the file again: alone */
     char *path;
     struct stat seen; /* of the file as it was read */
     bool broken;      /* it could not be read the last time; why: */
@@ -59,9 +59,12 @@ static bool read_entry(char *line, entry *ret) {
     return length > 0 && (ret->client > 0 || marked || !digits || length > 8);
 }
 
-/* Programs differ in the zeros they put before a serial number. */
-static bool same_serial(const char *a, const char *b) {
-    return strcmp(a + strspn(a, "0"), b + strspn(b, "0")) == 0;
+/* Clients by their numbers, then serial numbers; programs differ in the zeros they put before those. */
+static int compare(const void *a, const void *b) {
+    const entry *one = a, *other = b;
+    if (one->client != other->client) /* 0 comes last */
+        return one->client - 1 < other->client - 1 ? -1 : 1;
+    return one->client ? 0 : strcmp(one->serial + strspn(one->serial, "0"), other->serial + strspn(other->serial, "0"));
 }
 
 /* One line, of any length, as fgets() would not give it. What follows a zero byte would go unseen: such a file is no
@@ -118,6 +121,8 @@ static caucus_status read_list(caucus_revoked *r) {
         free(fresh.list);
         return status;
     }
+    if (fresh.count > 0)
+        qsort(fresh.list, fresh.count, sizeof *fresh.list, compare);
     free(r->good.list);
     r->good = fresh;
     r->version++;
@@ -130,7 +135,7 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
         free(r);
         return caucus_fail_memory(ret_error, "revoked");
     }
-    pthread_mutex_init(&r->lock, NULL);
+    pthread_rwlock_init(&r->lock, NULL);
     caucus_status status = read_list(r);
     if (status != CAUCUS_OK) {
         if (ret_error)
@@ -145,7 +150,7 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
 void caucus_revoked_close(caucus_revoked *r) {
     if (!r)
         return;
-    pthread_mutex_destroy(&r->lock);
+    pthread_rwlock_destroy(&r->lock);
     free(r->good.list);
     free(r->path);
     free(r);
@@ -157,59 +162,72 @@ static bool changed(const caucus_revoked *r) {
            now.st_mtim.tv_sec != r->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
 }
 
-/* Under the lock, both. */
-static void refresh(caucus_revoked *r) {
-    if (r->broken || r->again || changed(r))
+/* Take the lock to read what is in force, after a look at the file. */
+static void lock_fresh(caucus_revoked *r) {
+    pthread_rwlock_rdlock(&r->lock);
+    if (!r->broken && !r->again && !changed(r))
+        return;
+    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_wrlock(&r->lock);
+    if (r->broken || r->again || changed(r)) /* nobody else has read it meanwhile */
         (void)!read_list(r);
+    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_rdlock(&r->lock);
 }
 
+/* Under the lock. */
 static bool on_list(const caucus_revoked *r, uint32_t client, const char *serial) {
-    for (size_t i = 0; i < r->good.count; i++) {
-        const entry *one = &r->good.list[i];
-        if (one->client ? one->client == client : same_serial(one->serial, serial))
-            return true;
-    }
-    return false;
+    entry by_number = {.client = client}, by_serial = {0}; /* clients have numbers from 1 on */
+    const size_t length = strnlen(serial, sizeof by_serial.serial - 1);
+    memcpy(by_serial.serial, serial, length);
+    return r->good.count > 0 && (bsearch(&by_number, r->good.list, r->good.count, sizeof by_number, compare) != NULL ||
+                                 bsearch(&by_serial, r->good.list, r->good.count, sizeof by_serial, compare) != NULL);
 }
 
 caucus_revoked_answer caucus_revoked_ask(caucus_revoked *r, uint32_t client, const char *serial) {
-    pthread_mutex_lock(&r->lock);
-    refresh(r);
+    lock_fresh(r);
     caucus_revoked_answer answer = on_list(r, client, serial) ? CAUCUS_REVOKED_YES
                                    : r->broken                ? CAUCUS_REVOKED_UNKNOWN
                                                               : CAUCUS_REVOKED_NO;
-    pthread_mutex_unlock(&r->lock);
+    pthread_rwlock_unlock(&r->lock);
     return answer;
 }
 
 bool caucus_revoked_news(caucus_revoked *r, uint64_t *seen) {
-    pthread_mutex_lock(&r->lock);
-    refresh(r);
+    lock_fresh(r);
     bool news = r->version != *seen;
     *seen = r->version;
-    pthread_mutex_unlock(&r->lock);
+    pthread_rwlock_unlock(&r->lock);
     return news;
 }
 
 bool caucus_revoked_broken(caucus_revoked *r, caucus_error *ret_why) {
-    pthread_mutex_lock(&r->lock);
-    refresh(r);
+    lock_fresh(r);
     bool broken = r->broken;
     if (broken && ret_why)
         *ret_why = r->why;
-    pthread_mutex_unlock(&r->lock);
+    pthread_rwlock_unlock(&r->lock);
     return broken;
 }
 
 bool caucus_revoked_lists(caucus_revoked *r, uint32_t client, const char *serial) {
-    pthread_mutex_lock(&r->lock);
+    pthread_rwlock_rdlock(&r->lock);
     bool found = on_list(r, client, serial);
-    pthread_mutex_unlock(&r->lock);
+    pthread_rwlock_unlock(&r->lock);
     return found;
 }
 
+void caucus_revoked_each(caucus_revoked *r, void (*each)(void *user, uint32_t client, const char *serial), void *user) {
+    pthread_rwlock_rdlock(&r->lock);
+    for (size_t i = 0; i < r->good.count; i++) {
+        const entry *one = &r->good.list[i];
+        each(user, one->client, one->serial + strspn(one->serial, "0"));
+    }
+    pthread_rwlock_unlock(&r->lock);
+}
+
 void caucus_revoked_again(caucus_revoked *r) {
-    pthread_mutex_lock(&r->lock);
+    pthread_rwlock_wrlock(&r->lock);
     r->again = true;
-    pthread_mutex_unlock(&r->lock);
+    pthread_rwlock_unlock(&r->lock);
 }

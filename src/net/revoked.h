@@ -23,7 +23,8 @@ typedef enum caucus_revoked_answer {
 caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_revoked_close(caucus_revoked *revoked);
 
-/* All of them are safe from several threads; the first three look at the file. */
+/* All of them are safe from several threads, and wait for each other only while the file is being read; the first three
+ * look at the file. A look-up takes the logarithm of the list's length. */
 
 /** Is it on the list? */
 caucus_revoked_answer caucus_revoked_ask(caucus_revoked *revoked, uint32_t client, const char *serial);
@@ -33,6 +34,10 @@ bool caucus_revoked_news(caucus_revoked *revoked, uint64_t *seen);
 bool caucus_revoked_broken(caucus_revoked *revoked, caucus_error *ret_why);
 /** Is it on the last good list? */
 bool caucus_revoked_lists(caucus_revoked *revoked, uint32_t client, const char *serial);
+/** Each entry of the last good list: a client, or 0 and a serial number without the zeros before it. Nothing of the
+ *  list may be asked for meanwhile. */
+void caucus_revoked_each(caucus_revoked *revoked, void (*each)(void *user, uint32_t client, const char *serial),
+                         void *user);
 /** Read the file again with the next question, whether or not it looks changed. */
 void caucus_revoked_again(caucus_revoked *revoked);
 

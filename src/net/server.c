@@ -245,16 +245,13 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     pthread_mutex_init(&s->shared_lock, NULL);
     caucus_limiter_init(&s->limiter);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    s->cost_next = calloc(s->clients, sizeof *s->cost_next);
-    s->sums_next = calloc(s->clients, sizeof *s->sums_next);
     s->session = calloc(s->clients, sizeof *s->session);
     s->expected = calloc(s->clients, sizeof *s->expected);
     s->claim = calloc(s->clients, sizeof *s->claim);
     for (uint32_t i = 0; i < CAUCUS_LOOPS_MAX; i++)
         s->listener[i] = -1;
-    caucus_status status = s->timer >= 0 && s->cost_next && s->sums_next && s->session && s->expected && s->claim
-                               ? open_parts(s, ret_error)
-                               : caucus_fail_memory(ret_error, "");
+    caucus_status status = s->timer >= 0 && s->session && s->expected && s->claim ? open_parts(s, ret_error)
+                                                                                  : caucus_fail_memory(ret_error, "");
     if (status != CAUCUS_OK) {
         caucus_server_close(s);
         return status;
@@ -278,8 +275,6 @@ void caucus_server_close(caucus_server *s) {
     caucus_revoked_close(s->revoked);
     if (s->timer >= 0)
         close(s->timer);
-    free(s->cost_next);
-    free(s->sums_next);
     free(s->session);
     free(s->expected);
     free(s->claim);

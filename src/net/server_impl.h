@@ -6,6 +6,7 @@
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
  *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
  *    server_waits.c   whom a step waits for
+ *    waits/           what is kept of that, and whose certificate is whose
  *    history.c        what was announced
  *    server_stop.c    a run that is ended for good
  *    server_budget.c  the ledger that several runs share
@@ -38,8 +39,12 @@
  *    looks at `answered`. One of the two sees the other, so no step is left open. Finding out that it is time to decide
  *    takes no lock; whether it still is, is looked at again under `lock`.
  *
- * What loops need to announce (history, what is durably counted of each client, who is connected) is written after a
- * commit and read without a lock: history grows in chunks that never move, and counts only ever grow.
+ * What loops need to announce (history, who is connected) is written after a commit and read without a lock: history
+ * grows in chunks that never move. What is durably counted of a client is the machine's (caucus_coordinator_shown), and
+ * read under the lock of the loop that has the client. None of it is visited when a step is decided.
+ *
+ * HELLO takes the lock of its own loop, or of the one that has had the client, and `lock` only if that changes whom a
+ * step waits for or may let the run begin: many that come at once wait for nobody but a decision.
  *
  * Order of locks: `lock`, then loops by number. Who holds a loop's lock never asks for `lock`. */
 #ifndef CAUCUS_NET_SERVER_IMPL_H
@@ -57,10 +62,20 @@
 #include "net/history.h"
 #include "net/revoked.h"
 #include "net/server.h"
+#include "net/waits/serials.h"
 #include "plan/plan.h"
 #include "wire/wire.h"
 
 #define CAUCUS_LOOPS_MAX 64u
+
+/* Why nobody waits for a client; the first that is true of it is the one it is counted under. */
+enum {
+    CAUCUS_WAITS_EXCUSED = 1,
+    CAUCUS_WAITS_REVOKED = 2,
+    CAUCUS_WAITS_MISSED = 4,
+    CAUCUS_WAITS_EXPIRED = 8,
+    CAUCUS_WAITS_REASONS = 4
+};
 
 typedef struct caucus_loop caucus_loop;
 
@@ -111,16 +126,21 @@ struct caucus_server {
     uint64_t last_ns;  /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;
-    uint64_t sessions;            /* given out so far */
-    struct {                      /* whom a step waits for (server_waits.c); written with all locks held but `missed` */
-        uint8_t *off;             /* [m]: why nobody waits for this client; 0: it is waited for */
-        uint32_t *missed, count;  /* [m]: deadlines missed in a row; how many clients are waited for */
+    struct {                                /* whom a step waits for (server_waits.c); written with all locks held */
+        uint8_t *off;                       /* [m]: why nobody waits for this client; 0: it is waited for */
+        uint32_t count;                     /* how many clients are waited for */
+        uint32_t why[CAUCUS_WAITS_REASONS]; /* and how many are not, each counted once */
+        uint32_t *missed;                   /* [m]: deadlines missed in a row */
+        uint32_t *late, lates;  /* [m]: the clients that have missed any, and some that are back; how many */
+        uint32_t *barred, bars; /* [m]: the clients that were found revoked, and some that are not any more */
+        uint8_t *listed;        /* [m]: in which of the two it is */
+        uint32_t awaited; /* the client before one that was not here when the beginning of the run was last looked at */
+        uint8_t *missed_changed;  /* [chunks]: since it was saved */
         caucus_excused excused;   /* loop 0 alone */
         uint8_t *list;            /* [m]: loop 0 alone */
-        char **serial;            /* [m]: of the certificate with which it came last; NULL: none is known */
-        bool serials_changed;     /* since they were saved */
+        caucus_serials serials;   /* of the certificates with which clients came last; has a lock of its own */
         uint32_t kept;            /* chunks of the state that hold `missed`; 0: in a state of an earlier version none */
-        uint32_t kept_serials;    /* likewise of `serial`, behind those */
+        uint32_t kept_serials;    /* likewise of `serials`, behind those */
         _Atomic bool list_broken; /* the list of the excused cannot be read */
         _Atomic uint32_t answered; /* answers to the step in hand of who is waited for */
     } waits;
@@ -139,8 +159,8 @@ struct caucus_server {
     _Atomic bool stopping;                 /* say goodbye and end */
     _Atomic bool aborting;                 /* end without a word: a commit failed */
     _Atomic bool wipe_due;                 /* an epoch has ended: its state is still in the store's log */
-    _Atomic uint64_t *cost_next;           /* [m], durably counted */
-    _Atomic uint64_t *sums_next;
+    _Atomic uint64_t sessions;             /* given out so far */
+    _Atomic uint32_t start_at;             /* the run may begin with so many present; UINT32_MAX: it has begun */
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint8_t *claim;    /* [m]: has heard more than is committed here (server_claims.c) */
@@ -167,9 +187,15 @@ void caucus_step_close(caucus_server *server);
 void caucus_step_count(caucus_loop *loop);
 /** From now on reports of this client are counted if they come by this session of the loop, and by no other. A
  *  connection that had its place finds out by its session number.
- *  Returns: the session; *ret_before what was before; *ret_answered caucus_coordinator_answered() at the moment it was
- *  taken: afterwards a third connection may have the client, and count for it. */
-uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before, uint64_t *ret_answered);
+ *  Returns: the session; what was before; and caucus_coordinator_answered() and caucus_coordinator_shown() at the
+ *  moment it was taken: afterwards a third connection may have the client, and count for it. */
+typedef struct caucus_taken {
+    uint64_t session, before;
+    uint64_t answered, cost_next, sums_next;
+} caucus_taken;
+caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client);
+/** Somebody has joined: begin, if that is due now. */
+void caucus_step_joined(caucus_server *server);
 /** Under `lock`: stop all counting, and let it go on. */
 void caucus_step_hold_loops(caucus_server *server);
 void caucus_step_release_loops(caucus_server *server);
@@ -206,11 +232,14 @@ void caucus_step_commit_free(caucus_server *server);
 caucus_status caucus_waits_open(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_waits_close(caucus_server *server);
 /** Deadlines missed and certificates' serial numbers, as waits.kept and waits.kept_serials chunks of the state, and
- *  back. The pieces of the latter must be those of last time: they stay what they were if nobody has come with another
- *  certificate since.
+ *  back (net/waits/waits_state.c). The pieces must be those of last time: what has not changed stays as it was.
  *  Returns: false without memory; false if that is not what was saved. */
 bool caucus_waits_save(caucus_server *server, caucus_piece *chunk) CAUCUS_MUST_CHECK;
 bool caucus_waits_restore(caucus_server *server, const caucus_piece *chunk) CAUCUS_MUST_CHECK;
+/** All locks are held, or nobody else is there yet: from now on, or no longer, nobody waits for it because of this; it
+ *  has missed so many deadlines. */
+void caucus_waits_set(caucus_server *server, uint32_t client, uint8_t why, bool on);
+void caucus_waits_set_missed(caucus_server *server, uint32_t client, uint32_t missed);
 /** Is this client waited for? Under any of the locks. */
 bool caucus_waits_for(const caucus_server *server, uint32_t client);
 /** All locks are held: count again who has answered the step in hand. */
@@ -218,7 +247,7 @@ void caucus_waits_recount(caucus_server *server);
 /** All locks are held, before a decision: who has missed its deadline, who has not. */
 void caucus_waits_decided(caucus_server *server);
 /** Under `lock`: is everybody connected who is waited for? */
-bool caucus_waits_all_here(const caucus_server *server, uint32_t present);
+bool caucus_waits_all_here(caucus_server *server, uint32_t present);
 /** From a loop, without its lock: it is cut off, because the list of the revoked has its number or this serial number
  *  (NULL: of no certificate), or because its certificate has expired; somebody who says that he is this client was
  *  turned away because of the list (a client that is connected with another certificate has nothing to do with that);
@@ -226,7 +255,7 @@ bool caucus_waits_all_here(const caucus_server *server, uint32_t present);
 void caucus_waits_revoked(caucus_server *server, uint32_t client, const char *serial);
 void caucus_waits_expired(caucus_server *server, uint32_t client);
 void caucus_waits_refused(caucus_server *server, uint32_t client, const char *serial);
-void caucus_waits_joined(caucus_server *server, uint32_t client, const char *serial);
+void caucus_waits_joined(caucus_loop *loop, uint32_t client, const char *serial);
 /** The end of the run is not held up for this client's goodbye: it has said it, or is not let in any more. */
 void caucus_waits_expects_not(caucus_server *server, uint32_t client);
 /** Loop 0, once a second, without its lock: who is on the list of the revoked, and who is not any more? news: it has

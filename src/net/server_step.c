@@ -11,6 +11,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 
 #include "net/pace/slot_clock.h"
@@ -47,13 +48,10 @@ static void set_timer(caucus_server *s) {
 /* Make what was committed visible to the loops. */
 static void publish(caucus_server *s) {
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
-    for (uint32_t i = 0; i < s->clients; i++) {
-        uint64_t cost, sums;
-        bool answered;
-        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
-        atomic_store_explicit(&s->cost_next[i], cost, memory_order_relaxed);
-        atomic_store_explicit(&s->sums_next[i], sums, memory_order_relaxed);
-    }
+    uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
+    for (uint32_t i = 0; i < s->loops; i++) /* a verdict that waits for its tick can be answered by who guesses it */
+        answered += s->loop[i] ? caucus_partial_answered(s->loop[i]->partial) : 0;
+    caucus_coordinator_show(s->machine);
     caucus_ledger_totals totals = caucus_ledger_totals_of(s->ledger);
     s->shown.selections = caucus_coordinator_selections(s->machine);
     s->shown.checks = caucus_coordinator_checks(s->machine);
@@ -62,8 +60,11 @@ static void publish(caucus_server *s) {
     s->held_ns = 0;
     s->step_ns = caucus_clock_ns();
     s->overdue = false;
-    atomic_store(&s->answered, s->clients - caucus_coordinator_waiting(s->machine));
-    caucus_waits_recount(s);
+    atomic_store(&s->answered, answered);
+    if (answered > 0)
+        caucus_waits_recount(s);
+    else
+        atomic_store(&s->waits.answered, 0);
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
@@ -201,13 +202,23 @@ static uint32_t quorum(const caucus_server *s) {
     return s->set.quorum ? s->set.quorum : s->strike_ns ? 1 : s->clients;
 }
 
-/* What closes the step in hand, for loops to see; then look: a loop adds first and looks at these then. */
+static uint32_t least(const caucus_server *s) {
+    return s->set.quorum ? s->set.quorum : 1;
+}
+
+/* What closes the step in hand, or begins the run, for loops to see; then look: a loop adds first and looks at these
+ * then. */
 static void set_enough(caucus_server *s) {
     bool closed = !s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0;
     closed = closed || (s->strike_ns && !s->overdue); /* by the clock alone, however many have answered */
     atomic_store(&s->enough, closed ? UINT32_MAX : s->overdue ? quorum(s) : s->clients);
-    atomic_store(&s->least, s->set.quorum ? s->set.quorum : 1);
+    atomic_store(&s->least, least(s));
     atomic_store(&s->enough_waited, closed || s->strike_ns ? UINT32_MAX : s->waits.count);
+    const uint32_t all = s->waits.count > least(s) ? s->waits.count : least(s);
+    atomic_store(&s->start_at, s->begun                        ? UINT32_MAX
+                               : s->strike_ns                  ? 0
+                               : s->overdue && quorum(s) < all ? quorum(s)
+                                                               : all);
 }
 
 static bool is_enough(const caucus_server *s) {
@@ -265,7 +276,8 @@ static bool stop_after_step(caucus_server *s) {
 static void step_progress(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
-    uint32_t present = atomic_load(&s->present);
+    set_enough(s);
+    const uint32_t present = atomic_load(&s->present); /* after set_enough(): who joins adds first and looks then */
     if (!s->begun && !s->last_ns && caucus_claims_open(s) == 0 &&
         (s->strike_ns || caucus_waits_all_here(s, present) || (s->overdue && present >= quorum(s))))
         start(s, present);
@@ -318,22 +330,31 @@ void caucus_step_count(caucus_loop *loop) {
     }
 }
 
-uint64_t caucus_step_take_session(caucus_loop *loop, uint32_t client, uint64_t *ret_before, uint64_t *ret_answered) {
+/* Under the lock of the loop that has had the client, or of one's own if none has: nobody counts for it, and no step is
+ * decided, before that is let go of. */
+caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
-    pthread_mutex_lock(&s->lock); /* one at a time: who is seen to have the session has it until it is taken below */
-    uint64_t session = ++s->sessions * CAUCUS_LOOPS_MAX + loop->number, seen = atomic_load(at);
-    caucus_loop *having = seen ? s->loop[seen % CAUCUS_LOOPS_MAX] : NULL;
-    if (having) /* it has counted for the client by now, or never will again */
-        pthread_mutex_lock(&having->lock);
-    *ret_before = atomic_exchange(at, session); /* 0 though seen: that connection has just left by itself */
-    if (*ret_before == 0)
-        atomic_fetch_add(&s->present, 1); /* before anybody else can take the place, and leave it */
-    if (having)
-        pthread_mutex_unlock(&having->lock);
-    *ret_answered = caucus_coordinator_answered(s->machine, client); /* nobody else counts for it under this lock */
-    pthread_mutex_unlock(&s->lock);
-    return session;
+    caucus_taken ret = {.session = (atomic_fetch_add(&s->sessions, 1) + 1) * CAUCUS_LOOPS_MAX + loop->number};
+    for (bool taken = false; !taken;) {
+        ret.before = atomic_load(at);
+        caucus_loop *having = ret.before ? s->loop[ret.before % CAUCUS_LOOPS_MAX] : loop;
+        pthread_mutex_lock(&having->lock); /* it has counted for the client by now, or never will again */
+        taken = atomic_compare_exchange_strong(at, &ret.before, ret.session);
+        if (taken) {
+            if (ret.before == 0)
+                atomic_fetch_add(&s->present, 1); /* before anybody else can take the place, and leave it */
+            ret.answered = caucus_coordinator_answered(s->machine, client);
+            caucus_coordinator_shown(s->machine, client, &ret.cost_next, &ret.sums_next);
+        }
+        pthread_mutex_unlock(&having->lock); /* not taken: somebody has come or gone in between */
+    }
+    return ret;
+}
+
+void caucus_step_joined(caucus_server *s) {
+    if (atomic_load(&s->present) >= atomic_load(&s->start_at))
+        caucus_step_look(s);
 }
 
 void caucus_step_stop(caucus_server *s) {
@@ -500,9 +521,7 @@ static caucus_status restore(caucus_server *s, const caucus_store_state *state, 
             no_older_copy);
     s->begun = serial > 0 || caucus_store_begun(s->store);
     atomic_store(&s->started, s->begun);
-    for (uint32_t i = 0; i < s->clients;
-         i++) /* any of them may have joined before this process, and come back for the end */
-        atomic_store(&s->expected[i], 1);
+    memset(s->expected, 1, s->clients); /* any of them may have joined before this process, and come back for the end */
     atomic_store(&s->expected_count, s->clients);
     return CAUCUS_OK;
 }

@@ -11,6 +11,7 @@
 #include "net/loop.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define LOOK_MS 1000u
 
@@ -64,8 +65,7 @@ caucus_status caucus_stop_restore(caucus_server *s, caucus_error *ret_error) {
     s->begun = true;
     atomic_store(&s->started, true);
     atomic_store(&s->ended, true);
-    for (uint32_t i = 0; i < s->clients; i++)
-        atomic_store(&s->expected[i], 1);
+    memset(s->expected, 1, s->clients);
     atomic_store(&s->expected_count, s->clients);
     return CAUCUS_OK;
 }

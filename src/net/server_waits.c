@@ -15,39 +15,34 @@
  * What is written here is written with all locks held (server_impl.h); loops read it under their own. */
 #include "net/loop.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "num/error_line.h"
 #include "num/fail.h"
-#include "num/little_endian.h"
 
 #define LOOK_MS 1000u
 
-enum { EXCUSED = 1, REVOKED = 2, MISSED = 4, EXPIRED = 8 };
-
-/* Two kinds of chunks of the state, each of 65,536 clients (algo/coordinator_state.h), least significant byte first:
- * how many clients 4, then for each of them, rising: client - first client of the chunk 2, and
- *  - of the first kind: deadlines missed 4;
- *  - of the second: of the serial number of its certificate the length 1, and so many bytes, most significant first.
- * They are apart because the one changes with every deadline and the other hardly ever. */
-#define HEAD_BYTES 4u
-#define ENTRY_BYTES 6u
-#define SERIAL_HEAD_BYTES 3u
-#define SERIAL_MOST_BYTES ((CAUCUS_SERIAL_BYTES - 1u) / 2u)
+enum {
+    EXCUSED = CAUCUS_WAITS_EXCUSED,
+    REVOKED = CAUCUS_WAITS_REVOKED,
+    MISSED = CAUCUS_WAITS_MISSED,
+    EXPIRED = CAUCUS_WAITS_EXPIRED
+};
+enum { LATE = 1, BARRED = 2 }; /* waits.listed */
 
 caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     s->waits.off = calloc(s->clients, sizeof *s->waits.off);
     s->waits.missed = calloc(s->clients, sizeof *s->waits.missed);
+    s->waits.late = calloc(s->clients, sizeof *s->waits.late);
+    s->waits.barred = calloc(s->clients, sizeof *s->waits.barred);
+    s->waits.listed = calloc(s->clients, 1);
     s->waits.list = calloc(s->clients, 1);
-    s->waits.serial = calloc(s->clients, sizeof *s->waits.serial);
     s->waits.count = s->clients;
-    s->waits.serials_changed = true;
     s->waits.kept = s->waits.kept_serials = caucus_coordinator_chunks(s->set.plan);
-    if (!s->waits.off || !s->waits.missed || !s->waits.list || !s->waits.serial)
+    s->waits.missed_changed = calloc(s->waits.kept, 1);
+    if (!s->waits.off || !s->waits.missed || !s->waits.late || !s->waits.barred || !s->waits.listed || !s->waits.list ||
+        !s->waits.missed_changed || !caucus_serials_open(&s->waits.serials, s->clients))
         return caucus_fail_memory(ret_error, "");
     if (!s->set.excused)
         return CAUCUS_OK;
@@ -55,152 +50,67 @@ caucus_status caucus_waits_open(caucus_server *s, caucus_error *ret_error) {
     bool news = false;
     caucus_status status = caucus_excused_look(&s->waits.excused, s->waits.list, &news, ret_error);
     for (uint32_t i = 0; status == CAUCUS_OK && i < s->clients; i++)
-        if (s->waits.list[i]) {
-            s->waits.off[i] = EXCUSED;
-            s->waits.count--;
-        }
+        if (s->waits.list[i])
+            caucus_waits_set(s, i + 1, EXCUSED, true);
     return status;
 }
 
 void caucus_waits_close(caucus_server *s) {
     free(s->waits.off);
     free(s->waits.missed);
+    free(s->waits.late);
+    free(s->waits.barred);
+    free(s->waits.listed);
     free(s->waits.list);
-    for (uint32_t i = 0; s->waits.serial && i < s->clients; i++)
-        free(s->waits.serial[i]);
-    free(s->waits.serial);
+    free(s->waits.missed_changed);
+    caucus_serials_close(&s->waits.serials);
 }
 
-/* All locks are held. */
-static void set_off(caucus_server *s, uint32_t client, uint8_t why, bool on) {
+/* The place in `why` under which a client is counted that nobody waits for. */
+static unsigned reason_of(uint8_t off) {
+    return off & EXCUSED ? 0 : off & REVOKED ? 1 : off & EXPIRED ? 2 : 3;
+}
+
+/* Put it on a list of those that have to be looked at; taken off again when it is looked at (keep_listed). */
+static void enlist(caucus_server *s, uint32_t client, uint8_t which, uint32_t *list, uint32_t *count) {
+    if (s->waits.listed[client - 1] & which)
+        return;
+    s->waits.listed[client - 1] |= which;
+    list[(*count)++] = client;
+}
+
+/* Keep of a list those of whom `keeps` says so. */
+static void keep_listed(caucus_server *s, uint8_t which, uint32_t *list, uint32_t *count,
+                        bool (*keeps)(caucus_server *s, uint32_t client, void *user), void *user) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        const uint32_t client = list[i];
+        if (keeps(s, client, user))
+            list[kept++] = client;
+        else
+            s->waits.listed[client - 1] &= (uint8_t)~which;
+    }
+    *count = kept;
+}
+
+void caucus_waits_set(caucus_server *s, uint32_t client, uint8_t why, bool on) {
     uint8_t *off = &s->waits.off[client - 1], before = *off;
     *off = on ? before | why : before & (uint8_t)~why;
-    if (before == 0 && *off != 0)
-        s->waits.count--;
-    if (before != 0 && *off == 0)
-        s->waits.count++;
+    *(before ? &s->waits.why[reason_of(before)] : &s->waits.count) -= 1;
+    *(*off ? &s->waits.why[reason_of(*off)] : &s->waits.count) += 1;
+    if (*off & REVOKED)
+        enlist(s, client, BARRED, s->waits.barred, &s->waits.bars);
 }
 
-/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
-static uint32_t chunk_clients(const caucus_server *s, uint32_t number, uint32_t *ret_first) {
-    *ret_first = number * CAUCUS_CHUNK_CLIENTS;
-    return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
-}
-
-/* A serial number as bytes; 0: none is known, or one that no authority gives out (zero, negative): it is not kept. */
-static size_t serial_bytes(const char *serial, uint8_t ret[SERIAL_MOST_BYTES]) {
-    size_t size = 0;
-    if (!serial || sodium_hex2bin(ret, SERIAL_MOST_BYTES, serial, strlen(serial), NULL, &size, NULL) != 0)
-        return 0;
-    return size;
-}
-
-static bool save_serials(const caucus_server *s, uint32_t number, caucus_piece *chunk) {
-    uint8_t bytes[SERIAL_MOST_BYTES];
-    uint32_t first, known = 0;
-    size_t size = HEAD_BYTES, length;
-    const uint32_t count = chunk_clients(s, number, &first);
-    for (uint32_t i = 0; i < count; i++)
-        if ((length = serial_bytes(s->waits.serial[first + i], bytes)) > 0) {
-            size += SERIAL_HEAD_BYTES + length;
-            known++;
-        }
-    if (!caucus_piece_resize(chunk, size))
-        return false;
-    uint8_t *to = caucus_le_put(chunk->bytes, known, 4);
-    for (uint32_t i = 0; i < count; i++)
-        if ((length = serial_bytes(s->waits.serial[first + i], bytes)) > 0) {
-            to = caucus_le_put(caucus_le_put(to, i, 2), length, 1);
-            memcpy(to, bytes, length);
-            to += length;
-        }
-    return true;
-}
-
-static bool read_serials(const caucus_piece *chunk, uint32_t clients, char **serial) {
-    if (chunk->size < HEAD_BYTES)
-        return false;
-    const uint8_t *from = chunk->bytes + HEAD_BYTES, *end = chunk->bytes + chunk->size;
-    const size_t known = (size_t)caucus_le_get(chunk->bytes, 4);
-    uint32_t next = 0;
-    for (size_t i = 0; i < known; i++) {
-        if ((size_t)(end - from) < SERIAL_HEAD_BYTES)
-            return false;
-        const uint32_t at = (uint32_t)caucus_le_get(from, 2);
-        const size_t length = from[2];
-        from += SERIAL_HEAD_BYTES;
-        if (at < next || at >= clients || length == 0 || length > SERIAL_MOST_BYTES || (size_t)(end - from) < length)
-            return false;
-        char text[CAUCUS_SERIAL_BYTES];
-        (void)sodium_bin2hex(text, sizeof text, from, length);
-        for (char *letter = text; *letter; letter++) /* as OpenSSL writes it */
-            *letter = (char)toupper((unsigned char)*letter);
-        free(serial[at]);
-        serial[at] = strdup(text); /* without memory: as if it had never come */
-        from += length;
-        next = at + 1;
-    }
-    return from == end;
-}
-
-bool caucus_waits_save(caucus_server *s, caucus_piece *chunk) {
-    for (uint32_t k = 0; k < s->waits.kept_serials && s->waits.serials_changed; k++)
-        if (!save_serials(s, k, &chunk[s->waits.kept + k]))
-            return false;
-    s->waits.serials_changed = false;
-    for (uint32_t k = 0; k < s->waits.kept; k++) {
-        uint32_t first, late = 0;
-        const uint32_t count = chunk_clients(s, k, &first), *missed = s->waits.missed + first;
-        for (uint32_t i = 0; i < count; i++)
-            late += missed[i] > 0;
-        if (!caucus_piece_resize(&chunk[k], HEAD_BYTES + (size_t)late * ENTRY_BYTES))
-            return false;
-        uint8_t *to = caucus_le_put(chunk[k].bytes, late, 4);
-        for (uint32_t i = 0; i < count; i++)
-            if (missed[i] > 0)
-                to = caucus_le_put(caucus_le_put(to, i, 2), missed[i], 4);
-    }
-    return true;
-}
-
-static bool read_chunk(const caucus_piece *chunk, uint32_t clients, uint32_t *missed) {
-    if (chunk->size < HEAD_BYTES)
-        return false;
-    const uint8_t *from = chunk->bytes + HEAD_BYTES;
-    const size_t late = (size_t)caucus_le_get(chunk->bytes, 4);
-    if (late > clients || chunk->size != HEAD_BYTES + late * ENTRY_BYTES)
-        return false;
-    uint32_t next = 0;
-    for (size_t i = 0; i < late; i++, from += ENTRY_BYTES) {
-        const uint32_t at = (uint32_t)caucus_le_get(from, 2), times = (uint32_t)caucus_le_get(from + 2, 4);
-        if (at < next || at >= clients || times == 0)
-            return false;
-        missed[at] = times;
-        next = at + 1;
-    }
-    return true;
-}
-
-bool caucus_waits_restore(caucus_server *s, const caucus_piece *chunk) {
-    for (uint32_t k = 0; k < s->waits.kept; k++) {
-        uint32_t first;
-        const uint32_t count = chunk_clients(s, k, &first);
-        if (!read_chunk(&chunk[k], count, s->waits.missed + first))
-            return false;
-    }
-    for (uint32_t k = 0; k < s->waits.kept_serials; k++) {
-        uint32_t first;
-        const uint32_t count = chunk_clients(s, k, &first);
-        if (!read_serials(&chunk[s->waits.kept + k], count, s->waits.serial + first))
-            return false;
-    }
-    for (uint32_t i = 1; i <= s->clients && s->set.missed > 0; i++)
-        if (s->waits.missed[i - 1] >= s->set.missed) {
-            set_off(s, i, MISSED, true);
-            caucus_server_log(s, 1, "client %u had missed %u deadlines: it is waited for no more until it is back", i,
-                              s->waits.missed[i - 1]);
-        }
-    return true;
+void caucus_waits_set_missed(caucus_server *s, uint32_t client, uint32_t missed) {
+    uint32_t *own = &s->waits.missed[client - 1];
+    if (*own == missed)
+        return;
+    *own = missed;
+    if (missed > 0)
+        enlist(s, client, LATE, s->waits.late, &s->waits.lates);
+    if (s->waits.kept > 0)
+        s->waits.missed_changed[(client - 1) / CAUCUS_CHUNK_CLIENTS] = 1;
 }
 
 bool caucus_waits_for(const caucus_server *s, uint32_t client) {
@@ -220,14 +130,26 @@ void caucus_waits_recount(caucus_server *s) {
     atomic_store(&s->waits.answered, answered);
 }
 
+/* All locks are held: change one client while a step is open. */
+static void set_now(caucus_server *s, uint32_t client, uint8_t why, bool on) {
+    uint64_t cost, sums;
+    bool answered = false;
+    const bool before = caucus_waits_for(s, client);
+    caucus_waits_set(s, client, why, on);
+    if (caucus_waits_for(s, client) == before)
+        return;
+    caucus_coordinator_counted(s->machine, client, &cost, &sums, &answered);
+    if (answered)
+        atomic_fetch_add(&s->waits.answered, before ? UINT32_MAX : 1); /* one less, or one more */
+}
+
 /* From a loop, without its lock: change one client, and see whether that closes the step. */
 static bool change(caucus_server *s, uint32_t client, uint8_t why, bool on) {
     pthread_mutex_lock(&s->lock);
     bool changes = ((s->waits.off[client - 1] & why) != 0) != on; /* several reasons are only ever taken away */
     if (changes) {
         caucus_step_hold_loops(s);
-        set_off(s, client, why, on);
-        caucus_waits_recount(s);
+        set_now(s, client, why, on);
         caucus_step_release_loops(s);
     }
     pthread_mutex_unlock(&s->lock);
@@ -241,20 +163,8 @@ static void not_let_in(caucus_server *s, uint32_t client, uint8_t why) {
         caucus_server_log(s, 1, "client %u is not let in any more: nobody waits for it", client);
 }
 
-/* With which certificate it came last; NULL or "": with none. */
-static void note_serial(caucus_server *s, uint32_t client, const char *serial) {
-    char *copy = serial && serial[0] ? strdup(serial) : NULL; /* without memory: as if it had come with none */
-    pthread_mutex_lock(&s->lock);
-    char **own = &s->waits.serial[client - 1];
-    if (!*own || !copy || strcmp(*own, copy) != 0)
-        s->waits.serials_changed = true;
-    free(*own);
-    *own = copy;
-    pthread_mutex_unlock(&s->lock);
-}
-
 void caucus_waits_revoked(caucus_server *s, uint32_t client, const char *serial) {
-    note_serial(s, client, serial);
+    caucus_serials_note(&s->waits.serials, client, serial);
     not_let_in(s, client, REVOKED);
 }
 
@@ -272,70 +182,129 @@ void caucus_waits_expects_not(caucus_server *s, uint32_t client) {
         atomic_fetch_sub(&s->expected_count, 1);
 }
 
+/* A look at the list of the revoked: whether anything has come of it, for which all locks were taken. */
+typedef struct look {
+    caucus_server *server;
+    bool changed;
+} look;
+
+static void say_revoked(look *l, uint32_t client, bool on) {
+    caucus_server *s = l->server;
+    if (!l->changed)
+        caucus_step_hold_loops(s);
+    l->changed = true;
+    set_now(s, client, REVOKED, on);
+    if (on && atomic_load(&s->session[client - 1]) == 0)
+        caucus_waits_expects_not(s, client);
+    caucus_server_log(s, 1,
+                      on ? "client %u is not let in any more: nobody waits for it"
+                         : "client %u is let in again: it is waited for again",
+                      client);
+}
+
+/* Of those that were found on the list: which of them are still on it? */
+static bool still_revoked(caucus_server *s, uint32_t client, void *user) {
+    char serial[CAUCUS_SERIAL_BYTES];
+    caucus_serials_of(&s->waits.serials, client, serial, sizeof serial);
+    const bool was = (s->waits.off[client - 1] & REVOKED) != 0;
+    if (was && caucus_revoked_lists(s->revoked, client, serial))
+        return true;
+    if (was)
+        say_revoked(user, client, false);
+    return false;
+}
+
+static void found_revoked(void *user, uint32_t client) {
+    look *l = user;
+    if ((l->server->waits.off[client - 1] & REVOKED) == 0)
+        say_revoked(l, client, true);
+}
+
+static void take_entry(void *user, uint32_t client, const char *serial) {
+    look *l = user;
+    if (client != 0 && client <= l->server->clients)
+        found_revoked(l, client);
+    else if (client == 0)
+        caucus_serials_find(&l->server->waits.serials, serial, found_revoked, l);
+}
+
 void caucus_waits_list(caucus_server *s, bool news) {
-    bool changed = false;
+    look l = {.server = s};
     pthread_mutex_lock(&s->lock);
-    for (uint32_t i = 1; i <= s->clients; i++) {
-        const bool was = (s->waits.off[i - 1] & REVOKED) != 0;
-        const char *serial = s->waits.serial[i - 1];
-        if ((!news && !was) || caucus_revoked_lists(s->revoked, i, serial ? serial : "-") == was)
-            continue;
-        if (!changed)
-            caucus_step_hold_loops(s);
-        changed = true;
-        set_off(s, i, REVOKED, !was);
-        if (!was && atomic_load(&s->session[i - 1]) == 0)
-            caucus_waits_expects_not(s, i);
-        caucus_server_log(s, 1,
-                          was ? "client %u is let in again: it is waited for again"
-                              : "client %u is not let in any more: nobody waits for it",
-                          i);
-    }
-    if (changed) {
-        caucus_waits_recount(s);
+    keep_listed(s, BARRED, s->waits.barred, &s->waits.bars, still_revoked, &l);
+    if (news)
+        caucus_revoked_each(s->revoked, take_entry, &l);
+    if (l.changed)
         caucus_step_release_loops(s);
-    }
     pthread_mutex_unlock(&s->lock);
-    if (changed)
+    if (l.changed)
         caucus_step_look(s);
 }
 
-void caucus_waits_joined(caucus_server *s, uint32_t client, const char *serial) {
+void caucus_waits_joined(caucus_loop *loop, uint32_t client, const char *serial) {
+    caucus_server *s = loop->server;
+    const uint8_t over = REVOKED | EXPIRED | MISSED;
+    caucus_serials_note(&s->waits.serials, client, serial);
+    pthread_mutex_lock(&loop->lock);
+    const bool as_ever = (s->waits.off[client - 1] & over) == 0 && s->waits.missed[client - 1] == 0;
+    pthread_mutex_unlock(&loop->lock);
+    if (as_ever)
+        return;
     pthread_mutex_lock(&s->lock);
-    s->waits.missed[client - 1] = 0;
+    caucus_step_hold_loops(s);
+    const bool back = (s->waits.off[client - 1] & MISSED) != 0;
+    caucus_waits_set_missed(s, client, 0);
+    set_now(s, client, over, false);
+    caucus_step_release_loops(s);
     pthread_mutex_unlock(&s->lock);
-    note_serial(s, client, serial);
-    (void)change(s, client, REVOKED | EXPIRED, false);
-    if (change(s, client, MISSED, false))
+    caucus_step_look(s);
+    if (back)
         caucus_server_log(s, 1, "client %u is back: it is waited for again", client);
 }
 
+/* Of those that have missed deadlines: which of them are still away? */
+static bool still_late(caucus_server *s, uint32_t client, void *user) {
+    uint64_t cost, sums;
+    bool has = false;
+    (void)user;
+    caucus_coordinator_counted(s->machine, client, &cost, &sums, &has);
+    if (has) {
+        if (s->waits.off[client - 1] & MISSED)
+            caucus_server_log(s, 1, "client %u is back: it is waited for again", client);
+        caucus_waits_set(s, client, MISSED, false);
+        caucus_waits_set_missed(s, client, 0);
+    }
+    return s->waits.missed[client - 1] > 0;
+}
+
 void caucus_waits_decided(caucus_server *s) {
-    for (uint32_t i = 1; i <= s->clients && s->set.missed > 0; i++) {
-        uint64_t cost, sums;
-        bool has = false;
-        caucus_coordinator_counted(s->machine, i, &cost, &sums, &has);
-        uint32_t *missed = &s->waits.missed[i - 1];
-        if (has) {
-            *missed = 0;
-            if (s->waits.off[i - 1] & MISSED)
-                caucus_server_log(s, 1, "client %u is back: it is waited for again", i);
-            set_off(s, i, MISSED, false);
-        } else if (s->overdue && *missed < s->set.missed && ++*missed == s->set.missed) {
-            set_off(s, i, MISSED, true);
-            caucus_server_log(s, 1, "client %u has missed %u deadlines: it is waited for no more until it is back", i,
-                              s->set.missed);
-        }
+    if (s->set.missed == 0)
+        return;
+    keep_listed(s, LATE, s->waits.late, &s->waits.lates, still_late, NULL);
+    for (uint32_t i = 1; s->overdue && (i = caucus_coordinator_silent(s->machine, i)) <= s->clients; i++) {
+        const uint32_t missed = s->waits.missed[i - 1];
+        if (missed >= s->set.missed)
+            continue;
+        caucus_waits_set_missed(s, i, missed + 1);
+        if (missed + 1 < s->set.missed)
+            continue;
+        caucus_waits_set(s, i, MISSED, true);
+        caucus_server_log(s, 1, "client %u has missed %u deadlines: it is waited for no more until it is back", i,
+                          s->set.missed);
     }
 }
 
-bool caucus_waits_all_here(const caucus_server *s, uint32_t present) {
+bool caucus_waits_all_here(caucus_server *s, uint32_t present) {
     const uint32_t least = s->set.quorum ? s->set.quorum : 1;
     if (present < least || present < s->waits.count)
         return false;
-    for (uint32_t i = 1; i <= s->clients; i++)
-        if (caucus_waits_for(s, i) && atomic_load(&s->session[i - 1]) == 0)
+    for (uint32_t i = 0; i < s->clients; i++) { /* beginning with who was missing the last time */
+        const uint32_t client = (s->waits.awaited + i) % s->clients + 1;
+        if (caucus_waits_for(s, client) && atomic_load(&s->session[client - 1]) == 0) {
+            s->waits.awaited = client - 1;
             return false;
+        }
+    }
     return true;
 }
 
@@ -350,7 +319,7 @@ static void take_list(caucus_server *s) {
                               is ? "client %u is excused: it is waited for no more"
                                  : "client %u is not excused any more: it is waited for again",
                               i);
-        set_off(s, i, EXCUSED, is);
+        caucus_waits_set(s, i, EXCUSED, is);
     }
     caucus_waits_recount(s);
     caucus_step_release_loops(s);
@@ -385,15 +354,11 @@ void caucus_waits_turn(caucus_loop *loop) {
     }
 }
 
-/* Each client that is not waited for is counted once, by the first of these that is true of it. */
 void caucus_waits_status(const caucus_server *s, caucus_server_status *ret) {
     ret->waited_for = s->waits.count;
     ret->excused_broken = atomic_load(&s->waits.list_broken);
-    for (uint32_t i = 0; i < s->clients; i++) {
-        const uint8_t off = s->waits.off[i];
-        *(off & EXCUSED   ? &ret->excused
-          : off & REVOKED ? &ret->revoked
-          : off & EXPIRED ? &ret->expired
-                          : &ret->missing) += off != 0;
-    }
+    ret->excused = s->waits.why[0];
+    ret->revoked = s->waits.why[1];
+    ret->expired = s->waits.why[2];
+    ret->missing = s->waits.why[3];
 }

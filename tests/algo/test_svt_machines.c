@@ -210,7 +210,7 @@ static void test_late_items(void **state) {
     }
     assert_int_equal(f.coordinator->threshold.q, expected);
     /* About an earlier expert: taken off the list, not added. */
-    f.coordinator->cost_next[1] = 4;
+    caucus_progress_put(f.coordinator->cost_next, 1, 4);
     f.coordinator->now.epoch = f.coordinator->threshold.epoch = 1;
     caucus_report old = {
         .client = 2, .kind = CAUCUS_ASK_COST, .first = 4, .block = 4, .epoch_or_leaf = 0, .count = 1, .value = &late};

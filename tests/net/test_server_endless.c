@@ -82,12 +82,11 @@ static caucus_coordinator *machine_at(const caucus_plan *plan, const setup *from
     assert_int_equal(caucus_coordinator_new(plan, &key, &c), CAUCUS_OK);
     c->now.serial = SERIAL;
     c->now.block = from->block;
-    for (uint32_t i = 0; i < CLIENTS; i++) {
-        if (c->sums_next)
-            c->sums_next[i] = from->item != 0 ? from->item : from->block;
-        if (c->cost_next)
-            c->cost_next[i] = from->block;
-    }
+    if (c->sums_next)
+        caucus_progress_restore(c->sums_next, from->item != 0 ? from->item : from->block);
+    if (c->cost_next)
+        caucus_progress_restore(c->cost_next, from->block);
+    caucus_coordinator_aim(c);
     return c;
 }
 

@@ -57,10 +57,9 @@ static void post_close(post *p) {
 
 static void join_with(post *p, uint32_t client, const char *serial) {
     caucus_server *s = p->hall.server;
-    uint64_t before = 0, answered = 0;
     p->from[client - 1] = (caucus_connection){.loop = s->loop[0], .client = client};
-    p->from[client - 1].session = caucus_step_take_session(s->loop[0], client, &before, &answered);
-    caucus_waits_joined(s, client, serial);
+    p->from[client - 1].session = caucus_step_take_session(s->loop[0], client).session;
+    caucus_waits_joined(s->loop[0], client, serial);
     caucus_step_look(s);
 }
 
@@ -78,9 +77,11 @@ static void answer(post *p, uint32_t client) {
     static const int64_t none[4] = {0};
     caucus_loop *loop = p->hall.server->loop[0];
     const caucus_announcement now = now_in(p);
+    uint64_t cost_next, sums_next;
+    caucus_coordinator_shown(p->hall.server->machine, client, &cost_next, &sums_next);
     loop->report[0] = (caucus_report){.client = client,
                                       .kind = now.ask,
-                                      .first = p->hall.server->sums_next[client - 1], /* what it owes, too */
+                                      .first = sums_next, /* what it owes, too */
                                       .block = now.block,
                                       .epoch_or_leaf = now.epoch,
                                       .count = 4,
@@ -185,22 +186,23 @@ static void test_what_is_kept_is_read_strictly(void **state) {
     post_open(&p);
     caucus_server *s = p.hall.server;
     caucus_piece piece[2] = {0};
-    s->waits.missed[0] = 1;
-    s->waits.missed[2] = UINT32_MAX;
-    caucus_waits_joined(s, 2, "AB12"); /* no more than one byte of its 2 + 1 + 2 can be another and still be good */
-    caucus_waits_joined(s, 3, "");
-    s->waits.missed[2] = UINT32_MAX;
-    s->waits.serials_changed = true;
+    caucus_waits_set_missed(s, 1, 1);
+    caucus_waits_set_missed(s, 3, 7);
+    caucus_waits_joined(s->loop[0], 2, "AB12"); /* one byte at most of its 2 + 1 + 2 can be another and still be good */
+    caucus_waits_joined(s->loop[0], 3, "");
+    assert_int_equal(s->waits.missed[2], 0);
+    caucus_waits_set_missed(s, 3, UINT32_MAX);
     assert_true(caucus_waits_save(s, piece));
     assert_int_equal(piece[0].size, 4 + 2 * 6);
     assert_int_equal(piece[1].size, 4 + 3 + 2);
-    memset(s->waits.missed, 0, CLIENTS * sizeof *s->waits.missed);
-    free(s->waits.serial[1]);
-    s->waits.serial[1] = NULL;
+    for (uint32_t i = 1; i <= CLIENTS; i++) {
+        caucus_waits_set_missed(s, i, 0);
+        caucus_serials_note(&s->waits.serials, i, "");
+    }
     assert_true(caucus_waits_restore(s, piece));
     assert_true(s->waits.missed[0] == 1 && s->waits.missed[1] == 0 && s->waits.missed[2] == UINT32_MAX);
-    assert_true(s->waits.serial[0] == NULL && s->waits.serial[2] == NULL);
-    assert_string_equal(s->waits.serial[1], "AB12");
+    assert_true(s->waits.serials.serial[0] == NULL && s->waits.serials.serial[2] == NULL);
+    assert_string_equal(s->waits.serials.serial[1], "AB12");
     for (int kind = 0; kind < 2; kind++)
         for (size_t size = 0; size < piece[kind].size; size++) {
             caucus_piece cut[2] = {piece[0], piece[1]};

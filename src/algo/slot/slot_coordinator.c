@@ -11,22 +11,17 @@
 #include "algo/slot/slot.h"
 
 static caucus_status slot_new(caucus_coordinator *c) {
-    const size_t m = c->plan->settings.clients;
-    c->sums_next = malloc(m * sizeof *c->sums_next);
-    if (!c->sums_next)
-        return CAUCUS_E_MEMORY;
-    for (size_t i = 0; i < m; i++)
-        c->sums_next[i] = 1;
-    return caucus_phase_coordinator_new(c);
+    c->sums_next = caucus_progress_new(c->plan->settings.clients, 1);
+    return c->sums_next ? caucus_phase_coordinator_new(c) : CAUCUS_E_MEMORY;
 }
 
 static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    uint64_t *next = &c->sums_next[r->client - 1];
+    const uint64_t next = caucus_progress_get(c->sums_next, r->client - 1);
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->first != r->block || r->epoch_or_leaf != 0)
         return CAUCUS_E_ORDER;
-    if (r->block < *next)
+    if (r->block < next)
         return CAUCUS_E_DUPLICATE;
-    if (r->block > *next || c->step_done[r->client - 1] == c->now.serial + 1)
+    if (r->block > next || caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
         return CAUCUS_E_ORDER; /* not the next one, or one too many in this step */
     caucus_status status = caucus_phase_add_values(c, p, r);
     if (status != CAUCUS_OK)
@@ -35,8 +30,8 @@ static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, 
     p->answered++;
     if (c->look && r->value[c->now.expert] == CAUCUS_LOOK_UNSEEN)
         p->q++;
-    c->step_done[r->client - 1] = c->now.serial + 1;
-    ++*next;
+    caucus_progress_put(c->step_done, r->client - 1, c->now.serial + 1);
+    caucus_progress_put(c->sums_next, r->client - 1, next + 1);
     return CAUCUS_OK;
 }
 
@@ -47,14 +42,16 @@ static void slot_take(caucus_coordinator *c, const caucus_partial *p) {
 }
 
 static void slot_pack(caucus_pack *p, caucus_coordinator *c) {
-    caucus_pack_clients(p, c->sums_next, c->plan->settings.clients);
+    caucus_pack_progress(p, c->sums_next);
     caucus_phase_coordinator_pack(p, c);
 }
 
 static bool slot_sound(caucus_coordinator *c) {
-    for (size_t i = 0; i < c->plan->settings.clients; i++)
-        if (c->sums_next[i] == 0 || c->sums_next[i] >> 63 != 0)
+    for (size_t i = 0; i < c->plan->settings.clients; i++) {
+        const uint64_t next = caucus_progress_get(c->sums_next, i);
+        if (next == 0 || next >> 63 != 0)
             return false;
+    }
     return caucus_phase_coordinator_sound(c);
 }
 

@@ -109,6 +109,27 @@ static caucus_status refuse_unsettled(caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_ORDER, "", "what became of the last commit is not known yet");
 }
 
+/* Room for what was seen of so many chunks; false without memory. */
+static bool seen_room(caucus_store *r, uint32_t chunks) {
+    if (chunks <= r->seen_room)
+        return true;
+    struct caucus_seen *grown = realloc(r->seen, chunks * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    memset(grown + r->seen_room, 0, (chunks - r->seen_room) * sizeof *grown);
+    r->seen = grown;
+    r->seen_room = chunks;
+    return true;
+}
+
+/* A chunk's hash. One with the stamp that it had last time has the same bytes: it is not read. */
+static void hash_chunk(struct caucus_seen *seen, const caucus_piece *chunk, uint8_t ret[CAUCUS_CHAIN_BYTES]) {
+    if (chunk->stamp == 0 || chunk->stamp != seen->stamp)
+        caucus_store_hash(chunk, seen->hash);
+    seen->stamp = chunk->stamp;
+    memcpy(ret, seen->hash, CAUCUS_CHAIN_BYTES);
+}
+
 /* Hashes of the chunks, and which of them have changed. */
 static caucus_status compare_chunks(caucus_store *r, const caucus_piece *chunk, uint32_t chunks,
                                     caucus_error *ret_error) {
@@ -119,13 +140,15 @@ static caucus_status compare_chunks(caucus_store *r, const caucus_piece *chunk, 
     bool *changed = realloc(r->changed, chunks * sizeof *changed + 1);
     if (changed != NULL)
         r->changed = changed;
-    if (changed == NULL || !caucus_store_room(&r->now, chunks) || !caucus_store_room(&r->then, chunks))
+    if (changed == NULL || !seen_room(r, chunks) || !caucus_store_room(&r->now, chunks) ||
+        !caucus_store_room(&r->then, chunks))
         return caucus_fail_memory(ret_error, "");
-    r->chunks_changing = 0;
+    r->chunks_changing = r->bytes_changing = 0;
     for (uint32_t i = 0; i < chunks; i++) {
-        caucus_store_hash(&chunk[i], r->then.chunk_hash[i]);
+        hash_chunk(&r->seen[i], &chunk[i], r->then.chunk_hash[i]);
         changed[i] = first || memcmp(r->then.chunk_hash[i], r->now.chunk_hash[i], CAUCUS_CHAIN_BYTES) != 0;
         r->chunks_changing += changed[i];
+        r->bytes_changing += changed[i] ? chunk[i].size : 0;
     }
     return CAUCUS_OK;
 }
@@ -166,6 +189,7 @@ caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, con
     if (status != CAUCUS_OK)
         return status;
     r->chunks_written += r->chunks_changing;
+    r->bytes_written += root->size + r->bytes_changing;
     /* If this fails nothing may leave; the next opening finds the store one commit ahead of the mark, and goes on. */
     return caucus_store_mark(r, ret_error);
 }

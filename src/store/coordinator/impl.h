@@ -28,7 +28,13 @@ struct caucus_store {
     uint64_t raises;          /* of the term, while settling, whose outcome is not known either */
     bool *changed;            /* [now.room]: chunks of the commit in hand */
     uint64_t chunks_changing; /* of them */
-    uint64_t commits, chunks_written;
+    uint64_t bytes_changing;  /* in them */
+    struct caucus_seen {      /* [seen_room]: of each chunk as it was given last: its stamp, if it had one, and hash */
+        uint64_t stamp;
+        uint8_t hash[CAUCUS_CHAIN_BYTES];
+    } * seen;
+    uint32_t seen_room;
+    uint64_t commits, chunks_written, bytes_written;
     uint64_t fault_at;
     bool fault_after;
 };

@@ -224,6 +224,7 @@ void caucus_store_close(caucus_store *r) {
     free(r->now.chunk_hash);
     free(r->then.chunk_hash);
     free(r->changed);
+    free(r->seen);
     free(r);
 }
 
@@ -291,4 +292,8 @@ uint64_t caucus_store_commits(const caucus_store *r) {
 
 uint64_t caucus_store_chunks_written(const caucus_store *r) {
     return r->chunks_written;
+}
+
+uint64_t caucus_store_bytes_written(const caucus_store *r) {
+    return r->bytes_written;
 }

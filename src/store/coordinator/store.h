@@ -126,9 +126,10 @@ caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret,
 
 /** The term of this process: every coordinator that opens the store has a higher one than those before it. */
 uint64_t caucus_store_term(const caucus_store *store);
-/** Commits so far by this process, and the chunks they wrote, for metrics and tests. */
+/** Commits so far by this process, and the chunks and the bytes of the state they wrote, for metrics and tests. */
 uint64_t caucus_store_commits(const caucus_store *store);
 uint64_t caucus_store_chunks_written(const caucus_store *store);
+uint64_t caucus_store_bytes_written(const caucus_store *store);
 
 /** Test hook: kill -9 this process at commit number n (from 1), before or after it is made. n = 0: never. */
 void caucus_store_fault(caucus_store *store, uint64_t n, bool after);
