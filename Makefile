@@ -6,7 +6,7 @@ SOAK_MINUTES ?= 10
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: python-test coverage soak nightly mpi-test abi abi-update docs-api dist install clean
+.PHONY: python-test coverage soak nightly mpi-test abi abi-update docs-api dist deb deb-test install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -112,6 +112,13 @@ docs-api: ## the reference of the C interface: build/docs-api/html/index.html; w
 
 dist: ## the release's tarball and its checksum: out/dist (made twice, compared)
 	tools/dist out/dist
+
+deb: ## Debian packages, which lintian has nothing to say about: out/deb
+	tools/install-deps --deb
+	tools/deb out/deb
+
+deb-test: deb ## install, use, upgrade and remove them in a system made by debootstrap; needs root (minutes)
+	tests/packages/deb out/deb
 
 install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"

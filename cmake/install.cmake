@@ -14,7 +14,9 @@ install(TARGETS caucus-shared caucus-link-shared caucus-sim-shared LIBRARY)
 install(DIRECTORY include/caucus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# README.md links to what stands beside it.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples experiments DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxyfile EXCLUDE)
 
 # Completion, made by the program itself, where shells look for it: under the name of each program, since bash and fish
 # look for a file of that name. A build under a sanitizer is not installed.

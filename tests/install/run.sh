@@ -37,6 +37,19 @@ fi
 for script in bash-completion/completions/caucus zsh/site-functions/_caucus fish/vendor_completions.d/caucus.fish; do
     [ -s "$prefix/share/$script" ] || fail "$script is not installed"
 done
+documents=$prefix/share/doc/caucus
+for file in README.md docs/OPERATIONS.md docs/schemas/plan.json docs/img/status.png examples/pick_privately.c \
+    examples/lines experiments/figure2.yaml; do
+    [ -e "$documents/$file" ] || fail "$file is not installed"
+done
+# Every page that a page links to is there, too.
+(cd "$documents" && grep -oE '\]\([A-Za-z][A-Za-z0-9_./-]*' ./*.md docs/*.md) | while IFS=: read -r page link; do
+    target=$(dirname "$page")/${link#*(}
+    case ${link#*(} in include/* | ../include/*) continue ;; esac # the headers are installed as headers
+    [ -e "$documents/$target" ] || fail "$page links to $target, which is not installed"
+done || exit 1
+"$prefix/bin/caucus" simulate "$documents/experiments/figure2.yaml" --trials 1 --rounds 64 >/dev/null 2>"$work/log" ||
+    fail "an installed experiment: $(cat "$work/log")"
 (cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do
     [ -f "$prefix/include/$header" ] || fail "$header is not installed"
 done
