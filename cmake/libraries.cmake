@@ -23,7 +23,8 @@ function(caucus_sources result)
     set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
-caucus_sources(core_sources num rng dp plan plan/text plan/pace plan/stoch algo algo/slot algo/look algo/progress)
+caucus_sources(core_sources num rng dp plan plan/text plan/pace plan/stoch
+                algo algo/slot algo/look algo/progress algo/relayed)
 caucus_sources(link_sources wire store link)
 caucus_sources(sim_sources data sim scenario show show/signing show/choice audit)
 list(APPEND link_sources ${caucus_pb_source})

@@ -114,7 +114,7 @@ static void close_step(caucus_coordinator *c) {
     caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i])
-            caucus_progress_close(all[i], c->answered >= c->plan->settings.clients / FEW);
+            caucus_progress_close(all[i], (uint64_t)c->answered * FEW >= c->plan->settings.clients);
 }
 
 void caucus_coordinator_show(caucus_coordinator *c) {
@@ -182,21 +182,36 @@ bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a) {
            (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && caucus_machine_ops_of(plan)->costs));
 }
 
-caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    const caucus_settings *s = &c->plan->settings;
-    if (r->kind != CAUCUS_ASK_SUMS || r->count != s->experts)
+bool caucus_coordinator_note(const caucus_coordinator *c, const caucus_report *item) {
+    const size_t i = item->client - 1;
+    if (c->step_done) {
+        caucus_progress_put(c->step_done, i, c->now.serial + 1);
+        if (c->sums_next) /* at own pace */
+            caucus_progress_put(c->sums_next, i, item->block + 1);
+        return true;
+    }
+    caucus_progress_put(item->kind == CAUCUS_ASK_COST ? c->cost_next : c->sums_next, i, item->block + 1);
+    return c->now.ask == item->kind && item->block == c->now.block;
+}
+
+caucus_status caucus_coordinator_check_sums(const caucus_coordinator *c, const caucus_report *r) {
+    if (r->kind != CAUCUS_ASK_SUMS)
         return CAUCUS_E_RANGE;
     const uint64_t next = caucus_progress_get(c->sums_next, r->client - 1);
     if (r->block < next)
         return CAUCUS_E_DUPLICATE;
     /* Who was away in a run without an end has nothing to say about what it missed. */
     const bool follows = caucus_plan_is_endless(c->plan) ? r->first >= next && r->first <= r->block : r->first == next;
-    if (!follows || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block)
-        return CAUCUS_E_ORDER;
-    caucus_vector_add_clamped_i64(p->sum, r->value, s->experts, 0, caucus_coordinator_most(c, r->first, r->block));
+    return !follows || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block ? CAUCUS_E_ORDER : CAUCUS_OK;
+}
+
+caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    const uint32_t d = c->plan->settings.experts;
+    caucus_status status = r->count == d ? caucus_coordinator_check_sums(c, r) : CAUCUS_E_RANGE;
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_vector_add_clamped_i64(p->sum, r->value, d, 0, caucus_coordinator_most(c, r->first, r->block));
     p->filled = true;
-    caucus_progress_put(c->sums_next, r->client - 1, r->block + 1);
-    if (c->now.ask == CAUCUS_ASK_SUMS && r->block == c->now.block)
-        p->answered++;
+    p->answered += caucus_coordinator_note(c, r);
     return CAUCUS_OK;
 }

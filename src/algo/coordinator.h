@@ -97,8 +97,16 @@ static inline int64_t caucus_coordinator_most(const caucus_coordinator *c, uint6
 /* Could a plan of blocks (svt, hedge) ask this? A block is asked about if another one follows. */
 bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a);
 
-/* Vectors of svt, hedge and leader. */
+/* Vectors of svt, hedge and leader; and whether one would be counted (machine.h: check). */
 caucus_status caucus_coordinator_count_sums(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
+caucus_status caucus_coordinator_check_sums(const caucus_coordinator *c, const caucus_report *item);
+/* The item that the announcement in force asks for, beginning with the block `first` (at own pace: its number), without
+ * its client and its values; and with which block that of a client in step begins. */
+caucus_report caucus_coordinator_item_asked(const caucus_coordinator *c, uint64_t first);
+uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c);
+/* An item that was checked is counted: what comes next from its client. Returns: whether it answers the announcement in
+ * force. */
+bool caucus_coordinator_note(const caucus_coordinator *c, const caucus_report *item);
 
 /* Take what a partial holds beside its vectors and votes: answers, and numbers that are the family's (machine.h). */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
@@ -106,6 +114,8 @@ void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial
 /* phase_coordinator.c: of stoch's operations those that algo/slot has too; and the values of a report, clamped. */
 caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) CAUCUS_MUST_CHECK;
 void caucus_phase_decide(caucus_coordinator *c);
+/* Between what each value of a client's vector is clamped: a leaf's, a shortlist's. */
+void caucus_phase_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi);
 caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p,
                                       const caucus_report *r) CAUCUS_MUST_CHECK;
 uint64_t caucus_phase_records(const caucus_coordinator *c); /* losses (or means) of a client behind a phase's sums */

@@ -80,6 +80,7 @@ static caucus_status hedge_record(caucus_releases *r, const caucus_announcement 
 const caucus_machine_ops caucus_machine_hedge = {
     .client = &caucus_block_client,
     .new = hedge_new,
+    .check = caucus_coordinator_check_sums,
     .count = caucus_coordinator_count_sums,
     .decide = hedge_decide,
     .asks = caucus_block_asks,

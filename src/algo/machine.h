@@ -57,6 +57,9 @@ typedef struct caucus_machine_ops {
     /* Allocate what else it needs (sums of d numbers, what was counted of each client: coordinator.h, where they are
      * wiped and freed) and make the first announcement. */
     caucus_status (*new)(caucus_coordinator *c);
+    /* Would an item of a client that exists be counted, whatever its values are? `count` asks first; so does whoever
+     * takes sums that somebody else has made (algo/relayed). `count` and `value` of the report are not looked at. */
+    caucus_status (*check)(const caucus_coordinator *c, const caucus_report *item);
     /* Count a report of a client that exists, with values; see coordinator.h on what may be written. */
     caucus_status (*count)(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r);
     /* Take numbers of a partial that are the family's (q, epoch, expert; partial.h). NULL: it counts none. */

@@ -48,6 +48,13 @@ uint32_t caucus_partial_answered(const caucus_partial *p) {
     return p->answered;
 }
 
+void caucus_partial_clear(caucus_partial *p) {
+    sodium_memzero(p->sum, p->experts * sizeof *p->sum);
+    if (p->votes)
+        sodium_memzero(p->votes, p->experts * sizeof *p->votes);
+    *p = (caucus_partial){.sum = p->sum, .votes = p->votes, .experts = p->experts};
+}
+
 size_t caucus_partial_numbers(const caucus_partial *p) {
     return 2 + (p->filled ? (size_t)p->experts * (p->votes ? 2 : 1) : 0);
 }

@@ -25,6 +25,9 @@ struct caucus_partial {
     uint32_t expert;
 };
 
+/** Empty it without merging it. */
+void caucus_partial_clear(caucus_partial *partial);
+
 /** What a partial has counted, as numbers that can be added to those of other processes whose clients answer the same
  *  announcement in the same way (sim/trial.c): cost, answers and, once vectors or votes are in it, all of them. The
  *  last replaces what is in it by their sum.

@@ -66,11 +66,19 @@ static void leaf_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *re
     *ret_hi = hi;
 }
 
+void caucus_phase_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi) {
+    if (c->plan->settings.trust == CAUCUS_TRUST_COORDINATOR) {
+        leaf_range(c, ret_lo, ret_hi);
+        return;
+    }
+    *ret_hi =
+        INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
+    *ret_lo = -*ret_hi;
+}
+
 caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t d = c->plan->settings.experts;
-    int64_t limit =
-        INT64_MAX / 2 / (int64_t)c->plan->settings.clients; /* a noisy value has no other range: sums must not wrap */
-    int64_t lo = -limit, hi = limit;
+    int64_t lo, hi;
     if (r->kind == CAUCUS_ASK_VOTE) {
         if (r->count != 1 || r->value[0] < 0 || r->value[0] >= (int64_t)d)
             return CAUCUS_E_RANGE;
@@ -79,24 +87,28 @@ caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partia
     }
     if (r->count != (r->kind == CAUCUS_ASK_SHORTLIST ? c->now.listed : d))
         return CAUCUS_E_RANGE;
-    if (c->plan->settings.trust == CAUCUS_TRUST_COORDINATOR)
-        leaf_range(c, &lo, &hi);
+    caucus_phase_range(c, &lo, &hi);
     caucus_vector_add_clamped_i64(p->sum, r->value, r->count, lo, hi);
     return CAUCUS_OK;
 }
 
-static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status phase_check(const caucus_coordinator *c, const caucus_report *r) {
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->block != c->now.block ||
         r->epoch_or_leaf != c->now.leaf)
         return CAUCUS_E_ORDER; /* a message about a step that is decided is never carried over */
     if (caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
         return CAUCUS_E_DUPLICATE;
-    caucus_status status = caucus_phase_add_values(c, p, r);
+    return CAUCUS_OK;
+}
+
+static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    caucus_status status = phase_check(c, r);
+    if (status == CAUCUS_OK)
+        status = caucus_phase_add_values(c, p, r);
     if (status != CAUCUS_OK)
         return status;
     p->filled = true;
-    caucus_progress_put(c->step_done, r->client - 1, c->now.serial + 1);
-    p->answered++;
+    p->answered += caucus_coordinator_note(c, r);
     return CAUCUS_OK;
 }
 
@@ -166,6 +178,7 @@ const caucus_machine_ops caucus_machine_stoch = {
     .client = &caucus_phase_client,
     .own_bytes = caucus_phase_own_bytes,
     .new = caucus_phase_coordinator_new,
+    .check = phase_check,
     .count = phase_count,
     .decide = caucus_phase_decide,
     .asks = caucus_phase_asks,

@@ -82,24 +82,35 @@ static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
  * in a run without an end those of a client that was away are left out.
  * A report about an epoch that has not begun yet is refused: no honest client can make one, and counting it would mark
  * the block as reported (cost_next) although its cost went nowhere. */
-static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status check_cost(const caucus_coordinator *c, const caucus_report *r) {
     const uint64_t next = caucus_progress_get(c->cost_next, r->client - 1);
-    if (r->count != 1 || r->first != r->block || r->epoch_or_leaf > c->now.epoch)
+    if (r->first != r->block || r->epoch_or_leaf > c->now.epoch)
         return CAUCUS_E_RANGE;
     if (r->block < next)
         return CAUCUS_E_DUPLICATE;
-    if ((r->block > next && !caucus_plan_is_endless(c->plan)) || c->now.ask == CAUCUS_ASK_NOTHING ||
-        r->block > c->now.block)
-        return CAUCUS_E_ORDER;
-    caucus_progress_put(c->cost_next, r->client - 1, r->block + 1);
+    const bool follows = r->block == next || caucus_plan_is_endless(c->plan);
+    return !follows || c->now.ask == CAUCUS_ASK_NOTHING || r->block > c->now.block ? CAUCUS_E_ORDER : CAUCUS_OK;
+}
+
+static caucus_status count_cost(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    caucus_status status = r->count == 1 ? check_cost(c, r) : CAUCUS_E_RANGE;
+    if (status != CAUCUS_OK)
+        return status;
     add_cost(c, p, r, r->value[0]);
-    if (c->now.ask == CAUCUS_ASK_COST && r->block == c->now.block)
-        p->answered++;
+    p->answered += caucus_coordinator_note(c, r);
     return CAUCUS_OK;
 }
 
+static bool is_cost(const caucus_coordinator *c, const caucus_report *r) {
+    return r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
+}
+
+static caucus_status svt_check(const caucus_coordinator *c, const caucus_report *r) {
+    return is_cost(c, r) ? check_cost(c, r) : caucus_coordinator_check_sums(c, r);
+}
+
 static caucus_status svt_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
-    if (r->kind == CAUCUS_ASK_COST && c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP)
+    if (is_cost(c, r))
         return count_cost(c, p, r);
     caucus_status status = caucus_coordinator_count_sums(c, p, r);
     if (status == CAUCUS_OK && c->plan->settings.protocol == CAUCUS_PROTOCOL_PAPER && r->first == r->block)
@@ -230,6 +241,7 @@ const caucus_machine_ops caucus_machine_svt = {
     .client = &caucus_block_client,
     .costs = true,
     .new = svt_new,
+    .check = svt_check,
     .count = svt_count,
     .take = svt_take,
     .decide = svt_decide,

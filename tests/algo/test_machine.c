@@ -30,6 +30,7 @@ static void tables_are_complete(void **state) {
     for (unsigned f = 0; f < CAUCUS_FAMILY_COUNT; f++) {
         const caucus_machine_ops *coordinator = machine_of(f);
         NEEDS(coordinator, new);
+        NEEDS(coordinator, check);
         NEEDS(coordinator, count);
         NEEDS(coordinator, decide);
         NEEDS(coordinator, asks);

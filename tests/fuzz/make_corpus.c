@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_corpus.c: the states that fuzz_state.c and fuzz_link.c begin with:   build/tests/make_corpus tests/fuzz/corpus
+/* make_corpus.c: what fuzz_state.c, fuzz_link.c and fuzz_relayed.c begin with:  build/tests/make_corpus DIRECTORY
  *
  * A run of every plan of state_plans.h; at its beginning, twice on the way and at its end the coordinator's machine and
- * client 1's go to state/, and client 1's link, whose reports nobody acknowledges, to link/. To be run when a format
- * changes; findings (files with other names) are not touched. make_corpus --check DIRECTORY: are they still taken?
- * States of an old format would all be refused at their first word, and fuzzing would begin with nothing. */
+ * client 1's go to state/, and client 1's link, whose reports nobody acknowledges, to link/; to relayed/ go partials of
+ * both clients for the machines of relayed_machine.h. To be run on tests/fuzz/corpus when a format changes; findings
+ * (files with other names) are not touched. make_corpus --check DIRECTORY: are they still taken? States of an old
+ * format would all be refused at their first word, and fuzzing would begin with nothing. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "algo/relayed/relayed.h"
 #include "link/plain_link.h"
 #include "plan/plan.h"
-#include "state_plans.h"
+#include "relayed_machine.h"
 #include "wire/wire.h"
 
 #include <caucus/link.h>
@@ -170,10 +172,51 @@ static void check(const char *to, int plan, int part) {
     caucus_link_free(link);
 }
 
+/* A relay's partial for each machine that fuzz_relayed.c knows: both clients, the second with what it owes. */
+static void put_relayed(const char *to, uint8_t choice) {
+    static uint8_t bytes[BYTES_MAX];
+    caucus_coordinator *follower = relayed_machine(choice);
+    caucus_gather *gather = NULL;
+    need(caucus_gather_new(follower, &gather) == CAUCUS_OK, "no memory");
+    for (uint32_t client = 1; client <= 2; client++)
+        for (int items = 0; items < RELAYED_STEPS; items++) {
+            const caucus_report r = relayed_answer(follower, client);
+            (void)!caucus_gather_count(gather, &r);
+        }
+    const size_t size = caucus_gather_bytes(gather);
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/relayed/partial-%d-%d", to, choice % PLANS, choice / PLANS);
+    need(caucus_gather_items(gather) > 0 && size <= sizeof bytes, "a partial is empty");
+    caucus_gather_write(gather, bytes);
+    FILE *out = fopen(path, "wb");
+    need(out != NULL && fputc(choice, out) == choice && fwrite(bytes, 1, size, out) == size && fclose(out) == 0, path);
+    caucus_gather_free(gather);
+    caucus_coordinator_free(follower);
+}
+
+static void check_relayed(const char *to, uint8_t choice) {
+    static uint8_t bytes[BYTES_MAX];
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/relayed/partial-%d-%d", to, choice % PLANS, choice / PLANS);
+    FILE *in = fopen(path, "rb");
+    need(in != NULL && fgetc(in) == choice, path);
+    const size_t size = fread(bytes, 1, sizeof bytes, in);
+    need(fclose(in) == 0, path);
+    caucus_coordinator *c = relayed_machine(choice);
+    caucus_relayed partial;
+    uint32_t answered = 0;
+    need(caucus_relayed_read(plans[choice % PLANS], bytes, size, &partial) == CAUCUS_OK &&
+             caucus_relayed_take(c, &partial, &(caucus_relayed_from){0}, &answered) == CAUCUS_OK && answered == 2,
+         "relayed is refused: make the corpus anew");
+    caucus_coordinator_free(c);
+}
+
 int main(int argc, char **argv) {
     bool checking = argc == 3 && strcmp(argv[1], "--check") == 0;
     need(argc == 2 || checking, "usage: make_corpus [--check] DIRECTORY");
     make_plans();
+    for (uint8_t choice = 0; choice < PLANS * RELAYED_STEPS; choice++)
+        (checking ? check_relayed : put_relayed)(argv[argc - 1], choice);
     for (int plan = 0; plan < PLANS; plan++) {
         static run r;
         r = (run){.to = argv[argc - 1], .plan = plan};

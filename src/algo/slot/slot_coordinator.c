@@ -15,7 +15,7 @@ static caucus_status slot_new(caucus_coordinator *c) {
     return c->sums_next ? caucus_phase_coordinator_new(c) : CAUCUS_E_MEMORY;
 }
 
-static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status slot_check(const caucus_coordinator *c, const caucus_report *r) {
     const uint64_t next = caucus_progress_get(c->sums_next, r->client - 1);
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->first != r->block || r->epoch_or_leaf != 0)
         return CAUCUS_E_ORDER;
@@ -23,15 +23,19 @@ static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, 
         return CAUCUS_E_DUPLICATE;
     if (r->block > next || caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
         return CAUCUS_E_ORDER; /* not the next one, or one too many in this step */
-    caucus_status status = caucus_phase_add_values(c, p, r);
+    return CAUCUS_OK;
+}
+
+static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    caucus_status status = slot_check(c, r);
+    if (status == CAUCUS_OK)
+        status = caucus_phase_add_values(c, p, r);
     if (status != CAUCUS_OK)
         return status;
     p->filled = true;
-    p->answered++;
     if (c->look && r->value[c->now.expert] == CAUCUS_LOOK_UNSEEN)
         p->q++;
-    caucus_progress_put(c->step_done, r->client - 1, c->now.serial + 1);
-    caucus_progress_put(c->sums_next, r->client - 1, next + 1);
+    p->answered += caucus_coordinator_note(c, r);
     return CAUCUS_OK;
 }
 
@@ -58,6 +62,7 @@ static bool slot_sound(caucus_coordinator *c) {
 const caucus_machine_ops caucus_machine_slot = {
     .client = &caucus_slot_client,
     .new = slot_new,
+    .check = slot_check,
     .count = slot_count,
     .take = slot_take,
     .decide = caucus_phase_decide,

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relayed_take.c: merge a partial that a relay has made: whole or not at all. See relayed.h.
+ *
+ * First the items of the list, in their order, are checked and noted, each as its report would be: an item can follow
+ * another of the same client. What they overwrite is kept. Then the clients in groups are checked; they come after the
+ * list, and nobody is in them twice, so nothing has to be noted for that. If everything passes and the sums are within
+ * what the items can reach, the groups are noted and the sums added. Otherwise what was overwritten is put back.
+ *
+ * Sums: each of a client's values is clamped to its range before it is added, so a sum is within the ranges of its
+ * items added up. The plan bounds those of everything that m clients can ever send by 2^62, and that is what keeps a
+ * coordinator's sums from overflowing: one that is out of range would be the end of that proof. */
+#include <stdlib.h>
+
+#include "algo/machine.h"
+#include "algo/relayed/relayed_bytes.h"
+#include "algo/wipe.h"
+
+#define ARRAYS 3
+
+/* What an item has overwritten. */
+typedef struct before {
+    caucus_progress *of;
+    uint32_t client; /* from 0 */
+    uint8_t form;
+    uint64_t value, shown;
+} before;
+
+/* What the items can add up to. */
+typedef struct reach {
+    caucus_i128 lo, hi, q; /* of each sum; of q, from 0 */
+    uint64_t votes, vectors;
+} reach;
+
+typedef struct taking {
+    caucus_coordinator *c;
+    const caucus_relayed_from *from;
+    before *undo;
+    size_t undos;
+    reach reach;
+    caucus_report asked; /* the item of those in groups, without its client */
+    caucus_status in_step;
+    bool in_step_known;
+    caucus_status status; /* CAUCUS_E_FORMAT, or CAUCUS_E_CONFLICT: some are refused */
+    uint32_t answered;
+    uint64_t grouped;
+} taking;
+
+static size_t arrays_of(const caucus_coordinator *c, caucus_progress *ret[ARRAYS]) {
+    caucus_progress *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAYS; i++)
+        if (all[i])
+            ret[count++] = all[i];
+    return count;
+}
+
+uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
+    const bool own_pace = c->step_done && c->sums_next;
+    return c->now.ask == CAUCUS_ASK_SUMS || own_pace ? c->sums_next->common : c->now.block;
+}
+
+caucus_report caucus_coordinator_item_asked(const caucus_coordinator *c, uint64_t first) {
+    const bool own_pace = c->step_done && c->sums_next;
+    return (caucus_report){.kind = c->now.ask,
+                           .first = first,
+                           .block = own_pace ? first : c->now.block,
+                           .epoch_or_leaf = own_pace       ? 0
+                                            : c->step_done ? c->now.leaf
+                                                           : c->now.epoch};
+}
+
+/* Add what `times` such items can reach. */
+static void add_reach(taking *t, const caucus_report *item, uint64_t times) {
+    const caucus_coordinator *c = t->c;
+    const caucus_settings *s = &c->plan->settings;
+    reach *r = &t->reach;
+    int64_t lo = 0, hi = 0;
+    if (item->kind == CAUCUS_ASK_COST || item->kind == CAUCUS_ASK_SUMS) {
+        hi = caucus_coordinator_most(c, item->first, item->block);
+        const bool costs = item->kind == CAUCUS_ASK_COST ||
+                           (s->protocol == CAUCUS_PROTOCOL_PAPER && c->ops->costs && item->first == item->block);
+        if (costs && item->epoch_or_leaf == c->now.epoch)
+            r->q += (caucus_i128)hi * (caucus_i128)times;
+    } else if (item->kind != CAUCUS_ASK_VOTE) {
+        caucus_phase_range(c, &lo, &hi);
+    }
+    if (c->look)
+        r->q += (caucus_i128)times; /* devices that have seen nothing */
+    if (item->kind == CAUCUS_ASK_VOTE) {
+        r->votes += times;
+    } else if (item->kind != CAUCUS_ASK_COST) {
+        r->vectors += times;
+        r->lo += (caucus_i128)lo * (caucus_i128)times;
+        r->hi += (caucus_i128)hi * (caucus_i128)times;
+    }
+}
+
+static bool is_here(const taking *t, uint32_t client) {
+    return !t->from->placed || t->from->placed[client - 1] == t->from->relay;
+}
+
+static void refuse(taking *t, uint32_t client, caucus_status why) {
+    if (why == CAUCUS_E_RANGE) { /* a relay would not have counted it */
+        t->status = CAUCUS_E_FORMAT;
+        return;
+    }
+    if (t->status == CAUCUS_OK)
+        t->status = CAUCUS_E_CONFLICT;
+    if (t->from->refused)
+        t->from->refused(t->from->user, client, why);
+}
+
+static caucus_status check(const taking *t, const caucus_report *item) {
+    return is_here(t, item->client) ? t->c->ops->check(t->c, item) : CAUCUS_E_PATH;
+}
+
+static void keep(taking *t, uint32_t client) {
+    caucus_progress *array[ARRAYS];
+    const size_t arrays = arrays_of(t->c, array), i = client - 1;
+    for (size_t k = 0; k < arrays; k++)
+        t->undo[t->undos++] = (before){.of = array[k],
+                                       .client = client - 1,
+                                       .form = array[k]->form[i],
+                                       .value = array[k]->value[i],
+                                       .shown = array[k]->shown[i]};
+}
+
+static void put_back(taking *t) {
+    while (t->undos > 0) {
+        const before *b = &t->undo[--t->undos];
+        b->of->form[b->client] = b->form;
+        b->of->value[b->client] = b->value;
+        b->of->shown[b->client] = b->shown;
+    }
+}
+
+static void take_items(taking *t, const caucus_relayed *p) {
+    for (uint32_t i = 0; i < p->items && t->status != CAUCUS_E_FORMAT; i++) {
+        const caucus_report item = caucus_relayed_item(p, i);
+        const caucus_status status = check(t, &item);
+        if (status != CAUCUS_OK) {
+            refuse(t, item.client, status);
+            continue;
+        }
+        keep(t, item.client);
+        t->answered += caucus_coordinator_note(t->c, &item);
+        add_reach(t, &item, 1);
+    }
+}
+
+/* Of clients whose numbers are the common ones the answer is the same for all of them. */
+static bool is_in_step(const caucus_coordinator *c, uint32_t client) {
+    const size_t i = client - 1;
+    return (!c->cost_next || c->cost_next->form[i] == CAUCUS_PROGRESS_IN) &&
+           (!c->sums_next || c->sums_next->form[i] == CAUCUS_PROGRESS_IN) &&
+           (!c->step_done || c->step_done->form[i] == CAUCUS_PROGRESS_IN);
+}
+
+static bool check_grouped(void *user, uint32_t client) {
+    taking *t = user;
+    caucus_status status = is_here(t, client) ? CAUCUS_OK : CAUCUS_E_PATH;
+    t->asked.client = client;
+    if (status == CAUCUS_OK && !is_in_step(t->c, client)) {
+        status = t->c->ops->check(t->c, &t->asked);
+    } else if (status == CAUCUS_OK) {
+        if (!t->in_step_known)
+            t->in_step = t->c->ops->check(t->c, &t->asked);
+        t->in_step_known = true;
+        status = t->in_step;
+    }
+    if (status != CAUCUS_OK)
+        refuse(t, client, status);
+    t->grouped++;
+    return t->status != CAUCUS_E_FORMAT;
+}
+
+static bool note_grouped(void *user, uint32_t client) {
+    taking *t = user;
+    t->asked.client = client;
+    t->answered += caucus_coordinator_note(t->c, &t->asked);
+    return true;
+}
+
+static bool walk(taking *t, const caucus_relayed *p, bool (*each)(void *user, uint32_t client)) {
+    const uint8_t *group = p->group;
+    for (uint32_t i = 0; group && i < p->groups; i++)
+        group = caucus_relayed_walk(t->c->plan, group, each, t);
+    return group != NULL;
+}
+
+/* Are the numbers such as these items can have? */
+static bool within_reach(const taking *t, const caucus_relayed *p) {
+    const caucus_coordinator *c = t->c;
+    const uint32_t d = c->plan->settings.experts, listed = c->now.ask == CAUCUS_ASK_SHORTLIST ? c->now.listed : d;
+    const reach *r = &t->reach;
+    const uint8_t values = r->votes > 0     ? CAUCUS_RELAYED_VOTES
+                           : r->vectors > 0 ? CAUCUS_RELAYED_SUMS
+                                            : CAUCUS_RELAYED_NOTHING;
+    if (p->q < 0 || p->q > r->q || p->values != values || (r->votes > 0 && r->vectors > 0))
+        return false;
+    uint64_t votes = 0;
+    for (uint32_t y = 0; y < d; y++) {
+        if (values == CAUCUS_RELAYED_VOTES)
+            votes += caucus_relayed_votes(p, y);
+        if (values != CAUCUS_RELAYED_SUMS)
+            continue;
+        const int64_t sum = caucus_relayed_sum(p, y);
+        if (y >= listed ? sum != 0 : sum < r->lo || sum > r->hi)
+            return false;
+    }
+    return votes == r->votes;
+}
+
+static void add_values(caucus_coordinator *c, const caucus_relayed *p, uint32_t answered) {
+    const uint32_t d = c->plan->settings.experts;
+    int64_t *sum = c->cum ? c->cum : c->sum;
+    for (uint32_t y = 0; p->values == CAUCUS_RELAYED_SUMS && y < d; y++)
+        sum[y] += caucus_relayed_sum(p, y);
+    for (uint32_t y = 0; p->values == CAUCUS_RELAYED_VOTES && y < d; y++)
+        c->votes_now[y] += caucus_relayed_votes(p, y);
+    /* Costs of an expert that nothing can be decided about any more (svt, closed) are nobody's. */
+    const bool wanted = !c->ops->costs || c->threshold.open;
+    const caucus_partial numbers = {
+        .q = wanted ? p->q : 0, .epoch = c->now.epoch, .expert = c->now.expert, .answered = answered};
+    caucus_coordinator_take_numbers(c, &numbers);
+}
+
+static caucus_status try_all(taking *t, const caucus_relayed *p) {
+    take_items(t, p);
+    if (t->status != CAUCUS_E_FORMAT)
+        (void)walk(t, p, check_grouped);
+    if (t->status == CAUCUS_OK && t->grouped > 0)
+        add_reach(t, &t->asked, t->grouped);
+    if (t->status == CAUCUS_OK && !within_reach(t, p))
+        t->status = CAUCUS_E_FORMAT;
+    return t->status;
+}
+
+caucus_status caucus_relayed_take(caucus_coordinator *c, const caucus_relayed *p, const caucus_relayed_from *from,
+                                  uint32_t *ret_answered) {
+    if (p->serial != c->now.serial || c->now.ask == CAUCUS_ASK_NOTHING)
+        return CAUCUS_E_ORDER;
+    taking t = {.c = c, .from = from, .asked = caucus_coordinator_item_asked(c, p->first), .status = CAUCUS_OK};
+    const size_t room = (size_t)p->items * ARRAYS + 1;
+    t.undo = calloc(room, sizeof *t.undo);
+    if (!t.undo)
+        return CAUCUS_E_MEMORY;
+    const caucus_status status = try_all(&t, p);
+    if (status == CAUCUS_OK) {
+        (void)walk(&t, p, note_grouped);
+        add_values(c, p, t.answered);
+        *ret_answered = t.answered;
+    } else {
+        put_back(&t);
+    }
+    caucus_wipe_free(t.undo, room * sizeof *t.undo);
+    return status;
+}
