@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The coordinator, for the program and the tests; not installed: its store (SQLite), dial, net, study.
-caucus_sources(coordinator_sources dial net net/pace net/page net/waits study store/coordinator)
+# The coordinator, for the program and the tests; not installed: its store (SQLite), dial, relay, net, study.
+caucus_sources(coordinator_sources dial relay net net/pace net/page net/waits study store/coordinator)
 
 # The report quotes docs/PAPER.md.
 set(paper_md ${PROJECT_SOURCE_DIR}/docs/PAPER.md)

@@ -10,7 +10,7 @@ source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 check_tree() {
     (cd "$1" && find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | awk '
         BEGIN {
-            n = split("num rng dp plan algo wire store link dial net data sim scenario show audit study mpi cli",
+            n = split("num rng dp plan algo wire store link dial relay net data sim scenario show audit study mpi cli",
                       order, " ")
             for (i = 1; i <= n; i++) rank[order[i]] = i
             core = rank["algo"]
