@@ -38,6 +38,7 @@ typedef enum caucus_audit_fault_kind {
     CAUCUS_AUDIT_EACH_WHOLE,  /* unit client: every phase spends what all of them may spend together */
     CAUCUS_AUDIT_GO_BACK,     /* a client that answers, after a gap, what it has answered before */
     CAUCUS_AUDIT_UNPAID,      /* selections have all of epsilon, and a look is not paid for */
+    CAUCUS_AUDIT_EACH_SHOWN,  /* unit client: every figure costs what all of them may cost together */
     CAUCUS_AUDIT_OTHER        /* the setting itself is the broken one: the paper's constants, for example */
 } caucus_audit_fault_kind;
 

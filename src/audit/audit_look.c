@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit_look.c: a coordinator that shows the loss of the expert in force with its decision. See audit_parts.h.
  *
- * The coordinator is the real machine, on a grid of one step; all clients report once. The record is one loss of
- * client 1: for the expert in force and against the other one, or the reverse. That expert is as good as the other
+ * The coordinator is the real machine, on a grid of one step; all clients report once, or (unit client) once for each
+ * of two decisions. The record is one loss of client 1 (all that it says): for the expert in force and against the
+ * other one, or the reverse. That expert is as good as the other
  * in the first world and worse by two losses in the second: there it is chosen e^(-2 rate) times as often. The
  * statistic is the log-likelihood ratio of what is announced, choice and figure, by the laws that the plan claims:
  * no event says more. The broken twins: half the noise of both; a selection that has all of epsilon, as if nobody
- * had taken anything off for the look; a coordinator that is restored and shows a second figure of the same sums. */
+ * had taken anything off for the look; a coordinator that is restored and shows a second figure of the same sums; of
+ * unit client one whose two figures have all of E0 each. */
 #include "audit/audit_stage.h"
 
 #include <caucus/select.h>
@@ -18,12 +20,13 @@
 #include "plan/stoch/look.h"
 
 #define CLIENTS 64u
+#define DECISIONS 2 /* most */
 
 typedef struct looks {
     caucus_audit_look setting;
     caucus_plan *plan;
-    bool again;     /* the twin's fault: a second figure */
-    double rate[2]; /* of the selection and of the figure, as they are drawn */
+    bool again;                       /* the twin's fault: a second figure */
+    double select[DECISIONS], figure; /* rates of the selections and of the figures, as they are drawn */
 } looks;
 
 static void close_looks(void *self) {
@@ -44,7 +47,9 @@ static caucus_status open_looks(const caucus_audit *audit, void **ret_self, cauc
     settings.trust = CAUCUS_TRUST_COORDINATOR;
     settings.clients = CLIENTS;
     settings.experts = 2;
-    settings.rounds = 2;
+    settings.rounds = s->setting.client ? 16 : 2;
+    settings.unit = s->setting.client ? CAUCUS_UNIT_CLIENT : CAUCUS_UNIT_EVENT;
+    settings.growth = s->setting.client ? 4 : settings.growth;
     settings.grid = 1;
     settings.epsilon = s->setting.epsilon;
     settings.show_loss = s->setting.show;
@@ -53,39 +58,67 @@ static caucus_status open_looks(const caucus_audit *audit, void **ret_self, cauc
         free(s);
         return status;
     }
-    caucus_stoch_phase *phase = &s->plan->stoch.phase[0];
-    if (audit->fault.kind == CAUCUS_AUDIT_UNPAID) /* epsilon/(epsilon - E0) times the rate, in whole numbers */
-        phase->select_rate[0].num =
-            (uint64_t)((double)phase->select_rate[0].num * s->setting.epsilon / (s->setting.epsilon - s->setting.show));
+    caucus_stoch_plan *stoch = &s->plan->stoch;
+    const double unpaid = s->setting.epsilon / (s->setting.epsilon - s->setting.show);
+    for (uint32_t i = 0; i < stoch->described && audit->fault.kind == CAUCUS_AUDIT_UNPAID; i++) /* in whole numbers */
+        stoch->phase[i].select_rate[0].num = (uint64_t)((double)stoch->phase[i].select_rate[0].num * unpaid);
+    if (audit->fault.kind == CAUCUS_AUDIT_EACH_SHOWN)
+        stoch->show_noise.parameter.num *= stoch->described;
     caucus_audit_break_plan(s->plan, &audit->fault);
-    s->rate[0] = caucus_rational_double(phase->select_rate[0]);
-    s->rate[1] = caucus_rational_double(s->plan->stoch.show_noise.parameter);
+    for (uint32_t i = 0; i < stoch->described && i < DECISIONS; i++)
+        s->select[i] = caucus_rational_double(stoch->phase[i].select_rate[0]);
+    s->figure = caucus_rational_double(stoch->show_noise.parameter);
     *ret_self = s;
     return CAUCUS_OK;
 }
 
 /* ln P(sum shown | world 1) / P(.. | world 0), where the sum is `base` in world 0 and one more in world 1. */
 static double figure_ratio(const looks *s, int64_t shown, int64_t base) {
-    return s->rate[1] * (fabs((double)(shown - base)) - fabs((double)(shown - base - 1)));
+    return s->figure * (fabs((double)(shown - base)) - fabs((double)(shown - base - 1)));
 }
 
 static caucus_status count(caucus_coordinator *c, unsigned world) {
     const uint32_t x = caucus_coordinator_announcement(c)->expert;
+    const uint64_t block = caucus_coordinator_announcement(c)->block;
     caucus_status status = CAUCUS_OK;
     for (uint32_t i = 1; status == CAUCUS_OK && i <= CLIENTS; i++) {
         int64_t value[2];
         value[x] = i == 1 ? world : i == 2 ? 1 : i % 2;
         value[1 - x] = i == 1 ? 1 - world : i % 2;
         const caucus_report report = {
-            .client = i, .kind = CAUCUS_ASK_LEAF, .first = 2, .block = 2, .count = 2, .value = value};
+            .client = i, .kind = CAUCUS_ASK_LEAF, .first = block, .block = block, .count = 2, .value = value};
         status = caucus_coordinator_receive(c, &report);
     }
     return status;
 }
 
 /* Permute-and-flip of two: the worse one, by g, is chosen with probability e^(-rate g)/2. */
-static double choice_ratio(const looks *s, bool kept) {
-    return kept ? -2 * s->rate[0] : log(2 - exp(-2 * s->rate[0]));
+static double choice_ratio(double rate, bool kept) {
+    return kept ? -2 * rate : log(2 - exp(-2 * rate));
+}
+
+/* One decision: what was announced with it, by its likelihood. */
+static caucus_status decide(const looks *s, caucus_coordinator *c, unsigned world, const caucus_key *other,
+                            double *ret) {
+    const uint32_t x = caucus_coordinator_announcement(c)->expert;
+    const uint64_t block = caucus_coordinator_announcement(c)->block;
+    const int64_t base = CLIENTS / 2; /* client 2, and all odd ones but the first */
+    const uint32_t before = c->look->count;
+    caucus_status status = count(c, world);
+    const int64_t sum = c->sum[x];
+    if (status == CAUCUS_OK)
+        status = caucus_coordinator_decide(c);
+    if (status != CAUCUS_OK || c->look->count == before)
+        return status;
+    *ret += figure_ratio(s, c->look->shown[0].sum, base) +
+            choice_ratio(s->select[block - 2], caucus_coordinator_announcement(c)->expert == x);
+    if (s->again) {
+        caucus_stream stream;
+        caucus_stream_init(&stream, other, CAUCUS_PURPOSE_LOOK, block, 0, 0);
+        *ret += figure_ratio(s, sum + caucus_noise_draw(&stream, &s->plan->stoch.show_noise), base);
+        caucus_stream_wipe(&stream);
+    }
+    return CAUCUS_OK;
 }
 
 static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
@@ -94,24 +127,13 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     caucus_status status = caucus_coordinator_new(s->plan, key, &c);
     if (status != CAUCUS_OK)
         return status;
-    const uint32_t x = caucus_coordinator_announcement(c)->expert;
-    const int64_t base = CLIENTS / 2; /* client 2, and all odd ones but the first */
     caucus_key other;
     caucus_key_derive(key, 1, &other);
-    status = count(c, world);
-    const int64_t sum = c->sum[x];
+    double ratio = 0;
+    while (status == CAUCUS_OK && caucus_coordinator_announcement(c)->ask != CAUCUS_ASK_NOTHING)
+        status = decide(s, c, world, &other, &ratio);
     if (status == CAUCUS_OK)
-        status = caucus_coordinator_decide(c);
-    if (status == CAUCUS_OK && c->look->count == 1) {
-        *ret = figure_ratio(s, c->look->shown[0].sum, base) +
-               choice_ratio(s, caucus_coordinator_announcement(c)->expert == x);
-        if (s->again) {
-            caucus_stream stream;
-            caucus_stream_init(&stream, &other, CAUCUS_PURPOSE_LOOK, 2, 0, 0);
-            *ret += figure_ratio(s, sum + caucus_noise_draw(&stream, &s->plan->stoch.show_noise), base);
-            caucus_stream_wipe(&stream);
-        }
-    }
+        *ret = ratio;
     caucus_coordinator_free(c);
     return status;
 }

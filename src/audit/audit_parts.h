@@ -112,7 +112,8 @@ extern const caucus_audit_family caucus_audit_gaps_family;
 
 /* A coordinator that shows the loss of the expert in force (audit_look.c). */
 typedef struct caucus_audit_look {
-    double epsilon, show; /* of epsilon, what pays for the figure */
+    double epsilon, show; /* of epsilon, what pays for the figures */
+    bool client;          /* unit client: two decisions, of the same clients */
 } caucus_audit_look;
 extern const caucus_audit_family caucus_audit_look_family;
 

@@ -212,7 +212,8 @@ static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 
 
 /* Every device at its own pace: a coordinator that is not honest asks often. */
 static const caucus_audit_slots own_pace = {.epsilon = 1};
-static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25};
+static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25},
+                               client_look = {.epsilon = 1, .show = 0.25, .client = true};
 
 /* ---- The table ---- */
 
@@ -234,6 +235,8 @@ static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25};
 
 #define LOOKS(which, quick, full)                                                                                      \
     { which, "stoch, a private look: choice and figure", 1, 0, quick, full, 0, &caucus_audit_look_family, &a_look }
+#define CLIENT_LOOKS(which, quick, full)                                                                               \
+    { which, "unit client: two choices and figures", 1, 0, quick, full, 0, &caucus_audit_look_family, &client_look }
 
 static const caucus_audit runs[] = {
     MESSAGES(SOUND("vote"), "a private vote", 0, 200 * K, 1 * M, vote),
@@ -350,6 +353,9 @@ static const caucus_audit runs[] = {
     LOOKS(HALF_NOISE("show-loss"), 50 * K, 400 * K),
     LOOKS(WRONG("show-loss", "unpaid", UNPAID, "unpaid"), 100 * K, 1 * M),
     LOOKS(WRONG("show-loss", "again", DRAW_AGAIN, "again"), 100 * K, 1 * M),
+    CLIENT_LOOKS(SOUND("show-loss-client"), 100 * K, 1 * M),
+    CLIENT_LOOKS(HALF_NOISE("show-loss-client"), 50 * K, 400 * K),
+    CLIENT_LOOKS(WRONG("show-loss-client", "each", EACH_SHOWN, "E0 for each"), 0, 1 * M),
     CHOICES(SOUND("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 100 * K, 1 * M, tree_root),
     CHOICES(NOISE_125("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 0, 1 * M, tree_root),
     CHOICES(HALF_NOISE("trees-root"), "stoch, trees: choices, a root's sample", 1, 0, 50 * K, 400 * K, tree_root),

@@ -223,6 +223,14 @@ static void put_look_rows(const caucus_view *view, FILE *to) {
         (void)fputs("<tr><td colspan=\"4\">nothing yet</td></tr>", to);
 }
 
+/* What a figure is of: the reports that the decision was taken from. */
+static const char *what_is_shown(const caucus_settings *s) {
+    if (s->unit == CAUCUS_UNIT_CLIENT)
+        return "What the expert would have cost in all rounds so far, on average over those that reported";
+    return s->pace == CAUCUS_PACE_OWN ? "What the expert would have cost the devices that reported"
+                                      : "What was paid, on average over those that reported";
+}
+
 /* The whole section, since a plan that shows nothing has none. */
 static void put_look(const caucus_view *view, FILE *to) {
     if (!caucus_look_shows(view->plan))
@@ -234,9 +242,7 @@ static void put_look(const caucus_view *view, FILE *to) {
     (void)fprintf(to,
                   "</div><p class=\"quiet\">%s, with noise; in brackets where it lies with probability 0.95, of the "
                   "losses that were counted, not of losses to come.</p>",
-                  view->plan->settings.pace == CAUCUS_PACE_OWN
-                      ? "What the expert would have cost the devices that reported"
-                      : "What was paid, on average over those that reported");
+                  what_is_shown(&view->plan->settings));
     (void)fputs("<details><summary>As a table</summary><table><caption class=\"hidden\">Losses shown, the latest "
                 "first</caption><thead><tr><th scope=\"col\">phase</th><th scope=\"col\">expert</th>"
                 "<th scope=\"col\">loss</th><th scope=\"col\">clients</th></tr></thead>"

@@ -8,7 +8,8 @@
  *   trust nobody        one message: a vote 2*rate*W_0, K-norm rate*W_h, Laplace d*rate*W_h, Gaussian (as zCDP)
  *                       d*W_h^2/(2 variance).
  *   unit client         one selection, or one message, in every phase, of means that a client moves by G: they add up.
- *   show-loss           and G*rate for the look at the loss of the expert in force, added after everything else;
+ *   show-loss           and G*rate for the look at the loss of the expert in force, added after everything else (unit
+ *                       client: for each look);
  *   evaluate            the plan says what a selection costs, f*rate*W; each selection is held to it when it is made.
  * With weights on earlier phases a sample also enters later selections at w_a times its size; those costs add. What a
  * client sends covers what is chosen from it: choices are post-processing of messages. */
@@ -175,10 +176,21 @@ static caucus_status account_client(const caucus_plan *plan, caucus_guarantee *r
         all.pure = account_up(all.pure + one.pure);
         all.rho = account_up(all.rho + one.rho);
     }
-    ret->epsilon_choices = caucus_account_epsilon(s, &all, ret);
+    caucus_settings left = *s; /* as above */
+    left.epsilon = caucus_look_left(s);
+    ret->epsilon_choices = caucus_account_epsilon(&left, &all, ret);
     if (nobody)
         ret->epsilon_messages = ret->epsilon_choices;
     return CAUCUS_OK;
+}
+
+/* What the looks at the loss of the expert in force cost is added to what the choices cost. */
+static caucus_status add_look(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
+    long double look = 0;
+    caucus_status status = caucus_look_account(plan, &look, ret_error);
+    if (status == CAUCUS_OK && look > 0 && plan->stoch.described > 0)
+        ret->epsilon_choices = account_double(account_up((long double)ret->epsilon_choices + look));
+    return status;
 }
 
 caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {
@@ -192,8 +204,10 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "phase", "phases or gradient range that no plan has");
     if (s->unit == CAUCUS_UNIT_CLIENT && (stoch->past > 1 || !caucus_stoch_grows(s)))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "growth", "none, or weights on earlier phases");
-    if (s->unit == CAUCUS_UNIT_CLIENT)
-        return account_client(plan, ret, ret_error);
+    if (s->unit == CAUCUS_UNIT_CLIENT) {
+        caucus_status status = account_client(plan, ret, ret_error);
+        return status == CAUCUS_OK ? add_look(plan, ret, ret_error) : status;
+    }
     if (s->trust != CAUCUS_TRUST_COORDINATOR)
         ret->epsilon_messages = 0;
     for (uint32_t i = 0; i < stoch->described; i++) { /* the last entry speaks for every later phase */
@@ -205,9 +219,5 @@ caucus_status caucus_account_stoch(const caucus_plan *plan, caucus_guarantee *re
         if (status != CAUCUS_OK)
             return status;
     }
-    long double look = 0;
-    caucus_status status = caucus_look_account(plan, &look, ret_error);
-    if (status == CAUCUS_OK && look > 0 && stoch->described > 0)
-        ret->epsilon_choices = account_double(account_up((long double)ret->epsilon_choices + look));
-    return status;
+    return add_look(plan, ret, ret_error);
 }

@@ -268,7 +268,8 @@ caucus_status caucus_calibrate_stoch(caucus_plan *plan, caucus_error *ret_error)
     if (s->unit == CAUCUS_UNIT_CLIENT) {
         resolve(plan);
         set_weights(&plan->stoch, 0);
-        return caucus_calibrate_client(plan, ret_error);
+        const caucus_status made = caucus_calibrate_client(plan, ret_error);
+        return made == CAUCUS_OK ? caucus_look_calibrate(plan, ret_error) : made;
     }
     caucus_status status = layout(plan, ret_error);
     if (status != CAUCUS_OK)

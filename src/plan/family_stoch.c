@@ -219,11 +219,13 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
 static caucus_device_cost device(const caucus_plan *plan) {
     const bool means = caucus_settings_means(&plan->settings);
     caucus_device_cost cost = {.linear = 0};
-    if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
-        return (caucus_device_cost){.linear = 1, .square = 1};
     long double look = 0;
     if (caucus_look_account(plan, &look, NULL) == CAUCUS_OK)
         cost.pure = account_double(look);
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT) {
+        cost.linear = cost.square = 1;
+        return cost;
+    }
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
         const double n = means ? 1 : (double)plan->stoch.phase[i].samples;
         const double times = (double)caucus_stoch_repeats(plan, i);

@@ -101,6 +101,8 @@ static void print_look(FILE *out, const caucus_plan *plan) {
         fprintf(out, "  Look        the loss of the expert in force, for %g of epsilon: ", plan->settings.show_loss);
     else
         fputs("  Look        the loss of the expert in force, from what clients send anyway: ", out);
+    if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
+        fputs("on everything so far, ", out);
     if (plan->settings.pace != CAUCUS_PACE_OWN)
         fprintf(out, "from phase %u on, ", first + 1);
     fprintf(out, "within %s at the end (95 %%)\n",
@@ -120,10 +122,18 @@ static void explain_look(caucus_explainer *e) {
         caucus_explain_say(e, "A private look",
                            "With each decision the loss of the expert in force before it is shown, from the same "
                            "reports: one sum with noise.");
-        caucus_explain_more(e,
-                            "A record is in one decision and moves that sum by G at most: at rate E0/G = %.6g per step "
-                            "it costs %.6g.",
-                            caucus_rational_double(plan->stoch.show_noise.parameter), plan->settings.show_loss);
+        if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
+            caucus_explain_more(
+                e,
+                "A figure is of everything so far, so that a client is in all %u of them and moves each by G at most: "
+                "at rate E0/(%u G) = %.6g per step they cost %.6g.",
+                caucus_look_times(plan), caucus_look_times(plan),
+                caucus_rational_double(plan->stoch.show_noise.parameter), plan->settings.show_loss);
+        else
+            caucus_explain_more(e,
+                                "A record is in one decision and moves that sum by G at most: at rate E0/G = %.6g per "
+                                "step it costs %.6g.",
+                                caucus_rational_double(plan->stoch.show_noise.parameter), plan->settings.show_loss);
         caucus_explain_more(e, "Selections have the other %.6g of epsilon.", caucus_look_left(&plan->settings));
     } else
         caucus_explain_say(e, "A private look",

@@ -82,6 +82,43 @@ static void test_law(void **state) {
     }
 }
 
+/* Unit client, growth 2, 16 rounds: four decisions, from means that a client moves by G in all of them. The worst cases
+ * of all of them add up to the claim; so do those of the figures to E0. Controls: figures that have E0 each, alone and
+ * with the choices. */
+static caucus_settings client_settings(void) {
+    caucus_settings s = settings_of(E0);
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.growth = 2;
+    s.rounds = 16;
+    s.clients = 100; /* at a quarter of E0 the noise reaches four times as far: 2 t = 96 */
+    return s;
+}
+
+static void test_client_law(void **state) {
+    (void)state;
+    caucus_settings s = client_settings();
+    caucus_plan *plan = exact_plan(&s);
+    const caucus_noise quarter = plan->stoch.show_noise;
+    caucus_noise whole = quarter;
+    whole.parameter.num *= 4;
+    assert_int_equal(plan->stoch.described, 4);
+    assert_true(fabsl(exact_rate(quarter.parameter) - E0 / 4) < 1e-9L);
+    assert_true(plan->guarantee.epsilon_choices <= 1);
+    long double all = 0, broken = 0, figures = 0, each = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        const caucus_rational rate = plan->stoch.phase[k].select_rate[0];
+        all += worst_of(CAUCUS_SELECT_FLIP, rate, &quarter, 1);
+        broken += worst_of(CAUCUS_SELECT_FLIP, rate, &whole, 1);
+        figures += exact_ratio(exact_pmf(&quarter, 0), exact_pmf(&quarter, 1));
+        each += exact_ratio(exact_pmf(&whole, 0), exact_pmf(&whole, 1));
+    }
+    exact_assert("unit client: choices and figures", all, 1, 0.999999L);
+    exact_assert("unit client: figures", figures, E0, 0.999999L);
+    exact_assert_broken("unit client: E0 for each figure", each, E0, 3.999999L);
+    exact_assert_broken("unit client: choices, and E0 for each figure", broken, 1, 1.749999L);
+    caucus_plan_free(plan);
+}
+
 /* A figure made of scores that weigh 8, 4, 2, 1, with noise for the largest weight: a record is in four of them. */
 static void test_weighted(void **state) {
     (void)state;
@@ -202,6 +239,48 @@ static void test_in_step(void **state) {
         assert_int_equal(shown, plan->stoch.phases - 1);
         assert_int_equal(caucus_coordinator_looks(c, look, 2), 2);
         assert_int_equal(look[1].phase, look[0].phase - 1);
+        caucus_coordinator_free(c);
+        caucus_plan_free(plan);
+    }
+}
+
+/* Unit client: of each decision the sum of means of everything so far, over those that answered; with few evaluations
+ * over those that have evaluated the expert. */
+static void test_client(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k <= 1; k++) {
+        caucus_settings s = client_settings();
+        s.evaluate = k;
+        s.clients += 100 * k;
+        caucus_plan *plan = exact_plan(&s);
+        caucus_coordinator *c = opened(plan, 29);
+        while (c->now.ask != CAUCUS_ASK_NOTHING) {
+            const uint64_t block = c->now.block, n = plan->stoch.phase[block - 2].samples;
+            const uint32_t x = c->now.expert, m = block == 3 ? s.clients - 3 : s.clients, before = c->look->count;
+            uint64_t count[D] = {k > 0 ? 0 : m, k > 0 ? 0 : m};
+            int64_t sum = 0;
+            for (uint32_t i = 1; i <= m; i++) {
+                const int64_t value[D] = {value_of(block, i, 0), value_of(block, i, 1)};
+                report_one(c, i, block, value);
+                sum += value[x];
+                if (k > 0)
+                    caucus_evaluate_touched(plan, 1, 1, n, i, count);
+                if (i == 9)
+                    through_bytes(plan, 29, &c);
+            }
+            const int64_t want = sum + draw_of(c);
+            const bool shows = count[x] >= 2 * (uint64_t)plan->stoch.show_reach; /* on a grid of 1 */
+            assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
+            through_bytes(plan, 29, &c);
+            assert_int_equal(c->look->count, before + shows);
+            if (!shows)
+                continue;
+            assert_int_equal(c->look->shown[0].sum, want);
+            assert_int_equal(c->look->shown[0].expert, x);
+            assert_int_equal(c->look->shown[0].phase, block - 1);
+            assert_int_equal(c->look->shown[0].divisor, count[x]);
+        }
+        assert_true(k == 0 ? c->look->count == 4 : c->look->count >= 1);
         caucus_coordinator_free(c);
         caucus_plan_free(plan);
     }
@@ -460,7 +539,8 @@ static void test_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law),      cmocka_unit_test(test_weighted),
+        cmocka_unit_test(test_law),      cmocka_unit_test(test_client_law),
+        cmocka_unit_test(test_client),   cmocka_unit_test(test_weighted),
         cmocka_unit_test(test_divisor),  cmocka_unit_test(test_in_step),
         cmocka_unit_test(test_too_few),  cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_evaluate), cmocka_unit_test(test_own_pace),

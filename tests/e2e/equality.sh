@@ -18,6 +18,8 @@ equal stoch-look stoch coordinator drawn 1 --epsilon 10 --show-loss 2
 grep -q '"look": {"phase": 5, ' "$work/up.json" || bad "stoch-look: up shows no loss of the last phase"
 equal stoch-look-block stoch coordinator drawn 1 --epsilon 16 --show-loss 6 --longest-phase 5 --unit client-block
 grep -q '"look": {"phase": 1[0-9], ' "$work/up.json" || bad "stoch-look-block: up shows no loss of the last phase"
+equal stoch-client-look stoch coordinator drawn 1 --epsilon 40 --show-loss 9 --unit client --growth 3
+grep -q '"look": {"phase": 4, ' "$work/up.json" || bad "stoch-client-look: up shows no loss of the last phase"
 equal svt-renew svt coordinator turning 1 --epsilon 60 --renew 20
 equal hedge-renew hedge coordinator drawn 2 --epsilon 30 --renew 12
 endless stoch-endless stoch coordinator drawn 1 --epsilon 10 --longest-phase 5

@@ -7,7 +7,7 @@ set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"
 # shellcheck source=tests/fault/lib.bash
 . "$CAUCUS_SOURCE/tests/fault/lib.bash"
-seed=7 clients=3 security=(--insecure)
+seed=7 clients=3 epsilon=10 security=(--insecure)
 make_losses 3 32 4 drawn
 finished() { says "$work/$1.out" '"finished": true'; }
 fetch() { # fetch PATH FILE
@@ -28,7 +28,7 @@ play() { # play NAME FLAGS...: the whole run; then the coordinator stays
     local name=$1 i
     shift
     make_plan "$work/$name.yaml" --algorithm stoch --trust coordinator --clients 3 --experts 4 --rounds 32 \
-        --epsilon 10 "$@"
+        --epsilon "$epsilon" "$@"
     start_coordinator "$name" "$work/$name.yaml" 0 --insecure --http 127.0.0.1:0 --stay
     for i in 1 2 3; do start_client "$name" "$work/$name.yaml" "$port" $i --insecure --client $i; done
     until_true 100 finished "$name" || give_up "$name: not finished: $(tail -qn 2 "$work/$name".*err)"
@@ -69,6 +69,26 @@ page = open(f"{work}/look.html").read()
 if "Loss of the expert in force" not in page or page.count("<tr><td>5</td>") != 1 or "{{" in page:
     sys.exit("not ok: the page")
 PY
+
+# Unit client: each figure is of everything so far, and the page says so.
+epsilon=40
+play client --unit client --growth 3 --show-loss 9
+kill -TERM "$server"
+ended "$server" "client: the coordinator" 0
+"$CAUCUS" simulate --algorithm stoch --trust coordinator --clients 3 --losses "$losses" --seed 7 --trials 1 \
+    --unit client --growth 3 --epsilon 40 --show-loss 9 --format json >"$work/sim.json" 2>/dev/null
+python3 - "$work" <<'PY' || bad "client"
+import json, sys
+work = sys.argv[1]
+live, simulated = (json.load(open(f"{work}/{name}.json")) for name in ("client", "sim"))
+if [look["phase"] for look in live["look"]] != [4, 3, 2, 1]:
+    sys.exit(f"not ok: phases {live['look']}")
+if simulated["runs"][0]["look"] != live["look"][:1]:
+    sys.exit(f"not ok: {live['look'][0]} live, {simulated['runs'][0]['look']} simulated")
+if "in all rounds so far" not in open(f"{work}/client.html").read():
+    sys.exit("not ok: the page does not say what is shown")
+PY
+epsilon=10
 play plain
 kill -TERM "$server"
 ended "$server" "plain: the coordinator" 0

@@ -146,6 +146,47 @@ static void nobody(void **state) {
     }
 }
 
+/* Unit client: every figure is of everything so far, so that each of K has a K-th of E0: at E0 .1 and K 4 the noise
+ * reaches four times as far, and half of the width is .23966 for 500 means. Selections have the rest, and all of it
+ * together is epsilon, purely and with delta. */
+static void client(void **state) {
+    (void)state;
+    for (int with_delta = 0; with_delta <= 1; with_delta++) {
+        caucus_settings s = base(0.1);
+        s.longest_phase = 0;
+        s.unit = CAUCUS_UNIT_CLIENT;
+        s.rounds = 1024;
+        s.growth = 8;
+        s.delta = with_delta ? 1e-6 : 0;
+        caucus_plan *plan = plan_made(&s);
+        assert_int_equal(plan->stoch.described, 4);
+        near(caucus_rational_double(plan->stoch.show_noise.parameter) * (double)plan->grid, 0.025, 1e-9);
+        near(caucus_look_half(plan, last_of(plan), caucus_look_divisor(plan, last_of(plan)), 500), 0.23966, 1e-4);
+        assert_true(plan->guarantee.epsilon_choices <= 1 && plan->guarantee.epsilon_choices > 0.99);
+        assert_true(caucus_plan_epsilon_device(plan) <= 1 && caucus_plan_epsilon_device(plan) > 0.99);
+        double spent = 0;
+        for (uint32_t i = 0; i < 4; i++)
+            spent += 2 * (double)plan->grid * caucus_rational_double(plan->stoch.phase[i].select_rate[0]);
+        if (!with_delta)
+            near(spent, 0.9, 1e-6);
+        caucus_guarantee g; /* figures that have E0 each */
+        plan->stoch.show_noise.parameter.num *= 4;
+        assert_int_equal(caucus_plan_account(plan, &g, NULL), CAUCUS_E_INFEASIBLE);
+        caucus_plan_free(plan);
+    }
+    caucus_settings s = base(0.1);
+    s.longest_phase = 0;
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.rounds = 1024;
+    s.growth = 2; /* ten figures */
+    caucus_plan *plan = NULL;
+    caucus_error error = {0};
+    assert_int_equal(caucus_plan_new(&s, &plan, &error), CAUCUS_E_INFEASIBLE);
+    assert_non_null(strstr(error.text, "from about 0.13 on"));
+    s.show_loss = 0.13;
+    caucus_plan_free(plan_made(&s));
+}
+
 static void refused(const caucus_settings *s, const char *words) {
     caucus_plan *plan = NULL;
     caucus_error error = {0};
@@ -213,8 +254,9 @@ static void text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden),    cmocka_unit_test(reach),  cmocka_unit_test(shares),   cmocka_unit_test(with_delta),
-        cmocka_unit_test(accounted), cmocka_unit_test(nobody), cmocka_unit_test(refusals), cmocka_unit_test(text),
+        cmocka_unit_test(golden),     cmocka_unit_test(reach),     cmocka_unit_test(shares),
+        cmocka_unit_test(with_delta), cmocka_unit_test(accounted), cmocka_unit_test(nobody),
+        cmocka_unit_test(client),     cmocka_unit_test(refusals),  cmocka_unit_test(text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

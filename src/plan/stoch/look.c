@@ -54,12 +54,6 @@ caucus_status caucus_settings_check_look(const caucus_settings *s, caucus_error 
                            "%.10g (accepted only with trust coordinator, linear losses without trees, calibration "
                            "tight)",
                            s->show_loss);
-    if (s->unit == CAUCUS_UNIT_CLIENT)
-        return caucus_fail(
-            e, CAUCUS_E_INFEASIBLE, "show-loss",
-            "%.10g with unit client, where every figure would be of all that a device has seen (accepted "
-            "with unit event or client-block)",
-            s->show_loss);
     if (s->pace == CAUCUS_PACE_OWN && s->unit == CAUCUS_UNIT_EVENT)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "show-loss",
                            "%.10g with pace own and unit event, where dividing by the losses counted would tell how "
@@ -89,8 +83,8 @@ caucus_status caucus_look_calibrate(caucus_plan *plan, caucus_error *ret_error) 
     if (!(s->show_loss > 0))
         return CAUCUS_OK;
     caucus_noise noise = {.kind = CAUCUS_NOISE_LAPLACE};
-    caucus_status status =
-        caucus_calibrate_rate(s->show_loss / (double)plan->grid, s->epsilon, &noise.parameter, ret_error);
+    caucus_status status = caucus_calibrate_rate(s->show_loss / caucus_look_times(plan) / (double)plan->grid,
+                                                 s->epsilon, &noise.parameter, ret_error);
     if (status != CAUCUS_OK)
         return status;
     stoch->show_noise = noise;
@@ -119,7 +113,7 @@ caucus_status caucus_look_account(const caucus_plan *plan, long double *ret, cau
     if (stoch->show_noise.kind != CAUCUS_NOISE_LAPLACE || !account_usable(stoch->show_noise.parameter) ||
         stoch->show_reach < 0 || stoch->show_reach >> 61 != 0)
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "show-noise", "noise that no plan has");
-    *ret = account_cost(1, plan->grid, stoch->show_noise.parameter);
+    *ret = account_cost(caucus_look_times(plan), plan->grid, stoch->show_noise.parameter);
     return CAUCUS_OK;
 }
 

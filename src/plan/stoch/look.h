@@ -5,7 +5,8 @@
  * With each decision the loss of x, the expert in force before it, is shown: coordinate x of the sum of the reports
  * that the decision is taken from, over a public number. docs/PRIVACY.md, "A private look".
  *   trust coordinator  `show-loss: E0`: the coordinator adds two-sided geometric noise of rate E0/G to that one sum,
- *                      and selections have epsilon - E0;
+ *                      and selections have epsilon - E0; unit client: a record is in the figures of all K decisions,
+ *                      each of which is of everything so far, so that each has E0/K;
  *   trust nobody       knorm, laplace-d and gauss, in step and without trees: the sum of what clients sent is private
  *                      already, so it costs nothing and needs no setting.
  * Which figures are shown follows from public integers: those whose interval is at most half of the range to either
@@ -25,12 +26,17 @@ static inline double caucus_look_left(const caucus_settings *s) {
     return s->epsilon - s->show_loss;
 }
 
+/** How many figures a record is in: one, or K. */
+static inline uint32_t caucus_look_times(const caucus_plan *plan) {
+    return plan->settings.unit == CAUCUS_UNIT_CLIENT && plan->stoch.described > 1 ? plan->stoch.described : 1;
+}
+
 /** Whether the run shows anything. */
 bool caucus_look_shows(const caucus_plan *plan);
 
 /** Fill show_noise and show_reach. Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (no phase would show anything, too). */
 caucus_status caucus_look_calibrate(caucus_plan *plan, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** The accountant: what one look costs a record, G*rate rounded up; 0 where none is paid for.
+/** The accountant: what the looks cost a record, G*rate for each that it is in, rounded up; 0 where none is paid for.
  *  Returns: CAUCUS_OK, CAUCUS_E_INFEASIBLE (noise that no plan has). */
 caucus_status caucus_look_account(const caucus_plan *plan, long double *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

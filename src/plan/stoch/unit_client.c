@@ -13,6 +13,7 @@
 #include "plan/calibrate.h"
 
 #include "plan/stoch.h"
+#include "plan/stoch/look.h"
 #include "plan/zcdp.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ void caucus_calibrate_split(const caucus_plan *plan, const caucus_split *how, do
         const double share = weight[i] / mass;
         ret[i].rho = how->zcdp ? rho * share : 0;
         ret[i].epsilon =
-            how->zcdp ? sqrt(ret[i].rho / (how->exponential ? 0.125 : 0.5)) : plan->settings.epsilon * share;
+            how->zcdp ? sqrt(ret[i].rho / (how->exponential ? 0.125 : 0.5)) : caucus_look_left(&plan->settings) * share;
     }
 }
 
@@ -106,7 +107,8 @@ caucus_status caucus_calibrate_client(caucus_plan *plan, caucus_error *ret_error
     const bool votes =
         s->trust == CAUCUS_TRUST_NOBODY && (message == CAUCUS_MESSAGE_VOTE || message == CAUCUS_MESSAGE_SHORTLIST);
     const double rho =
-        s->delta > 0 ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK) : 0;
+        s->delta > 0 ? caucus_zcdp_rho(caucus_look_left(s) * (1 - CALIBRATE_SLACK), s->delta) * (1 - CALIBRATE_SLACK)
+                     : 0;
     plan->stoch.gradient_lo = 0;
     plan->stoch.gradient_hi = plan->grid;
     plan->stoch.phase = calloc(PHASES_MOST, sizeof *plan->stoch.phase);

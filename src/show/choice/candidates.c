@@ -45,7 +45,7 @@ static void trim(caucus_settings *s) {
         s->evaluate = plain.evaluate;
     if (!takes(s, CAUCUS_OPTION_CLIENT) || s->unit != CAUCUS_UNIT_CLIENT)
         s->growth = plain.growth;
-    if (!takes(s, CAUCUS_OPTION_SHOW_LOSS) || !central || s->unit == CAUCUS_UNIT_CLIENT)
+    if (!takes(s, CAUCUS_OPTION_SHOW_LOSS) || !central)
         s->show_loss = plain.show_loss;
     if (!takes(s, CAUCUS_OPTION_INTERVAL))
         s->interval = 1;
