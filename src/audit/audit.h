@@ -162,6 +162,8 @@ typedef struct caucus_audit_plan_result {
     caucus_audit_result result[CAUCUS_AUDIT_PLAN_RESULTS]; /* the plan, and its twins, of which nothing is expected */
     size_t count;
     char hash[2 * CAUCUS_PLAN_HASH_BYTES + 1]; /* the plan's name */
+    caucus_unit unit;                          /* the plan's */
+    const char *record;                        /* what neighbouring data differ in, for people */
     uint32_t pairs;                            /* neighbouring data sets that were tried */
     char pair[160];                            /* the one that was taken, for people */
     char reduced[200];                         /* what was made smaller; "": the plan was run as it is */

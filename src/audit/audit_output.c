@@ -38,6 +38,7 @@ static void print_bar(FILE *out, const caucus_audit_result *r) {
 
 static void print_plan(FILE *out, const caucus_audit_plan_result *p) {
     fprintf(out, "plan %s\n", p->hash);
+    fprintf(out, "  unit         %s: %s\n", caucus_unit_word(p->unit), p->record);
     fprintf(out, "  run          %s%s\n", p->reduced[0] != '\0' ? "reduced, with the same rates: " : "as it is",
             p->reduced);
     fprintf(out, "  worst pair   of %" PRIu32 ": %s\n\n", p->pairs, p->pair);
@@ -121,6 +122,7 @@ static void json_text_or_null(caucus_json *j, const char *key, const char *text)
 static void json_plan(caucus_json *j, const caucus_audit_plan_result *p) {
     caucus_json_object(j, "plan");
     caucus_json_text(j, "hash", p->hash);
+    caucus_json_text(j, "unit", caucus_unit_word(p->unit));
     json_text_or_null(j, "reduced", p->reduced[0] != '\0' ? p->reduced : NULL);
     caucus_json_whole(j, "pairs", p->pairs);
     caucus_json_text(j, "pair", p->pair);

@@ -141,7 +141,9 @@ static void plan_words(FILE *out, const caucus_audit_plan_result *p) {
     fprintf(out, "<p>The plan <code>%s</code>, ", p->hash);
     fputs(p->reduced[0] != '\0' ? "on a reduced plan with the same rates: " : "run as it is", out);
     caucus_html_put(out, p->reduced);
-    fprintf(out, ". The worst of %" PRIu32 " pairs of neighbouring data sets: ", p->pairs);
+    fprintf(out, ". Unit %s: neighbouring data sets differ in ", caucus_unit_word(p->unit));
+    caucus_html_put(out, p->record);
+    fprintf(out, ". The worst of %" PRIu32 " pairs of them: ", p->pairs);
     caucus_html_put(out, p->pair);
     fputs(".</p>\n", out);
 }

@@ -11,6 +11,7 @@
 #include "plan/family.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
+#include "show/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -98,10 +99,18 @@ static void hedge_pairs(search *s) {
     }
 }
 
+/* What is replaced: a loss, or all that goes into one mean. */
+static const char *replaced(caucus_unit unit) {
+    return unit == CAUCUS_UNIT_CLIENT         ? "all that a client sees, from the first round on,"
+           : unit == CAUCUS_UNIT_CLIENT_BLOCK ? "all that a client sees in a phase,"
+                                              : "a loss";
+}
+
 static void phase_pairs(search *s, uint64_t number) {
     const caucus_stoch_phase *phase = caucus_stoch_phase_of(s->plan, number);
     const caucus_settings *settings = &s->plan->settings;
     const bool means = caucus_settings_means(settings), messages = settings->trust != CAUCUS_TRUST_COORDINATOR;
+    const char *learnt = settings->unit == CAUCUS_UNIT_CLIENT ? "in every phase up to" : "in";
     const double others = (messages ? 1 : settings->clients) * (means ? 1.0 : (double)phase->batch) - 1;
     caucus_rational rate = messages ? phase->vote_rate : phase->select_rate[phase->trees > 0 ? phase->trees : 0];
     if (caucus_evaluates_some(settings)) /* about: it depends on who reports */
@@ -110,8 +119,8 @@ static void phase_pairs(search *s, uint64_t number) {
         pair *p = add_pair(s, CAUCUS_AUDIT_ONES, 0);
         if (p != NULL) {
             p->setting.phase = (uint32_t)number;
-            (void)snprintf(p->words, sizeof p->words,
-                           "a loss of 0 or 1 for every expert, learnt from in phase %" PRIu64, number);
+            (void)snprintf(p->words, sizeof p->words, "%s 0 or 1 for every expert; learnt from %s phase %" PRIu64,
+                           replaced(settings->unit), learnt, number);
         }
         return;
     }
@@ -122,8 +131,8 @@ static void phase_pairs(search *s, uint64_t number) {
         if (p == NULL)
             return;
         p->setting.phase = (uint32_t)number;
-        (void)snprintf(p->words, sizeof p->words,
-                       "a loss learnt from in phase %" PRIu64 "; %g others against the same expert", number, gap[i]);
+        (void)snprintf(p->words, sizeof p->words, "%s learnt from %s phase %" PRIu64 "; %g others %s",
+                       replaced(settings->unit), learnt, number, gap[i], "against the same expert");
     }
 }
 
@@ -222,6 +231,8 @@ caucus_status caucus_audit_plan_run(const caucus_plan *plan, const caucus_audit_
                                     caucus_audit_plan_result *ret, caucus_error *ret_error) {
     *ret = (caucus_audit_plan_result){0};
     memcpy(ret->hash, caucus_plan_hash_text(plan), sizeof ret->hash);
+    ret->unit = plan->settings.unit;
+    ret->record = caucus_words_unit(&plan->settings);
     caucus_audit audit = {.target = ret->target, .family = &caucus_audit_federation_family};
     const bool messages = plan->settings.trust != CAUCUS_TRUST_COORDINATOR;
     (void)snprintf(ret->target, sizeof ret->target, "%s, trust %s: %s", caucus_algorithm_word(plan->settings.algorithm),

@@ -82,6 +82,38 @@ static void test_refuted(void **state) {
     }
 }
 
+/* Unit client: what is replaced is all that a client sees, with few evaluations, with figures and in messages, too; a
+ * plan with a quarter of the noise that it claims is refuted. */
+static void test_unit_client(void **state) {
+    (void)state;
+    for (unsigned kind = 0; kind < 4; kind++) {
+        caucus_settings s = testing_settings(
+            CAUCUS_ALGORITHM_STOCH, kind == 3 ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 500, 20, 64, 1);
+        const caucus_audit_fault less = {CAUCUS_AUDIT_NOISE, 4, 1};
+        s.unit = CAUCUS_UNIT_CLIENT;
+        s.growth = 8;
+        s.evaluate = kind == 1 ? 3 : 0;
+        s.show_loss = kind == 2 ? 0.25 : 0;
+        caucus_plan *plan = plan_of(&s);
+        caucus_audit_plan_result *r = malloc(sizeof *r);
+        caucus_error error = {0};
+        assert_non_null(r);
+        assert_int_equal(caucus_audit_plan_run(plan, &quick, r, &error), CAUCUS_OK);
+        printf("  %s: %s\n    at least %.3f of %g; reduced: %s\n", r->target, r->pair, r->result[0].lower_bound,
+               r->result[0].claimed, r->reduced);
+        assert_false(r->result[0].refuted);
+        assert_int_equal(r->unit, CAUCUS_UNIT_CLIENT);
+        assert_string_equal(r->record, "everything one client contributes to the run");
+        assert_non_null(strstr(r->pair, "all that a client sees, from the first round on, learnt from in every phase"));
+        caucus_audit_break_plan(plan, &less);
+        assert_int_equal(caucus_audit_plan_run(plan, &quick, r, &error), CAUCUS_OK);
+        printf("    a quarter of the noise: at least %.3f\n", r->result[0].lower_bound);
+        assert_true(r->result[0].refuted);
+        free(r);
+        caucus_plan_free(plan);
+    }
+}
+
 static bool same_noise(const caucus_noise *a, const caucus_noise *b) {
     return a->kind == b->kind && caucus_rational_compare(a->parameter, b->parameter) == 0;
 }
@@ -155,8 +187,8 @@ static void test_endless(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_integers),    cmocka_unit_test(test_refuted), cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_nothing_claimed), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_own_integers), cmocka_unit_test(test_refuted),         cmocka_unit_test(test_unit_client),
+        cmocka_unit_test(test_reduced),      cmocka_unit_test(test_nothing_claimed), cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

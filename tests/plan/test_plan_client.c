@@ -318,12 +318,23 @@ static void refusals(void **state) {
     refused(&s, "unit", "calibration tight");
 }
 
+/* At their own pace: which units are offered. */
+static void own_pace(void **state) {
+    (void)state;
+    caucus_settings s = base(500, CAUCUS_GROWTH_AUTO);
+    s.pace = CAUCUS_PACE_OWN;
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    refused(&s, "unit", "accepted: client-block, one device and one slot, or event; or pace together");
+    s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+    caucus_plan_free(plan_made(&s));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked),     cmocka_unit_test(worked_zcdp), cmocka_unit_test(chosen),
-        cmocka_unit_test(by_zcdp),    cmocka_unit_test(messages),    cmocka_unit_test(chosen_is_best),
-        cmocka_unit_test(altered),    cmocka_unit_test(refusals),    cmocka_unit_test(nested_means),
-        cmocka_unit_test(small_runs),
+        cmocka_unit_test(worked),       cmocka_unit_test(worked_zcdp), cmocka_unit_test(chosen),
+        cmocka_unit_test(by_zcdp),      cmocka_unit_test(messages),    cmocka_unit_test(chosen_is_best),
+        cmocka_unit_test(altered),      cmocka_unit_test(refusals),    cmocka_unit_test(own_pace),
+        cmocka_unit_test(nested_means), cmocka_unit_test(small_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
