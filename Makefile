@@ -6,14 +6,15 @@ SOAK_MINUTES ?= 10
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: python-test coverage soak nightly mpi-test abi abi-update docs-api dist deb deb-test install clean
+.PHONY: python-test python-test-peers
+.PHONY: coverage soak nightly mpi-test abi abi-update docs-api dist deb deb-test install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages needed to build and test, if any is missing
 	tools/install-deps --test
@@ -43,6 +44,10 @@ fleet: all ## what the algorithms for fleets must show (experiments/fleet.yaml),
 python-test: all ## build the Python wheel, install it in a fresh environment (PyPI), run mypy, ruff, pytest there
 	tools/install-deps --python
 	tools/python-test build/caucus
+
+python-test-peers: ## play examples/flower over a real Flower federation on loopback (fresh environment, PyPI)
+	tools/install-deps --python
+	tools/python-test-peers
 
 mpi-test: all ## what tests of caucus-mpi take minutes: full audit and report over ranks, a million clients
 	CAUCUS=build/caucus CAUCUS_MPI=build/caucus-mpi tests/mpi/long

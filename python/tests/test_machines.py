@@ -73,9 +73,12 @@ def test_looks_are_the_simulation_s(losses: NDArray[np.float64]) -> None:
 
 
 def test_messages_can_be_carried(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
-    """Announcements and reports are values: pickled, they are what they were."""
+    """Announcements and reports are values: pickled, or as bytes, they are what they were."""
     client = caucus.Client(plan, 1, seed=1)
     announcement = pickle.loads(pickle.dumps(caucus.Coordinator(plan, seed=1).announcement))
+    assert caucus.Announcement.from_bytes(announcement.to_bytes()) == announcement
+    listed = replace(announcement, ask="shortlist", listed=(3, 0, (1 << 32) - 1), serial=(1 << 64) - 1)
+    assert caucus.Announcement.from_bytes(listed.to_bytes()) == listed
     client.hear(announcement)
     client.hear(announcement)  # heard once
     assert client.rounds_left == 4
@@ -85,7 +88,45 @@ def test_messages_can_be_carried(plan: caucus.Plan, losses: NDArray[np.float64])
     assert report is not None
     carried = pickle.loads(pickle.dumps(report))
     assert (carried.kind, carried.client, carried.values.dtype) == ("sums", 1, np.int64)
+    same = caucus.Report.from_bytes(report.to_bytes())
+    assert same.to_bytes() == report.to_bytes()
+    assert (same.client, same.kind, same.first, same.block) == (1, "sums", report.first, report.block)
+    assert np.array_equal(same.values, report.values)
     assert client.clips == (0, 0, 0)
+
+
+def test_bytes_that_are_no_messages(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:
+    """Whatever a transport brings is a message or refused: every cut, and every byte changed."""
+    client = caucus.Client(plan, 1, seed=1)
+    first = caucus.Coordinator(plan, seed=1).announcement
+    client.hear(first)
+    client.observe(losses[0, :4])
+    report = client.report()
+    assert report is not None
+    for read, whole in (
+        (caucus.Announcement.from_bytes, replace(first, listed=(1, 2)).to_bytes()),
+        (caucus.Report.from_bytes, report.to_bytes()),
+    ):
+        for cut in range(len(whole)):
+            with pytest.raises(caucus.InputError):
+                read(whole[:cut])
+        with pytest.raises(caucus.InputError):
+            read(whole + b"\0")
+        for at in range(len(whole)):
+            for change in (1, 0x80, 0xFF):
+                altered = whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :]
+                try:
+                    found = read(altered)
+                except caucus.InputError as error:
+                    assert error.status == "CAUCUS_E_FORMAT"  # noqa: PT017 (either may happen)
+                else:
+                    assert found.to_bytes() == altered
+    with pytest.raises(caucus.InputError, match="at most 8"):
+        replace(first, listed=tuple(range(9))).to_bytes()
+    with pytest.raises(caucus.InputError, match="announcement -1"):
+        replace(first, serial=-1).to_bytes()
+    with pytest.raises(caucus.InputError, match="report of client -1"):
+        replace(report, client=-1).to_bytes()
 
 
 def test_what_is_refused(plan: caucus.Plan, losses: NDArray[np.float64]) -> None:

@@ -11,8 +11,9 @@ from ._errors import Error, InputError, RefusedError
 from ._gradient import Gradient
 from ._join import join
 from ._keys import Key
-from ._machines import Announcement, Client, Coordinator, Look, Report
+from ._machines import Client, Coordinator
 from ._member import Member, Round
+from ._messages import Announcement, Look, Report
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._pick import pick

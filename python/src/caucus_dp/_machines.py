@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,66 +12,9 @@ from ._errors import check, failure, new_error, owned, refuse
 from ._gradient import Gradient, source_of
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
+from ._messages import ASKS, Announcement, Look, Report, ask_value
 from ._native import ffi, lib
 from ._plan import Plan, pointer
-
-_ASKS = {value: name.removeprefix("CAUCUS_ASK_").lower() for name, value in ffi.typeof("caucus_ask").relements.items()}
-_ASK_VALUES = {name: value for value, name in _ASKS.items()}
-
-
-@dataclass(frozen=True)
-class Announcement:
-    """What the coordinator says to every client."""
-
-    serial: int
-    """0, 1, 2, ...: position in the coordinator's sequence of announcements."""
-    epoch: int
-    block: int
-    """The block (svt, hedge) or phase (stoch) that is asked about."""
-    expert: int
-    """In force; for stoch the last one chosen."""
-    ask: str
-    """What every client is to answer: "nothing", "cost", "sums", "leaf", "vote", "shortlist"."""
-    leaf: int = 0
-    listed: tuple[int, ...] = ()
-    """shortlist: the experts whose sums are wanted."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """What was shown of the losses of one phase, with noise."""
-
-    phase: int
-    """Whose losses these are."""
-    expert: int
-    """That was in force before they were learnt from."""
-    clients: int
-    """That reported."""
-    loss: float
-    """Its mean loss, in the units of the losses."""
-    low: float
-    """It lies between this"""
-    high: float
-    """and this with probability 0.95: of the losses that were counted, not of losses to come."""
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What one client answers: an immutable item, counted at most once, sent again as it was."""
-
-    client: int
-    kind: str
-    first: int
-    block: int
-    epoch_or_leaf: int
-    values: NDArray[np.int64]
-    """Sums in steps of the plan's grid, or an expert's number (vote)."""
-
-
-def _kind(word: str) -> int:
-    if word not in _ASK_VALUES:
-        raise refuse("ask", f"'{word}': must be one of {', '.join(_ASK_VALUES)}")
-    return int(_ASK_VALUES[word])
 
 
 def _checked(status: int, what: str) -> None:
@@ -169,7 +111,7 @@ class Client:
                 "epoch": announcement.epoch,
                 "block": announcement.block,
                 "expert": announcement.expert,
-                "ask": _kind(announcement.ask),
+                "ask": ask_value(announcement.ask),
                 "leaf": announcement.leaf,
                 "listed": len(announcement.listed),
                 "list": announcement.listed,
@@ -239,7 +181,7 @@ class Client:
         if report == ffi.NULL:
             return None
         values = np.frombuffer(ffi.buffer(report.value, 8 * report.count), dtype=np.int64).copy()
-        kind = _ASKS[report.kind]
+        kind = ASKS[report.kind]
         return Report(report.client, kind, report.first, report.block, report.epoch_or_leaf, values)
 
     @property
@@ -287,13 +229,13 @@ class Coordinator:
         """The announcement in force; the first one is there from the start."""
         a = lib.caucus_coordinator_announcement(self._coordinator)
         listed = tuple(int(a.list[i]) for i in range(a.listed))
-        return Announcement(a.serial, a.epoch, a.block, a.expert, _ASKS[a.ask], a.leaf, listed)
+        return Announcement(a.serial, a.epoch, a.block, a.expert, ASKS[a.ask], a.leaf, listed)
 
     def receive(self, report: Report) -> None:
         """Count one report; one that was counted before changes nothing."""
         values = np.ascontiguousarray(report.values, dtype=np.int64)
         r = ffi.new("caucus_report *")
-        r.client, r.kind, r.first, r.block = report.client, _kind(report.kind), report.first, report.block
+        r.client, r.kind, r.first, r.block = report.client, ask_value(report.kind), report.first, report.block
         r.epoch_or_leaf, r.count = report.epoch_or_leaf, values.size
         r.value = ffi.from_buffer("int64_t[]", values)
         status = lib.caucus_coordinator_receive(self._coordinator, r)
