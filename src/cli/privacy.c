@@ -33,7 +33,8 @@ static void print_help(void) {
         "\n"
         "  caucus privacy runs.ledger\n"
         "  caucus privacy runs.ledger --releases --format json\n"
-        "  caucus privacy state                       the --state directory of caucus serve, also while it runs\n"
+        "  caucus privacy state                       the --state of caucus serve, also while it runs\n"
+        "  caucus privacy postgresql://host/database  the same, in PostgreSQL\n"
         "\n"
         "A ledger is kept by --ledger FILE of caucus simulate, serve and join, and by caucus serve in its state. Runs "
         "on the same data\n"
@@ -55,10 +56,10 @@ static int take_option(void *user, size_t index, const char *value) {
     return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
 }
 
-/* A ledger's file, or the state directory of a coordinator, which may be running. */
+/* A ledger's file, or the state of a coordinator, which may be running: a directory or a database. */
 static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *ret_state, caucus_error *ret_error) {
     struct stat info;
-    *ret_state = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    *ret_state = caucus_store_is_remote(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
     if (!*ret_state)
         return caucus_ledger_file_read(path, ret, ret_error);
     caucus_status status = caucus_store_open_ledger(path, ret, ret_error);

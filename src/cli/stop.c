@@ -21,9 +21,10 @@
 #define LOOK_NS 50000000
 #define WAIT_SECONDS_MAX 86400.0
 
-enum { STATE, WAIT, FORMAT, OPTIONS };
+enum { STATE, STATE_KEY, WAIT, FORMAT, OPTIONS };
 static const caucus_option options[] = {
-    {"state", "DIR", NULL, "the --state directory of caucus serve"},
+    {"state", "DIR", NULL, "the --state of caucus serve"},
+    {"state-key", "FILE", NULL, "its --state-key, if the state is in PostgreSQL"},
     {"wait", "SECONDS", "60", "for a coordinator that is running, at most"},
     {"format", "NAME", "text", "text or json on standard output"},
     {NULL, NULL, NULL, NULL},
@@ -45,8 +46,9 @@ static void print_help(void) {
         "thresholds\n"
         "and keys are wiped from the state; its ledger stays. It works while the coordinator runs, on the same "
         "machine, and when\n"
-        "it does not. Afterwards caucus serve refuses this state (exit code 3); with --stay it tells clients that "
-        "were away.\n"
+        "it does not; a state in PostgreSQL from any machine with a copy of its key file. Afterwards caucus serve "
+        "refuses this state\n"
+        "(exit code 3); with --stay it tells clients that were away.\n"
         "To end the program only, and go on later: SIGTERM.\n",
         options, OPTIONS);
 }
@@ -116,6 +118,7 @@ static int say(const stopping *s, const caucus_announcement *last, bool running,
 /* A coordinator has the state: ask it, and wait. */
 static int ask(const stopping *s) {
     const char *state = s->text[STATE];
+    const caucus_store_where where = {.state = state, .key_file = s->text[STATE_KEY]};
     const int64_t until = caucus_clock_ms() + (int64_t)lround(s->wait_seconds * 1000);
     caucus_error error = {0};
     caucus_announcement last;
@@ -128,7 +131,7 @@ static int ask(const stopping *s) {
         status = caucus_store_peek(state, &any, &last, &error);
         if (status == CAUCUS_OK && any && caucus_announcement_stops(&last))
             return say(s, &last, true, false);
-        status = caucus_store_end(state, &last, &before, &error); /* it has gone meanwhile? */
+        status = caucus_store_end(&where, &last, &before, &error); /* it has gone meanwhile? */
         if (status == CAUCUS_OK)
             return say(s, &last, false, false);
         if (status != CAUCUS_E_BUSY)
@@ -140,8 +143,8 @@ static int ask(const stopping *s) {
         return complain(status, &error);
     fprintf(stderr,
             "caucus stop: the coordinator has not ended the run yet; it will once it comes to it, as would the next "
-            "one: the request is in %s/stop\n",
-            state);
+            "one: the request is in %s%s\n",
+            state, caucus_store_is_remote(state) ? "" : "/stop");
     return CAUCUS_EXIT_FAILED;
 }
 
@@ -157,7 +160,8 @@ int caucus_cli_stop(int argc, char **argv) {
     caucus_error error = {0};
     caucus_announcement last;
     bool before = false;
-    caucus_status status = caucus_store_end(s.text[STATE], &last, &before, &error);
+    const caucus_store_where where = {.state = s.text[STATE], .key_file = s.text[STATE_KEY]};
+    caucus_status status = caucus_store_end(&where, &last, &before, &error);
     if (status == CAUCUS_E_BUSY)
         return ask(&s);
     return status == CAUCUS_OK ? say(&s, &last, false, before) : complain(status, &error);

@@ -22,6 +22,7 @@
     X(serve, "Run", false, "the coordinator of a live federation")                                                     \
     X(join, "Run", false, "a client: losses in, experts out")                                                          \
     X(stop, "Run", false, "end a run for good: clients hear of it")                                                    \
+    X(store, "Run", false, "tables in PostgreSQL for a coordinator's state")                                           \
     X(privacy, "Run", false, "what has been spent")                                                                    \
     X(certify, "Run", false, "certificates to try things with")                                                        \
     X(completion, "Run", false, "let bash, zsh or fish complete options and values")                                   \

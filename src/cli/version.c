@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "mpi/here.h"
+#include "store/coordinator/store.h"
 
 #include <caucus/version.h>
 #include <microhttpd.h>
@@ -31,12 +32,13 @@ int caucus_cli_version(int argc, char **argv) {
     }
     if (code != 0)
         return code;
-    const char *mpi = caucus_ranks_library();
+    const char *mpi = caucus_ranks_library(), *postgres = caucus_store_postgres_version();
     puts("caucus " CAUCUS_VERSION);
     printf("  libsodium      %s\n", sodium_version_string());
     printf("  libyaml        %s\n", yaml_get_version_string());
     printf("  protobuf-c     %s\n", protobuf_c_version());
     printf("  SQLite         %s\n", sqlite3_libversion());
+    printf("  PostgreSQL     %s\n", postgres != NULL ? postgres : "none: built without libpq, a state is a directory");
     printf("  OpenSSL        %s\n", OpenSSL_version(OPENSSL_VERSION_STRING));
     printf("  libmicrohttpd  %s\n", MHD_get_version());
     printf("  MPI            %s\n",

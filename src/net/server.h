@@ -28,7 +28,8 @@ typedef struct caucus_server_settings {
     const caucus_plan *plan;
     uint8_t plan_hash[32];
     caucus_key key;                             /* from the operating system, or seeded (NOT PRIVATE) */
-    const char *state_dir;                      /* --state */
+    const char *state_dir;                      /* --state: a directory, or a database (store.h) */
+    const char *state_key;                      /* --state-key: its key file; NULL for a directory */
     const struct caucus_store_backend *backend; /* what keeps the store; NULL: what `state_dir` names */
     const char *listen;                         /* host:port; port 0 = any (see caucus_server_port) */
     uint32_t loops;                             /* 0 = one per core */

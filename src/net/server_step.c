@@ -538,10 +538,8 @@ static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
 
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     const caucus_server_settings *set = &s->set;
-    caucus_status status =
-        set->backend ? caucus_store_open_with(set->backend, set->state_dir, set->plan_hash, set->key.seeded, &s->store,
-                                              ret_error)
-                     : caucus_store_open(set->state_dir, set->plan_hash, set->key.seeded, &s->store, ret_error);
+    const caucus_store_where where = {.state = set->state_dir, .key_file = set->state_key, .backend = set->backend};
+    caucus_status status = caucus_store_open_where(&where, set->plan_hash, set->key.seeded, &s->store, ret_error);
     if (status != CAUCUS_OK)
         return status;
     caucus_store_fault(s->store, s->set.fault_commit, s->set.fault_after);

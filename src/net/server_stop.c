@@ -25,7 +25,7 @@ caucus_status caucus_stop_commit(caucus_server *s, caucus_error *ret_error) {
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
     caucus_status status = caucus_step_commit_stop(s, ret_error);
     if (status == CAUCUS_OK)
-        caucus_store_stop_heard(s->set.state_dir);
+        caucus_store_stop_heard(s->store);
     return status;
 }
 
@@ -75,7 +75,7 @@ void caucus_stop_turn(caucus_loop *loop) {
     if (loop->stop_ns == 0 || loop->stop_ns > loop->now_ns)
         return;
     loop->stop_ns = loop->now_ns + LOOK_MS * 1000000u;
-    if (atomic_load(&s->ended) || !caucus_store_stop_requested(s->set.state_dir))
+    if (atomic_load(&s->ended) || !caucus_store_stop_requested(s->store))
         return;
     pthread_mutex_lock(&s->lock);
     caucus_step_stop(s);

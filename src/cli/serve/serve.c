@@ -28,6 +28,7 @@
 enum option {
     OPTION_PLAN,
     OPTION_STATE,
+    OPTION_STATE_KEY,
     OPTION_LEDGER,
     OPTION_BUDGET,
     OPTION_LISTEN,
@@ -63,7 +64,9 @@ enum option {
 
 static const caucus_option options[] = {
     {"plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file"},
-    {"state", "DIR", NULL, "where decisions are kept; started again with the same directory, the run goes on"},
+    {"state", "DIR", NULL,
+     "where decisions are kept; started again with the same one, the run goes on; or postgresql://… or service=NAME"},
+    {"state-key", "FILE", NULL, "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)"},
     {"ledger", "FILE", NULL,
      "runs on the same data share it: this one is reserved, or refused if the budget has no room"},
     {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this data together; an old one must have the same"},
@@ -389,6 +392,7 @@ static int open_all(serving *s) {
     set->plan = s->plan;
     memcpy(set->plan_hash, caucus_plan_hash(s->plan), sizeof set->plan_hash);
     set->state_dir = s->value[OPTION_STATE];
+    set->state_key = s->value[OPTION_STATE_KEY];
     set->listen = s->value[OPTION_LISTEN] ? s->value[OPTION_LISTEN] : "127.0.0.1:7400";
     set->cert = s->value[OPTION_CERT];
     set->key_file = s->value[OPTION_KEY];

@@ -26,6 +26,7 @@ typedef struct caucus_store_row {
     uint64_t first;                   /* the first announcement that is kept; those before it are only in the chain */
     uint8_t past[CAUCUS_CHAIN_BYTES]; /* first > 0: the chain over those (chain.h) */
     uint8_t seal[CAUCUS_CHAIN_BYTES]; /* over all of this and the state (chain.h) */
+    uint8_t last_line[32];            /* SHA-256 of the last ledger line, 0 if there is none; remote backends only */
 } caucus_store_row;
 
 /* A change, made whole or not at all. */
@@ -49,9 +50,11 @@ typedef struct caucus_store_place {
 
 typedef struct caucus_store_backend {
     const char *name;
+    /* Several machines can reach it: the state is sealed, and the mark is in a key file (mark.h). */
+    bool remote;
     bool (*exists)(const char *where);
     /* Take hold of it, alone, and change nothing of what is there. */
-    caucus_status (*open)(const char *where, caucus_store_place **ret, caucus_error *ret_error);
+    caucus_status (*open)(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error);
     /* The run's row; *ret_found false: nothing is kept here yet. Damage and strangers' files are refused. */
     caucus_status (*look)(caucus_store_place *place, bool *ret_found, caucus_store_row *ret, caucus_error *ret_error);
     /* The state as committed. */
@@ -74,9 +77,21 @@ typedef struct caucus_store_backend {
     caucus_status (*open_ledger)(const char *where, caucus_ledger **ret, caucus_error *ret_error);
     /* The last announcement, as open_ledger(): also while another process has the store. */
     caucus_status (*peek)(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error);
+    /* As caucus_store_request_stop() and those after it. */
+    caucus_status (*request_stop)(const char *where, caucus_error *ret_error);
+    bool (*stop_requested)(caucus_store_place *place);
+    void (*stop_heard)(caucus_store_place *place);
+    /* remote only: as caucus_store_init() and caucus_store_check(). */
+    caucus_status (*init)(const char *where, caucus_error *ret_error);
+    caucus_status (*check)(const char *where, caucus_store_report *ret, caucus_error *ret_error);
 } caucus_store_backend;
 
 extern const caucus_store_backend caucus_store_sqlite;
+#ifdef CAUCUS_POSTGRES
+extern const caucus_store_backend caucus_store_postgres;
+#endif
+/* What `state` names; NULL with an error if it is not built in. */
+const caucus_store_backend *caucus_store_backend_of(const char *state, caucus_error *ret_error);
 
 /* For backends: end this process without a word, as a power cut would. */
 _Noreturn void caucus_store_die(void);

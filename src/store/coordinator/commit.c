@@ -21,6 +21,7 @@
 
 #include "num/fail.h"
 #include "store/atomic_file.h"
+#include "store/coordinator/sealed.h"
 
 _Noreturn void caucus_store_die(void) {
     (void)kill(getpid(), SIGKILL); /* no handler, no buffer written out, nothing closed */
@@ -48,9 +49,11 @@ void caucus_store_hash(const caucus_piece *piece, uint8_t ret[CAUCUS_CHAIN_BYTES
     (void)crypto_hash_sha256(ret, piece->bytes, piece->size);
 }
 
-void caucus_store_seal(const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]) {
+void caucus_store_seal(const caucus_store *r, const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]) {
     caucus_chain_seal(summary->chain, &summary->row, summary->root_hash,
                       (const uint8_t(*)[CAUCUS_CHAIN_BYTES])summary->chunk_hash, ret);
+    if (r->mark.keyed)
+        caucus_seal_row(&r->mark, &summary->row, ret);
 }
 
 caucus_status caucus_store_mark(caucus_store *r, caucus_error *ret_error) {
@@ -79,7 +82,7 @@ static void adopt(caucus_store *r) {
 
 /* Make the change from `now` to `then`. */
 static caucus_status make(caucus_store *r, caucus_store_change *change, caucus_error *ret_error) {
-    caucus_store_seal(&r->then, r->then.row.seal);
+    caucus_store_seal(r, &r->then, r->then.row.seal);
     change->term = r->now.row.term;
     change->announcements = r->now.row.announcements;
     change->row = r->then.row;
@@ -153,6 +156,26 @@ static caucus_status compare_chunks(caucus_store *r, const caucus_piece *chunk, 
     return CAUCUS_OK;
 }
 
+/* A store that others can reach gets the state sealed: the root, and the chunks that have changed. */
+static caucus_status seal_change(caucus_store *r, caucus_store_change *change, caucus_error *ret_error) {
+    const uint32_t chunks = r->then.row.chunks;
+    if (chunks > r->sealed_chunks) {
+        caucus_piece *grown = realloc(r->sealed_chunk, chunks * sizeof *grown);
+        if (grown == NULL)
+            return caucus_fail_memory(ret_error, "");
+        memset(grown + r->sealed_chunks, 0, (chunks - r->sealed_chunks) * sizeof *grown);
+        r->sealed_chunk = grown;
+        r->sealed_chunks = chunks;
+    }
+    bool good = caucus_seal_root(&r->mark, &r->then.row, r->then.chain, change->root, &r->sealed_root);
+    for (uint32_t i = 0; good && i < chunks; i++)
+        if (change->changed[i])
+            good = caucus_seal_chunk(&r->mark, i, &change->chunk[i], &r->sealed_chunk[i]);
+    change->root = &r->sealed_root;
+    change->chunk = r->sealed_chunk;
+    return good ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
+}
+
 caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, const caucus_piece *chunk, uint32_t chunks,
                                   const caucus_announcement *announcement, const char *const *ledger_line,
                                   size_t ledger_lines, caucus_error *ret_error) {
@@ -176,6 +199,10 @@ caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, con
     r->then.row.announcements++;
     r->then.row.lines += ledger_lines;
     r->then.row.chunks = chunks;
+    if (r->mark.keyed && ledger_lines > 0) {
+        const char *last = ledger_line[ledger_lines - 1];
+        (void)crypto_hash_sha256(r->then.row.last_line, (const uint8_t *)last, strlen(last));
+    }
     caucus_chain_add(r->then.chain, announcement);
     r->then.last = *announcement;
     caucus_store_hash(root, r->then.root_hash);
@@ -185,7 +212,10 @@ caucus_status caucus_store_commit(caucus_store *r, const caucus_piece *root, con
                                   .announcement = announcement,
                                   .line = ledger_line,
                                   .lines = ledger_lines};
-    status = make_commit(r, &change, ret_error);
+    if (r->mark.keyed)
+        status = seal_change(r, &change, ret_error);
+    if (status == CAUCUS_OK)
+        status = make_commit(r, &change, ret_error);
     if (status != CAUCUS_OK)
         return status;
     r->chunks_written += r->chunks_changing;
@@ -218,11 +248,11 @@ caucus_status caucus_store_take(caucus_store *r, caucus_error *ret_error) {
 }
 
 /* Is what was found this summary, of that term? The seal covers everything in it. */
-static bool is_found(const caucus_store_summary *summary, const caucus_store_row *found) {
+static bool is_found(const caucus_store *r, const caucus_store_summary *summary, const caucus_store_row *found) {
     caucus_store_summary as = *summary;
     uint8_t seal[CAUCUS_CHAIN_BYTES];
     as.row.term = found->term;
-    caucus_store_seal(&as, seal);
+    caucus_store_seal(r, &as, seal);
     return memcmp(found->seal, seal, sizeof seal) == 0;
 }
 
@@ -234,12 +264,12 @@ static caucus_status settle_once(caucus_store *r, bool *ret_done, caucus_error *
     if (status != CAUCUS_OK)
         return status;
     const bool ours = any && found.term >= r->now.row.term && found.term <= r->now.row.term + r->raises;
-    const bool done = ours && is_found(&r->then, &found);
-    if (!done && !(ours && is_found(&r->now, &found)))
+    const bool done = ours && is_found(r, &r->then, &found);
+    if (!done && !(ours && is_found(r, &r->now, &found)))
         return refuse_fenced(r, ret_error);
     caucus_store_summary next = done ? r->then : r->now;
     next.row.term = found.term + 1;
-    caucus_store_seal(&next, next.row.seal);
+    caucus_store_seal(r, &next, next.row.seal);
     const caucus_store_change change = {.term = found.term, .announcements = found.announcements, .row = next.row};
     status = r->backend->change(r->at, &change, ret_error);
     r->raises += status == CAUCUS_E_UNKNOWN;
@@ -268,5 +298,6 @@ caucus_status caucus_store_settle(caucus_store *r, bool *ret_done, caucus_error 
 }
 
 caucus_status caucus_store_wipe(caucus_store *r, caucus_error *ret_error) {
-    return r->backend->wipe(r->at, ret_error);
+    caucus_status status = r->backend->wipe(r->at, ret_error);
+    return status == CAUCUS_OK ? caucus_mark_wipe(&r->mark, ret_error) : status;
 }

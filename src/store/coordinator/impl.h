@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl.h: what store.c and commit.c share.
+/* impl.h: what store.c, commit.c and stop.c share.
  * layer: store */
 #ifndef CAUCUS_STORE_COORDINATOR_IMPL_H
 #define CAUCUS_STORE_COORDINATOR_IMPL_H
@@ -19,17 +19,20 @@ typedef struct caucus_store_summary {
 struct caucus_store {
     const caucus_store_backend *backend;
     caucus_store_place *at;
+    const char *key_file; /* while it is being opened */
     bool open;
     caucus_commit_mark mark;
     caucus_store_summary now;  /* as committed */
     caucus_store_summary then; /* as it is being committed, or may be: `unsure` */
     bool unsure;
-    bool keep_last;           /* caucus_store_keep_last() */
-    uint64_t raises;          /* of the term, while settling, whose outcome is not known either */
-    bool *changed;            /* [now.room]: chunks of the commit in hand */
-    uint64_t chunks_changing; /* of them */
-    uint64_t bytes_changing;  /* in them */
-    struct caucus_seen {      /* [seen_room]: of each chunk as it was given last: its stamp, if it had one, and hash */
+    bool keep_last;                          /* caucus_store_keep_last() */
+    uint64_t raises;                         /* of the term, while settling, whose outcome is not known either */
+    bool *changed;                           /* [now.room]: chunks of the commit in hand */
+    caucus_piece sealed_root, *sealed_chunk; /* mark.keyed: of the commit in hand */
+    uint32_t sealed_chunks;                  /* room of sealed_chunk */
+    uint64_t chunks_changing;                /* of them */
+    uint64_t bytes_changing;                 /* in them */
+    struct caucus_seen { /* [seen_room]: of each chunk as it was given last: its stamp, if it had one, and hash */
         uint64_t stamp;
         uint8_t hash[CAUCUS_CHAIN_BYTES];
     } * seen;
@@ -42,10 +45,10 @@ struct caucus_store {
 /* Room for so many chunks; false without memory. */
 bool caucus_store_room(caucus_store_summary *summary, uint32_t chunks);
 void caucus_store_hash(const caucus_piece *piece, uint8_t ret[CAUCUS_CHAIN_BYTES]);
-void caucus_store_seal(const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]);
+void caucus_store_seal(const caucus_store *r, const caucus_store_summary *summary, uint8_t ret[CAUCUS_CHAIN_BYTES]);
 
 /* Open what is kept here, whatever plan it is of; CAUCUS_E_PATH if nothing is. */
-caucus_status caucus_store_open_found(const caucus_store_backend *backend, const char *where, caucus_store **ret,
+caucus_status caucus_store_open_found(const caucus_store_where *where, caucus_store **ret,
                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* Write the mark of `now`. */
 caucus_status caucus_store_mark(caucus_store *r, caucus_error *ret_error) CAUCUS_MUST_CHECK;

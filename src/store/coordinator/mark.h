@@ -18,7 +18,17 @@
  *   48  8  announcements committed
  *   56  32 chain over them
  *   88  8  term
- *   96  32 SHA-256 of bytes 0 to 95 */
+ *   96  32 SHA-256 of bytes 0 to 95
+ *
+ * A store that several machines can reach (PostgreSQL) has no folder: its mark is in a file of each coordinator's own,
+ * the key file (--state-key), which also holds the keys that the state is sealed with (sealed.h). Format 3:
+ *   96  32 key of the state with so many announcements; the next one's is a hash of it, so none leads back
+ *   128 32 key of what stays: seals and chunks
+ *   160 32 SHA-256 of bytes 0 to 159
+ * It is made before there is a run (plan and chain 0 then) and copied to the other coordinators. A key file may be any
+ * number of commits behind its store, since others have committed, and leads forward to its key; it is never ahead,
+ * unless the store was rolled back. Until the next commit, or caucus_mark_wipe(), the other place holds the key before
+ * it. Whoever loses all key files has lost the state. */
 #ifndef CAUCUS_STORE_COORDINATOR_MARK_H
 #define CAUCUS_STORE_COORDINATOR_MARK_H
 
@@ -35,6 +45,9 @@ typedef struct caucus_commit_mark {
     uint64_t count;   /* announcements committed */
     uint64_t term;    /* of the coordinator that wrote it */
     uint8_t chain[CAUCUS_CHAIN_BYTES];
+    bool keyed;            /* it is a key file, and locked */
+    uint8_t state_key[32]; /* keyed: of the state with `count` announcements */
+    uint8_t fixed_key[32]; /* keyed: of seals and chunks */
 } caucus_commit_mark;
 
 /** Open DIR/mark. It is there before the store, and never goes: if only one of the two is found, the other was lost.
@@ -49,6 +62,21 @@ caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], con
  *  Returns: CAUCUS_OK, CAUCUS_E_IO: then nothing that depends on the last commit may leave. */
 caucus_status caucus_mark_write(caucus_commit_mark *mark, uint64_t count, uint64_t term,
                                 const uint8_t chain[CAUCUS_CHAIN_BYTES], caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Make a key file with keys of its own.
+ *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (something has this name), CAUCUS_E_PATH, CAUCUS_E_MEMORY. */
+caucus_status caucus_key_file_make(const char *path, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Open a key file, for this process alone. One that belongs to no plan yet is taken for this one, and says so from the
+ *  first caucus_mark_write() on.
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH (not there, or others may read it), CAUCUS_E_BUSY, CAUCUS_E_DAMAGED,
+ *           CAUCUS_E_MISMATCH, CAUCUS_E_IO, CAUCUS_E_MEMORY. On failure nothing is open. */
+caucus_status caucus_key_file_open(const char *path, const uint8_t plan_hash[32],
+                                   const uint8_t chain[CAUCUS_CHAIN_BYTES], caucus_commit_mark *ret,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** keyed: the key of the state with `count` announcements, not fewer than the mark's. To be wiped. */
+void caucus_mark_state_key(const caucus_commit_mark *mark, uint64_t count, uint8_t ret[32]);
+/** keyed: no place of the file holds a key from before the last caucus_mark_write(). */
+caucus_status caucus_mark_wipe(caucus_commit_mark *mark, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 void caucus_mark_close(caucus_commit_mark *mark);
 

@@ -146,17 +146,17 @@ static void close_place(caucus_store_place *place, bool kept) {
     free(s);
 }
 
-static caucus_status open_place(const char *where, caucus_store_place **ret, caucus_error *ret_error) {
+static caucus_status open_place(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {
     caucus_sqlite *s = calloc(1, sizeof *s);
     if (s == NULL)
         return caucus_fail_memory(ret_error, "");
     s->locked_dir = s->lock = -1;
-    s->dir = strdup(where);
-    s->path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
+    s->dir = strdup(where->state);
+    s->path = caucus_path_in(where->state, CAUCUS_SQLITE_FILE);
     caucus_status status = s->dir != NULL && s->path != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
     if (status == CAUCUS_OK) {
         s->place = (caucus_store_place){.label = s->path, .folder = s->dir};
-        status = caucus_sqlite_take_dir(where, &s->locked_dir, &s->lock, ret_error);
+        status = caucus_sqlite_take_dir(where->state, &s->locked_dir, &s->lock, ret_error);
     }
     if (status == CAUCUS_OK)
         status = caucus_sqlite_touch(s->path, ret_error);
@@ -184,4 +184,7 @@ const caucus_store_backend caucus_store_sqlite = {
     .close = close_place,
     .open_ledger = caucus_sqlite_open_ledger,
     .peek = caucus_sqlite_peek,
+    .request_stop = caucus_sqlite_request_stop,
+    .stop_requested = caucus_sqlite_stop_requested,
+    .stop_heard = caucus_sqlite_stop_heard,
 };

@@ -73,6 +73,9 @@ caucus_status caucus_sqlite_take_dir(const char *dir, int *ret_dir, int *ret_loc
 /* An empty file of mode 0600 if there is none; an existing one is made 0600. */
 caucus_status caucus_sqlite_touch(const char *path, caucus_error *ret_error);
 bool caucus_sqlite_exists(const char *where);
+caucus_status caucus_sqlite_request_stop(const char *where, caucus_error *ret_error);
+bool caucus_sqlite_stop_requested(caucus_store_place *place);
+void caucus_sqlite_stop_heard(caucus_store_place *place);
 
 /* sqlite_wipe.c */
 

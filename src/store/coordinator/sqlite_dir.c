@@ -139,3 +139,32 @@ bool caucus_sqlite_exists(const char *dir) {
     free(path);
     return there;
 }
+
+/* A request to end the run: an empty file in the directory. */
+#define REQUEST "stop"
+
+caucus_status caucus_sqlite_request_stop(const char *where, caucus_error *ret_error) {
+    char *path = caucus_path_in(where, REQUEST);
+    if (path == NULL)
+        return caucus_fail_memory(ret_error, "");
+    caucus_status status = CAUCUS_OK;
+    if (!caucus_atomic_file_write(path, "", 0, 0600, true))
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
+    free(path);
+    return status;
+}
+
+bool caucus_sqlite_stop_requested(caucus_store_place *place) {
+    struct stat info;
+    char *path = caucus_path_in(place->folder, REQUEST);
+    const bool there = path != NULL && lstat(path, &info) == 0;
+    free(path);
+    return there;
+}
+
+void caucus_sqlite_stop_heard(caucus_store_place *place) {
+    char *path = caucus_path_in(place->folder, REQUEST);
+    if (path != NULL)
+        (void)unlink(path); /* left behind it asks for what is done */
+    free(path);
+}

@@ -5,19 +5,14 @@
  * mark. In place of the state goes nothing: no sum, no threshold and no key is needed any more, so they are not kept,
  * and who ends a run needs no plan to read them. What opens the store finds the announcement and knows.
  *
- * A coordinator that is running has the locks. It is asked by an empty file, DIR/stop, which it looks for once a second
- * and which stays until the end is committed: if it crashes first, whoever opens the store next finds the request. */
+ * A coordinator that is running has the store. It is asked by a request beside it (an empty file DIR/stop, a word in the
+ * database), which it looks for about once a second and which stays until the end is committed: if it crashes first,
+ * whoever opens the store next finds the request. */
 #include "store/coordinator/impl.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/atomic_file.h"
-
-#define REQUEST "stop"
 
 caucus_status caucus_store_stop(caucus_store *r, const caucus_announcement *last, caucus_error *ret_error) {
     uint8_t none = 0; /* bytes of length 0 are at an address */
@@ -33,34 +28,17 @@ caucus_status caucus_store_stop(caucus_store *r, const caucus_announcement *last
     return status;
 }
 
-static char *request_path(const char *where) {
-    return caucus_path_in(where, REQUEST);
+caucus_status caucus_store_request_stop(const char *state, caucus_error *ret_error) {
+    const caucus_store_backend *backend = caucus_store_backend_of(state, ret_error);
+    return backend != NULL ? backend->request_stop(state, ret_error) : CAUCUS_E_PATH;
 }
 
-caucus_status caucus_store_request_stop(const char *where, caucus_error *ret_error) {
-    char *path = request_path(where);
-    if (path == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    caucus_status status = CAUCUS_OK;
-    if (!caucus_atomic_file_write(path, "", 0, 0600, true))
-        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s", caucus_path_tail(path));
-    free(path);
-    return status;
+bool caucus_store_stop_requested(const caucus_store *r) {
+    return r->backend->stop_requested(r->at);
 }
 
-bool caucus_store_stop_requested(const char *where) {
-    struct stat info;
-    char *path = request_path(where);
-    const bool there = path != NULL && lstat(path, &info) == 0;
-    free(path);
-    return there;
-}
-
-void caucus_store_stop_heard(const char *where) {
-    char *path = request_path(where);
-    if (path != NULL)
-        (void)unlink(path); /* left behind it asks for what is done */
-    free(path);
+void caucus_store_stop_heard(caucus_store *r) {
+    r->backend->stop_heard(r->at);
 }
 
 /* The last announcement of a run that goes on, made the last of all. */
@@ -88,12 +66,12 @@ static caucus_status commit_end(caucus_store *r, const caucus_announcement *last
     return status;
 }
 
-caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last, bool *ret_before,
+caucus_status caucus_store_end(const caucus_store_where *where, caucus_announcement *ret_last, bool *ret_before,
                                caucus_error *ret_error) {
-    if (!caucus_store_exists(where))
-        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: no run is kept here", caucus_path_tail(where));
+    if (!caucus_store_is_remote(where->state) && !caucus_store_exists(where->state)) /* opening would make it */
+        return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: no run is kept here", caucus_path_tail(where->state));
     caucus_store *r = NULL;
-    caucus_status status = caucus_store_open_found(&caucus_store_sqlite, where, &r, ret_error);
+    caucus_status status = caucus_store_open_found(where, &r, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const caucus_announcement *before = caucus_store_last(r);
@@ -105,13 +83,14 @@ caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last,
         status = commit_end(r, &last, ret_error);
     if (status == CAUCUS_OK) {
         (void)!caucus_store_wipe(r, NULL); /* closing does the same */
-        caucus_store_stop_heard(where);
+        caucus_store_stop_heard(r);
         *ret_last = last;
     }
     caucus_store_close(r);
     return status;
 }
 
-caucus_status caucus_store_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
-    return caucus_store_sqlite.peek(where, ret_any, ret, ret_error);
+caucus_status caucus_store_peek(const char *state, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+    const caucus_store_backend *backend = caucus_store_backend_of(state, ret_error);
+    return backend != NULL ? backend->peek(state, ret_any, ret, ret_error) : CAUCUS_E_PATH;
 }

@@ -13,6 +13,7 @@
 #include "algo/wipe.h"
 #include "num/fail.h"
 #include "store/atomic_file.h"
+#include "store/coordinator/sealed.h"
 
 static caucus_status damaged(const caucus_store *r, const char *how, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: damaged (%s) — " CAUCUS_STORE_OVER,
@@ -70,6 +71,7 @@ static caucus_status check_announcements(caucus_store *r, caucus_error *ret_erro
         memcpy(r->now.chain, r->now.row.past, sizeof r->now.chain);
     else
         caucus_chain_begin(r->now.row.plan, r->now.chain);
+    const bool passed = r->mark.keyed && r->mark.count < f.count; /* what the mark speaks of is not kept any more */
     if (r->mark.count == f.count)
         memcpy(f.at_mark, r->now.chain, sizeof f.at_mark);
     caucus_status status = r->backend->announcements(r->at, follow, &f, ret_error);
@@ -79,7 +81,9 @@ static caucus_status check_announcements(caucus_store *r, caucus_error *ret_erro
         return refuse_older(r, f.count, ret_error);
     if (f.count != r->now.row.announcements)
         return damaged(r, "parts not of the same commit", ret_error);
-    if (f.count > r->mark.count + 1 || memcmp(f.at_mark, r->mark.chain, sizeof f.at_mark) != 0)
+    if (!r->mark.keyed && f.count > r->mark.count + 1) /* a key file is behind when others have committed */
+        return damaged(r, "not the announcements that were made", ret_error);
+    if (!passed && memcmp(f.at_mark, r->mark.chain, sizeof f.at_mark) != 0)
         return damaged(r, "not the announcements that were made", ret_error);
     return CAUCUS_OK;
 }
@@ -90,15 +94,28 @@ static void hash_state(const caucus_store_state *state, caucus_store_summary *re
         caucus_store_hash(&state->chunk[i], ret->chunk_hash[i]);
 }
 
+/* What came from a store that others can reach. */
+static caucus_status unseal(const caucus_store *r, caucus_store_state *state, caucus_error *ret_error) {
+    caucus_status status = caucus_unseal_root(&r->mark, &r->now.row, r->now.chain, &state->root);
+    for (uint32_t i = 0; status == CAUCUS_OK && i < state->chunks; i++)
+        status = caucus_unseal_chunk(&r->mark, i, &state->chunk[i]);
+    return status == CAUCUS_OK ? CAUCUS_OK
+                               : damaged(r, "it was not sealed with this key file, or altered since", ret_error);
+}
+
 /* The state, whole and as it was committed with the last announcement. */
 static caucus_status load_sealed(caucus_store *r, caucus_store_state *ret, caucus_error *ret_error) {
     caucus_store_state state = {0};
     caucus_status status = r->backend->load(r->at, r->now.row.chunks, &state, ret_error);
-    if (status != CAUCUS_OK)
+    if (status == CAUCUS_OK && r->mark.keyed)
+        status = unseal(r, &state, ret_error);
+    if (status != CAUCUS_OK) {
+        caucus_store_state_free(&state);
         return status;
+    }
     uint8_t seal[CAUCUS_CHAIN_BYTES];
     hash_state(&state, &r->now);
-    caucus_store_seal(&r->now, seal);
+    caucus_store_seal(r, &r->now, seal);
     const bool stopped = caucus_store_last(r) != NULL && caucus_announcement_stops(&r->now.last);
     if (state.root.size == 0 && r->now.row.announcements > 0 && !stopped)
         status = damaged(r, "an empty state", ret_error);
@@ -118,6 +135,14 @@ static caucus_status check_state(caucus_store *r, caucus_error *ret_error) {
     return status;
 }
 
+/* In the store's folder, or the key file; fresh: no store is here. */
+static caucus_status open_mark(caucus_store *r, const uint8_t plan_hash[32], bool fresh, caucus_error *ret_error) {
+    uint8_t none[CAUCUS_CHAIN_BYTES];
+    caucus_chain_begin(plan_hash, none);
+    return r->backend->remote ? caucus_key_file_open(r->key_file, plan_hash, none, &r->mark, ret_error)
+                              : caucus_mark_open(r->at->folder, plan_hash, none, fresh, &r->mark, ret_error);
+}
+
 /* Something is kept here: is it this plan's, whole, and the latest? */
 static caucus_status check_found(caucus_store *r, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
     if (memcmp(r->now.row.plan, plan_hash, 32) != 0)
@@ -126,9 +151,7 @@ static caucus_status check_found(caucus_store *r, const uint8_t plan_hash[32], b
         return refuse_seed(r, seeded, ret_error);
     if (!caucus_store_room(&r->now, r->now.row.chunks) || !caucus_store_room(&r->then, r->now.row.chunks))
         return caucus_fail_memory(ret_error, "");
-    uint8_t none[CAUCUS_CHAIN_BYTES];
-    caucus_chain_begin(plan_hash, none);
-    caucus_status status = caucus_mark_open(r->at->folder, plan_hash, none, false, &r->mark, ret_error);
+    caucus_status status = open_mark(r, plan_hash, false, ret_error);
     if (status == CAUCUS_OK)
         status = check_announcements(r, ret_error);
     if (status == CAUCUS_OK)
@@ -143,16 +166,15 @@ static caucus_status create(caucus_store *r, const uint8_t plan_hash[32], bool s
     memcpy(r->now.row.plan, plan_hash, 32);
     caucus_chain_begin(plan_hash, r->now.chain);
     caucus_store_hash(&none, r->now.root_hash);
-    caucus_store_seal(&r->now, r->now.row.seal);
-    caucus_status status = caucus_mark_open(r->at->folder, plan_hash, r->now.chain, true, &r->mark, ret_error);
+    caucus_status status = open_mark(r, plan_hash, true, ret_error);
     if (status == CAUCUS_OK && r->mark.count > 0)
         status =
             caucus_fail(ret_error, CAUCUS_E_ROLLED_BACK, "", "%s: the state that was here is gone — " CAUCUS_STORE_OVER,
                         caucus_path_tail(r->at->label));
-    if (status == CAUCUS_OK && r->mark.term >= r->now.row.term) { /* nothing was committed, and yet others were here */
+    if (status == CAUCUS_OK && r->mark.term >= r->now.row.term) /* nothing was committed, and yet others were here */
         r->now.row.term = r->mark.term + 1;
-        caucus_store_seal(&r->now, r->now.row.seal);
-    }
+    if (status == CAUCUS_OK)
+        caucus_store_seal(r, &r->now, r->now.row.seal);
     if (status == CAUCUS_OK)
         status = r->backend->create(r->at, &r->now.row, ret_error);
     if (status == CAUCUS_OK)
@@ -181,16 +203,29 @@ static caucus_status open_parts(caucus_store *r, const uint8_t *plan_hash, bool 
 }
 
 /* plan_hash NULL: whatever plan is found; nothing is made. */
-static caucus_status open_any(const caucus_store_backend *backend, const char *where, const uint8_t *plan_hash,
-                              bool seeded, caucus_store **ret, caucus_error *ret_error) {
+static caucus_status open_any(const caucus_store_where *where, const uint8_t *plan_hash, bool seeded,
+                              caucus_store **ret, caucus_error *ret_error) {
+    const caucus_store_backend *backend =
+        where->backend != NULL ? where->backend : caucus_store_backend_of(where->state, ret_error);
+    if (backend == NULL)
+        return CAUCUS_E_PATH;
+    if (backend->remote != (where->key_file != NULL))
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_CONFLICT, "state-key",
+                        backend->remote ? "is needed: a database keeps the state sealed, and the key file opens it"
+                                        : "goes with a state in PostgreSQL; a directory is not sealed"),
+            backend->remote ? "caucus store init makes one" : "");
     caucus_store *r = calloc(1, sizeof *r);
     if (r == NULL)
         return caucus_fail_memory(ret_error, "");
     r->backend = backend;
+    r->key_file = where->key_file;
     r->mark.fd = -1;
     caucus_status status = backend->open(where, &r->at, ret_error);
     if (status == CAUCUS_OK)
         status = open_parts(r, plan_hash, seeded, ret_error);
+    r->key_file = NULL; /* the caller's */
     r->open = status == CAUCUS_OK;
     if (status == CAUCUS_OK)
         *ret = r;
@@ -199,20 +234,19 @@ static caucus_status open_any(const caucus_store_backend *backend, const char *w
     return status;
 }
 
-caucus_status caucus_store_open_with(const caucus_store_backend *backend, const char *where,
-                                     const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
-                                     caucus_error *ret_error) {
-    return open_any(backend, where, plan_hash, seeded, ret, ret_error);
+caucus_status caucus_store_open_where(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,
+                                      caucus_store **ret, caucus_error *ret_error) {
+    return open_any(where, plan_hash, seeded, ret, ret_error);
 }
 
-caucus_status caucus_store_open_found(const caucus_store_backend *backend, const char *where, caucus_store **ret,
-                                      caucus_error *ret_error) {
-    return open_any(backend, where, NULL, false, ret, ret_error);
+caucus_status caucus_store_open_found(const caucus_store_where *where, caucus_store **ret, caucus_error *ret_error) {
+    return open_any(where, NULL, false, ret, ret_error);
 }
 
-caucus_status caucus_store_open(const char *where, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) {
-    return caucus_store_open_with(&caucus_store_sqlite, where, plan_hash, seeded, ret, ret_error);
+    const caucus_store_where where = {.state = dir};
+    return caucus_store_open_where(&where, plan_hash, seeded, ret, ret_error);
 }
 
 void caucus_store_close(caucus_store *r) {
@@ -220,16 +254,23 @@ void caucus_store_close(caucus_store *r) {
         return;
     if (r->at != NULL)
         r->backend->close(r->at, r->open && !r->unsure);
+    if (r->open && r->mark.fd >= 0)
+        (void)!caucus_mark_wipe(&r->mark, NULL); /* or the next commit does */
     caucus_mark_close(&r->mark);
     free(r->now.chunk_hash);
     free(r->then.chunk_hash);
     free(r->changed);
     free(r->seen);
+    caucus_piece_free(&r->sealed_root);
+    for (uint32_t i = 0; i < r->sealed_chunks; i++)
+        caucus_piece_free(&r->sealed_chunk[i]);
+    free(r->sealed_chunk);
     free(r);
 }
 
-bool caucus_store_exists(const char *where) {
-    return caucus_store_sqlite.exists(where);
+bool caucus_store_exists(const char *state) {
+    const caucus_store_backend *backend = caucus_store_backend_of(state, NULL);
+    return backend != NULL && backend->exists(state);
 }
 
 caucus_status caucus_store_load(caucus_store *r, caucus_store_state *ret, caucus_error *ret_error) {
@@ -262,8 +303,9 @@ caucus_status caucus_store_ledger(caucus_store *r, bool whole, caucus_ledger **r
     return CAUCUS_OK;
 }
 
-caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error) {
-    return caucus_store_sqlite.open_ledger(where, ret, ret_error);
+caucus_status caucus_store_open_ledger(const char *state, caucus_ledger **ret, caucus_error *ret_error) {
+    const caucus_store_backend *backend = caucus_store_backend_of(state, ret_error);
+    return backend != NULL ? backend->open_ledger(state, ret, ret_error) : CAUCUS_E_PATH;
 }
 
 const caucus_announcement *caucus_store_last(const caucus_store *r) {

@@ -26,21 +26,52 @@
 typedef struct caucus_store caucus_store;
 struct caucus_store_backend;
 
-/** Open or create. `where` names a directory: SQLite in DIR/coordinator.db, mode 0600 in a directory of mode 0700.
+/* Where a store is kept. */
+typedef struct caucus_store_where {
+    /* A directory: SQLite in DIR/coordinator.db, mode 0600 in a directory of mode 0700. "postgresql://...",
+     * "postgres://..." or "service=...": tables in that database, made by `caucus store init`. */
+    const char *state;
+    const char *key_file;                       /* PostgreSQL: the key file (mark.h); SQLite: NULL */
+    const struct caucus_store_backend *backend; /* NULL: what `state` names */
+} caucus_store_where;
+
+/* What `caucus store check` shows. */
+typedef struct caucus_store_report {
+    char server[32];          /* version of the server */
+    char synchronous[64];     /* synchronous_standby_names: "" if it waits for none */
+    bool tables;              /* ours are there, of this version */
+    bool found;               /* a run is in them */
+    bool running;             /* a coordinator has it now */
+    bool seeded, begun, stop; /* stop: somebody has asked for its end */
+    uint8_t plan[32];         /* hash of the plan */
+    uint64_t term, announcements, lines;
+} caucus_store_report;
+/** Databases only. Make the tables, in one transaction.
+ *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (they are there), CAUCUS_E_PATH, CAUCUS_E_NETWORK, CAUCUS_E_IO. */
+caucus_status caucus_store_init(const char *state, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Look at a database as a coordinator would: what would be refused is refused. Nothing is changed. */
+caucus_status caucus_store_check(const char *state, caucus_store_report *ret,
+                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Does this name a database, and not a directory? */
+bool caucus_store_is_remote(const char *state);
+/** The version of libpq, for people; NULL: built without PostgreSQL. */
+const char *caucus_store_postgres_version(void);
+
+/** Open or create.
  *  Returns: CAUCUS_OK, CAUCUS_E_MISMATCH (another plan: the error shows both hashes), CAUCUS_E_CONFLICT (a private run
  *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH
  *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_UNKNOWN, CAUCUS_E_DAMAGED (damaged),
  *           CAUCUS_E_ROLLED_BACK (it holds fewer announcements than were made: an older copy, or a log that is damaged
  *           or gone), CAUCUS_E_FORMAT (not a store, or one of another version). */
-caucus_status caucus_store_open(const char *where, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
+caucus_status caucus_store_open_where(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,
+                                      caucus_store **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The same for a directory. */
+caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** The same with a backend that was chosen by the caller. */
-caucus_status caucus_store_open_with(const struct caucus_store_backend *backend, const char *where,
-                                     const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
-                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_close(caucus_store *store);
 /** Is there a store already? */
-bool caucus_store_exists(const char *where);
+bool caucus_store_exists(const char *state);
 
 /* The latest committed state of the machine. */
 typedef struct caucus_store_state {
@@ -93,20 +124,21 @@ caucus_status caucus_store_stop(caucus_store *store, const caucus_announcement *
 /** The last announcement committed, NULL if there is none yet. */
 const caucus_announcement *caucus_store_last(const caucus_store *store);
 
-/* A request to end the run, for a coordinator that is running: a file in its directory (stop.c). It stays until the run
- * is ended, so it is heard at the latest by the next coordinator that opens the store. */
-caucus_status caucus_store_request_stop(const char *where, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-bool caucus_store_stop_requested(const char *where);
-void caucus_store_stop_heard(const char *where);
+/* A request to end the run, for a coordinator that is running: a file in its directory, or a word in its database. It
+ * stays until the run is ended, so it is heard at the latest by the next coordinator that opens the store. */
+caucus_status caucus_store_request_stop(const char *state, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** By the coordinator, from any thread: no lock, no waiting. */
+bool caucus_store_stop_requested(const caucus_store *store);
+void caucus_store_stop_heard(caucus_store *store);
 
 /** End the run of a store that nobody has open, without its plan: nothing of the state is needed for that.
  *  Out:     *ret_last   the last announcement, also if the run was ended before: *ret_before.
  *  Returns: CAUCUS_OK: it is ended; CAUCUS_E_BUSY: a coordinator is running; CAUCUS_E_PATH: no run is kept here;
  *           otherwise as caucus_store_open() and caucus_store_commit(). */
-caucus_status caucus_store_end(const char *where, caucus_announcement *ret_last, bool *ret_before,
+caucus_status caucus_store_end(const caucus_store_where *where, caucus_announcement *ret_last, bool *ret_before,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The last announcement of a store that may be in use: for who waits for a request to be heard. */
-caucus_status caucus_store_peek(const char *where, bool *ret_any, caucus_announcement *ret,
+caucus_status caucus_store_peek(const char *state, bool *ret_any, caucus_announcement *ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Leave nothing of earlier states: after a commit that ended an epoch, and at the end of the run. Never needed for
@@ -121,7 +153,7 @@ caucus_status caucus_store_wipe(caucus_store *store, caucus_error *ret_error) CA
  *  In:      whole  false: its sums, budget and runs, without releases one by one (caucus_ledger_drop_releases). */
 caucus_status caucus_store_ledger(caucus_store *store, bool whole, caucus_ledger **ret,
                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
-caucus_status caucus_store_open_ledger(const char *where, caucus_ledger **ret,
+caucus_status caucus_store_open_ledger(const char *state, caucus_ledger **ret,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** The term of this process: every coordinator that opens the store has a higher one than those before it. */

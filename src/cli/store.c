@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.c: `caucus store`: the tables in PostgreSQL that a coordinator keeps its state in, and its key file. */
+#include "store/coordinator/store.h"
+#include "cli/complain.h"
+#include "cli/verbs.h"
+#include "store/coordinator/mark.h"
+#include "store/json.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STATE, STATE_KEY, FORMAT, OPTIONS };
+static const caucus_option options[] = {
+    {"state", "DB", NULL, "postgresql://HOST/DATABASE or service=NAME; no password: it belongs into ~/.pgpass"},
+    {"state-key", "FILE", NULL, "init: also make a key file, for the coordinator and copies of it for its standbys"},
+    {"format", "NAME", "text", "text or json on standard output"},
+    {NULL, NULL, NULL, NULL},
+};
+
+typedef struct request {
+    const char *what, *text[OPTIONS];
+    bool json;
+} request;
+
+static void print_help(void) {
+    caucus_options_page(
+        "caucus store: tables in PostgreSQL for a coordinator's state\n"
+        "\n"
+        "  caucus store init --state postgresql://host/database --state-key run.key\n"
+        "  caucus store check --state postgresql://host/database\n"
+        "\n"
+        "init makes the tables, and a key file if one is named. check looks at the server as a coordinator would, and "
+        "at the run.\n"
+        "A database holds one run, or each of its schemas does (options=-csearch_path=NAME). The state is sealed: "
+        "without the key\n"
+        "file nobody can read it, and nobody can go on with the run either. A directory needs none of this.\n",
+        options, OPTIONS);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    request *r = user;
+    if (index == SIZE_MAX)
+        return caucus_take_word("store", "action", value, &r->what);
+    if (r->text[index] != NULL)
+        return caucus_usage("store", "--%s %s: given twice", options[index].name, value);
+    r->text[index] = value;
+    return 0;
+}
+
+static int init(const request *r) {
+    caucus_error error = {0};
+    caucus_status status = CAUCUS_OK;
+    if (r->text[STATE_KEY] != NULL) /* first: tables without a key are of no use, and a key file is easily removed */
+        status = caucus_key_file_make(r->text[STATE_KEY], &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("store", options, status, &error);
+    status = caucus_store_init(r->text[STATE], &error);
+    if (status != CAUCUS_OK) {
+        if (r->text[STATE_KEY] != NULL)
+            (void)remove(r->text[STATE_KEY]);
+        return caucus_complain("store", options, status, &error);
+    }
+    if (r->json) {
+        caucus_json j;
+        caucus_json_begin(&j, stdout, true);
+        caucus_json_truth(&j, "made", true);
+        caucus_json_end(&j);
+        return CAUCUS_EXIT_DONE;
+    }
+    puts("the tables are made");
+    if (r->text[STATE_KEY] != NULL)
+        printf("%s: the key of this run: copy it to the machines of its standbys, and to nobody else\n",
+               r->text[STATE_KEY]);
+    return CAUCUS_EXIT_DONE;
+}
+
+static void print_report(const caucus_store_report *s, const char *plan) {
+    printf("PostgreSQL %s, synchronous standbys: %s\n", s->server, s->synchronous[0] != '\0' ? s->synchronous : "none");
+    if (!s->found) {
+        puts("no run is kept here yet");
+        return;
+    }
+    printf("plan %.8s…, term %" PRIu64 ", %" PRIu64 " announcements, %" PRIu64 " ledger lines\n", plan, s->term,
+           s->announcements, s->lines);
+    printf("%s%s%s\n", s->running ? "a coordinator is at work" : "no coordinator is at work",
+           s->stop ? "; somebody has asked for the end" : "", s->seeded ? "; NOT PRIVATE (seeded)" : "");
+}
+
+static int check(const request *r) {
+    caucus_error error = {0};
+    caucus_store_report s;
+    caucus_status status = caucus_store_check(r->text[STATE], &s, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("store", options, status, &error);
+    char plan[65];
+    (void)sodium_bin2hex(plan, sizeof plan, s.plan, sizeof s.plan);
+    if (!r->json) {
+        print_report(&s, plan);
+        return CAUCUS_EXIT_DONE;
+    }
+    caucus_json j;
+    caucus_json_begin(&j, stdout, true);
+    caucus_json_text(&j, "server", s.server);
+    caucus_json_text(&j, "synchronous_standby_names", s.synchronous);
+    caucus_json_truth(&j, "run", s.found);
+    if (s.found) {
+        caucus_json_text(&j, "plan", plan);
+        caucus_json_truth(&j, "seeded", s.seeded);
+        caucus_json_truth(&j, "begun", s.begun);
+        caucus_json_truth(&j, "coordinator_running", s.running);
+        caucus_json_truth(&j, "stop_requested", s.stop);
+        caucus_json_whole(&j, "term", s.term);
+        caucus_json_whole(&j, "announcements", s.announcements);
+        caucus_json_whole(&j, "ledger_lines", s.lines);
+    }
+    caucus_json_end(&j);
+    return CAUCUS_EXIT_DONE;
+}
+
+int caucus_cli_store(int argc, char **argv) {
+    request r = {0};
+    int code = caucus_options_parse("store", options, argc, argv, take_option, &r);
+    if (caucus_options_over(&code, print_help))
+        return code;
+    code = caucus_take_format("store", r.text[FORMAT], &r.json);
+    if (code != 0)
+        return code;
+    if (r.what == NULL || (strcmp(r.what, "init") != 0 && strcmp(r.what, "check") != 0))
+        return caucus_usage("store", "%s%s%s — init makes the tables, check looks at them", r.what != NULL ? "'" : "",
+                            r.what != NULL ? r.what : "what to do?", r.what != NULL ? "': no such action" : "");
+    if (r.text[STATE] == NULL)
+        return caucus_usage("store", "--state is missing — postgresql://HOST/DATABASE or service=NAME");
+    if (strcmp(r.what, "check") == 0 && r.text[STATE_KEY] != NULL)
+        return caucus_usage("store", "--state-key: goes with init");
+    return strcmp(r.what, "init") == 0 ? init(&r) : check(&r);
+}

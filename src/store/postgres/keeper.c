@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keeper.c: who is at work: a lock in the database that ends with its holder.
+ *
+ * An advisory lock, held by a session of its own, keeps a second coordinator out while the first one is alive. It is for
+ * that alone: two that both believe to have it do no harm, since only one has the term. The session asks for a word
+ * every PING_MS; a process that is stopped, or a machine that is gone, does not, and the server ends an idle session
+ * after IDLE_MS, and its lock with it. If the session is lost it is made again, and the lock taken again if nobody else
+ * has it; whoever has lost the run hears of it from its next commit.
+ *
+ * What it asks for is whether somebody wants the run ended (`caucus stop`). */
+#include "store/postgres/postgres.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "num/fail.h"
+#include "store/clock.h"
+
+#define PING_MS 500
+#define PING_ANSWER_MS 2000
+#define TAKE_MS 1000
+#define TRY_NS 50000000
+/* "CAUC" and the table's own number: one lock for each run in a database. */
+#define LOCK "SELECT pg_try_advisory_lock((1128355139::bigint << 32) | 'caucus_run'::regclass::oid::bigint)"
+#define IDLE "SET idle_session_timeout = 2000"
+
+struct caucus_pg_keeper {
+    const char *where, *label;
+    PGconn *db; /* of the thread, once it runs; NULL: lost */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool stopping; /* under `lock` */
+    _Atomic bool stop_requested;
+};
+
+/* One truth, or false if it cannot be had. */
+static bool is_true(PGconn *db, const char *label, const char *sql, int timeout_ms, bool *ret) {
+    PGresult *result = NULL;
+    if (caucus_pg_query(db, label, sql, 0, NULL, timeout_ms, &result, NULL) != CAUCUS_OK)
+        return false;
+    *ret = PQntuples(result) == 1 && PQgetlength(result, 0, 0) == 1 && PQgetvalue(result, 0, 0)[0] == 1;
+    PQclear(result);
+    return true;
+}
+
+/* The server needs a moment to notice that a process is gone: it is waited for. */
+static bool take_lock(PGconn *db, const char *label, int64_t wait_ms, bool *ret_held) {
+    const int64_t until = caucus_clock_ms() + wait_ms;
+    while (is_true(db, label, LOCK, CAUCUS_PG_READ_MS, ret_held)) {
+        if (*ret_held || caucus_clock_ms() >= until)
+            return true;
+        (void)nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
+    }
+    return false;
+}
+
+/* *ret: a session that has the lock. */
+static caucus_status take(const char *where, const char *label, int64_t wait_ms, PGconn **ret,
+                          caucus_error *ret_error) {
+    PGconn *db = NULL;
+    PGresult *result = NULL;
+    bool found = false, held = false;
+    caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_identify(db, label, &found, ret_error);
+    if (status == CAUCUS_OK && !found)
+        status = caucus_pg_refuse_empty(label, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_query(db, label, IDLE, 0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
+    PQclear(result);
+    if (status == CAUCUS_OK && !take_lock(db, label, wait_ms, &held))
+        status = caucus_pg_fail(db, NULL, label, "taking the lock", ret_error);
+    if (status == CAUCUS_OK && !held)
+        status = caucus_fail(ret_error, CAUCUS_E_BUSY, "",
+                             "%.100s is in use by another coordinator — stop it first, or use another state", label);
+    if (status == CAUCUS_OK)
+        *ret = db;
+    else
+        PQfinish(db);
+    return status;
+}
+
+static void ping(caucus_pg_keeper *k) {
+    bool asked = false;
+    if (k->db != NULL && !is_true(k->db, k->label, "SELECT stop FROM caucus_run", PING_ANSWER_MS, &asked)) {
+        PQfinish(k->db);
+        k->db = NULL;
+    }
+    if (k->db == NULL)
+        (void)!take(k->where, k->label, 0, &k->db, NULL); /* not now: in half a second */
+    if (asked)
+        atomic_store(&k->stop_requested, true);
+}
+
+static void *keep(void *user) {
+    caucus_pg_keeper *k = user;
+    pthread_mutex_lock(&k->lock);
+    while (!k->stopping) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PING_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        (void)pthread_cond_timedwait(&k->wake, &k->lock, &until);
+        if (k->stopping)
+            break;
+        pthread_mutex_unlock(&k->lock);
+        ping(k);
+        pthread_mutex_lock(&k->lock);
+    }
+    pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+static bool start_thread(caucus_pg_keeper *k) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    const bool made =
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&k->wake, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    if (!made)
+        return false;
+    if (pthread_create(&k->thread, NULL, keep, k) == 0)
+        return true;
+    (void)pthread_cond_destroy(&k->wake);
+    return false;
+}
+
+caucus_status caucus_pg_keeper_start(const char *where, const char *label, caucus_pg_keeper **ret,
+                                     caucus_error *ret_error) {
+    caucus_pg_keeper *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return caucus_fail_memory(ret_error, "");
+    k->where = where;
+    k->label = label;
+    (void)pthread_mutex_init(&k->lock, NULL); /* cannot fail on Linux */
+    caucus_status status = take(where, label, TAKE_MS, &k->db, ret_error);
+    if (status == CAUCUS_OK && !start_thread(k)) {
+        PQfinish(k->db);
+        status = caucus_fail_memory(ret_error, "");
+    }
+    if (status == CAUCUS_OK) {
+        *ret = k;
+        return CAUCUS_OK;
+    }
+    (void)pthread_mutex_destroy(&k->lock);
+    free(k);
+    return status;
+}
+
+void caucus_pg_keeper_stop(caucus_pg_keeper *k) {
+    if (k == NULL)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->stopping = true;
+    (void)pthread_cond_signal(&k->wake);
+    pthread_mutex_unlock(&k->lock);
+    (void)pthread_join(k->thread, NULL);
+    bool given = false; /* whoever comes next need not wait for the server to notice */
+    if (k->db != NULL)
+        (void)is_true(k->db, k->label, "SELECT pg_advisory_unlock_all() IS NOT NULL", PING_ANSWER_MS, &given);
+    PQfinish(k->db);
+    (void)pthread_cond_destroy(&k->wake);
+    (void)pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+bool caucus_pg_keeper_stop_requested(const caucus_pg_keeper *k) {
+    return atomic_load(&k->stop_requested);
+}

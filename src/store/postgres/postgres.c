@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* postgres.c: opening and closing a store in PostgreSQL: its table of operations. See postgres.h. */
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "num/fail.h"
+#include "store/clock.h"
+
+/* After an outcome that is not known: how long a server may take to come back, and how often it is tried. */
+#define SETTLE_MS 60000
+#define SETTLE_PAUSE_NS 200000000
+
+static void disconnect(caucus_postgres *p) {
+    PQfinish(p->db);
+    p->db = NULL;
+    p->snapshot = p->prepared = false;
+}
+
+static void close_place(caucus_store_place *place, bool kept) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    (void)kept;
+    disconnect(p);
+    caucus_pg_keeper_stop(p->keeper);
+    free(p->where);
+    free(p->label);
+    free(p);
+}
+
+static caucus_status open_place(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {
+    caucus_postgres *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return caucus_fail_memory(ret_error, "");
+    p->where = strdup(where->state);
+    caucus_status status = p->where != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
+    if (status == CAUCUS_OK && (p->label = caucus_pg_label(where->state, ret_error)) == NULL)
+        status = CAUCUS_E_PATH;
+    p->place = (caucus_store_place){.label = p->label, .folder = p->label};
+    if (status == CAUCUS_OK)
+        status = caucus_pg_keeper_start(p->where, p->label, &p->keeper, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = &p->place;
+    else
+        close_place(&p->place, false);
+    return status;
+}
+
+/* A server that was killed needs a while: it is waited for, since without it nothing can be announced anyway. */
+static caucus_status settle(caucus_store_place *place, caucus_error *ret_error) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    const int64_t until = caucus_clock_ms() + SETTLE_MS;
+    disconnect(p);
+    caucus_status status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+    while (status != CAUCUS_OK && status != CAUCUS_E_MEMORY && caucus_clock_ms() < until) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
+        status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+    }
+    return status;
+}
+
+/* What was there before is in the server's log and in copies of it: sealed, and its key is gone (mark.h). */
+static caucus_status wipe(caucus_store_place *place, caucus_error *ret_error) {
+    (void)place, (void)ret_error;
+    return CAUCUS_OK;
+}
+
+static bool stop_requested(caucus_store_place *place) {
+    return caucus_pg_keeper_stop_requested(((caucus_postgres *)place)->keeper);
+}
+
+/* The word stays: the run is ended, and nobody asks again. */
+static void stop_heard(caucus_store_place *place) {
+    (void)place;
+}
+
+const caucus_store_backend caucus_store_postgres = {
+    .name = "postgres",
+    .remote = true,
+    .exists = caucus_pg_exists,
+    .open = open_place,
+    .look = caucus_pg_look,
+    .load = caucus_pg_load,
+    .announcements = caucus_pg_announcements,
+    .ledger = caucus_pg_ledger,
+    .create = caucus_pg_create,
+    .change = caucus_pg_change,
+    .settle = settle,
+    .wipe = wipe,
+    .close = close_place,
+    .open_ledger = caucus_pg_open_ledger,
+    .peek = caucus_pg_peek,
+    .request_stop = caucus_pg_request_stop,
+    .stop_requested = stop_requested,
+    .stop_heard = stop_heard,
+    .init = caucus_pg_init,
+    .check = caucus_pg_check,
+};

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows.c: what a store in PostgreSQL holds, read.
+ *
+ * Opening reads the run's row, its announcements and its state one after the other, while another coordinator may still
+ * be committing. So look() begins a transaction that sees one moment, and whatever is read until the next change is of
+ * that moment; the change then is made only if nothing has moved since (the fence). */
+#include "store/postgres/postgres.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/fail.h"
+#include "num/little_endian.h"
+#include "plan/ledger.h"
+
+#define ANNOUNCEMENT "serial, expert, epoch, ask, block, leaf, list"
+
+static caucus_status damaged(const char *label, const char *how, caucus_error *ret_error) {
+    return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%.60s: damaged (%s) — " CAUCUS_STORE_OVER, label, how);
+}
+
+static caucus_status query(caucus_postgres *p, const char *sql, PGresult **ret, caucus_error *ret_error) {
+    return caucus_pg_query(p->db, p->label, sql, 0, NULL, CAUCUS_PG_READ_MS, ret, ret_error);
+}
+
+static caucus_status run(caucus_postgres *p, const char *sql, caucus_error *ret_error) {
+    PGresult *result = NULL;
+    caucus_status status = query(p, sql, &result, ret_error);
+    if (status == CAUCUS_OK)
+        PQclear(result);
+    return status;
+}
+
+caucus_status caucus_pg_end_snapshot(caucus_postgres *p, caucus_error *ret_error) {
+    if (!p->snapshot)
+        return CAUCUS_OK;
+    p->snapshot = false;
+    return run(p, "COMMIT", ret_error);
+}
+
+static caucus_status begin_snapshot(caucus_postgres *p, caucus_error *ret_error) {
+    caucus_status status = caucus_pg_end_snapshot(p, ret_error);
+    if (status == CAUCUS_OK)
+        status = run(p, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ret_error);
+    p->snapshot = status == CAUCUS_OK;
+    return status;
+}
+
+/* Columns 0 to 9 are the run's row, 10 to 15 what the other tables hold, 16 the last line of the ledger. */
+static bool take_row(const PGresult *r, caucus_store_row *ret) {
+    int64_t number[7];
+    for (int i = 0; i < 7; i++) {
+        number[i] = caucus_pg_int64(r, 0, i);
+        if (number[i] < 0)
+            return false;
+    }
+    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX ||
+        number[6] > number[3])
+        return false;
+    *ret = (caucus_store_row){.seeded = number[0] == 1,
+                              .begun = number[1] == 1,
+                              .term = (uint64_t)number[2],
+                              .announcements = (uint64_t)number[3],
+                              .lines = (uint64_t)number[4],
+                              .chunks = (uint32_t)number[5],
+                              .first = (uint64_t)number[6]};
+    if (number[4] > 0)
+        (void)crypto_hash_sha256(ret->last_line, (const uint8_t *)PQgetvalue(r, 0, 16),
+                                 (unsigned long long)PQgetlength(r, 0, 16));
+    return caucus_pg_bytes(r, 0, 7, 32, ret->plan) && caucus_pg_bytes(r, 0, 8, 32, ret->past) &&
+           caucus_pg_bytes(r, 0, 9, 32, ret->seal);
+}
+
+/* Rows without gaps, and as many as the run's row says: everything is of one commit. */
+static bool counts_fit(const PGresult *r, const caucus_store_row *row) {
+    const uint64_t kept = row->announcements - row->first;
+    const int64_t last = caucus_pg_int64(r, 0, 10), count = caucus_pg_int64(r, 0, 11);
+    const int64_t line = caucus_pg_int64(r, 0, 12), lines = caucus_pg_int64(r, 0, 13);
+    const int64_t chunk = caucus_pg_int64(r, 0, 14), chunks = caucus_pg_int64(r, 0, 15);
+    return (uint64_t)count == kept && (kept == 0 || last == (int64_t)row->announcements - 1) && line == lines &&
+           (uint64_t)lines == row->lines && (uint64_t)chunks == row->chunks && (chunks == 0 || chunk == chunks - 1);
+}
+
+caucus_status caucus_pg_look(caucus_store_place *place, bool *ret_found, caucus_store_row *ret,
+                             caucus_error *ret_error) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    bool tables = false;
+    PGresult *result = NULL;
+    caucus_store_row row;
+    caucus_status status = begin_snapshot(p, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_identify(p->db, p->label, &tables, ret_error);
+    if (status == CAUCUS_OK && !tables)
+        status = caucus_pg_refuse_empty(p->label, ret_error);
+    if (status == CAUCUS_OK)
+        status =
+            query(p,
+                  "SELECT seeded::int::bigint, begun::int::bigint, term, announcements, lines, chunks, first,"
+                  " plan, past, seal, (SELECT max(serial) FROM caucus_announcement), (SELECT count(*) FROM"
+                  " caucus_announcement), (SELECT max(line) FROM caucus_ledger), (SELECT count(*) FROM caucus_ledger),"
+                  " (SELECT max(number) FROM caucus_chunk), (SELECT count(*) FROM caucus_chunk), (SELECT text FROM"
+                  " caucus_ledger ORDER BY line DESC LIMIT 1) FROM caucus_run WHERE id = 1",
+                  &result, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    const bool found = PQntuples(result) == 1;
+    if (found && !take_row(result, &row))
+        status = damaged(p->label, "no run could be so", ret_error);
+    else if (found && !counts_fit(result, &row))
+        status = damaged(p->label, "parts not of the same commit", ret_error);
+    PQclear(result);
+    if (status != CAUCUS_OK)
+        return status;
+    *ret_found = found;
+    if (found)
+        *ret = row;
+    return CAUCUS_OK;
+}
+
+static caucus_status load_chunks(caucus_postgres *p, caucus_store_state *ret, caucus_error *ret_error) {
+    PGresult *result = NULL;
+    for (uint32_t at = 0; at < ret->chunks;) {
+        char first[24];
+        const char *const text[] = {first};
+        (void)snprintf(first, sizeof first, "%" PRIu32, at);
+        caucus_status status = caucus_pg_query(
+            p->db, p->label,
+            "SELECT number, bytes FROM caucus_chunk WHERE number >= $1::bigint ORDER BY number LIMIT 64", 1, text,
+            CAUCUS_PG_READ_MS, &result, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+        const int rows = PQntuples(result);
+        for (int i = 0; status == CAUCUS_OK && i < rows; i++, at++) {
+            if (at >= ret->chunks || caucus_pg_int64(result, i, 0) != at)
+                status = damaged(p->label, "a part of the state is missing", ret_error);
+            else if (!caucus_pg_piece(result, i, 1, &ret->chunk[at]))
+                status = caucus_fail_memory(ret_error, "");
+        }
+        PQclear(result);
+        if (status == CAUCUS_OK && rows == 0)
+            status = damaged(p->label, "a part of the state is missing", ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_pg_load(caucus_store_place *place, uint32_t chunks, caucus_store_state *ret,
+                             caucus_error *ret_error) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    caucus_store_state state = {.chunk = calloc((size_t)chunks + 1, sizeof *state.chunk), .chunks = chunks};
+    PGresult *result = NULL;
+    if (state.chunk == NULL)
+        return caucus_fail_memory(ret_error, "");
+    caucus_status status = query(p, "SELECT root FROM caucus_run WHERE id = 1", &result, ret_error);
+    if (status == CAUCUS_OK && PQntuples(result) != 1)
+        status = damaged(p->label, "no run in it", ret_error);
+    else if (status == CAUCUS_OK && !caucus_pg_piece(result, 0, 0, &state.root))
+        status = caucus_fail_memory(ret_error, "");
+    PQclear(result);
+    if (status == CAUCUS_OK)
+        status = load_chunks(p, &state, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = state;
+    else
+        caucus_store_state_free(&state);
+    return status;
+}
+
+/* Numbers of 63 bits, those of an expert, an ask and a leaf of 32; false if they cannot be ours. */
+static bool take_announcement(const PGresult *r, int row, caucus_announcement *ret) {
+    static const bool wide[6] = {true, false, true, false, true, false};
+    uint64_t field[6];
+    for (int i = 0; i < 6; i++) {
+        const int64_t value = caucus_pg_int64(r, row, i);
+        if (value < 0 || (!wide[i] && value > (int64_t)UINT32_MAX))
+            return false;
+        field[i] = (uint64_t)value;
+    }
+    const uint8_t *list = (const uint8_t *)PQgetvalue(r, row, 6);
+    const int size = PQgetlength(r, row, 6);
+    if (field[3] > CAUCUS_ASK_SHORTLIST || size % 4 != 0 || size > 4 * (int)CAUCUS_SHORTLIST)
+        return false;
+    *ret = (caucus_announcement){.serial = field[0],
+                                 .expert = (uint32_t)field[1],
+                                 .epoch = field[2],
+                                 .ask = (caucus_ask)field[3],
+                                 .block = field[4],
+                                 .leaf = (uint32_t)field[5],
+                                 .listed = (uint32_t)size / 4};
+    for (uint32_t i = 0; i < ret->listed; i++)
+        ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);
+    return true;
+}
+
+caucus_status caucus_pg_announcements(caucus_store_place *place, void (*each)(void *user, const caucus_announcement *),
+                                      void *user, caucus_error *ret_error) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    int64_t after = -1;
+    bool first = true;
+    for (int rows = -1; rows != 0;) {
+        char from[24];
+        const char *const text[] = {from};
+        PGresult *result = NULL;
+        (void)snprintf(from, sizeof from, "%" PRId64, after);
+        caucus_status status = caucus_pg_query(p->db, p->label,
+                                               "SELECT " ANNOUNCEMENT " FROM caucus_announcement WHERE serial > "
+                                               "$1::bigint ORDER BY serial LIMIT " CAUCUS_PG_PAGE_ROWS,
+                                               1, text, CAUCUS_PG_READ_MS, &result, ret_error);
+        if (status != CAUCUS_OK)
+            return status;
+        rows = PQntuples(result);
+        for (int i = 0; status == CAUCUS_OK && i < rows; i++) {
+            caucus_announcement a;
+            if (take_announcement(result, i, &a) && (first || a.serial == (uint64_t)after + 1)) {
+                each(user, &a);
+                after = (int64_t)a.serial;
+                first = false;
+            } else {
+                status = damaged(p->label, "an announcement is missing or altered", ret_error);
+            }
+        }
+        PQclear(result);
+        if (status != CAUCUS_OK)
+            return status;
+    }
+    return CAUCUS_OK;
+}
+
+static caucus_status take_line(const PGresult *r, int row, const char *label, int64_t expected, caucus_ledger **ledger,
+                               caucus_error *ret_error) {
+    const char *text = PQgetvalue(r, row, 1);
+    if (caucus_pg_int64(r, row, 0) != expected || strlen(text) != (size_t)PQgetlength(r, row, 1))
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%.60s: line %lld of the ledger is missing or damaged",
+                           label, (long long)expected);
+    caucus_error why = {0};
+    caucus_status status = caucus_ledger_append_line(ledger, text, (size_t)expected, &why);
+    if (status == CAUCUS_OK)
+        return CAUCUS_OK;
+    if (status == CAUCUS_E_MEMORY)
+        return caucus_fail_memory(ret_error, "");
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%.60s: ledger: line %lld: %s", label, (long long)expected,
+                       why.text);
+}
+
+static caucus_status read_ledger(PGconn *db, const char *label, bool whole, caucus_ledger **ret,
+                                 caucus_error *ret_error) {
+    caucus_ledger *ledger = NULL;
+    caucus_status status = CAUCUS_OK;
+    int64_t line = 0;
+    for (int rows = -1; status == CAUCUS_OK && rows != 0;) {
+        char from[24];
+        const char *const text[] = {from};
+        PGresult *result = NULL;
+        (void)snprintf(from, sizeof from, "%" PRId64, line);
+        status = caucus_pg_query(db, label,
+                                 "SELECT line, text FROM caucus_ledger WHERE line > $1::bigint ORDER BY line "
+                                 "LIMIT " CAUCUS_PG_PAGE_ROWS,
+                                 1, text, CAUCUS_PG_READ_MS, &result, ret_error);
+        if (status != CAUCUS_OK)
+            break;
+        rows = PQntuples(result);
+        for (int i = 0; status == CAUCUS_OK && i < rows; i++) {
+            status = take_line(result, i, label, ++line, &ledger, ret_error);
+            if (status == CAUCUS_OK && !whole)
+                caucus_ledger_drop_releases(ledger);
+        }
+        PQclear(result);
+    }
+    if (status == CAUCUS_OK)
+        *ret = ledger;
+    else
+        caucus_ledger_free(ledger);
+    return status;
+}
+
+caucus_status caucus_pg_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret, caucus_error *ret_error) {
+    const caucus_postgres *p = (const caucus_postgres *)place;
+    return read_ledger(p->db, p->label, whole, ret, ret_error);
+}
+
+/* A visitor: tables that are there, and a connection of its own. */
+static caucus_status visit(const char *where, char **ret_label, PGconn **ret, caucus_error *ret_error) {
+    char *label = caucus_pg_label(where, ret_error);
+    PGconn *db = NULL;
+    bool found = false;
+    if (label == NULL)
+        return CAUCUS_E_PATH;
+    caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_identify(db, label, &found, ret_error);
+    if (status == CAUCUS_OK && !found)
+        status = caucus_pg_refuse_empty(label, ret_error);
+    if (status == CAUCUS_OK) {
+        *ret_label = label;
+        *ret = db;
+        return CAUCUS_OK;
+    }
+    PQfinish(db);
+    free(label);
+    return status;
+}
+
+bool caucus_pg_exists(const char *where) {
+    char *label = NULL;
+    PGconn *db = NULL;
+    PGresult *result = NULL;
+    if (visit(where, &label, &db, NULL) != CAUCUS_OK)
+        return false;
+    const bool there = caucus_pg_query(db, label, "SELECT 1 FROM caucus_run", 0, NULL, CAUCUS_PG_READ_MS, &result,
+                                       NULL) == CAUCUS_OK &&
+                       PQntuples(result) == 1;
+    PQclear(result);
+    PQfinish(db);
+    free(label);
+    return there;
+}
+
+/* The lines are a chain and only ever added to: whatever moment each page is read at, what comes is a ledger. */
+caucus_status caucus_pg_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error) {
+    char *label = NULL;
+    PGconn *db = NULL;
+    caucus_status status = visit(where, &label, &db, ret_error);
+    if (status == CAUCUS_OK)
+        status = read_ledger(db, label, true, ret, ret_error);
+    PQfinish(db);
+    free(label);
+    return status;
+}
+
+caucus_status caucus_pg_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+    char *label = NULL;
+    PGconn *db = NULL;
+    PGresult *result = NULL;
+    caucus_status status = visit(where, &label, &db, ret_error);
+    if (status == CAUCUS_OK)
+        status =
+            caucus_pg_query(db, label, "SELECT " ANNOUNCEMENT " FROM caucus_announcement ORDER BY serial DESC LIMIT 1",
+                            0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
+    const bool any = status == CAUCUS_OK && PQntuples(result) == 1;
+    if (any && !take_announcement(result, 0, ret))
+        status = damaged(label, "its last announcement", ret_error);
+    if (status == CAUCUS_OK)
+        *ret_any = any;
+    PQclear(result);
+    PQfinish(db);
+    free(label);
+    return status;
+}
+
+caucus_status caucus_pg_request_stop(const char *where, caucus_error *ret_error) {
+    char *label = NULL;
+    PGconn *db = NULL;
+    PGresult *result = NULL;
+    caucus_status status = visit(where, &label, &db, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_query(db, label, "UPDATE caucus_run SET stop = true WHERE NOT stop", 0, NULL,
+                                 CAUCUS_PG_COMMIT_MS, &result, ret_error);
+    if (status == CAUCUS_OK)
+        PQclear(result);
+    PQfinish(db);
+    free(label);
+    return status;
+}
