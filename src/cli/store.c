@@ -4,7 +4,6 @@
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "store/coordinator/mark.h"
-#include "store/json.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -12,17 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STATE, STATE_KEY, FORMAT, OPTIONS };
+enum { STATE, STATE_KEY, OPTIONS };
 static const caucus_option options[] = {
     {"state", "DB", NULL, "postgresql://HOST/DATABASE or service=NAME; no password: it belongs into ~/.pgpass"},
     {"state-key", "FILE", NULL, "init: also make a key file, for the coordinator and copies of it for its standbys"},
-    {"format", "NAME", "text", "text or json on standard output"},
     {NULL, NULL, NULL, NULL},
 };
 
 typedef struct request {
     const char *what, *text[OPTIONS];
-    bool json;
 } request;
 
 static void print_help(void) {
@@ -63,13 +60,6 @@ static int init(const request *r) {
             (void)remove(r->text[STATE_KEY]);
         return caucus_complain("store", options, status, &error);
     }
-    if (r->json) {
-        caucus_json j;
-        caucus_json_begin(&j, stdout, true);
-        caucus_json_truth(&j, "made", true);
-        caucus_json_end(&j);
-        return CAUCUS_EXIT_DONE;
-    }
     puts("the tables are made");
     if (r->text[STATE_KEY] != NULL)
         printf("%s: the key of this run: copy it to the machines of its standbys, and to nobody else\n",
@@ -97,26 +87,7 @@ static int check(const request *r) {
         return caucus_complain("store", options, status, &error);
     char plan[65];
     (void)sodium_bin2hex(plan, sizeof plan, s.plan, sizeof s.plan);
-    if (!r->json) {
-        print_report(&s, plan);
-        return CAUCUS_EXIT_DONE;
-    }
-    caucus_json j;
-    caucus_json_begin(&j, stdout, true);
-    caucus_json_text(&j, "server", s.server);
-    caucus_json_text(&j, "synchronous_standby_names", s.synchronous);
-    caucus_json_truth(&j, "run", s.found);
-    if (s.found) {
-        caucus_json_text(&j, "plan", plan);
-        caucus_json_truth(&j, "seeded", s.seeded);
-        caucus_json_truth(&j, "begun", s.begun);
-        caucus_json_truth(&j, "coordinator_running", s.running);
-        caucus_json_truth(&j, "stop_requested", s.stop);
-        caucus_json_whole(&j, "term", s.term);
-        caucus_json_whole(&j, "announcements", s.announcements);
-        caucus_json_whole(&j, "ledger_lines", s.lines);
-    }
-    caucus_json_end(&j);
+    print_report(&s, plan);
     return CAUCUS_EXIT_DONE;
 }
 
@@ -124,9 +95,6 @@ int caucus_cli_store(int argc, char **argv) {
     request r = {0};
     int code = caucus_options_parse("store", options, argc, argv, take_option, &r);
     if (caucus_options_over(&code, print_help))
-        return code;
-    code = caucus_take_format("store", r.text[FORMAT], &r.json);
-    if (code != 0)
         return code;
     if (r.what == NULL || (strcmp(r.what, "init") != 0 && strcmp(r.what, "check") != 0))
         return caucus_usage("store", "%s%s%s — init makes the tables, check looks at them", r.what != NULL ? "'" : "",

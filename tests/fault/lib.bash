@@ -61,7 +61,7 @@ wrong() { # wrong CODE TEXT COMMAND...: it ends so, and says so in one line
 
 # ---- a federation named NAME: plan $work/NAME.yaml, state $work/NAME, whatever is printed in $work/NAME.* ----
 # Set by the test: seed (empty: the coordinator's noise is its own), adversary, or losses (a file, see make_losses),
-# clients; security=(--insecure) or the coordinator's certificates.
+# clients; security=(--insecure) or the coordinator's certificates; record, a state that is not $work/NAME.
 
 make_plan() { # make_plan FILE FLAGS...
     local file=$1
@@ -79,7 +79,7 @@ start_coordinator() {
     shift 3
     [ "$listen" -ne 0 ] || { own_port && listen=$free_port; }
     rm -f "$work/$name.out"
-    "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} \
+    "$CAUCUS" serve --plan "$plan" --state "${record:-$work/$name}" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} \
         --format json "$@" \
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
