@@ -79,8 +79,8 @@ start_coordinator() {
     shift 3
     [ "$listen" -ne 0 ] || { own_port && listen=$free_port; }
     rm -f "$work/$name.out"
-    "$CAUCUS" serve --plan "$plan" --state "${record:-$work/$name}" --listen "127.0.0.1:$listen" ${seed:+--seed "$seed"} \
-        --format json "$@" \
+    "$CAUCUS" serve --plan "$plan" --state "${record:-$work/$name}" --listen "127.0.0.1:$listen" \
+        ${seed:+--seed "$seed"} --format json "$@" \
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
     until_true 20 listens "$work/$name.out" $server ||

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A state in PostgreSQL: the same run as with a directory, switch for switch and byte for byte, also if the coordinator
-# is killed, if the database is killed, and if a second coordinator wants the same run; and what is refused: an old copy,
-# another key file, a pool in between, a server that does not sync.
+# is killed, if the database is killed, and if a second coordinator wants the same run; and what is refused: an old
+# copy, another key file, a pool in between, a server that does not sync.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/postgres.bash"

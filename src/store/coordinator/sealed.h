@@ -2,8 +2,8 @@
 /* sealed.h: a state that leaves the coordinator's machine, so that only who has the key file can read it.
  * layer: store
  *
- * A database keeps what was overwritten: in its log, in its replicas, in backups. So each state is sealed under a key of
- * its own (mark.h): the coordinator forgets it when the next one is committed, and nobody can go back to it.
+ * A database keeps what was overwritten: in its log, in its replicas, in backups. So each state is sealed under a key
+ * of its own (mark.h): the coordinator forgets it when the next one is committed, and nobody can go back to it.
  *
  *   root   = format 1 (1) | term 8 | nonce 24 | XChaCha20-Poly1305 of (length 8 | bytes | zeros)
  *            under a hash of the key of its state. Zeros up to a multiple of 1024: what is sent has the same length

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keeper.c: who is at work: a lock in the database that ends with its holder.
  *
- * An advisory lock, held by a session of its own, keeps a second coordinator out while the first one is alive. It is for
- * that alone: two that both believe to have it do no harm, since only one has the term. The session asks for a word
+ * An advisory lock, held by a session of its own, keeps a second coordinator out while the first one is alive. It is
+ * for that alone: two that both believe to have it do no harm, since only one has the term. The session asks for a word
  * every PING_MS; a process that is stopped, or a machine that is gone, does not, and the server ends an idle session
  * after IDLE_MS, and its lock with it. If the session is lost it is made again, and the lock taken again if nobody else
  * has it; whoever has lost the run hears of it from its next commit.

@@ -8,25 +8,31 @@
 
 /* In one transaction: all of them are there or none is. Whoever makes them may give a role that serves no more than
  * SELECT, INSERT, UPDATE and DELETE on them. */
-static const char *const tables[] = {
-    "BEGIN", "CREATE TABLE caucus_store(version integer NOT NULL)",
+#define STATEMENTS 10
+static const char run_table[] =
     "CREATE TABLE caucus_run(id integer PRIMARY KEY CHECK(id = 1), plan bytea NOT NULL CHECK(length(plan) = 32),"
     " seeded boolean NOT NULL, begun boolean NOT NULL, term bigint NOT NULL, announcements bigint NOT NULL,"
     " lines bigint NOT NULL, chunks bigint NOT NULL, first bigint NOT NULL, past bytea NOT NULL CHECK(length(past) ="
-    " 32), seal bytea NOT NULL CHECK(length(seal) = 32), root bytea NOT NULL, stop boolean NOT NULL)",
-    "CREATE TABLE caucus_chunk(number bigint PRIMARY KEY, bytes bytea NOT NULL)",
+    " 32), seal bytea NOT NULL CHECK(length(seal) = 32), root bytea NOT NULL, stop boolean NOT NULL)";
+static const char announcement_table[] =
     "CREATE TABLE caucus_announcement(serial bigint PRIMARY KEY, expert bigint NOT NULL, epoch bigint NOT NULL,"
-    " ask bigint NOT NULL, block bigint NOT NULL, leaf bigint NOT NULL, list bytea NOT NULL)",
+    " ask bigint NOT NULL, block bigint NOT NULL, leaf bigint NOT NULL, list bytea NOT NULL)";
+static const char *const tables[STATEMENTS] = {
+    "BEGIN",
+    "CREATE TABLE caucus_store(version integer NOT NULL)",
+    run_table,
+    "CREATE TABLE caucus_chunk(number bigint PRIMARY KEY, bytes bytea NOT NULL)",
+    announcement_table,
     "CREATE TABLE caucus_ledger(line bigint PRIMARY KEY, text text NOT NULL)",
-    /* What is sealed does not compress, and a row that is replaced with every commit wants no second table to be
-     * cleaned for it where that can be helped. */
-    "ALTER TABLE caucus_run ALTER COLUMN root SET STORAGE EXTERNAL",
-    "ALTER TABLE caucus_chunk ALTER COLUMN bytes SET STORAGE EXTERNAL", "INSERT INTO caucus_store VALUES(1)", "COMMIT"};
+    "ALTER TABLE caucus_run ALTER COLUMN root SET STORAGE EXTERNAL", /* what is sealed does not compress */
+    "ALTER TABLE caucus_chunk ALTER COLUMN bytes SET STORAGE EXTERNAL",
+    "INSERT INTO caucus_store VALUES(1)",
+    "COMMIT"};
 _Static_assert(CAUCUS_PG_VERSION == 1, "what is written into caucus_store");
 
 static caucus_status make_tables(PGconn *db, const char *label, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
-    for (size_t i = 0; status == CAUCUS_OK && i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; status == CAUCUS_OK && i < STATEMENTS; i++) {
         PGresult *result = NULL;
         bool more = false;
         const bool came = PQsendQueryParams(db, tables[i], 0, NULL, NULL, NULL, NULL, 1) == 1 &&
