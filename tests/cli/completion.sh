@@ -30,7 +30,7 @@ in_bash() {
 }
 touch plan.yaml
 same "bash: a verb" "simulate " "$(in_bash caucus sim)"
-same "bash: verbs after help" "statement stop " "$(in_bash caucus help st)"
+same "bash: verbs after help" "statement stop store " "$(in_bash caucus help st)"
 same "bash: options" "--trees --trials --trust " "$(in_bash caucus simulate --tr | tr ' ' '\n' | sort | tr '\n' ' ' |
     sed 's/^ //')"
 same "bash: words" "nobody " "$(in_bash caucus plan --trust no)"

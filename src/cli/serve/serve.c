@@ -65,7 +65,7 @@ enum option {
 static const caucus_option options[] = {
     {"plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file"},
     {"state", "DIR", NULL,
-     "where decisions are kept; started again with the same one, the run goes on; or postgresql://… or service=NAME"},
+     "where decisions are kept, and the run goes on from; or postgresql://HOST/DATABASE or service=NAME"},
     {"state-key", "FILE", NULL, "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)"},
     {"ledger", "FILE", NULL,
      "runs on the same data share it: this one is reserved, or refused if the budget has no room"},

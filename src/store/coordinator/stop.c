@@ -6,8 +6,8 @@
  * and who ends a run needs no plan to read them. What opens the store finds the announcement and knows.
  *
  * A coordinator that is running has the store. It is asked by a request beside it (an empty file DIR/stop, a word in
- * the database), which it looks for about once a second and which stays until the end is committed: if it crashes first,
- * whoever opens the store next finds the request. */
+ * the database), which it looks for about once a second and which stays until the end is committed: if it crashes
+ * first, whoever opens the store next finds the request. */
 #include "store/coordinator/impl.h"
 
 #include <stdlib.h>
