@@ -34,12 +34,19 @@ start() {
     tail -5 "$dir/log" >&2
     return 1
 }
-# Its children first: without a postmaster they notice at some time only.
+# With KILL the children go with it, and are waited for: the next start finds the memory that they share in use else.
 end() {
-    local signal=$1
-    if [ "$signal" = KILL ]; then pkill -KILL -P "$postmaster" || true; fi
+    local signal=$1 children=() child
+    if [ "$signal" = KILL ]; then
+        kill -STOP "$postmaster"
+        mapfile -t children < <(pgrep -P "$postmaster")
+        kill -KILL "${children[@]}" || true
+    fi
     kill "-$signal" "$postmaster" 2>/dev/null || true
     wait "$postmaster" 2>/dev/null || true
+    for child in "${children[@]}"; do
+        for _ in $(seq $((600 * patience))); do kill -0 "$child" 2>/dev/null || break; sleep 0.05; done
+    done
 }
 
 postmaster=
