@@ -123,6 +123,23 @@ static uint32_t reports_of(const caucus_coordinator *c, uint32_t client, caucus_
     return count;
 }
 
+/* Between steps a relay's process ends, and another takes its clients. */
+static void restart(const caucus_plan *plan, const caucus_coordinator *coordinator, caucus_coordinator **follower,
+                    caucus_gather **gather) {
+    uint64_t cost, sums;
+    bool answered;
+    caucus_gather_free(*gather);
+    caucus_coordinator_free(*follower);
+    caucus_follower_common(coordinator, &cost, &sums);
+    assert_int_equal(caucus_follower_new(plan, caucus_coordinator_announcement(coordinator), cost, sums, follower),
+                     CAUCUS_OK);
+    for (uint32_t i = 1; i <= CLIENTS; i++) {
+        caucus_coordinator_counted(coordinator, i, &cost, &sums, &answered);
+        caucus_follower_place(*follower, i, cost, sums, caucus_coordinator_answered(coordinator, i));
+    }
+    assert_int_equal(caucus_gather_new(*follower, gather), CAUCUS_OK);
+}
+
 static void play(const char *name, const caucus_settings *settings) {
     caucus_error error = {0};
     caucus_plan *plan = NULL;
@@ -135,14 +152,17 @@ static void play(const char *name, const caucus_settings *settings) {
     assert_int_equal(caucus_coordinator_new(plan, &key, &behind), CAUCUS_OK);
     const caucus_relayed_from from = {0};
     uint32_t steps = 0, items = 0;
+    caucus_coordinator *follower[RELAYS];
+    caucus_gather *gather[RELAYS];
+    for (uint32_t k = 0; k < RELAYS; k++) { /* without a key: they hear what is announced, and know what they counted */
+        assert_int_equal(caucus_follower_new(plan, caucus_coordinator_announcement(behind), 1, 1, &follower[k]),
+                         CAUCUS_OK);
+        assert_int_equal(caucus_gather_new(follower[k], &gather[k]), CAUCUS_OK);
+    }
     for (; caucus_coordinator_announcement(direct)->ask != CAUCUS_ASK_NOTHING; steps++) {
-        caucus_coordinator *follower[RELAYS];
-        caucus_gather *gather[RELAYS];
         uint32_t waiting = caucus_coordinator_waiting(behind);
-        for (uint32_t k = 0; k < RELAYS; k++) {
-            follower[k] = follow(behind);
-            assert_int_equal(caucus_gather_new(follower[k], &gather[k]), CAUCUS_OK);
-        }
+        if (steps % 5 == 3) /* one of them is started again, and told what was counted of its clients */
+            restart(plan, behind, &follower[steps % RELAYS], &gather[steps % RELAYS]);
         for (uint32_t i = 1; i <= CLIENTS; i++) {
             caucus_report r[4];
             int64_t value[4][EXPERTS];
@@ -169,13 +189,21 @@ static void play(const char *name, const caucus_settings *settings) {
             free(before.at);
             free(after.at);
             free(b.at);
-            caucus_gather_free(gather[k]);
-            caucus_coordinator_free(follower[k]);
+            caucus_gather_clear(gather[k]);
         }
         expect_same(direct, behind);
         assert_int_equal(caucus_coordinator_decide(direct), CAUCUS_OK);
         assert_int_equal(caucus_coordinator_decide(behind), CAUCUS_OK);
         expect_same(direct, behind);
+        for (uint32_t k = 0; k < RELAYS; k++) {
+            const caucus_announcement *now = caucus_coordinator_announcement(behind);
+            assert_int_equal(caucus_follower_hear(follower[k], now), CAUCUS_OK);
+            assert_int_equal(caucus_follower_hear(follower[k], now), CAUCUS_E_ORDER);
+        }
+    }
+    for (uint32_t k = 0; k < RELAYS; k++) {
+        caucus_gather_free(gather[k]);
+        caucus_coordinator_free(follower[k]);
     }
     print_message("%s: %u steps, %u items\n", name, steps, items);
     assert_true(steps > 5 && items > 5 * CLIENTS);
@@ -190,6 +218,11 @@ static void relayed_is_direct(void **state) {
     play("svt", &s);
     s = testing_settings(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, 80, 30);
     play("hedge", &s);
+    s.renew = 20;
+    play("hedge that renews itself", &s);
+    s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, 80, 30);
+    s.renew = 20;
+    play("svt that renews itself", &s);
     s = testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, 256, 30);
     play("stoch", &s);
     s = testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_NOBODY, CLIENTS, EXPERTS, 256, 30);
@@ -432,10 +465,42 @@ static void large_groups_are_bitmaps(void **state) {
     caucus_plan_free(plan);
 }
 
+/* What no coordinator of the plan announces is not followed. */
+static void only_what_can_be_announced_is_heard(void **state) {
+    (void)state;
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, 80, 30);
+    office o;
+    open_office(&o, &s);
+    caucus_coordinator *follower = NULL, *none = NULL;
+    const caucus_announcement now = *caucus_coordinator_announcement(o.machine);
+    assert_int_equal(caucus_follower_new(o.plan, &now, 1, 1, &follower), CAUCUS_OK);
+    caucus_announcement bad[5];
+    for (int i = 0; i < 5; i++) {
+        bad[i] = now;
+        bad[i].serial = now.serial + 1;
+        bad[i].block = now.block + 1;
+    }
+    bad[0].expert = EXPERTS;
+    bad[1].ask = CAUCUS_ASK_LEAF;
+    bad[2].block = 80;
+    bad[3].listed = EXPERTS + 1;
+    bad[4].listed = 1;
+    bad[4].list[0] = EXPERTS;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(caucus_follower_hear(follower, &bad[i]), CAUCUS_E_FORMAT);
+        assert_int_equal(caucus_follower_new(o.plan, &bad[i], 1, 1, &none), CAUCUS_E_FORMAT);
+        assert_memory_equal(caucus_coordinator_announcement(follower), &now, sizeof now);
+    }
+    assert_null(none);
+    caucus_coordinator_free(follower);
+    close_office(&o);
+}
+
 int main(void) {
     printf("seed %llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relayed_is_direct),
+        cmocka_unit_test(only_what_can_be_announced_is_heard),
         cmocka_unit_test(hostile_partials_change_nothing),
         cmocka_unit_test(sums_reach_no_further_than_their_items),
         cmocka_unit_test(a_list_is_taken_whole),

@@ -196,7 +196,7 @@ void caucus_progress_restore(caucus_progress *p, uint64_t common) {
 }
 
 void caucus_progress_restore_one(caucus_progress *p, size_t i, uint64_t value) {
-    p->form[i] = OUT;
+    p->form[i] = value == p->common ? IN : OUT;
     p->value[i] = value;
     touch(p, i);
 }

@@ -92,7 +92,7 @@ void caucus_progress_show(caucus_progress *progress);
 /** The first client from i on, counted from 0, that has not sent what is asked for; `clients` if there is none. */
 uint32_t caucus_progress_silent(const caucus_progress *progress, uint32_t i);
 
-/* For saved states. Everybody in step at `common`; one client out of step; all numbers at once, [clients]. */
+/* For saved states and followers: everybody in step at `common`; one client's number; all numbers, [clients]. */
 void caucus_progress_restore(caucus_progress *progress, uint64_t common);
 void caucus_progress_restore_one(caucus_progress *progress, size_t i, uint64_t value);
 void caucus_progress_restore_all(caucus_progress *progress, const uint64_t *value);

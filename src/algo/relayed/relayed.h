@@ -53,7 +53,25 @@ typedef struct caucus_relayed_from {
 caucus_status caucus_relayed_take(caucus_coordinator *coordinator, const caucus_relayed *partial,
                                   const caucus_relayed_from *from, uint32_t *ret_answered) CAUCUS_MUST_CHECK;
 
-/* The other side: count reports, and remember which. */
+/* The other side. A follower is a machine that counts as the coordinator does and decides nothing: it has no key, and
+ * hears what was announced. Everything is asked of it as of a coordinator but decisions and saved states. */
+
+/** In:      now        the announcement in force
+ *           cost_next, sums_next  what comes next from clients in step (caucus_follower_common() of the coordinator)
+ *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (no coordinator of this plan announces that), CAUCUS_E_MEMORY. */
+caucus_status caucus_follower_new(const caucus_plan *plan, const caucus_announcement *now, uint64_t cost_next,
+                                  uint64_t sums_next, caucus_coordinator **ret) CAUCUS_MUST_CHECK;
+/** Hear the next one. What was counted stays counted; a link that has ended is forgotten as the coordinator forgets it.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (it is not the next), CAUCUS_E_FORMAT; then it is as it was. */
+caucus_status caucus_follower_hear(caucus_coordinator *follower, const caucus_announcement *next) CAUCUS_MUST_CHECK;
+/** What the coordinator has counted of a client (1..m) that comes to this relay: caucus_coordinator_counted() and
+ *  caucus_coordinator_answered() of it. Nothing of the client is counted here meanwhile. */
+void caucus_follower_place(caucus_coordinator *follower, uint32_t client, uint64_t cost_next, uint64_t sums_next,
+                           uint64_t answered);
+/** What comes next from clients in step, in a coordinator or a follower; 0 where the algorithm has none. */
+void caucus_follower_common(const caucus_coordinator *coordinator, uint64_t *ret_cost_next, uint64_t *ret_sums_next);
+
+/* Count reports, and remember which. */
 typedef struct caucus_gather caucus_gather;
 
 /** In:      follower  a machine that has heard what the coordinator has announced; it notes what it counts; borrowed.
