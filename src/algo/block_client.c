@@ -15,6 +15,7 @@
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "algo/wipe.h"
+#include "dp/wide.h"
 
 /* Unit client-block keeps the block's sums apart until their mean is known; one round is its own mean. */
 static size_t block_rows(const caucus_plan *plan) {
@@ -56,15 +57,12 @@ static bool block_may_jump(const caucus_client *c, const caucus_announcement *a)
            (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && c->costs));
 }
 
-static int64_t rounded_mean(int64_t sum, int64_t n) {
-    return (sum + n / 2) / n;
-}
-
 /* The block is over: its rounded mean takes the place of its sum. */
 static void finish_block_mean(caucus_client *c, int64_t rounds) {
+    const caucus_ratio one = caucus_ratio_prepare(1, (uint64_t)rounds);
     for (uint32_t y = 0; y < c->plan->settings.experts; y++)
-        c->sums[y] += rounded_mean(c->block_sums[y], rounds);
-    c->block_cost = rounded_mean(c->block_cost, rounds);
+        c->sums[y] += caucus_rounded_mean(c->block_sums[y], rounds, &one);
+    c->block_cost = caucus_rounded_mean(c->block_cost, rounds, &one);
     memset(c->block_sums, 0, c->plan->settings.experts * sizeof *c->block_sums);
 }
 

@@ -14,6 +14,7 @@
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "algo/wipe.h"
+#include "dp/wide.h"
 #include "num/vector.h"
 #include "plan/stoch/evaluate.h"
 #include "rng/words.h"
@@ -133,8 +134,9 @@ static void phase_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
 /* Unit client-block: everything of a phase counts as one record, so its mean is what is reported; unit client: the mean
  * of everything so far. Out: ret [d], which may be `sum` itself. */
 static void to_mean(const int64_t *sum, uint32_t d, int64_t n, int64_t *ret) {
+    const caucus_ratio one = caucus_ratio_prepare(1, (uint64_t)n);
     for (uint32_t y = 0; y < d; y++)
-        ret[y] = (sum[y] + n / 2) / n;
+        ret[y] = caucus_rounded_mean(sum[y], n, &one);
 }
 
 static void vote(caucus_client *c, const int64_t *value, const caucus_stoch_phase *phase) {

@@ -13,6 +13,7 @@
 #include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
+#include "dp/wide.h"
 #include "plan/stoch/evaluate.h"
 
 /* ---- the client ---- */
@@ -62,6 +63,14 @@ void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t roun
     c->round += rounds;
 }
 
+/* How many there are is public. */
+static int64_t mean_of(int64_t sum, int64_t n) {
+    if (n == 0)
+        return 0;
+    const caucus_ratio one = caucus_ratio_prepare(1, (uint64_t)n);
+    return caucus_rounded_mean(sum, n, &one);
+}
+
 /* Unit client-block: the mean of this client's evaluations of each expert; 0, and not counted, where it has none. */
 void caucus_phase_means_of_some(caucus_client *c, int64_t *value) {
     const uint32_t d = c->plan->settings.experts;
@@ -72,7 +81,7 @@ void caucus_phase_means_of_some(caucus_client *c, int64_t *value) {
                         caucus_stoch_phase_of(c->plan, c->heard.block)->samples, c->index, false, evaluated);
     for (uint32_t y = 0; y < d; y++) {
         const int64_t n = (int64_t)evaluated[y];
-        value[y] = n > 0 ? (value[y] + n / 2) / n : 0;
+        value[y] = mean_of(value[y], n);
     }
 }
 
@@ -81,7 +90,7 @@ void caucus_phase_means_so_far(const caucus_client *c, int64_t *ret) {
     const uint32_t d = c->plan->settings.experts;
     for (uint32_t y = 0; y < d; y++) {
         const int64_t n = c->root[d + y];
-        ret[y] = n > 0 ? (c->root[y] + n / 2) / n : 0;
+        ret[y] = mean_of(c->root[y], n);
     }
 }
 

@@ -202,6 +202,23 @@ static void beginning(caucus_plan *plan, list *l) {
     add(l, "its first %" PRIu64 " phases", plan->stoch.phases);
 }
 
+/* Devices at their own pace: an item is in one decision whatever its slots were, so that phases of a few losses each,
+ * played in step, show what a decision costs. What slots are for, that a device's losses of one slot are in one item,
+ * is what the audit `own-pace` is about. */
+static void in_step(caucus_plan *plan, list *l) {
+    enum { LOSSES = 4 };
+    caucus_settings *s = &plan->settings;
+    if (s->pace != CAUCUS_PACE_OWN)
+        return;
+    s->pace = CAUCUS_PACE_TOGETHER;
+    s->longest_phase = s->first_phase = s->most < LOSSES ? s->most : LOSSES;
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        caucus_stoch_place(s, i + 2, &plan->stoch.phase[i]);
+        plan->stoch.phase[i].batch = plan->stoch.phase[i].samples;
+    }
+    add(l, "devices in step, %" PRIu64 " losses a slot", s->longest_phase);
+}
+
 /* Can one block of svt bring a cost from 0 to a threshold, and beyond its noise? */
 static bool reaches(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
@@ -222,6 +239,7 @@ caucus_plan *caucus_audit_reduced(const caucus_plan *plan, char *ret_words, size
     if (to == NULL)
         return NULL;
     one_link(to, &l);
+    in_step(to, &l);
     beginning(to, &l);
     const caucus_settings *s = &to->settings;
     const bool small = (double)s->clients * (double)s->rounds * s->experts <= CELLS_MAX;

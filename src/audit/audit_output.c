@@ -44,15 +44,22 @@ static void print_plan(FILE *out, const caucus_audit_plan_result *p) {
     fprintf(out, "  worst pair   of %" PRIu32 ": %s\n\n", p->pairs, p->pair);
 }
 
+/* Of the twins of a plan: was it refuted? */
+static bool has_power(const caucus_audit_report *report, const caucus_audit_result *r) {
+    return report->plan == NULL || r->twin_of == NULL || r->refuted;
+}
+
 static void print_summary(FILE *out, const caucus_audit_report *report) {
     size_t wrong = 0, refuted = 0;
+    bool blind = false;
     for (size_t i = 0; i < report->count; i++) {
         wrong += !caucus_audit_pass(&report->result[i]);
         refuted += report->result[i].expected;
+        blind = blind || !has_power(report, &report->result[i]);
     }
     if (report->plan != NULL) {
-        fprintf(out, "\n  The plan is %s. No power: such a fault would not have been noticed.\n",
-                verdict_word(report->result[0].refuted));
+        fprintf(out, "\n  The plan is %s.%s\n", verdict_word(report->result[0].refuted),
+                blind ? " No power: such a fault would not have been noticed." : "");
         return;
     }
     fprintf(out, "\n  %zu audit%s, ", report->count, report->count == 1 ? "" : "s");
@@ -70,8 +77,8 @@ enum { WHOLE_WIDTH = 150 };
 
 static void print_row(FILE *out, const caucus_audit_report *report, const caucus_audit_result *r, bool narrow) {
     char words[CAUCUS_AUDIT_WORDS_BYTES], of[64];
-    const bool power = report->plan == NULL || r->twin_of == NULL || r->refuted;
-    const char *unexpected = caucus_audit_pass(r) ? "" : "  NOT AS EXPECTED", *blind = power ? "" : ": no power";
+    const char *unexpected = caucus_audit_pass(r) ? "" : "  NOT AS EXPECTED";
+    const char *blind = has_power(report, r) ? "" : ": no power";
     caucus_audit_words(r, words);
     of_words(r, of, sizeof of);
     if (!narrow) {

@@ -94,8 +94,8 @@ static void hedge_pairs(search *s) {
     for (unsigned i = 0; i < n; i++) {
         pair *p = add_pair(s, CAUCUS_AUDIT_GAP, gap[i]);
         if (p != NULL)
-            (void)snprintf(p->words, sizeof p->words, "a loss of the first block; %g others against the same expert",
-                           gap[i]);
+            (void)snprintf(p->words, sizeof p->words, "a loss of the first block; %g others %s the same expert",
+                           fabs(gap[i]), gap[i] < 0 ? "for" : "against");
     }
 }
 
@@ -132,7 +132,8 @@ static void phase_pairs(search *s, uint64_t number) {
             return;
         p->setting.phase = (uint32_t)number;
         (void)snprintf(p->words, sizeof p->words, "%s learnt from %s phase %" PRIu64 "; %g others %s",
-                       replaced(settings->unit), learnt, number, gap[i], "against the same expert");
+                       replaced(settings->unit), learnt, number, fabs(gap[i]),
+                       gap[i] < 0 ? "for the same expert" : "against the same expert");
     }
 }
 

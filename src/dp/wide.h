@@ -76,4 +76,20 @@ typedef struct caucus_ratio {
 /** q >= 1. Divides: p and q are public. */
 caucus_ratio caucus_ratio_prepare(uint64_t p, uint64_t q);
 
+/** floor(x*p/q) for x below 2^62 and x*p/q below 2^62, p and q from 1 to 2^62 - 1 and `ratio` theirs. A division takes
+ *  longer for some x than for others; this does not. The product with the multiplier is short of x*p/q by less than
+ *  2^(exponent-64) for what is cut off and x*2^(exponent-128) for the multiplier itself, together below 1/2, so that it
+ *  is the answer or one less. */
+static inline uint64_t caucus_ratio_floor(uint64_t x, uint64_t p, uint64_t q, const caucus_ratio *ratio) {
+    caucus_u128 scaled =
+        (caucus_u128)x * (uint64_t)(ratio->multiplier >> 64) + ((caucus_u128)x * (uint64_t)ratio->multiplier >> 64);
+    uint64_t near = (uint64_t)(scaled >> (64 - ratio->exponent)); /* public: 1 .. 127 */
+    return near + (1 & caucus_mask((caucus_u128)(near + 1) * q <= (caucus_u128)x * p));
+}
+
+/** floor((sum + floor(n/2))/n), the rounded mean of n values, for 0 <= sum and sum + n/2 < 2^62, n from 1 on. */
+static inline int64_t caucus_rounded_mean(int64_t sum, int64_t n, const caucus_ratio *one_of_n) {
+    return (int64_t)caucus_ratio_floor((uint64_t)(sum + n / 2), 1, (uint64_t)n, one_of_n);
+}
+
 #endif

@@ -213,12 +213,21 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return false;
 }
 
+/* What a record costs where delta is not used: selections and messages are pure by themselves, but Gaussian noise,
+ * which is refused without a delta and leaves 0. */
+static double pure_record(const caucus_plan *plan) {
+    caucus_plan pure = *plan;
+    caucus_guarantee g = {.epsilon_messages = 0};
+    pure.settings.delta = 0;
+    return caucus_account_stoch(&pure, &g, NULL) == CAUCUS_OK ? fmax(g.epsilon_choices, g.epsilon_messages) : 0;
+}
+
 /* A record is in the decisions of one phase. With n losses in it a device moves them n times as far as one loss does
  * (under client-block the whole phase is one record); phases add up. The losses of the last phase are never used. Under
  * unit client the record is the device. */
 static caucus_device_cost device(const caucus_plan *plan) {
     const bool means = caucus_settings_means(&plan->settings);
-    caucus_device_cost cost = {.linear = 0};
+    caucus_device_cost cost = {.linear = 0, .record = pure_record(plan)};
     long double look = 0;
     if (caucus_look_account(plan, &look, NULL) == CAUCUS_OK)
         cost.pure = account_double(look);

@@ -229,7 +229,13 @@ static void explain_coordinator_phases(caucus_explainer *e, const caucus_stoch_p
     caucus_explain_say(e, "Selections",
                        "The coordinator selects by %s. A changed sample moves a sum by at most W = %.0f steps;",
                        caucus_select_word(plan->stoch.select), width);
-    if (last->trees == 0 && plan->stoch.past <= 1)
+    if (last->trees == 0 && plan->stoch.past <= 1 && plan->guarantee.delta > 0)
+        caucus_explain_more(e,
+                            "it meets one selection, at rate %.6g per step, which by itself costs %.6g and with delta "
+                            "no more than epsilon: scale %.6g of a loss.",
+                            caucus_rational_double(rate), 2 * width * caucus_rational_double(rate),
+                            caucus_words_scale(plan, rate));
+    else if (last->trees == 0 && plan->stoch.past <= 1)
         caucus_explain_more(e, "it meets one selection, at rate %s/(2W) = %.6g per step: scale %.6g of a loss.",
                             plan->settings.show_loss > 0 ? "(epsilon - E0)" : "epsilon", caucus_rational_double(rate),
                             caucus_words_scale(plan, rate));

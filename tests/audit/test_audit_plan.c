@@ -55,6 +55,31 @@ static void test_own_integers(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Devices at their own pace: a decision costs what it does in step, and half the noise is noticed. */
+static void test_own_pace(void **state) {
+    (void)state;
+    const caucus_unit units[2] = {CAUCUS_UNIT_EVENT, CAUCUS_UNIT_CLIENT_BLOCK};
+    for (unsigned i = 0; i < 4; i++) {
+        caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH,
+                                             i < 2 ? CAUCUS_TRUST_COORDINATOR : CAUCUS_TRUST_NOBODY, 5, 3, 1, 1);
+        s.pace = CAUCUS_PACE_OWN;
+        s.rounds = CAUCUS_ROUNDS_ENDLESS;
+        s.unit = units[i % 2];
+        caucus_plan *plan = plan_of(&s);
+        caucus_audit_plan_result *r = malloc(sizeof *r);
+        caucus_error error = {0};
+        assert_non_null(r);
+        assert_int_equal(caucus_audit_plan_run(plan, &quick, r, &error), CAUCUS_OK);
+        printf("  %s: %s\n    at least %.3f of %g, noise / 2 %.3f; reduced: %s\n", r->target, r->pair,
+               r->result[0].lower_bound, r->result[0].claimed, r->result[2].lower_bound, r->reduced);
+        assert_non_null(strstr(r->reduced, "devices in step"));
+        assert_false(r->result[0].refuted);
+        assert_true(r->result[2].refuted);
+        free(r);
+        caucus_plan_free(plan);
+    }
+}
+
 /* Plans that claim one epsilon and have the noise of another, of every family. */
 static void test_refuted(void **state) {
     (void)state;
@@ -187,8 +212,9 @@ static void test_endless(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_integers), cmocka_unit_test(test_refuted),         cmocka_unit_test(test_unit_client),
-        cmocka_unit_test(test_reduced),      cmocka_unit_test(test_nothing_claimed), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_own_integers), cmocka_unit_test(test_own_pace), cmocka_unit_test(test_refuted),
+        cmocka_unit_test(test_unit_client),  cmocka_unit_test(test_reduced),  cmocka_unit_test(test_nothing_claimed),
+        cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,37 @@ static void test_ratio(void **state) {
     }
 }
 
+/* Against the division that it stands for. */
+static void check_floor(uint64_t x, uint64_t p, uint64_t q) {
+    const caucus_ratio ratio = caucus_ratio_prepare(p, q);
+    assert_true(caucus_ratio_floor(x, p, q, &ratio) == (uint64_t)((caucus_u128)x * p / q));
+}
+
+static void test_ratio_floor(void **state) {
+    (void)state;
+    caucus_stream stream = test_stream(5);
+    for (int i = 0; i < 200000; i++) {
+        const uint64_t q = caucus_stream_next(&stream) >> (2 + caucus_uniform(&stream, 62)) | 1;
+        const uint64_t p = caucus_stream_next(&stream) >> (2 + caucus_uniform(&stream, 62)) | 1;
+        uint64_t x = caucus_stream_next(&stream) >> (2 + caucus_uniform(&stream, 62));
+        while (((caucus_u128)x * p / q) >> 62 != 0)
+            x /= 2;
+        check_floor(x, p, q);
+        const uint64_t answer = (uint64_t)((caucus_u128)x * p / q); /* and at the edges of whole numbers */
+        for (uint64_t near = answer; near < answer + 2; near++) {
+            const caucus_u128 edge = (caucus_u128)near * q / p;
+            for (int step = -1; step <= 1; step++)
+                if (edge >> 61 == 0 && edge > 0 && ((edge + 1) * p / q) >> 62 == 0)
+                    check_floor((uint64_t)edge + (uint64_t)(int64_t)step, p, q);
+        }
+    }
+    for (int64_t n = 1; n < 70; n++) {
+        const caucus_ratio one = caucus_ratio_prepare(1, (uint64_t)n);
+        for (int64_t sum = 0; sum < 500; sum++)
+            assert_int_equal(caucus_rounded_mean(sum, n, &one), (sum + n / 2) / n);
+    }
+}
+
 /* -1, 1 as e^(-a/b)*factor is below, above 1; 0 if LIMBS limbs do not tell. */
 static int compare_product(caucus_u128 a, caucus_u128 b, uint64_t factor, unsigned factor_bits) {
     uint64_t e[LIMBS], carry = 0;
@@ -255,8 +286,9 @@ static void test_shifts(void **state) {
 int main(void) {
     printf("seed %u\n", SEED);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratio),      cmocka_unit_test(test_log_tables), cmocka_unit_test(test_exp_tables),
-        cmocka_unit_test(test_log_bounds), cmocka_unit_test(test_exp_bounds), cmocka_unit_test(test_shifts),
+        cmocka_unit_test(test_ratio),      cmocka_unit_test(test_ratio_floor), cmocka_unit_test(test_log_tables),
+        cmocka_unit_test(test_exp_tables), cmocka_unit_test(test_log_bounds),  cmocka_unit_test(test_exp_bounds),
+        cmocka_unit_test(test_shifts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

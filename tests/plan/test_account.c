@@ -289,9 +289,32 @@ static void a_whole_device(void **state) {
     }
 }
 
+/* With delta both bounds of a device hold, and the smaller is given: the selections are pure by themselves. */
+static void a_whole_device_with_delta(void **state) {
+    (void)state;
+    caucus_settings s;
+    caucus_plan *plan = NULL;
+    caucus_settings_init(&s);
+    s.algorithm = CAUCUS_ALGORITHM_STOCH;
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.clients = 50;
+    s.experts = 100;
+    s.rounds = 512;
+    s.epsilon = 1;
+    s.delta = 0.05;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    assert_true(caucus_plan_delta(plan) > 0);
+    caucus_rational rate;
+    assert_int_equal(caucus_plan_select_rate(plan, 0, &rate), CAUCUS_OK);
+    const double one = 2 * (double)caucus_plan_grid(plan) * caucus_rational_double(rate);
+    assert_true(one > 1.2 && one < 1.3);
+    assert_true(fabs(caucus_plan_epsilon_device(plan) - 511 * one) < 1e-6);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans), cmocka_unit_test(monotone),
-                                       cmocka_unit_test(tampering), cmocka_unit_test(structure),
-                                       cmocka_unit_test(a_whole_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans),   cmocka_unit_test(monotone),
+                                       cmocka_unit_test(tampering),      cmocka_unit_test(structure),
+                                       cmocka_unit_test(a_whole_device), cmocka_unit_test(a_whole_device_with_delta)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

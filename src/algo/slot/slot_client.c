@@ -23,6 +23,7 @@
 #include "algo/machine.h"
 #include "algo/slot/slot.h"
 #include "algo/wipe.h"
+#include "dp/wide.h"
 
 /* c->own: this, and behind it the sums of the open slot [d] and of the complete slots [d]. */
 typedef struct slot_own {
@@ -176,9 +177,10 @@ static void make_value(caucus_client *c) {
     const int64_t n = (int64_t)own->done_count;
     const bool means = c->plan->settings.unit == CAUCUS_UNIT_CLIENT_BLOCK;
     const bool told = n == 0 && c->plan->settings.show_loss > 0;
+    const caucus_ratio one = caucus_ratio_prepare(1, n > 0 ? (uint64_t)n : 1);
     for (uint32_t y = 0; y < c->plan->settings.experts; y++) {
         const int64_t sum = done_sums(c)[y];
-        c->own_value[y] = told ? CAUCUS_LOOK_UNSEEN : means && n > 0 ? (sum + n / 2) / n : sum;
+        c->own_value[y] = told ? CAUCUS_LOOK_UNSEEN : means && n > 0 ? caucus_rounded_mean(sum, n, &one) : sum;
     }
 }
 

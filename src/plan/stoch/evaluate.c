@@ -6,6 +6,8 @@
  * SplitMix64. It need not be secret, only even and unrelated to what clients are. */
 #include "plan/stoch/evaluate.h"
 
+#include "dp/wide.h"
+
 #include "num/int128.h"
 #include "num/little_endian.h"
 #include "plan/stoch.h"
@@ -120,9 +122,11 @@ uint32_t caucus_evaluate_scores(const caucus_plan *plan, const int64_t *sum, con
     }
     for (uint32_t i = 0; i < candidates; i++) {
         const uint64_t own = count[ret_who[i]];
-        const int64_t whole = (int64_t)(own * (uint64_t)plan->grid), given = sum[ret_who[i]];
-        const int64_t within = given < 0 ? 0 : given < whole ? given : whole;
-        ret_score[i] = (int64_t)((caucus_u128)(uint64_t)within * most / own);
+        const uint64_t whole = own * (uint64_t)plan->grid, given = (uint64_t)sum[ret_who[i]];
+        const uint64_t some = given & ~caucus_mask(sum[ret_who[i]] < 0);
+        const caucus_ratio ratio = caucus_ratio_prepare(most, own);
+        ret_score[i] =
+            (int64_t)caucus_ratio_floor(caucus_pick(caucus_mask(some < whole), some, whole), most, own, &ratio);
     }
     *ret_least = least;
     *ret_most = most;
