@@ -2,6 +2,8 @@
 /* control.c: between caucus_frame and what protoc-c made of proto/caucus.proto. See control.h. */
 #include "wire/control.h"
 
+#include "wire/scan.h"
+
 #include <assert.h>
 #include <stdalign.h>
 #include <string.h>
@@ -175,6 +177,24 @@ static caucus_status take_announcement(const Caucus__V2__Announcement *a, uint32
     return CAUCUS_OK;
 }
 
+/* protobuf-c shortens numbers of more than 64 bits, and takes a known field of another type for an unknown one; here
+ * both are errors (docs/PROTOCOL.md, "Encoding"). */
+static bool strict(const ProtobufCMessageDescriptor *message, const uint8_t *bytes, size_t size) {
+    caucus_scan scan = {bytes, bytes + size};
+    while (scan.at < scan.end) {
+        caucus_wire_field field;
+        if (!caucus_scan_field(&scan, &field))
+            return false;
+        const ProtobufCFieldDescriptor *known = protobuf_c_message_descriptor_get_field(message, field.number);
+        if (known == NULL)
+            continue;
+        bool long_form = known->type == PROTOBUF_C_TYPE_BYTES || known->label == PROTOBUF_C_LABEL_REPEATED;
+        if (field.type != (long_form ? CAUCUS_WIRE_BYTES : CAUCUS_WIRE_VARINT))
+            return false;
+    }
+    return true;
+}
+
 caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, size_t size, uint32_t experts,
                                   caucus_frame *ret, caucus_error *ret_error) {
     static const struct {
@@ -194,7 +214,9 @@ caucus_status caucus_control_take(caucus_frame_kind kind, const uint8_t *bytes, 
     if (size > CAUCUS_CONTROL_BYTES)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, what, "%zu bytes (accepted: at most %u)", size,
                            CAUCUS_CONTROL_BYTES);
-    ProtobufCMessage *message = protobuf_c_message_unpack(kinds[kind].message, &allocator, size, bytes);
+    ProtobufCMessage *message = NULL;
+    if (strict(kinds[kind].message, bytes, size))
+        message = protobuf_c_message_unpack(kinds[kind].message, &allocator, size, bytes);
     if (message == NULL)
         return broken(ret_error, what, "not a protobuf message of this kind");
     switch (kind) {

@@ -28,6 +28,7 @@ sys.dont_write_bytecode = True  # noise.py lies in the source tree
 import noise
 
 VERSION = 2
+CONTROL_BYTES = 480  # the longest message that is no report
 HELLO, WELCOME, ANNOUNCEMENT, REPORT, GOODBYE, REFUSAL = range(1, 7)
 NOTHING, COST, SUMS, LEAF, VOTE, SHORTLIST = range(6)
 REFUSAL_FULL, REFUSAL_LATER = 5, 8
@@ -36,7 +37,7 @@ REFUSAL_FULL, REFUSAL_LATER = 5, 8
 FIELDS = {
     HELLO: {"version": (1, "uint32"), "plan": (2, "bytes"), "client": (3, "uint32"), "heard": (4, "uint64")},
     WELCOME: {"version": (1, "uint32"), "plan": (2, "bytes"), "cost_next": (3, "uint64"), "sums_next": (4, "uint64"),
-              "deadline_ms": (5, "uint32")},
+              "deadline_ms": (5, "uint32"), "answered": (6, "uint64")},
     ANNOUNCEMENT: {"serial": (1, "uint64"), "expert": (2, "uint32"), "epoch": (3, "uint64"), "ask": (4, "uint32"),
                    "block": (5, "uint64"), "leaf": (6, "uint32"), "list": (7, "uint32s"), "cost_next": (8, "uint64"),
                    "sums_next": (9, "uint64")},
@@ -85,9 +86,10 @@ def fields_of(data):
     """(number, wire type, value) of each field; value is an int for type 0, else bytes."""
     at = 0
     while at < len(data):
+        start = at
         tag, at = take_varint(data, at)
         number, wire = tag >> 3, tag & 7
-        if number == 0 or tag >= 1 << 32:
+        if number == 0 or tag >= 1 << 32 or at - start > 5:
             raise Malformed(f"field number {number}")
         if wire == 0:
             value, at = take_varint(data, at)
@@ -120,7 +122,7 @@ def encode(kind, /, **message):
     return struct.pack("<I", len(envelope)) + envelope
 
 
-def decode(envelope):
+def decode(envelope, experts=1 << 20):
     """(kind, message) of an envelope without its length."""
     found = [(number, wire, value) for number, wire, value in fields_of(envelope) if number in FIELDS]
     if len(found) != 1 or found[0][1] != 2:
@@ -128,10 +130,16 @@ def decode(envelope):
     kind, _, body = found[0]
     by_number = {number: (name, form) for name, (number, form) in FIELDS[kind].items()}
     message = {name: EMPTY[form] for name, form in by_number.values()}
+    if kind != REPORT and len(body) > CONTROL_BYTES:
+        raise Malformed(f"a message of {len(body)} bytes")
+    given = set()
     for number, wire, value in fields_of(body):
         if number not in by_number:
             continue
         name, form = by_number[number]
+        if name == "values" and name in given:
+            raise Malformed("values in pieces")
+        given.add(name)
         if wire != (0 if form in ("uint32", "uint64") else 2):
             raise Malformed(f"{name} has wire type {wire}")
         if form == "uint32" and value >= 1 << 32:
@@ -146,15 +154,26 @@ def decode(envelope):
                 raise Malformed("values that are not whole")
             value = list(struct.unpack(f"<{len(value) // 8}q", value))
         message[name] = value
+    hold(kind, message, experts)
     return kind, message
+
+
+def hold(kind, message, experts):
+    """The limits of a message, where the number of experts is known ("Encoding")."""
+    if len(message.get("plan", bytes(32))) != 32:
+        raise Malformed("a plan's hash is not 32 bytes")
+    if len(message.get("text", b"")) > 255 or any(not 0x20 <= byte <= 0x7E for byte in message.get("text", b"")):
+        raise Malformed("a text that is not printable, or too long")
+    if not 0 <= message.get("ask", 0) <= SHORTLIST or (kind == REPORT and not COST <= message["kind"] <= SHORTLIST):
+        raise Malformed("asks for, or answers, what is not there")
+    if len(message.get("list", [])) > min(8, experts) or len(message.get("values", [])) > experts:
+        raise Malformed("more entries than experts")
 
 
 # ---- the plan ----
 
-def read_plan(path):
-    """A plan file as nested dictionaries of texts and lists of texts; and its hash."""
-    with open(path, "rb") as file:
-        data = file.read()
+def read_plan(data):
+    """A plan file's bytes as nested dictionaries of texts and lists of texts; and its hash."""
     open_keys = [{}]
     for line in data.decode().splitlines():
         if line.startswith("#"):
@@ -200,12 +219,14 @@ def permuted(key, clients, i):
 class Plan:
     """What a client needs of it."""
 
-    def __init__(self, path):
-        plan, self.hash = read_plan(path)
+    def __init__(self, path, data):
+        plan, self.hash = read_plan(data)
         settings = plan["settings"]
         if plan["caucus-plan"] != "2" or settings["loss-shape"] != "linear":
             sys.exit(f"peer: {path}: another format, or convex losses")
-        self.algorithm, self.trust = settings["algorithm"], settings["trust"]
+        alike = {"sparse-vector": "svt", "limited-updates": "stoch", "leader": "hedge"}  # to a client
+        self.algorithm = alike.get(settings["algorithm"], settings["algorithm"])
+        self.trust = settings["trust"]
         self.endless = settings["rounds"] == "endless"
         self.rounds = 2 ** 62 if self.endless else int(settings["rounds"])
         self.experts, self.interval, self.grid = (int(settings[name]) for name in ("experts", "interval", "grid"))
@@ -314,6 +335,9 @@ class Client:
         self.items = []              # reports not known to be counted
         self.done = False
 
+    def say(self, *words):
+        print(*words, flush=True)
+
     def last_round(self, a):
         """The round after which announcement a can be answered."""
         if a["ask"] == NOTHING:
@@ -405,7 +429,7 @@ class Client:
 
     def play(self, expert):
         self.round += 1
-        print(self.round, expert, flush=True)
+        self.say(self.round, expert)
         seen = set(self.plan.evaluated(self.o.client, self.round))
         row = [on_grid(self.loss(self.round, y), self.plan.lo, self.plan.hi, self.plan.grid) if y in seen else 0
             for y in range(self.plan.experts)]
@@ -472,7 +496,7 @@ class OwnPaceClient(Client):
         self.now, self.heard = a, a["serial"] + 1
         if self.told != a["expert"]:
             self.told = a["expert"]
-            print(self.told, flush=True)
+            self.say(self.told)
         if self.items:
             return None  # one at a time
         if self.o.play and self.item > self.o.play:
@@ -515,7 +539,7 @@ def take_frame(stream, experts):
     if not 0 < size <= 512 + 8 * experts:
         raise Malformed(f"a frame of {size} bytes")
     envelope = stream.read(size)
-    return decode(envelope) if len(envelope) == size else None
+    return decode(envelope, experts) if len(envelope) == size else None
 
 
 def dial(options):
@@ -572,7 +596,8 @@ def session(client, options, sock):
 
 
 def run(options):
-    plan = Plan(options.plan)
+    with open(options.plan, "rb") as file:
+        plan = Plan(options.plan, file.read())
     if options.function:
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
         kind = OwnPaceClient if plan.own_pace else Client

@@ -6,7 +6,7 @@ set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"
 out=$(python3 "$CAUCUS_SOURCE/tests/e2e/peer.py" --check "$CAUCUS_SOURCE/docs/PROTOCOL.md")
 echo "$out"
-for expected in "^hello .*'client': 3, 'heard': 300}" "^welcome .*'deadline_ms': 30000}" \
+for expected in "^hello .*'client': 3, 'heard': 300}" "^welcome .*'deadline_ms': 30000, 'answered': 0}" \
     "^announcement .*'list': \[7, 0, 200\]" \
     "^report .*'values': \[1048576, 524288, -1\]}" "^goodbye .*'text': '646f6e65'}" "^refusal {'code': 2, "; do
     grep -qE "$expected" <<<"$out" || { echo "not ok: no line like $expected"; exit 1; }
