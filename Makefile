@@ -7,7 +7,7 @@ JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
 .PHONY: python-test python-test-peers bench-peers
-.PHONY: coverage soak nightly mpi-test abi abi-update docs-api dist deb deb-test install clean
+.PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -118,6 +118,10 @@ abi-update: ## write the committed ABI (abi/) anew
 docs-api: ## the reference of the C interface: build/docs-api/html/index.html; warnings are errors
 	tools/install-deps --dev
 	tools/docs-api build/docs-api
+
+docs: all ## README, docs, commands, C and Python interface as one site with search: build/docs/site/index.html (PyPI)
+	tools/install-deps --docs
+	tools/docs build/caucus build/docs
 
 dist: ## the release's tarball and its checksum: out/dist (made twice, compared)
 	tools/dist out/dist
