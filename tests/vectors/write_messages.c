@@ -179,7 +179,7 @@ static void put_ends(caucus_json *json) {
 static size_t frame_of(const char *hex, uint8_t bytes[FRAME_BYTES]) {
     size_t n = 0;
     for (; hex[2 * n] != '\0'; n++) {
-        unsigned byte;
+        unsigned byte = 0;
         need(n + 4 < FRAME_BYTES && sscanf(hex + 2 * n, "%2x", &byte) == 1, hex);
         bytes[n + 4] = (uint8_t)byte;
     }
