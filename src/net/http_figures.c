@@ -10,6 +10,7 @@
 #include "net/http_view.h"
 
 #define LABEL_PER_CENT 7.0 /* a stretch narrower than this shows no number */
+#define TIME_PER_CENT 20.0 /* what "59 min ago" takes on a phone, and what the ends of the axis take */
 
 static double per_cent(double part, double whole) {
     if (!(whole > 0) || !(part > 0))
@@ -27,13 +28,45 @@ void caucus_figure_bar(FILE *to, double part, double whole, const char *label) {
                   width);
 }
 
+/* The strip's axis of time: when an expert came, below the place where it did, as far as there is room. How long ago
+ * the first one came stands at the end of the axis of blocks. */
+static void put_strip_times(const caucus_view *view, double first, double total, FILE *to) {
+    double free_from = TIME_PER_CENT;
+    bool begun = false;
+    for (uint32_t i = 1; i < view->stretches; i++) {
+        const caucus_stretch *s = &view->stretch[i];
+        const double x = 100 * ((double)s->block - first) / total;
+        if (s->seen_at < 0 || x < free_from || x > 100 - TIME_PER_CENT)
+            continue;
+        (void)fprintf(to, "%s<text x=\"%.3f%%\" y=\"12\">", begun ? "" : "<svg class=\"times\" aria-hidden=\"true\">",
+                      x);
+        caucus_put_ago(to, view->status.uptime_seconds - s->seen_at);
+        (void)fputs("</text>", to);
+        begun = true;
+        free_from = x + TIME_PER_CENT;
+    }
+    (void)fputs(begun ? "</svg>" : "", to);
+}
+
 /* What the ends of the strip are, and what its colours mean: the experts of the latest stretches, each once. */
 static void put_strip_key(const caucus_view *view, FILE *to) {
     enum { NAMED = 8 };
     uint32_t named[NAMED], count = 0;
-    (void)fprintf(to, "<p class=\"axis quiet\"><span>%s %" PRIu64 "</span><span>%s %" PRIu64 "</span></p>",
-                  caucus_view_block_word(view), view->stretch[0].block, caucus_view_block_word(view),
-                  view->status.now.block);
+    const double now = view->status.uptime_seconds;
+    (void)fprintf(to, "<p class=\"axis quiet\"><span>%s %" PRIu64, caucus_view_block_word(view),
+                  view->stretch[0].block);
+    if (view->stretch[0].seen_at >= 0) {
+        (void)fputs(", ", to);
+        caucus_put_ago(to, now - view->stretch[0].seen_at);
+    }
+    (void)fprintf(to, "</span><span>%s %" PRIu64, caucus_view_block_word(view), view->status.now.block);
+    if (!view->status.finished) {
+        (void)fputs(", now", to);
+    } else if (view->ended_at >= 0) {
+        (void)fputs(", ", to);
+        caucus_put_ago(to, now - view->ended_at);
+    }
+    (void)fputs("</span></p>", to);
     (void)fputs("<p class=\"legend quiet\">", to);
     for (uint32_t i = view->stretches; i-- > 0 && count < NAMED;) {
         const uint32_t expert = view->stretch[i].expert;
@@ -50,7 +83,7 @@ static void put_strip_key(const caucus_view *view, FILE *to) {
     (void)fputs("</p>", to);
 }
 
-/* History: one rectangle per stretch, over an axis of blocks or phases. */
+/* History: one rectangle per stretch, over an axis of blocks or phases and one of time. */
 void caucus_figure_strip(const caucus_view *view, FILE *to) {
     if (view->stretches == 0) {
         (void)fputs("<p class=\"quiet\">Nothing has been announced yet.</p>", to);
@@ -70,16 +103,21 @@ void caucus_figure_strip(const caucus_view *view, FILE *to) {
         double x = 100 * (from - first) / total, width = 100 * (end - from) / total;
         (void)fputs("<g><title>expert ", to);
         caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
+        (void)fprintf(to, " from %s %" PRIu64, caucus_view_block_word(view), s->block);
+        if (s->seen_at >= 0) {
+            (void)fputs(", ", to);
+            caucus_put_ago(to, view->status.uptime_seconds - s->seen_at);
+        }
         (void)fprintf(to,
-                      " from %s %" PRIu64 "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
+                      "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
                       "height=\"100%%\"/>",
-                      caucus_view_block_word(view), s->block, s->colour, i + 1 == view->stretches ? " now" : "", x,
-                      width);
+                      s->colour, i + 1 == view->stretches ? " now" : "", x, width);
         if (width >= LABEL_PER_CENT)
             (void)fprintf(to, "<text x=\"%.3f%%\" y=\"50%%\" dy=\".35em\">%u</text>", x + width / 2, s->expert);
         (void)fputs("</g>", to);
     }
     (void)fputs("</svg>", to);
+    put_strip_times(view, first, total, to);
     put_strip_key(view, to);
 }
 

@@ -123,6 +123,7 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
         caucus_json_whole(&j, "block", view->stretch[i].block);
         caucus_json_whole(&j, "expert", view->stretch[i].expert);
         caucus_json_text(&j, "name", caucus_plan_expert_name(view->plan, view->stretch[i].expert));
+        caucus_json_real(&j, "uptime_seconds", view->stretch[i].seen_at >= 0 ? view->stretch[i].seen_at : (double)NAN);
         caucus_json_close(&j);
     }
     caucus_json_close(&j);

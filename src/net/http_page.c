@@ -44,6 +44,18 @@ void caucus_put_bytes(FILE *to, uint64_t bytes) {
     (void)fprintf(to, value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+void caucus_put_ago(FILE *to, double seconds) {
+    const uint64_t s = seconds > 0 ? (uint64_t)seconds : 0;
+    if (s >= 2 * 86400)
+        (void)fprintf(to, "%" PRIu64 " d ago", s / 86400);
+    else if (s >= 2 * 3600)
+        (void)fprintf(to, "%" PRIu64 " h ago", s / 3600);
+    else if (s >= 120)
+        (void)fprintf(to, "%" PRIu64 " min ago", s / 60);
+    else
+        (void)fprintf(to, "%" PRIu64 " s ago", s);
+}
+
 static void put_duration(FILE *to, double seconds) {
     uint64_t s = seconds > 0 ? (uint64_t)seconds : 0;
     if (s >= 86400)
@@ -189,11 +201,15 @@ static void put_history_rows(const caucus_view *view, FILE *to) {
         const caucus_stretch *s = &view->stretch[view->stretches - 1 - i];
         (void)fputs("<tr><td>", to);
         caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
-        (void)fprintf(to, "</td><td>%s %" PRIu64 "</td><td>%" PRIu64 "</td></tr>", caucus_view_block_word(view),
-                      s->block, s->serial);
+        (void)fprintf(to, "</td><td>%s %" PRIu64 "</td><td>", caucus_view_block_word(view), s->block);
+        if (s->seen_at >= 0)
+            caucus_put_ago(to, view->status.uptime_seconds - s->seen_at);
+        else
+            (void)fputs("before this process started", to);
+        (void)fprintf(to, "</td><td>%" PRIu64 "</td></tr>", s->serial);
     }
     if (view->stretches == 0)
-        (void)fputs("<tr><td colspan=\"3\">nothing yet</td></tr>", to);
+        (void)fputs("<tr><td colspan=\"4\">nothing yet</td></tr>", to);
 }
 
 static void put_last_look(const caucus_view *view, FILE *to) {

@@ -29,6 +29,7 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     view->server = server;
     view->plan = settings->plan;
     view->log_dropped = settings->log_dropped;
+    view->ended_at = -1;
     const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
     (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);
@@ -63,7 +64,8 @@ static uint32_t colour_of(caucus_view *view, uint32_t expert) {
     return view->newcomers++ % CAUCUS_VIEW_COLOURS;
 }
 
-static void extend(caucus_view *view, const caucus_announcement *announcement) {
+/* In:      known  it has come since the last look, and so about now. */
+static void extend(caucus_view *view, const caucus_announcement *announcement, bool known) {
     if (view->stretches > 0 && view->stretch[view->stretches - 1].expert == announcement->expert)
         return;
     if (view->stretches == CAUCUS_VIEW_STRETCHES) {
@@ -77,6 +79,7 @@ static void extend(caucus_view *view, const caucus_announcement *announcement) {
     last->serial = announcement->serial;
     last->block = announcement->block;
     last->expert = announcement->expert;
+    last->seen_at = known ? view->status.uptime_seconds : -1;
 }
 
 /* How fast blocks go by, from the first one that was seen: what a restart or a wait for clients took does not count. */
@@ -116,15 +119,20 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
     if (view->status.started) {
         caucus_announcement piece[PIECE];
         uint64_t total;
+        /* Since the last look; or the very first announcement, of a run that has just begun. */
+        const bool known = view->looked || (s->now.serial == 0 && !caucus_view_resumed(view));
+        if (s->finished && view->ended_at < 0 && known)
+            view->ended_at = s->uptime_seconds;
         const uint64_t from = caucus_server_history_from(view->server);
         if (view->read < from) /* a run without an end: what came before is not known any more */
             view->read = from;
         do {
             total = caucus_server_history(view->server, view->read, piece, PIECE);
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)
-                extend(view, &piece[i]);
+                extend(view, &piece[i], known);
         } while (view->read < total);
     }
+    view->looked = true;
     return true;
 }
 

@@ -29,6 +29,7 @@ typedef struct caucus_stretch {
     uint64_t block;  /* that announcement's block or phase */
     uint32_t expert;
     uint32_t colour; /* below CAUCUS_VIEW_COLOURS: the same for the same expert while it is kept */
+    double seen_at;  /* when a look first found it, in seconds since the process started; below 0: before that */
 } caucus_stretch;
 
 typedef struct caucus_view {
@@ -42,6 +43,8 @@ typedef struct caucus_view {
     uint32_t stretches;                  /* entries of `stretch` */
     uint32_t newcomers;                  /* experts that were not among those kept when they came */
     uint64_t left_off;                   /* earlier ones that are no longer kept */
+    bool looked;                         /* before */
+    double ended_at;                     /* when a look first found the run over; below 0: not yet, or before that */
     const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
     uint64_t first_block;                /* that was in hand when the run was first seen; 0: it was not yet */
     double first_uptime;                 /* and when that was */
@@ -87,6 +90,8 @@ bool caucus_view_health(const caucus_view *view, FILE *to);
 void caucus_put_thousands(FILE *to, uint64_t value);
 /** 4.1 kB */
 void caucus_put_bytes(FILE *to, uint64_t bytes);
+/** "3 min ago" and the like, rounded down to what matters. */
+void caucus_put_ago(FILE *to, double seconds);
 
 /* The page's figures (http_figures.c): SVG and plain elements that need no script. */
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label);

@@ -73,7 +73,7 @@ static void mixture_title(const caucus_study *study, caucus_text *ret) {
 }
 
 static void mixture_paragraph(const caucus_study *study, caucus_text *ret) {
-    (void)study;
+    const caucus_series *ten = caucus_study_series(study, MIXTURE, "stoch-paper-local");
     caucus_text_add(
         ret,
         "The other reading of the same sentence of the paper. What is played is a <dfn>mixture</dfn>, a weight for "
@@ -83,6 +83,14 @@ static void mixture_paragraph(const caucus_study *study, caucus_text *ret) {
         "that distance is nearly all of both curves: <strong>in this reading ten clients gain nothing that could be "
         "seen</strong>. The two curves lie on each other, the wider one below. A speed-up as in the paper’s figure is "
         "found in the first reading only.");
+    if (ten == NULL || ten->run.done < 2)
+        return;
+    const double std = caucus_run_regret(&ten->run).std;
+    caucus_text_add(ret,
+                    " One trial differs from the next by about %.0f (standard deviation), so that a mean of %u of them "
+                    "is known to about ±%.0f: another seed gives other last digits of both, and the distance between "
+                    "them is no larger than that.",
+                    std, ten->run.done, 2 * std / sqrt(ten->run.done));
 }
 
 static void normal_title(const caucus_study *study, caucus_text *ret) {

@@ -43,6 +43,8 @@ def shows_what_is(browser, demo):
         browser.text("missing").strip()), "who is missing, by number, and since when: " + browser.text("missing"))
     check("in force" in browser.text("history") and "block " in browser.text("history"),
         "the strip has an axis and a key")
+    check(re.search(r"block 1, \d+ (s|min) ago.*block \d+, now", browser.text("history").replace("\n", " ")),
+        "the axis has times, too: " + browser.text("history"))
     check("paper" not in browser.run("return document.body.innerText").lower(), "no paper on an operator's page")
     check("{{" not in browser.run("return document.documentElement.outerHTML"), "nothing is left to fill in")
     check(browser.run("return document.querySelector('h1').textContent") == status["name"],

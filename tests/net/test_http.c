@@ -361,8 +361,9 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         "\"scalars_paper\": 51200,",
         "\"state\": \"running\"",
         "\"overdue\": false",
-        ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41, \"name\": null}, {\"serial\": 3, \"block\": "
-         "4, \"expert\": 7, \"name\": null}, {\"serial\": 6, \"block\": 7, \"expert\": 93, \"name\": null}]")};
+        ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41, \"name\": null, \"uptime_seconds\": null}, "
+         "{\"serial\": 3, \"block\": 4, \"expert\": 7, \"name\": null, \"uptime_seconds\": null}, "
+         "{\"serial\": 6, \"block\": 7, \"expert\": 93, \"name\": null, \"uptime_seconds\": null}]")};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(json, parts[i]))
             fail_msg("%s is not in %s", parts[i], json);
@@ -481,7 +482,7 @@ static void the_page_is_whole(void **state) {
         "6 of 10 reported, 9 connected",
         "7 of 512 blocks done",
         "Not connected: client 10 (not seen yet). ",
-        "<span>block 8</span>",
+        "<span>block 8, now</span>",
         "93, in force</span>",
         "123 kB in",
         "block 8 of 512",
@@ -657,6 +658,36 @@ static void the_missing_were_last_seen(void **state) {
     assert_int_equal(fclose(to), 0);
     assert_string_equal(text, "Late: client 6 (last report 3 min ago), 7, 8. Not "
                               "connected: client 9 (last seen 3 min ago), 10 (not seen yet). ");
+    free(text);
+    caucus_view_close(&view);
+}
+
+/* When an expert came is known to the look that first finds it; what was there before the first look has no time. */
+static void experts_have_times(void **state) {
+    (void)state;
+    caucus_http_settings settings = {.plan = plan, .plan_hash = hash};
+    caucus_view view;
+    char *text = NULL;
+    size_t size = 0;
+    fill_server();
+    server.status.uptime_seconds = 100;
+    assert_int_equal(caucus_view_open(&view, &server, &settings), CAUCUS_OK);
+    assert_true(caucus_view_refresh(&view, 0));
+    fake_announce(&server, 11, 200, CAUCUS_ASK_COST);
+    server.status.uptime_seconds = 160;
+    assert_true(caucus_view_refresh(&view, 0));
+    server.status.uptime_seconds = 160 + 7 * 60;
+    assert_true(caucus_view_refresh(&view, 0));
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    caucus_figure_strip(&view, to);
+    caucus_view_json(&view, to);
+    assert_int_equal(fclose(to), 0);
+    assert_non_null(strstr(text, "<span>block 1</span>"));
+    assert_non_null(strstr(text, ", now</span>"));
+    assert_non_null(strstr(text, "<title>expert 93 from block 7</title>"));
+    assert_non_null(strstr(text, "<title>expert 11 from block 200, 7 min ago</title>"));
+    assert_non_null(strstr(text, "\"expert\": 11, \"name\": null, \"uptime_seconds\": 160}"));
     free(text);
     caucus_view_close(&view);
 }
@@ -898,7 +929,7 @@ static void experts_with_names(void **state) {
     assert_null(strstr(page, "<b>&93"));
     assert_non_null(strstr(json, "\"expert\": 93,\n  \"since_block\""));
     assert_non_null(strstr(json, "\"expert_name\": \"<b>&93\\\\\""));
-    assert_non_null(strstr(json, "\"expert\": 41, \"name\": \"x41\"}"));
+    assert_non_null(strstr(json, "\"expert\": 41, \"name\": \"x41\","));
     assert_non_null(strstr(metrics, "\ncaucus_expert_info{name=\"<b>&93\\\\\",number=\"93\"} 1\n"));
     free(page);
     free(json);
@@ -925,6 +956,7 @@ int main(void) {
         cmocka_unit_test(the_page_says_where_the_run_stands),
         cmocka_unit_test(long_histories_and_large_fleets_are_bounded),
         cmocka_unit_test(many_clients_are_shown_by_density),
+        cmocka_unit_test(experts_have_times),
         cmocka_unit_test(the_missing_were_last_seen),
         cmocka_unit_test(claims_are_shown),
         cmocka_unit_test(the_last_hour_is_kept),

@@ -4,8 +4,6 @@
  * layer: net */
 #include "net/http_view.h"
 
-#include <inttypes.h>
-
 enum {
     NAMED = 12,   /* of the late, and of the away, are named */
     FOCUSED = 32, /* of them can be reached with the keyboard */
@@ -20,19 +18,6 @@ static const char *word_of(const caucus_view *view, uint32_t client) {
     return caucus_view_overdue(view) ? "late" : "expected";
 }
 
-/* "3 min" and the like, rounded down to what matters. */
-static void put_ago(FILE *to, double seconds) {
-    const uint64_t s = seconds > 0 ? (uint64_t)seconds : 0;
-    if (s >= 2 * 86400)
-        (void)fprintf(to, "%" PRIu64 " d ago", s / 86400);
-    else if (s >= 2 * 3600)
-        (void)fprintf(to, "%" PRIu64 " h ago", s / 3600);
-    else if (s >= 120)
-        (void)fprintf(to, "%" PRIu64 " min ago", s / 60);
-    else
-        (void)fprintf(to, "%" PRIu64 " s ago", s);
-}
-
 /* "Late: client 3 (last report 2 min ago), 7 and 2 more." */
 static void put_those(const caucus_view *view, FILE *to, const char *what, uint8_t presence, const double *when,
                       const char *event, const char *never) {
@@ -44,7 +29,7 @@ static void put_those(const caucus_view *view, FILE *to, const char *what, uint8
             (void)fprintf(to, "%s%u", count == 0 ? what : ", ", i + 1);
             if (when[i] >= 0) {
                 (void)fprintf(to, " (%s ", event);
-                put_ago(to, view->status.uptime_seconds - when[i]);
+                caucus_put_ago(to, view->status.uptime_seconds - when[i]);
                 (void)fputc(')', to);
             } else {
                 (void)fputs(never, to);
