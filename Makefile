@@ -7,7 +7,7 @@ JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
 .PHONY: python-test python-test-peers bench-peers
-.PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test install clean
+.PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test container install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -132,6 +132,10 @@ deb: ## Debian packages, which lintian has nothing to say about: out/deb
 
 deb-test: deb ## install, use, upgrade and remove them in a system made by debootstrap; needs root (minutes)
 	tests/packages/deb out/deb
+
+container: deb ## images of caucus-client (from scratch) and caucus, tried: out/container; needs root (minutes)
+	tools/install-deps --container
+	tools/container out/deb out/container
 
 install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
