@@ -5,8 +5,8 @@
  * Several runs on the same data share one ledger: their epsilons and deltas add, a run counting with the larger of
  * its epsilons for choices and for messages. A run reserves its whole plan before its first release, so the total can
  * never be exceeded however the run goes; each release is then recorded against the reservation, and one that does not
- * fit is refused (CAUCUS_E_BUDGET): the expert in force stays in force. Sums are kept in integers (2^-30 steps, rounded
- * up), so that adding many small amounts cannot lose any. A run's entry names its trust and unit: epsilons per loss and
+ * fit is refused (CAUCUS_E_BUDGET): the expert in force stays in force. Amounts are integers in 10^-9, rounded up: so
+ * decimals of nine places add up exactly, and none is lost. An entry names trust and unit: epsilons per loss and
  * epsilons per block add up to a number that holds for a loss; per block it holds for the runs of that unit only.
  * Entries form a hash chain (SHA-256): a torn or altered ledger is detected, which catches accidents, not somebody who
  * can rewrite all of it. */
@@ -38,15 +38,15 @@ typedef enum caucus_entry_kind {
 typedef struct caucus_entry {
     caucus_entry_kind kind;           /* which of the fields below mean something */
     uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
-    uint64_t block;                   /* RELEASE: block or phase it belongs to */
+    uint64_t block;                   /* RELEASE: block or phase it belongs to; RUN: clients of its plan, 0: not said */
     char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no
                                          spaces at the ends, no control characters */
     bool seeded;                      /* NOT PRIVATE (seeded) */
-    uint64_t choices;                 /* epsilon for the choices, in 2^-30, rounded up: budget, reserved or used */
-    uint64_t messages;                /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
-    double delta;                     /* likewise, exact in the text form; 0 for RELEASE */
-    uint8_t hash[CAUCUS_HASH_BYTES];  /* chain: SHA-256(previous hash | this entry's text) */
-    uint64_t device;                  /* RUN: what its epsilon comes to for everything one client contributes, in 2^-30,
+    uint64_t choices;  /* epsilon for choices, in 10^-9 (format 1: 2^-30), rounded up: budget, reserved, used */
+    uint64_t messages; /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
+    double delta;      /* likewise, exact in the text form; 0 for RELEASE */
+    uint8_t hash[CAUCUS_HASH_BYTES]; /* chain: SHA-256(previous hash | this entry's text) */
+    uint64_t device;                 /* RUN: what its epsilon comes to for everything one client contributes, likewise,
                                          rounded up; UINT64_MAX: no bound; 0: made before ledgers said so */
 } caucus_entry;
 

@@ -48,6 +48,13 @@ static caucus_u128 share_of(const caucus_releases *r, caucus_u128 whole, uint64_
     return whole * n / r->shares;
 }
 
+/* 2^-30 in steps of the ledger, rounded up. Differences of these are whole steps, so that a ledger that is read back
+ * has lost nothing, however often. */
+static caucus_u128 ledger_steps(const caucus_releases *r, caucus_u128 sum) {
+    const caucus_u128 top = sum * caucus_ledger_steps(r->ledger);
+    return (top >> 30) + ((top & (((caucus_u128)1 << 30) - 1)) != 0);
+}
+
 caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what, caucus_error *ret_error) {
     caucus_rational total;
     caucus_status status = caucus_releases_whole(r->plan->guarantee.epsilon_choices, &total, ret_error);
@@ -59,10 +66,10 @@ caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const cha
     const caucus_u128 before = r->shares != 0 ? share_of(r, whole, r->taken) : r->spent;
     const caucus_u128 after =
         r->shares != 0 ? share_of(r, whole, n) : caucus_machine_ops_of(r->plan)->spent(r->plan, n, &sum);
-    const caucus_u128 steps = after - before;
-    if (steps >> 63 != 0)
+    if (after >> 63 != 0)
         return too_large(ret_error);
-    caucus_rational amount = caucus_rational_make((uint64_t)steps, (uint64_t)1 << 30);
+    const caucus_u128 steps = ledger_steps(r, after) - ledger_steps(r, before);
+    caucus_rational amount = caucus_rational_make((uint64_t)steps, caucus_ledger_steps(r->ledger));
     status = caucus_ledger_release(r->ledger, r->run, block, what, amount, nothing, ret_error);
     if (status != CAUCUS_OK)
         return status;

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,11 +91,17 @@ int caucus_cli_privacy(int argc, char **argv) {
         return caucus_exit_code(status);
     }
     caucus_ledger_view view;
+    caucus_ledger_totals shared = {0};
+    char *reserved_in = NULL;
+    const bool known = state && caucus_budget_noted(r.path, ledger, &reserved_in, &shared);
     status = caucus_ledger_view_init(r.path, ledger, state, &view);
     if (status != CAUCUS_OK) {
         caucus_ledger_free(ledger);
+        free(reserved_in);
         return caucus_complain("privacy", options, status, &error);
     }
+    view.reserved_in = reserved_in;
+    view.shared = known ? &shared : NULL;
     if (r.json)
         caucus_ledger_view_json(stdout, &view, r.flag[OPTION_RELEASES]);
     else
@@ -102,5 +109,6 @@ int caucus_cli_privacy(int argc, char **argv) {
                                  caucus_screen_table_width());
     caucus_ledger_view_free(&view);
     caucus_ledger_free(ledger);
+    free(reserved_in);
     return CAUCUS_EXIT_DONE;
 }

@@ -141,7 +141,7 @@ static void put_privacy(const caucus_view *view, FILE *to) {
         return;
     }
     char words[CAUCUS_BUDGET_WORDS_BYTES];
-    caucus_budget_words(s->epsilon_reserved, s->epsilon_spent, s->budget_epsilon, s->left_epsilon, words);
+    caucus_budget_words(s->epsilon_reserved, s->epsilon_spent, s->budget_epsilon, s->left_epsilon, NULL, words);
     (void)fprintf(to, "%s", words);
     if (s->delta > 0)
         (void)fprintf(to, "; delta %.2g", s->delta);

@@ -45,6 +45,8 @@ caucus_status caucus_budget_open(caucus_server *s, const char *label, bool trial
     caucus_status status =
         caucus_budget_reserve(budget, s->set.plan, words, s->set.key.seeded, trial, &s->shared.totals, ret_error);
     struct stat info;
+    if (status == CAUCUS_OK && !trial && stat(s->set.state_dir, &info) == 0 && S_ISDIR(info.st_mode))
+        status = caucus_budget_note(s->set.state_dir, budget->path, ret_error);
     if (status == CAUCUS_OK && stat(budget->path, &info) == 0)
         note_file(s, &info);
     return status;

@@ -6,10 +6,17 @@
  * sees the choices made from them, so for it the larger of the two is the loss; the public sees the choices alone.
  * The total is the sum of the charges of all runs; deltas add (basic composition; docs/PRIVACY.md, "Several runs").
  *
- * Amounts are integers in steps of 2^-30. A run's releases are summed in steps of 2^-94, each rounded up, and an
- * entry holds what the sum rounded up to 2^-30 grew by: so rounding costs a run at most one step in all, not one
- * step per release. A ledger read back starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that,
- * so that a restarted run is not refused the last release of a plan that fits exactly. */
+ * Amounts are integers in steps of 10^-9. An epsilon of a budget or of a run is taken for the shortest decimal that
+ * reads back as the same double, which is what somebody typed, and is rounded up to a whole step: so amounts of at most
+ * nine decimals are exact, and equal parts of them fit into their sum. What holds: the epsilons of all runs as their
+ * plans guarantee them add up to at most the budget as the ledger shows it (one with more decimals than nine: rounded
+ * up to nine), but for what a double differs from its decimal, 2^-53 of each. A plan's own epsilon is less than what it
+ * was asked for, by up to a step; that is not given back. A ledger of format 1 keeps its steps of 2^-30.
+ *
+ * A run's releases are summed in steps 2^64 times as fine, each rounded up, and an entry holds what the sum rounded up
+ * to whole steps grew by: so rounding costs a run at most one step in all, not one step per release. A ledger read back
+ * starts from the rounded sum; SLACK steps (6e-8 of epsilon) absorb that, so that a restarted run is not refused the
+ * last release of a plan that fits exactly. */
 #include "plan/ledger.h"
 #include "num/fail.h"
 #include "plan/plan.h"
@@ -24,7 +31,10 @@
 
 #define INFINITE UINT64_MAX
 #define SLACK 64
-#define FINE_BITS 64 /* a step of 2^-30 is 2^64 fine steps of 2^-94 */
+#define FINE_BITS 64                /* a step is 2^64 fine steps */
+#define STEPS 1000000000u           /* of an epsilon of 1 */
+#define STEPS_1 ((uint64_t)1 << 30) /* in format 1 */
+#define EPSILON_MOST 0x1p33         /* not itself: its steps stay below 2^63 */
 
 typedef struct ledger_run {
     uint64_t choices, messages;              /* reserved */
@@ -34,6 +44,7 @@ typedef struct ledger_run {
 } ledger_run;
 
 struct caucus_ledger {
+    uint64_t steps;      /* of an epsilon of 1 */
     caucus_entry *entry; /* [entries - dropped]: those before place `head`, then those after the dropped ones */
     size_t entries, entries_room;
     size_t head, dropped; /* caucus_ledger_drop_releases() */
@@ -48,32 +59,55 @@ struct caucus_ledger {
     bool any_seeded;
 };
 
-/* ceil(epsilon*2^30); INFINITY -> INFINITE. */
-static caucus_status steps_of(double epsilon, uint64_t *ret) {
-    if (isinf(epsilon) && epsilon > 0) {
-        *ret = INFINITE;
-        return CAUCUS_OK;
+/* Steps of 10^-9 of the decimal that the number is written as, rounded up; 0 <= epsilon < EPSILON_MOST. */
+static uint64_t decimal_steps(double epsilon) {
+    char digits[32];
+    if (epsilon == 0)
+        return 0;
+    long places = caucus_ledger_text_decimal(epsilon, digits) + 9;
+    uint64_t steps = strtoull(digits, NULL, 10);
+    bool rest = false;
+    for (; places > 0; places--)
+        steps *= 10;
+    for (; places < 0 && steps > 0; places++) {
+        rest = rest || steps % 10 != 0;
+        steps /= 10;
     }
-    caucus_rational r;
-    caucus_status status = caucus_rational_ceil(epsilon, 30, &r);
-    if (status == CAUCUS_OK)
-        *ret = r.num * (((uint64_t)1 << 30) / r.den);
-    return status;
+    return steps + rest;
 }
 
-double caucus_ledger_epsilon(uint64_t steps) {
-    return steps == INFINITE ? INFINITY : ldexp((double)steps, -30);
+/* INFINITY -> INFINITE. */
+static caucus_status steps_of(uint64_t per_one, double epsilon, uint64_t *ret) {
+    if (isinf(epsilon) && epsilon > 0)
+        *ret = INFINITE;
+    else if (!(epsilon >= 0 && epsilon < EPSILON_MOST))
+        return CAUCUS_E_RANGE;
+    else
+        *ret = per_one == STEPS ? decimal_steps(epsilon) : (uint64_t)ceil(epsilon * (double)STEPS_1);
+    return CAUCUS_OK;
 }
 
-/* ceil(a*2^94), if a < 2^32. */
-static bool fine_steps(caucus_rational a, caucus_u128 *ret) {
+double caucus_ledger_epsilon(const caucus_ledger *ledger, uint64_t steps) {
+    return steps == INFINITE ? INFINITY : (double)steps / (double)ledger->steps;
+}
+
+uint64_t caucus_ledger_steps(const caucus_ledger *ledger) {
+    return ledger->steps;
+}
+
+bool caucus_ledger_has_budget(const caucus_ledger *ledger, double epsilon, double delta) {
+    uint64_t steps;
+    return steps_of(ledger->steps, epsilon, &steps) == CAUCUS_OK && steps == ledger->entry[0].choices &&
+           delta == ledger->entry[0].delta;
+}
+
+/* a in fine steps, rounded up, if a < 2^32. */
+static bool fine_steps(const caucus_ledger *ledger, caucus_rational a, caucus_u128 *ret) {
     if (a.den == 0 || a.num / a.den >= (uint64_t)1 << 32)
         return false;
-    caucus_u128 rest = a.num % a.den;
-    caucus_u128 high = (rest << 64) / a.den; /* below 2^64 */
-    rest = (rest << 64) % a.den;
-    caucus_u128 low = ((rest << 30) + (a.den - 1)) / a.den;
-    *ret = ((caucus_u128)(a.num / a.den) << 94) + (high << 30) + low;
+    const caucus_u128 rest = (caucus_u128)(a.num % a.den) * ledger->steps; /* below 2^94 */
+    const caucus_u128 whole = (caucus_u128)(a.num / a.den) * ledger->steps + rest / a.den;
+    *ret = (whole << FINE_BITS) + (((rest % a.den) << FINE_BITS) + (a.den - 1)) / a.den;
     return true;
 }
 
@@ -128,8 +162,8 @@ static caucus_status apply_run(caucus_ledger *ledger, const caucus_entry *e, cau
         uint64_t left = budget->choices - ledger->charged; /* charged <= budget holds from entry to entry */
         if (charge > left)
             return caucus_fail(ret_error, CAUCUS_E_BUDGET, "epsilon", "%.10g asked, %.10g of %.10g left",
-                               caucus_ledger_epsilon(charge), caucus_ledger_epsilon(left),
-                               caucus_ledger_epsilon(budget->choices));
+                               caucus_ledger_epsilon(ledger, charge), caucus_ledger_epsilon(ledger, left),
+                               caucus_ledger_epsilon(ledger, budget->choices));
     }
     if (ledger->delta + e->delta > budget->delta * (1 + 0x1p-40))
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "delta", "%.10g asked, %.10g of %.10g left", e->delta,
@@ -157,23 +191,40 @@ static caucus_status apply_release(caucus_ledger *ledger, const caucus_entry *e,
     return CAUCUS_OK;
 }
 
-static caucus_status apply_budget(const caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
+static caucus_status apply_budget(caucus_ledger *ledger, const caucus_entry *e, caucus_error *ret_error) {
     if (ledger->entries != 0)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "a second budget");
-    if (e->run != 0 || e->block != 0 || e->messages != 0 || e->seeded || strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0)
+    const bool first = strcmp(e->what, CAUCUS_LEDGER_MAGIC_1) == 0;
+    if (e->run != 0 || e->block != 0 || e->messages != 0 || e->seeded ||
+        (!first && strcmp(e->what, CAUCUS_LEDGER_MAGIC) != 0))
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "ledger", "not a budget this version understands");
+    ledger->steps = first ? STEPS_1 : STEPS;
     return CAUCUS_OK;
+}
+
+/* What the last release of a run adds to what is shown as released: no more than what was reserved, which it goes
+ * beyond by rounding up alone. */
+static uint64_t shown(caucus_u128 used, uint64_t amount, uint64_t reserved) {
+    const caucus_u128 after = coarse(used), before = after - amount;
+    if (reserved == INFINITE || after <= reserved)
+        return amount;
+    return before < reserved ? (uint64_t)(reserved - before) : 0;
 }
 
 static void add_to_sums(caucus_ledger *ledger, const caucus_entry *e) {
     if (e->kind == CAUCUS_ENTRY_BUDGET)
         return;
-    const bool run = e->kind == CAUCUS_ENTRY_RUN;
-    uint64_t *choices = run ? &ledger->reserved_choices : &ledger->released_choices;
-    uint64_t *messages = run ? &ledger->reserved_messages : &ledger->released_messages;
-    *choices = caucus_add_saturating_u64(*choices, e->choices);
-    *messages = caucus_add_saturating_u64(*messages, e->messages);
-    ledger->releases += !run;
+    const ledger_run *run = &ledger->run[e->run - 1];
+    if (e->kind == CAUCUS_ENTRY_RUN) {
+        ledger->reserved_choices = caucus_add_saturating_u64(ledger->reserved_choices, e->choices);
+        ledger->reserved_messages = caucus_add_saturating_u64(ledger->reserved_messages, e->messages);
+    } else {
+        ledger->released_choices =
+            caucus_add_saturating_u64(ledger->released_choices, shown(run->used_choices, e->choices, run->choices));
+        ledger->released_messages =
+            caucus_add_saturating_u64(ledger->released_messages, shown(run->used_messages, e->messages, run->messages));
+        ledger->releases++;
+    }
     ledger->any_seeded = ledger->any_seeded || e->seeded;
 }
 
@@ -203,7 +254,7 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
 caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **ret, caucus_error *ret_error) {
     caucus_entry budget = {.kind = CAUCUS_ENTRY_BUDGET, .what = CAUCUS_LEDGER_MAGIC, .delta = delta};
     /* 0 is a budget: that of plans that release nothing (a single round, a single block). */
-    if (!(epsilon >= 0) || steps_of(epsilon, &budget.choices) != CAUCUS_OK)
+    if (!(epsilon >= 0) || steps_of(STEPS, epsilon, &budget.choices) != CAUCUS_OK)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon",
                            "%.10g (accepted: 0 or above and below 2^33, or infinite)", epsilon);
     if (!(delta >= 0 && delta < 1))
@@ -242,14 +293,17 @@ caucus_status caucus_ledger_reserve(caucus_ledger *ledger, const caucus_plan *pl
                            name, CAUCUS_LEDGER_NAME_MAX);
     double messages =
         isnan(g->epsilon_messages) ? 0 : g->epsilon_messages; /* NAN: the coordinator is trusted with them */
-    if (steps_of(g->epsilon_choices, &e.choices) != CAUCUS_OK || steps_of(messages, &e.messages) != CAUCUS_OK)
+    if (steps_of(ledger->steps, g->epsilon_choices, &e.choices) != CAUCUS_OK ||
+        steps_of(ledger->steps, messages, &e.messages) != CAUCUS_OK)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "epsilon",
                            "%.10g for choices, %.10g for messages (accepted: 0 or above, "
                            "below 2^33, or infinite)",
                            g->epsilon_choices, messages);
     if (!(g->delta >= 0 && g->delta < 1))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "delta", "%.10g (accepted: 0 or above, below 1)", g->delta);
-    if (steps_of(caucus_plan_epsilon_device(plan), &e.device) != CAUCUS_OK)
+    if (ledger->steps == STEPS)
+        e.block = plan->settings.clients;
+    if (steps_of(ledger->steps, caucus_plan_epsilon_device(plan), &e.device) != CAUCUS_OK)
         e.device = INFINITE; /* beyond what can be written: as good as none */
     caucus_status status = append(ledger, &e, ret_error);
     if (status == CAUCUS_OK)
@@ -270,7 +324,7 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_
                            "space at either end)",
                            what, CAUCUS_RUN_NAME_BYTES - 1);
     caucus_u128 fine_choices, fine_messages;
-    if (!fine_steps(choices, &fine_choices) || !fine_steps(messages, &fine_messages))
+    if (!fine_steps(ledger, choices, &fine_choices) || !fine_steps(ledger, messages, &fine_messages))
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "release", "an amount of 2^32 or more");
     if (!caucus_add_wide(before.used_choices, fine_choices, &after.used_choices) ||
         !fits(after.used_choices, before.choices) ||
@@ -279,7 +333,8 @@ caucus_status caucus_ledger_release(caucus_ledger *ledger, uint32_t run, uint64_
         return caucus_fail(ret_error, CAUCUS_E_BUDGET, "release",
                            "'%s' would exceed what run %u reserved: %.10g for choices, "
                            "%.10g for messages",
-                           e.what, run, caucus_ledger_epsilon(before.choices), caucus_ledger_epsilon(before.messages));
+                           e.what, run, caucus_ledger_epsilon(ledger, before.choices),
+                           caucus_ledger_epsilon(ledger, before.messages));
     e.choices = (uint64_t)(coarse(after.used_choices) - coarse(before.used_choices));
     e.messages = (uint64_t)(coarse(after.used_messages) - coarse(before.used_messages));
     /* The entry's whole steps are checked from the rounded sums, then the exact sums are kept. */
@@ -294,17 +349,17 @@ caucus_ledger_totals caucus_ledger_totals_of(const caucus_ledger *ledger) {
     const caucus_entry *budget = &ledger->entry[0];
     caucus_ledger_totals totals, *ret = &totals;
     caucus_ledger_totals_init(ret);
-    ret->budget_epsilon = caucus_ledger_epsilon(budget->choices);
+    ret->budget_epsilon = caucus_ledger_epsilon(ledger, budget->choices);
     ret->budget_delta = budget->delta;
-    ret->reserved_choices = caucus_ledger_epsilon(ledger->reserved_choices);
-    ret->reserved_messages = caucus_ledger_epsilon(ledger->reserved_messages);
-    ret->released_choices = caucus_ledger_epsilon(ledger->released_choices);
-    ret->released_messages = caucus_ledger_epsilon(ledger->released_messages);
+    ret->reserved_choices = caucus_ledger_epsilon(ledger, ledger->reserved_choices);
+    ret->reserved_messages = caucus_ledger_epsilon(ledger, ledger->reserved_messages);
+    ret->released_choices = caucus_ledger_epsilon(ledger, ledger->released_choices);
+    ret->released_messages = caucus_ledger_epsilon(ledger, ledger->released_messages);
     ret->releases = (uint32_t)ledger->releases;
     ret->any_seeded = ledger->any_seeded;
     ret->reserved_delta = ledger->delta;
     ret->left_epsilon =
-        budget->choices == INFINITE ? INFINITY : caucus_ledger_epsilon(budget->choices - ledger->charged);
+        budget->choices == INFINITE ? INFINITY : caucus_ledger_epsilon(ledger, budget->choices - ledger->charged);
     ret->left_delta = fmax(0, budget->delta - ledger->delta);
     ret->runs = (uint32_t)ledger->runs;
     return totals;

@@ -6,11 +6,14 @@
  *     kind <tab> run <tab> number <tab> what <tab> private|seeded <tab> choices <tab> messages <tab> delta <tab> hash
  *
  * kind is budget, run or release; number is a release's block, and of a run what its epsilon comes to for a whole
- * device (0: made before ledgers said so); choices and messages are whole numbers of 2^-30, or "infinite"; delta is the
+ * device (0: made before ledgers said so); choices and messages are whole numbers of 10^-9, or "infinite"; delta is the
  * shortest decimal that reads back as the same double, written as digits and exponent (1e-6, 25e-8) so that no
  * locale changes it; hash is SHA-256(hash of the line before | this line up to the tab before the hash) in lower
- * case, starting from 32 zero bytes. There is one way to write an entry: a line is accepted only if writing its
- * entry again gives the same bytes. */
+ * case, starting from 32 zero bytes. Between the delta of a run and its hash stands how many clients its plan has, with
+ * a tab. There is one way to write an entry: a line is accepted only if writing its entry again gives the same bytes.
+ *
+ * The budget's `what` names the format. Format 1 counts in 2^-30 and has no clients; such a ledger is read, and goes
+ * on, as what it is. */
 #ifndef CAUCUS_PLAN_LEDGER_H
 #define CAUCUS_PLAN_LEDGER_H
 
@@ -28,17 +31,29 @@ uint64_t caucus_ledger_releases_of(const caucus_ledger *ledger, uint32_t run);
  *  run follows the releases of another nothing is given back. Cost: O(entries in memory). */
 void caucus_ledger_drop_releases(caucus_ledger *ledger);
 
-/** Steps of 2^-30, as entries count them, as an epsilon; UINT64_MAX is infinite. */
-double caucus_ledger_epsilon(uint64_t steps);
+/** Steps, as entries of this ledger count them, as an epsilon; UINT64_MAX is infinite. */
+double caucus_ledger_epsilon(const caucus_ledger *ledger, uint64_t steps);
+
+/** Steps of an epsilon of 1. */
+uint64_t caucus_ledger_steps(const caucus_ledger *ledger);
+
+/** Whether the ledger's budget is this one. */
+bool caucus_ledger_has_budget(const caucus_ledger *ledger, double epsilon, double delta);
 
 /* The `what` of the first entry: says which format follows. */
-#define CAUCUS_LEDGER_MAGIC "caucus ledger 1"
+#define CAUCUS_LEDGER_MAGIC "caucus ledger 2"
+#define CAUCUS_LEDGER_MAGIC_1 "caucus ledger 1"
 /* A run is written "NAME TRUST UNIT"; the longest words of these have 11 and 12 letters. The name of a live run holds
  * its tag, too (store/budget.h). */
 #define CAUCUS_LEDGER_NAME_MAX (CAUCUS_RUN_NAME_BYTES - 1 - 12 - 13)
 
 /** "name" or "name suffix" into ret[CAUCUS_RUN_NAME_BYTES]. Returns: false if it is no name, or too long. */
 bool caucus_ledger_text_name(const char *name, const char *suffix, char *ret);
+
+/** A number above 0 as people write it, digits*10^exponent: the shortest decimal that reads back as the same double.
+ *  Out:     ret[32]  its digits, at most 17.
+ *  Returns: the exponent. */
+long caucus_ledger_text_decimal(double value, char *ret);
 
 /** The entry's line. Returns: CAUCUS_OK, CAUCUS_E_RANGE (buffer too small). */
 caucus_status caucus_ledger_text_line(const caucus_entry *entry, char *ret, size_t ret_bytes) CAUCUS_MUST_CHECK;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS 9
+#define FIELDS 10 /* of a run; other entries, and runs of format 1, have one less */
 
 static const char *const kind_words[] = {"?", "budget", "run", "release"};
 
@@ -61,40 +61,49 @@ static void amount_text(uint64_t amount, char *ret, size_t bytes) {
         (void)snprintf(ret, bytes, "%llu", (unsigned long long)amount);
 }
 
-/* Shortest digits that read back equal: "25e-8". printf's radix character is skipped, so no locale shows. */
+/* printf's radix character is skipped, so no locale shows. */
+long caucus_ledger_text_decimal(double value, char *ret) {
+    for (int precision = 0;; precision++) {
+        char printed[64];
+        (void)snprintf(printed, sizeof printed, "%.*e", precision, value);
+        size_t used = 0;
+        const char *c = printed;
+        for (; *c != '\0' && *c != 'e'; c++)
+            if (*c >= '0' && *c <= '9' && used < 20)
+                ret[used++] = *c;
+        ret[used] = '\0';
+        const long exponent = (*c == 'e' ? strtol(c + 1, NULL, 10) : 0) - precision;
+        (void)snprintf(printed, sizeof printed, "%.20se%ld", ret, exponent);
+        if (precision == 16 || strtod(printed, NULL) == value) /* 17 digits tell all doubles apart */
+            return exponent;
+    }
+}
+
+/* "25e-8". */
 static void delta_text(double delta, char *ret, size_t bytes) {
+    char digits[32];
     if (delta == 0) {
         (void)snprintf(ret, bytes, "0");
         return;
     }
-    for (int precision = 0; precision <= 16; precision++) {
-        char printed[64], digits[32];
-        (void)snprintf(printed, sizeof printed, "%.*e", precision, delta);
-        size_t used = 0;
-        const char *c = printed;
-        for (; *c != '\0' && *c != 'e'; c++)
-            if (*c >= '0' && *c <= '9' && used < sizeof digits - 1)
-                digits[used++] = *c;
-        digits[used] = '\0';
-        long exponent = *c == 'e' ? strtol(c + 1, NULL, 10) : 0;
-        (void)snprintf(ret, bytes, "%.20se%ld", digits, exponent - precision);
-        if (strtod(ret, NULL) == delta)
-            return;
-    }
+    const long exponent = caucus_ledger_text_decimal(delta, digits);
+    (void)snprintf(ret, bytes, "%.20se%ld", digits, exponent);
 }
 
 /* The line up to the tab before the hash. Returns its length; 0 if it does not fit. */
 static size_t body(const caucus_entry *e, char *ret, size_t bytes) {
-    char number[24], choices[24], messages[24], delta[40];
+    char number[24], choices[24], messages[24], delta[40], clients[24] = "";
     if (e->kind == CAUCUS_ENTRY_RUN)
         amount_text(e->device, number, sizeof number);
     else
         (void)snprintf(number, sizeof number, "%llu", (unsigned long long)e->block);
+    if (e->kind == CAUCUS_ENTRY_RUN && e->block != 0)
+        (void)snprintf(clients, sizeof clients, "\t%llu", (unsigned long long)e->block);
     amount_text(e->choices, choices, sizeof choices);
     amount_text(e->messages, messages, sizeof messages);
     delta_text(e->delta, delta, sizeof delta);
-    int length = snprintf(ret, bytes, "%s\t%lu\t%s\t%s\t%s\t%s\t%s\t%s", kind_words[e->kind], (unsigned long)e->run,
-                          number, e->what, e->seeded ? "seeded" : "private", choices, messages, delta);
+    int length = snprintf(ret, bytes, "%s\t%lu\t%s\t%s\t%s\t%s\t%s\t%s%s", kind_words[e->kind], (unsigned long)e->run,
+                          number, e->what, e->seeded ? "seeded" : "private", choices, messages, delta, clients);
     return length > 0 && (size_t)length < bytes ? (size_t)length : 0;
 }
 
@@ -161,7 +170,7 @@ static size_t split(char *text, char **field) {
     }
 }
 
-static const char *parse_fields(char **field, caucus_entry *ret) {
+static const char *parse_fields(char **field, size_t count, caucus_entry *ret) {
     uint64_t run;
     *ret = (caucus_entry){0};
     for (int kind = CAUCUS_ENTRY_BUDGET; kind <= CAUCUS_ENTRY_RELEASE; kind++)
@@ -184,7 +193,9 @@ static const char *parse_fields(char **field, caucus_entry *ret) {
         return "fields 6 and 7 are not amounts";
     if (!parse_delta(field[7], &ret->delta))
         return "field 8 is not a delta";
-    return parse_hash(field[8], ret->hash) ? NULL : "field 9 is not a SHA-256 hash: torn or altered";
+    if (ret->kind == CAUCUS_ENTRY_RUN && count == FIELDS && !caucus_whole_parse(field[8], 1, UINT64_MAX, &ret->block))
+        return "field 9 is not a number of clients";
+    return parse_hash(field[count - 1], ret->hash) ? NULL : "the last field is not a SHA-256 hash: torn or altered";
 }
 
 const char *caucus_ledger_text_parse(const char *line, caucus_entry *ret) {
@@ -195,9 +206,9 @@ const char *caucus_ledger_text_parse(const char *line, caucus_entry *ret) {
         return "longer than any entry";
     memcpy(text, line, length + 1);
     size_t count = split(text, field);
-    if (count != FIELDS)
-        return count < FIELDS ? "fewer than nine fields: torn or altered" : "more than nine fields";
-    const char *wrong = parse_fields(field, ret);
+    if (count < FIELDS - 1 || count > FIELDS)
+        return count < FIELDS ? "fewer than nine fields: torn or altered" : "more than ten fields";
+    const char *wrong = parse_fields(field, count, ret);
     if (wrong != NULL)
         return wrong;
     if (caucus_ledger_text_line(ret, again, sizeof again) != CAUCUS_OK || strcmp(line, again) != 0)

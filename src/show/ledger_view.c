@@ -39,12 +39,30 @@ static void split_name(const char *what, caucus_run_view *run) {
     run->unit = unit;
 }
 
-static void take_release(caucus_run_view *run, const caucus_entry *e) {
-    run->released_choices += caucus_ledger_epsilon(e->choices); /* multiples of 2^-30: exact */
-    run->released_messages += caucus_ledger_epsilon(e->messages);
+/* Sums are taken in whole steps, which are exact. */
+typedef struct steps {
+    uint64_t choices, messages;
+} steps;
+
+static void take_release(caucus_run_view *run, steps *sum, const caucus_entry *e) {
+    sum->choices += e->choices;
+    sum->messages += e->messages;
     run->first_block = run->releases == 0 || e->block < run->first_block ? e->block : run->first_block;
     run->last_block = e->block > run->last_block ? e->block : run->last_block;
     run->releases++;
+}
+
+static void take_run(caucus_run_view *run, const caucus_ledger *ledger, const caucus_entry *e, bool state) {
+    run->run = e->run;
+    run->seeded = e->seeded;
+    run->clients = e->block;
+    run->reserved_choices = caucus_ledger_epsilon(ledger, e->choices);
+    run->reserved_messages = caucus_ledger_epsilon(ledger, e->messages);
+    run->delta = e->delta;
+    run->device =
+        e->device == 0 && (e->choices > 0 || e->messages > 0) ? (double)NAN : caucus_ledger_epsilon(ledger, e->device);
+    split_name(e->what, run);
+    run->elsewhere = !state && run->tag[0] != '\0';
 }
 
 caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *ledger, bool state,
@@ -53,25 +71,26 @@ caucus_status caucus_ledger_view_init(const char *path, const caucus_ledger *led
     const size_t count = caucus_ledger_count(ledger);
     view.totals = caucus_ledger_totals_of(ledger);
     view.run = calloc(view.totals.runs + 1, sizeof *view.run);
-    if (view.run == NULL)
+    steps *sum = calloc(view.totals.runs + 1, sizeof *sum);
+    if (view.run == NULL || sum == NULL) {
+        free(view.run);
+        free(sum);
         return CAUCUS_E_MEMORY;
+    }
     for (size_t i = 1; i < count; i++) {
         const caucus_entry *e = caucus_ledger_entry(ledger, i);
         caucus_run_view *run = &view.run[e->run - 1];
-        if (e->kind == CAUCUS_ENTRY_RUN) {
-            run->run = e->run;
-            run->seeded = e->seeded;
-            run->reserved_choices = caucus_ledger_epsilon(e->choices);
-            run->reserved_messages = caucus_ledger_epsilon(e->messages);
-            run->delta = e->delta;
-            run->device =
-                e->device == 0 && (e->choices > 0 || e->messages > 0) ? (double)NAN : caucus_ledger_epsilon(e->device);
-            split_name(e->what, run);
-            run->elsewhere = !state && run->tag[0] != '\0';
-        } else {
-            take_release(run, e);
-        }
+        if (e->kind == CAUCUS_ENTRY_RUN)
+            take_run(run, ledger, e, state);
+        else
+            take_release(run, &sum[e->run - 1], e);
     }
+    for (uint32_t i = 0; i < view.totals.runs; i++) { /* rounded up: really never more than reserved, as the totals */
+        caucus_run_view *run = &view.run[i];
+        run->released_choices = fmin(caucus_ledger_epsilon(ledger, sum[i].choices), run->reserved_choices);
+        run->released_messages = fmin(caucus_ledger_epsilon(ledger, sum[i].messages), run->reserved_messages);
+    }
+    free(sum);
     const caucus_entry *last = caucus_ledger_entry(ledger, count - 1);
     (void)sodium_bin2hex(view.last, sizeof view.last, last->hash, sizeof last->hash);
     *ret = view;
@@ -96,7 +115,7 @@ static caucus_words device_words(double epsilon) {
     else if (isinf(epsilon))
         (void)snprintf(ret.text, sizeof ret.text, "no bound");
     else
-        (void)snprintf(ret.text, sizeof ret.text, "%.6g", epsilon);
+        ret = caucus_words_number(epsilon); /* as the plan says it */
     return ret;
 }
 
@@ -105,6 +124,16 @@ static caucus_words released_of_reserved(bool known, double released, double res
     (void)snprintf(ret.text, sizeof ret.text, "%.28s of %.28s", known ? amount(released).text : "?",
                    amount(reserved).text);
     return ret;
+}
+
+/* A path from a file: control characters and what is not UTF-8 do not reach the screen. */
+static void print_safe(FILE *out, const char *text) {
+    for (const char *c = text; *c != '\0';) {
+        const size_t length = caucus_words_character(c);
+        const bool plain = length > 0 && (unsigned char)*c >= 0x20 && *c != 0x7f;
+        fprintf(out, "%.*s", plain ? (int)length : 1, plain ? c : "?");
+        c += length > 0 ? length : 1;
+    }
 }
 
 /* Names come from a file: only what is UTF-8 reaches the screen, in `wide` columns. */
@@ -194,8 +223,8 @@ static void print_releases(FILE *out, const caucus_ledger_view *v) {
             continue;
         fprintf(out, "  %3u  %5" PRIu64 "  ", e->run, e->block);
         print_name(out, e->what, 16);
-        fprintf(out, "  %-9s  %s\n", amount(caucus_ledger_epsilon(e->choices)).text,
-                amount(caucus_ledger_epsilon(e->messages)).text);
+        fprintf(out, "  %-9s  %s\n", amount(caucus_ledger_epsilon(v->ledger, e->choices)).text,
+                amount(caucus_ledger_epsilon(v->ledger, e->messages)).text);
     }
 }
 
@@ -233,7 +262,14 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
             ascii ? "=" : "▒", ascii ? "." : "░");
     if (v->state) {
         char words[CAUCUS_BUDGET_WORDS_BYTES];
-        caucus_budget_words(most, fmax(t->released_choices, t->released_messages), (double)NAN, (double)NAN, words);
+        caucus_budget_words(most, fmax(t->released_choices, t->released_messages),
+                            v->shared != NULL ? v->shared->budget_epsilon : (double)NAN,
+                            v->shared != NULL ? v->shared->left_epsilon : (double)NAN,
+                            v->shared != NULL ? NULL
+                            : v->reserved_in != NULL
+                                ? "what is left its ledger says, which cannot be read here"
+                                : "no ledger is known here: other runs on this data are not counted",
+                            words);
         fprintf(out, "  %s.\n", words);
     } else if (!limited)
         fputs("  Left      no limit was set\n", out);
@@ -242,21 +278,41 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
                 amount(t->budget_epsilon).text, t->left_delta, t->budget_delta);
 }
 
-void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases, int width) {
-    const caucus_ledger_totals *t = &v->totals;
+/* What is known of the budget: a state's own ledger has none but its plan's, which is not that of the data. */
+static const caucus_ledger_totals *budget_of(const caucus_ledger_view *v) {
+    return v->state ? v->shared : &v->totals;
+}
+
+/* Whose it is, its budget, and what is weak (caucus_plan_weaknesses() has the same limits). */
+static void print_head(FILE *out, const caucus_ledger_view *v) {
+    const caucus_ledger_totals *t = &v->totals, *b = budget_of(v);
     fprintf(out, "  %s: ", v->path);
-    if (isfinite(t->budget_epsilon))
-        fprintf(out, "budget epsilon %s, delta %.6g; ", amount(t->budget_epsilon).text, t->budget_delta);
-    else
+    if (b != NULL && isfinite(b->budget_epsilon))
+        fprintf(out, "budget epsilon %s, delta %.6g; ", amount(b->budget_epsilon).text, b->budget_delta);
+    else if (b != NULL)
         fputs("no limit; ", out);
     fprintf(out, "%u run%s, %u release%s%s\n", t->runs, t->runs == 1 ? "" : "s", t->releases,
             t->releases == 1 ? "" : "s", t->any_seeded ? ", NOT PRIVATE (seeded)" : "");
     for (uint32_t i = 0; i < t->runs; i++) {
-        const double most = fmax(v->run[i].reserved_choices, v->run[i].reserved_messages);
+        const caucus_run_view *r = &v->run[i];
+        const double most = fmax(r->reserved_choices, r->reserved_messages);
         if (isfinite(most) && most > CAUCUS_PLAN_WEAK_EPSILON)
-            fprintf(out, "  WEAK: run %u has epsilon %s, above %d: it protects little\n", v->run[i].run,
-                    amount(most).text, CAUCUS_PLAN_WEAK_EPSILON);
+            fprintf(out, "  WEAK: run %u has epsilon %s, above %d: it protects little\n", r->run, amount(most).text,
+                    CAUCUS_PLAN_WEAK_EPSILON);
+        if (r->delta * (double)r->clients > 1)
+            fprintf(out, "  WEAK: run %u has delta %.6g, above 1/clients: some client may be exposed entirely\n",
+                    r->run, r->delta);
     }
+    if (v->reserved_in != NULL) {
+        fputs("  Reserved in ", out);
+        print_safe(out, v->reserved_in);
+        fputc('\n', out);
+    }
+}
+
+void caucus_ledger_view_print(FILE *out, const caucus_ledger_view *v, bool ascii, bool releases, int width) {
+    const caucus_ledger_totals *t = &v->totals;
+    print_head(out, v);
     if (t->runs > 0)
         print_runs(out, v, width);
     if (releases && t->releases > 0)
@@ -278,6 +334,10 @@ static void json_run(caucus_json *j, const caucus_run_view *r) {
     caucus_json_text(j, "trust", caucus_trust_word(r->trust));
     caucus_json_text(j, "unit", caucus_unit_word(r->unit));
     caucus_json_truth(j, "seeded", r->seeded);
+    if (r->clients > 0)
+        caucus_json_whole(j, "clients", r->clients);
+    else
+        caucus_json_null(j, "clients");
     caucus_json_object(j, "reserved");
     caucus_json_real(j, "choices", r->reserved_choices);
     caucus_json_real(j, "messages", r->reserved_messages);
@@ -305,8 +365,8 @@ static void json_releases(caucus_json *j, const caucus_ledger *ledger) {
         caucus_json_whole(j, "run", e->run);
         caucus_json_whole(j, "block", e->block);
         caucus_json_text(j, "what", e->what);
-        caucus_json_real(j, "choices", caucus_ledger_epsilon(e->choices));
-        caucus_json_real(j, "messages", caucus_ledger_epsilon(e->messages));
+        caucus_json_real(j, "choices", caucus_ledger_epsilon(ledger, e->choices));
+        caucus_json_real(j, "messages", caucus_ledger_epsilon(ledger, e->messages));
         caucus_json_close(j);
     }
     caucus_json_close(j);
@@ -321,16 +381,17 @@ static void json_pair(caucus_json *j, const char *key, double epsilon, double de
 }
 
 void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releases) {
-    const caucus_ledger_totals *t = &v->totals;
-    const bool limited = isfinite(t->budget_epsilon);
+    const caucus_ledger_totals *t = &v->totals, *b = budget_of(v);
+    const bool limited = b != NULL && isfinite(b->budget_epsilon);
     caucus_json j;
     caucus_json_begin(&j, out, false);
     caucus_json_text(&j, "ledger", v->path);
     caucus_json_whole(&j, "entries", caucus_ledger_count(v->ledger));
     caucus_json_text(&j, "last", v->last);
     caucus_json_truth(&j, "seeded", t->any_seeded);
-    json_pair(&j, "budget", t->budget_epsilon, t->budget_delta, limited);
-    json_pair(&j, "left", v->state ? (double)NAN : t->left_epsilon, t->left_delta, limited && !v->state);
+    caucus_json_text(&j, "reserved_in", v->reserved_in);
+    json_pair(&j, "budget", b != NULL ? b->budget_epsilon : (double)NAN, b != NULL ? b->budget_delta : 0, limited);
+    json_pair(&j, "left", b != NULL ? b->left_epsilon : (double)NAN, b != NULL ? b->left_delta : 0, limited);
     caucus_json_object_row(&j, "reserved");
     caucus_json_real(&j, "choices", t->reserved_choices);
     caucus_json_real(&j, "messages", t->reserved_messages);

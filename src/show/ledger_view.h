@@ -18,6 +18,7 @@ typedef struct caucus_run_view {
     caucus_trust trust;             /* COUNT: the entry does not say */
     caucus_unit unit;               /* likewise */
     bool seeded;
+    uint64_t clients; /* of its plan; 0: the entry does not say */
     double reserved_choices, reserved_messages, delta;
     double device; /* what that comes to for everything one client contributes; INFINITY: no bound; NAN: unknown */
     double released_choices, released_messages;
@@ -29,6 +30,8 @@ typedef struct caucus_ledger_view {
     const char *path;
     const caucus_ledger *ledger; /* borrowed */
     bool state;                  /* one run's own, from a coordinator's state: what is left for others it cannot say */
+    const char *reserved_in; /* borrowed; of a state: the ledger that its run was reserved in; NULL: none is known */
+    const caucus_ledger_totals *shared; /* borrowed; of that ledger; NULL: it cannot be read here */
     caucus_ledger_totals totals;
     caucus_run_view *run;                 /* [totals.runs] */
     char last[2 * CAUCUS_HASH_BYTES + 1]; /* hash of the last entry, hexadecimal */

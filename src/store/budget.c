@@ -2,6 +2,7 @@
 /* budget.c: see budget.h. */
 #include "store/budget.h"
 
+#include "num/fail.h"
 #include "plan/ledger.h"
 #include "store/atomic_file.h"
 #include "store/ledger_file.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLAN_DIGITS 8
@@ -96,10 +98,65 @@ caucus_status caucus_budget_reserve(const caucus_budget *budget, const caucus_pl
     return status;
 }
 
-void caucus_budget_words(double reserved, double used, double budget, double left,
+caucus_status caucus_budget_note(const char *dir, const char *ledger, caucus_error *ret_error) {
+    char *path = caucus_path_in(dir, CAUCUS_RESERVED_FILE), *whole = realpath(ledger, NULL);
+    caucus_status status = CAUCUS_OK;
+    if (path == NULL) {
+        status = caucus_fail_memory(ret_error, "");
+    } else if (whole == NULL) {
+        status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "ledger", "%s", caucus_path_tail(ledger));
+    } else {
+        const size_t length = strlen(whole);
+        whole[length] = '\n'; /* in place of the final 0 */
+        if (!caucus_atomic_file_write(path, whole, length + 1, 0600, true))
+            status = caucus_fail_os(ret_error, CAUCUS_E_PATH, errno, "", "%s: writing", caucus_path_tail(path));
+    }
+    free(whole);
+    free(path);
+    return status;
+}
+
+/* The first line of a small file, without its newline; NULL: there is none. */
+static char *first_line(const char *path) {
+    char *line = NULL;
+    size_t room = 0;
+    FILE *in = fopen(path, "re");
+    if (in == NULL)
+        return NULL;
+    const ssize_t length = getline(&line, &room, in);
+    (void)fclose(in);
+    if (length > 1 && line[length - 1] == '\n') {
+        line[length - 1] = '\0';
+        return line;
+    }
+    free(line);
+    return NULL;
+}
+
+bool caucus_budget_noted(const char *dir, const caucus_ledger *own, char **ret_path, caucus_ledger_totals *ret) {
+    caucus_ledger *ledger = NULL;
+    bool found = false;
+    char *path = caucus_path_in(dir, CAUCUS_RESERVED_FILE);
+    *ret_path = path != NULL ? first_line(path) : NULL;
+    free(path);
+    if (*ret_path == NULL || caucus_ledger_file_read(*ret_path, &ledger, NULL) != CAUCUS_OK)
+        return false;
+    for (size_t i = 0; i < caucus_ledger_count(own) && !found; i++) {
+        const caucus_entry *e = caucus_ledger_entry(own, i);
+        found = e != NULL && e->kind == CAUCUS_ENTRY_RUN && is_reserved(ledger, e->what);
+    }
+    if (found)
+        *ret = caucus_ledger_totals_of(ledger);
+    caucus_ledger_free(ledger);
+    return found;
+}
+
+void caucus_budget_words(double reserved, double used, double budget, double left, const char *instead,
                          char ret[CAUCUS_BUDGET_WORDS_BYTES]) {
     char of[48] = "", rest[96] = "; no ledger here: other runs on this data are not counted";
-    if (!isnan(budget)) {
+    if (instead != NULL)
+        (void)snprintf(rest, sizeof rest, "; %s", instead);
+    else if (!isnan(budget)) {
         if (isinf(budget))
             (void)snprintf(rest, sizeof rest, "; the ledger sets no limit");
         else

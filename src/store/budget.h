@@ -45,9 +45,26 @@ caucus_status caucus_budget_reserve(const caucus_budget *budget, const caucus_pl
                                     bool seeded, bool trial, caucus_ledger_totals *ret,
                                     caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/* In the directory of a coordinator's state: the absolute path of the ledger that the run was reserved in, and a
+ * newline. It is for people who look at the state alone (caucus privacy); a run goes by what is on its command line. */
+#define CAUCUS_RESERVED_FILE "reserved-in"
+
+/** Keep with the state in which ledger its run was reserved.
+ *  Returns: CAUCUS_OK, CAUCUS_E_PATH, CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY. */
+caucus_status caucus_budget_note(const char *dir, const char *ledger, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** What was kept, and what that ledger says by now.
+ *  In:      own       the ledger in the state, which names the run.
+ *  Out:     ret_path  of the ledger, to be freed; NULL: the run was reserved in none, or nothing is known of it.
+ *           ret       its totals, if it was.
+ *  Returns: whether the ledger is there, can be read and has the run. */
+bool caucus_budget_noted(const char *dir, const caucus_ledger *own, char **ret_path, caucus_ledger_totals *ret);
+
 /** "Reserved 1 of 3 by this run (0.49 used so far; the rest is not given back), 2 left": the one meaning of "left",
- *  what other runs on the same data may still spend. budget: NAN where no ledger is kept. */
+ *  what other runs on the same data may still spend. budget: NAN where no ledger is kept; `instead`, if not NULL: what
+ *  is said of it where it cannot be looked at. */
 #define CAUCUS_BUDGET_WORDS_BYTES 192
-void caucus_budget_words(double reserved, double used, double budget, double left, char ret[CAUCUS_BUDGET_WORDS_BYTES]);
+void caucus_budget_words(double reserved, double used, double budget, double left, const char *instead,
+                         char ret[CAUCUS_BUDGET_WORDS_BYTES]);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +117,7 @@ static caucus_status open_old(caucus_ledger_file *file, caucus_error *ret_error)
 static caucus_status check_budget(const caucus_ledger_file *file, double epsilon, double delta,
                                   caucus_error *ret_error) {
     caucus_ledger_totals totals = caucus_ledger_totals_of(file->ledger);
-    bool same = isinf(epsilon) ? isinf(totals.budget_epsilon) : fabs(totals.budget_epsilon - epsilon) <= 0x1p-30;
-    if (same && totals.budget_delta == delta)
+    if (caucus_ledger_has_budget(file->ledger, epsilon, delta))
         return CAUCUS_OK;
     return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "budget",
                        "%.10g,%.10g: %s has %.10g,%.10g — a ledger keeps its budget; leave the "

@@ -67,6 +67,29 @@ if [ "$(sed -n 2p out)" = "  WEAK: run 1 has epsilon 20, above 10: it protects l
 else
     fail "weak, and per device: $(cat out)"
 fi
+"$CAUCUS" simulate --trials 1 --rounds 40 --experts 5 --algorithm stoch --clients 50 --epsilon 0.5 --delta 0.05 \
+    --trust coordinator --ledger exposed --budget 3,0.1 >/dev/null 2>&1
+privacy exposed >out
+[ "$(sed -n 2p out)" = "  WEAK: run 1 has delta 0.05, above 1/clients: some client may be exposed entirely" ] &&
+    pass "weak by its delta" || fail "weak by its delta: $(cat out)"
+
+# Equal parts fit into their sum, none after them; the refusal has the numbers that were typed.
+for n in 1 2 3 4 5 6 7 8 9 10; do
+    simulate --algorithm svt --epsilon 0.1 --trust coordinator --ledger parts --budget 1 ||
+        fail "part $n of ten does not fit"
+done
+code=0
+"$CAUCUS" simulate --trials 1 --rounds 10 --experts 5 --algorithm svt --epsilon 0.1 --trust coordinator --ledger parts \
+    >out 2>err || code=$?
+[ "$code" -eq 3 ] && grep -qF 'epsilon 0.1 asked, 0 of 1 left' err && pass "ten parts" ||
+    fail "an eleventh part: exit code $code, $(cat err)"
+
+# A ledger of an earlier version goes on as what it is.
+cp two old && simulate --algorithm svt --epsilon 0.5 --trust coordinator --ledger old &&
+    privacy old --format json >out &&
+    grep -qF '"left": {"epsilon": 5.5' out && grep -qF '"clients": null' out && pass "an earlier version's ledger" ||
+    fail "an earlier version's ledger: $(cat out)"
+
 privacy l >out && grep -q 'trusted' out && pass "messages of a trusted coordinator" || fail "trusted"
 simulate --algorithm leader --trust coordinator --ledger free && privacy free >out &&
     grep -q '^  free: no limit; 1 run' out &&

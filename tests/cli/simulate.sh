@@ -241,9 +241,9 @@ if diff want <(head -n 2 err) && grep -q "did you mean --range 0,10?" err &&
 
 # A ledger: a reservation and its releases; a run that does not fit is not run.
 simulate "${c[@]}" "${small[@]}" --ledger l.txt --budget 1.5 >out 2>err
-head -1 l.txt | cut -f1,6 >got; printf 'budget\t1610612736\n' | cmp - got || fail "the ledger's budget"
-# 63 rounds that are followed by a choice, epsilon a little under 1 each, in 2^-30
-sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t67645734910\tsimulate svt coordinator event\tseeded\n' | cmp - got ||
+head -1 l.txt | cut -f1,6 >got; printf 'budget\t1500000000\n' | cmp - got || fail "the ledger's budget"
+# 63 rounds that are followed by a choice, epsilon a little under 1 each, in 10^-9
+sed -n 2p l.txt | cut -f1-5 >got; printf 'run\t1\t62999999998\tsimulate svt coordinator event\tseeded\n' | cmp - got ||
     fail "the ledger's run"
 sed -n 3p l.txt | cut -f1-5 >got; printf 'release\t1\t1\tchecks\tseeded\n' | cmp - got ||
     fail "the ledger's first release"

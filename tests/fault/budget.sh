@@ -127,8 +127,48 @@ until_true 20 says_left 1.5 || bad "left is not 1.5 everywhere: $(page /metrics 
 shown=$("$CAUCUS" privacy "$small")
 grep -q '^  Left      epsilon 1.5 of 3' <<<"$shown" || bad "privacy: $shown"
 grep -q '? of 1 ' <<<"$shown" || bad "privacy claims to know what a live run has released: $shown"
+# A state says what its ledger says, where it can be read, and that it has one where it cannot.
+says_state() { # says_state WORDS BUDGET LEFT
+    shown=$("$CAUCUS" privacy "$work/shown")
+    grep -qF "$1" <<<"$shown" && grep -qF "Reserved in $small" <<<"$shown" &&
+        grep -qF "\"budget\": {\"epsilon\": $2," <("$CAUCUS" privacy "$work/shown" --format json) &&
+        [ "$(left "$work/shown")" = "$3" ]
+}
+says_state "Reserved 1 of 3 by this run (0 used so far; the rest is not given back), 1.5 left." 3 1.5 ||
+    bad "the state does not say what its ledger says: $shown"
+mv "$small" "$small.away"
+says_state "; what is left its ledger says, which cannot be read here." null null ||
+    bad "the state does not say that its ledger cannot be read: $shown"
+mv "$small.away" "$small"
+shown=$("$CAUCUS" privacy "$work/unlimited")
+{ grep -qF "; no ledger is known here: other runs on this data are not counted." <<<"$shown" &&
+    ! grep -q "Reserved in\|budget" <<<"$shown"; } || bad "a run without a ledger: $shown"
 kill "$server" "$shown_server"
 for i in "$server" "$shown_server"; do ended "$i" "shown" 0; done
+
+# Parts of a budget fit into it, and what does not fit is refused with the numbers that were typed.
+make_plan "$work/part.yaml" --algorithm svt --clients 2 --experts 4 --rounds 40 --epsilon 0.1 --trust coordinator
+for i in 1 2 3; do
+    start_coordinator "part.$i" "$work/part.yaml" 0 "${security[@]}" --ledger "$work/parts.ledger" --budget 0.3
+    kill "$server"
+    ended "$server" "part.$i" 0
+done
+plan=$work/part.yaml serve part.4 --ledger "$work/parts.ledger"
+{ [ "$code" -eq 3 ] && says "$work/serve.err" "does not allow this run: epsilon 0.1 asked, 0 of 0.3 left"; } ||
+    bad "a fourth part of 0.3: $code: $(cat "$work/serve.err")"
+# A delta above 1/clients is said first, of the ledger and of the state.
+make_plan "$work/weak.yaml" --algorithm stoch --clients 50 --experts 4 --rounds 40 --epsilon 0.5 --delta 0.05 \
+    --trust coordinator
+start_coordinator weak "$work/weak.yaml" 0 "${security[@]}" --ledger "$work/weak.ledger" --budget 3,0.1
+kill "$server"
+ended "$server" "weak" 0
+for what in weak.ledger weak; do
+    shown=$("$CAUCUS" privacy "$work/$what")
+    [ "$(sed -n 2p <<<"$shown")" = \
+        "  WEAK: run 1 has delta 0.05, above 1/clients: some client may be exposed entirely" ] ||
+        bad "privacy of $what does not say that its delta is weak: $shown"
+done
+echo "ok: parts, and what is weak"
 
 # 5. From a file system that cannot be written to: the ledger, the state of a run that ended, and that of one that was
 # killed with its log.

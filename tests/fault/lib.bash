@@ -188,7 +188,7 @@ experts() {
         END { for (t = 1; t <= last; t++) print (t in expert) ? expert[t] : "no round " t }'
 }
 # same_state NAME REFERENCE: everything in a coordinator's state: the machine byte for byte, the announcements, and
-# the releases. Their amounts are whole steps of 2^-30, rounded up; a restart rounds once more, which may move a step
+# the releases. Their amounts are whole steps of 10^-9, rounded up; a restart rounds once more, which may move a step
 # from one release to another, or add one. The last third of the chunks is not compared: with which certificates clients
 # came.
 same_state() {

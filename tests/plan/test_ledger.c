@@ -165,6 +165,54 @@ static void decimal_deltas_add_up(void **state) {
     caucus_ledger_free(ledger);
 }
 
+/* Parts of an epsilon fit into their sum as people write it, and nothing after them does; also where the ledger is read
+ * back between any two of them. What is refused is told with the numbers that were typed. */
+static void decimal_epsilons_add_up(void **state) {
+    (void)state;
+    static const struct {
+        double part;
+        int count;
+        double budget;
+        const char *words;
+    } cases[] = {
+        {0.1, 3, 0.3, "0.1 asked, 0 of 0.3 left"},
+        {0.1, 10, 1, "0.1 asked, 0 of 1 left"},
+        {0.1, 30, 3, "0.1 asked, 0 of 3 left"},
+        {0.7, 10, 7, "0.7 asked, 0 of 7 left"},
+        {0.15, 20, 3, "0.15 asked, 0 of 3 left"},
+        {0.333333333, 3, 0.999999999, "0.333333333 asked, 0 of 0.999999999 left"},
+        {1e-9, 7, 7e-9, "1e-09 asked, 0 of 7e-09 left"},
+        {1234.1, 10, 12341, "1234.1 asked, 0 of 12341 left"},
+        {0.1 - 0x1p-40, 10, 1, "0.1 asked, 0 of 1 left"}, /* as plans come out that ask for 0.1 */
+        {0.12345678912, 1, 0.12345678912, "0.12345679 asked, 0 of 0.12345679 left"}}; /* ten digits are shown */
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        caucus_ledger *ledger = ledger_of(cases[k].budget, 0), *again = NULL;
+        caucus_plan plan = plan_of(cases[k].part, (double)NAN, 0);
+        caucus_error e = {0};
+        uint32_t run;
+        for (int i = 0; i < cases[k].count; i++)
+            assert_int_equal(caucus_ledger_reserve(ledger, &plan, "part", false, &run, &e), CAUCUS_OK);
+        assert_true(totals(ledger).left_epsilon == 0 && totals(ledger).budget_epsilon >= cases[k].budget);
+        for (size_t i = 0; i < caucus_ledger_count(ledger); i++) {
+            char line[CAUCUS_LEDGER_LINE_BYTES];
+            assert_int_equal(caucus_ledger_line(ledger, i, line, sizeof line), CAUCUS_OK);
+            assert_int_equal(caucus_ledger_append_line(&again, line, i + 1, &e), CAUCUS_OK);
+        }
+        assert_int_equal(caucus_ledger_reserve(again, &plan, "more", false, &run, &e), CAUCUS_E_BUDGET);
+        assert_string_equal(e.text, cases[k].words);
+        plan = plan_of(1e-12, (double)NAN, 0); /* however little */
+        assert_int_equal(caucus_ledger_reserve(ledger, &plan, "more", false, &run, &e), CAUCUS_E_BUDGET);
+        caucus_ledger_free(again);
+        caucus_ledger_free(ledger);
+    }
+    /* Never less than is spent: three thirds are more than 0.9999. */
+    caucus_ledger *ledger = ledger_of(0.9999, 0);
+    uint32_t run;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(open_run(ledger, 1.0 / 3, (double)NAN, 0, &run), i < 2 ? CAUCUS_OK : CAUCUS_E_BUDGET);
+    caucus_ledger_free(ledger);
+}
+
 static void infinite_needs_an_infinite_budget(void **state) {
     (void)state;
     uint32_t run = 0;
@@ -196,11 +244,14 @@ static void releases_stay_within_their_run(void **state) {
     caucus_error e;
     assert_int_equal(open_run(ledger, 1, 0.5, 0, &run), CAUCUS_OK);
     assert_int_equal(open_run(ledger, 5, (double)NAN, 0, &other), CAUCUS_OK);
-    /* Three thirds are one: rounding is paid once, one step of 2^-30, not three times. */
+    /* Three thirds are one: rounding is paid once, one step of 10^-9, not three times, and is not shown as spent. */
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(caucus_ledger_release(ledger, run, i, "selection", (caucus_rational){1, 3}, none, &e),
                          CAUCUS_OK);
-    assert_true(totals(ledger).released_choices == 1 + 0x1p-30);
+    assert_true(totals(ledger).released_choices == 1);
+    assert_int_equal(caucus_ledger_entry(ledger, 3)->choices + caucus_ledger_entry(ledger, 4)->choices +
+                         caucus_ledger_entry(ledger, 5)->choices,
+                     1000000001);
     size_t count = caucus_ledger_count(ledger);
     assert_int_equal(caucus_ledger_release(ledger, run, 3, "selection", (caucus_rational){1, 1000}, none, &e),
                      CAUCUS_E_BUDGET);
@@ -222,18 +273,18 @@ static void releases_stay_within_their_run(void **state) {
     caucus_ledger_free(ledger);
 }
 
-/* Many tiny amounts are not lost: at 2^-36 each, a run of 2^-20 ends after 2^16 of them (and the slack of 64 steps of
- * 2^-30). */
+/* Many tiny amounts are not lost: at a 64th of a step each, a run of 1000 steps ends after 64,000 of them (and the
+ * slack of 64 steps of 10^-9). */
 static void small_amounts_are_not_lost(void **state) {
     (void)state;
     caucus_ledger *ledger = ledger_of(1, 0);
     uint32_t run, done = 0;
-    assert_int_equal(open_run(ledger, 0x1p-20, (double)NAN, 0, &run), CAUCUS_OK);
-    while (done < 1u << 21 && caucus_ledger_release(ledger, run, done, "c", (caucus_rational){1, (uint64_t)1 << 36},
-                                                    none, NULL) == CAUCUS_OK)
+    assert_int_equal(open_run(ledger, 1e-6, (double)NAN, 0, &run), CAUCUS_OK);
+    while (done < 1u << 21 &&
+           caucus_ledger_release(ledger, run, done, "c", (caucus_rational){1, 64000000000}, none, NULL) == CAUCUS_OK)
         done++;
-    assert_int_equal(done, (1024 + 64) << 6);
-    assert_true(totals(ledger).released_choices == (1024 + 64) * 0x1p-30);
+    assert_int_equal(done, (1000 + 64) * 64);
+    assert_true(totals(ledger).released_choices == 1e-6); /* all that is reserved; the slack is rounding */
     caucus_ledger_free(ledger);
 }
 
@@ -364,14 +415,14 @@ static void a_run_says_what_a_device_gets(void **state) {
     assert_int_equal(caucus_plan_new(&settings, &plan, NULL), CAUCUS_OK);
     assert_int_equal(caucus_ledger_reserve(ledger, plan, "fleet", false, &run, NULL), CAUCUS_OK);
     const double device = caucus_plan_epsilon_device(plan),
-                 kept = ldexp((double)caucus_ledger_entry(ledger, 1)->device, -30);
+                 kept = (double)caucus_ledger_entry(ledger, 1)->device * 1e-9;
     assert_true(device > caucus_plan_epsilon_choices(plan) && kept >= device && kept < device + 1e-6);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(caucus_ledger_line(ledger, i, line[i], sizeof line[i]), CAUCUS_OK);
         assert_int_equal(caucus_ledger_append_line(&again, line[i], i + 1, NULL), CAUCUS_OK);
     }
     assert_true(caucus_ledger_entry(again, 1)->device == caucus_ledger_entry(ledger, 1)->device);
-    assert_true(caucus_ledger_entry(again, 1)->block == 0);
+    assert_true(caucus_ledger_entry(again, 1)->block == settings.clients && settings.clients > 0);
     assert_int_equal(caucus_ledger_append_line(&old,
                                                "budget\t0\t0\tcaucus ledger 1\tprivate\t10737418240\t0\t1e-5\t"
                                                "f7594f799d3cd30afa7ce1cb66c58ba394f1655574006adfefd6948c7f743fea",
@@ -383,7 +434,13 @@ static void a_run_says_what_a_device_gets(void **state) {
                                   "c919975a247fbb02d4d8819758026ae31b0022d8f588ca63af29981c937b341a",
                                   2, NULL),
         CAUCUS_OK);
-    assert_true(caucus_ledger_entry(old, 1)->device == 0);
+    assert_true(caucus_ledger_entry(old, 1)->device == 0 && caucus_ledger_entry(old, 1)->block == 0);
+    /* It goes on in its own steps: 2^30 to one, and without a number of clients. */
+    assert_true(totals(old).left_epsilon == 8 && totals(old).budget_epsilon == 10);
+    assert_true(caucus_ledger_has_budget(old, 10, 1e-5) && !caucus_ledger_has_budget(old, 9.9, 1e-5));
+    assert_int_equal(open_run(old, 0.5, (double)NAN, 0, &run), CAUCUS_OK);
+    assert_true(caucus_ledger_entry(old, 2)->choices == 1u << 29 && caucus_ledger_entry(old, 2)->block == 0);
+    assert_true(totals(old).left_epsilon == 7.5);
     caucus_plan_free(plan);
     caucus_ledger_free(ledger);
     caucus_ledger_free(again);
@@ -541,10 +598,10 @@ static void totals_are_the_sums_of_the_entries(void **state) {
             releases += e->kind == CAUCUS_ENTRY_RELEASE;
         }
         const caucus_ledger_totals t = totals(ledger);
-        assert_true(t.reserved_choices == ldexp((double)reserved[0], -30));
-        assert_true(t.reserved_messages == ldexp((double)reserved[1], -30));
-        assert_true(t.released_choices == ldexp((double)released[0], -30));
-        assert_true(t.released_messages == ldexp((double)released[1], -30));
+        assert_true(t.reserved_choices == (double)reserved[0] / 1e9);
+        assert_true(t.reserved_messages == (double)reserved[1] / 1e9);
+        assert_true(t.released_choices == (double)released[0] / 1e9);
+        assert_true(t.released_messages == (double)released[1] / 1e9);
         assert_true(t.releases == releases && t.runs == runs && !t.any_seeded);
     }
     assert_true(runs > 5 && totals(ledger).releases > 100);
@@ -558,6 +615,7 @@ int main(void) {
         cmocka_unit_test(a_name_is_utf8),
         cmocka_unit_test(runs_share_the_budget),
         cmocka_unit_test(decimal_deltas_add_up),
+        cmocka_unit_test(decimal_epsilons_add_up),
         cmocka_unit_test(infinite_needs_an_infinite_budget),
         cmocka_unit_test(releases_stay_within_their_run),
         cmocka_unit_test(small_amounts_are_not_lost),

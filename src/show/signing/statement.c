@@ -44,11 +44,15 @@ static bool trusts_coordinator(const caucus_plan *plan) {
 
 /* "epsilon 1", "epsilon 1, delta 1e-06". */
 static caucus_words promise(double epsilon, double delta) {
-    caucus_words ret;
-    if (delta > 0)
-        (void)snprintf(ret.text, sizeof ret.text, "epsilon\u00a0%.4g, delta\u00a0%.3g", epsilon, delta);
+    caucus_words ret, number;
+    if (epsilon >= 1000 && isfinite(epsilon)) /* of a whole device: as the plan's screen and the ledger have it */
+        number = caucus_words_number(epsilon);
     else
-        (void)snprintf(ret.text, sizeof ret.text, "epsilon\u00a0%.4g", epsilon);
+        (void)snprintf(number.text, sizeof number.text, "%.4g", epsilon);
+    if (delta > 0)
+        (void)snprintf(ret.text, sizeof ret.text, "epsilon\u00a0%.30s, delta\u00a0%.3g", number.text, delta);
+    else
+        (void)snprintf(ret.text, sizeof ret.text, "epsilon\u00a0%.30s", number.text);
     return ret;
 }
 
