@@ -396,9 +396,10 @@ static uint64_t most_switches(const caucus_plan *plan) {
 static const char *proof(const caucus_plan *plan) {
     if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
         return "Unit client";
-    if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR)
+    if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR && plan->settings.pace != CAUCUS_PACE_OWN)
         return "Message-private designs";
-    return plan->settings.longest_phase != 0                       ? "Phases with a longest length"
+    return plan->settings.pace == CAUCUS_PACE_OWN                  ? "At their own pace"
+           : plan->settings.longest_phase != 0                     ? "Phases with a longest length"
            : plan->settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX ? "Trees"
                                                                    : "Selections";
 }

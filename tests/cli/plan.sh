@@ -176,6 +176,10 @@ holds "nobody trusted" "    Take stoch (shortlist) with trust nobody: about " "$
 holds "what does not fit is listed" "does not fit: unit client-block with hedge" "${r[@]}" --unit client-block \
     --losses-are any
 plan "${r[@]}" >out && [ "$(grep -c '^  If ' out)" -eq 5 ] && pass "all five situations" || fail "all five situations"
+plan "${r[@]}" --trust nobody >out && [ "$(grep -c '^  If ' out)" -eq 5 ] && pass "all five, nobody trusted" ||
+    fail "all five situations with trust nobody"
+plan "${r[@]}" --trust nobody --format json >out && python3 -m json.tool out >/dev/null && pass "as JSON" ||
+    fail "all five situations with trust nobody, as JSON"
 holds "drifting: a longest phase" "    Take stoch (longest phase " "${r[@]}" --losses-are drifting
 holds "never too large" "a smaller run than yours (fewer clients, fewer rounds)" --recommend --losses-are any \
     --clients 1000000 --rounds 100000

@@ -59,7 +59,7 @@ done
 
 # Slots from standard input, seeded; the first one is not counted, and an item is about those that are over.
 plan=$work/lines.yaml
-make_plan "$plan" --algorithm stoch --pace own --unit client-block --clients 1 --experts 2 --epsilon 500 \
+make_plan "$plan" --algorithm stoch --pace own --unit client-block --clients 1 --names small,large --epsilon 500 \
     --trust coordinator
 start_coordinator lines "$plan" 0 "${security[@]}" --log-level detail
 mkfifo "$work/lines.pipe"
@@ -69,9 +69,9 @@ exec {fd}<>"$work/lines.pipe"
 client=$!
 line_is() { [ "$(tail -n 1 "$work/lines.1.out")" = "$1" ] && says "$work/lines.err" "step $2 decided"; }
 printf 'slot 4\n0,1\n0,1\nslot 5\n1,0\nslot 6\n' >&"$fd"
-until_true 20 line_is 1 0 || give_up "lines: expert 1 is not chosen: $(cat "$work/lines.1.err")"
+until_true 20 line_is "1 name=large" 0 || give_up "lines: expert 1 is not chosen: $(cat "$work/lines.1.err")"
 printf '0,1\n0,1\nslot 3\n1,0\nslot 7\n' >&"$fd" # a slot that is over is not entered again
-until_true 20 line_is 0 1 || give_up "lines: expert 0 is not chosen: $(cat "$work/lines.1.err")"
+until_true 20 line_is "0 name=small" 1 || give_up "lines: expert 0 is not chosen: $(cat "$work/lines.1.err")"
 echo "slot seven" >&"$fd"
 ended "$client" "lines: a slot without a number" 2
 says "$work/lines.1.err" "stdin:12: the number of a slot is missing" || bad "lines: $(cat "$work/lines.1.err")"

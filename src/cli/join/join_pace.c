@@ -24,7 +24,7 @@ static bool print_expert(caucus_join_pace *p) {
     if (p->printed == expert + 1)
         return true;
     p->printed = expert + 1;
-    printf("%u\n", expert);
+    caucus_losses_ask(p->losses, p->link);
     return fflush(stdout) == 0;
 }
 

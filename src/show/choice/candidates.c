@@ -87,13 +87,20 @@ static void add_central(caucus_comparison *c, caucus_settings s) {
     }
 }
 
+/* Where losses drift, phases with a longest length. Where the coordinator is not trusted no bound says which is best,
+ * and it is one that was measured (experiments/fleet.yaml). */
+static void follow(const caucus_comparison *c, caucus_settings *s) {
+    enum { MEASURED = 64 };
+    if (caucus_comparison_drifts(c) && s->longest_phase == 0 && s->pace != CAUCUS_PACE_OWN)
+        s->longest_phase = s->trust == CAUCUS_TRUST_NOBODY ? MEASURED : CAUCUS_PHASE_AUTO;
+}
+
 /* Where nobody is: with a second message if none was asked for. */
 static void add_nobody(caucus_comparison *c, caucus_settings s) {
     s.trust = CAUCUS_TRUST_NOBODY;
     if (!takes(&s, CAUCUS_OPTION_TRUST))
         return;
-    if (caucus_comparison_drifts(c) && s.longest_phase == 0 && s.pace != CAUCUS_PACE_OWN)
-        s.longest_phase = CAUCUS_PHASE_AUTO;
+    follow(c, &s);
     add(c, s, false, false);
     if (s.message == CAUCUS_MESSAGE_AUTO) {
         s.message = s.delta > 0 ? CAUCUS_MESSAGE_GAUSS : CAUCUS_MESSAGE_KNORM;
@@ -105,8 +112,7 @@ static void add_nobody(caucus_comparison *c, caucus_settings s) {
 static void add_others(caucus_comparison *c, caucus_settings s) {
     const caucus_unit asked = s.unit;
     s.trust = c->settings.trust == CAUCUS_TRUST_NOBODY ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR;
-    if (caucus_comparison_drifts(c) && s.longest_phase == 0 && s.pace != CAUCUS_PACE_OWN)
-        s.longest_phase = CAUCUS_PHASE_AUTO;
+    follow(c, &s);
     for (unsigned unit = (unsigned)asked + 1; unit < CAUCUS_UNIT_COUNT; unit++) {
         s.unit = (caucus_unit)unit;
         add(c, s, false, true);
