@@ -315,6 +315,14 @@ int main(int argc, char **argv) {
     caucus_plan *plan = NULL;
     if (caucus_plan_file_read(argv[1], &plan, &error) != CAUCUS_OK)
         return failed(argv[1], &error);
+    /* This client knows the losses of all experts in rounds that everybody plays. Where a plan says `evaluate`, a line
+     * holds those of the experts that caucus_link_evaluate() names; at its own pace a client also says when a slot of
+     * its clock begins, caucus_link_slot(). */
+    if (caucus_plan_evaluate(plan) < caucus_plan_experts(plan) || caucus_plan_settings(plan)->pace == CAUCUS_PACE_OWN) {
+        fprintf(stderr, "link_client: %s: evaluate or pace own, which this example does not play\n", argv[1]);
+        caucus_plan_free(plan);
+        return 2;
+    }
     /* A key from the operating system makes the noise that this client adds private (where the plan asks for any). */
     caucus_key key;
     if (caucus_key_generate(&key) != CAUCUS_OK)

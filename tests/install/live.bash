@@ -42,6 +42,16 @@ with open(folder + '/losses-2.txt', 'w') as f:
         f.write(', '.join(repr(v) for v in row) + '\n')
 PY
 
+# Losses that it would take for those of other experts are refused.
+"$program" plan --algorithm stoch --trust coordinator --clients 3 --experts 5 --rounds 64 --evaluate 2 --epsilon 1 \
+    --write "$live/few.yaml" >/dev/null 2>"$live/err" || fail "plan: $(cat "$live/err")"
+code=0
+LD_LIBRARY_PATH=$libdir "$work/link_client" "$live/few.yaml" 1 cert key ca "$live/few.state" 127.0.0.1:1 \
+    </dev/null >/dev/null 2>"$live/err" || code=$?
+if [ "$code" -ne 2 ] || ! grep -q "few.yaml: evaluate or pace own" "$live/err"; then
+    fail "link_client plays a plan with evaluate: $code, $(cat "$live/err")"
+fi
+
 flags=(--algorithm svt --trust coordinator --clients 3 --interval 2 --epsilon 60)
 "$program" plan "${flags[@]}" --experts 5 --rounds "$rounds" --write "$live/plan.yaml" >/dev/null 2>"$live/err" ||
     fail "plan: $(cat "$live/err")"
