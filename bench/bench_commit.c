@@ -11,7 +11,6 @@
  * others are away each time 2 MB for ten million clients) ends the program with 1. */
 #include "bench_process.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,14 +25,9 @@
 
 static char dir[256];
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static void remove_dir(void) {
     if (dir[0])
-        nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        bench_remove(dir);
     dir[0] = '\0';
 }
 

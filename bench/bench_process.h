@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* sched_setaffinity, accept4 */
 #endif
 #include <errno.h>
+#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,6 +23,16 @@
 static inline void bench_die(const char *what, const char *why) {
     fprintf(stderr, "bench_serve: %s: %s\n", what, why);
     exit(1);
+}
+
+static inline int bench_remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+/* A folder and what is in it. */
+static inline void bench_remove(const char *dir) {
+    nftw(dir, bench_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Whole messages over a socketpair. A closed other end is the end of this process. */

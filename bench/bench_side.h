@@ -7,7 +7,6 @@
 #include "bench_load.h"
 
 #include <caucus/caucus.h>
-#include <ftw.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -85,18 +84,13 @@ static inline caucus_server_status ask_status(bench_child *server) {
 
 /* ---- where things are kept ---- */
 
-static inline int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static char scratch[2][64]; /* in memory, on disk */
 static pid_t owner;
 
 static inline void remove_scratch(void) {
     for (int i = 0; i < 2 && getpid() == owner; i++)
         if (scratch[i][0])
-            nftw(scratch[i], remove_one, 16, FTW_DEPTH | FTW_PHYS);
+            bench_remove(scratch[i]);
 }
 
 static inline void make_scratch(void) {

@@ -10,7 +10,6 @@
 #include "bench_process.h"
 #include "long_run.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 
@@ -18,14 +17,9 @@
 
 static char dir[256];
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static void remove_dir(void) {
     if (dir[0])
-        nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        bench_remove(dir);
     dir[0] = '\0';
 }
 

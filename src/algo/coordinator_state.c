@@ -19,7 +19,6 @@
 
 #define MAGIC 0x33436361u      /* "acC3"; "acC2" had 32-bit blocks, epochs and serials */
 #define ROOT_MAGIC 0x31526361u /* "acR1": in parts */
-#define ARRAYS 3               /* with an entry per client, at most */
 #define LIST_MAX 4095u         /* from here on a bitmap is shorter */
 
 static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
@@ -69,11 +68,10 @@ static bool is_sound(caucus_coordinator *c) {
     return c->ops->sound(c);
 }
 
-/* What there is per client, in the order in which it is packed. Returns how many there are. */
-static size_t client_arrays(const caucus_coordinator *c, caucus_progress *ret[ARRAYS]) {
-    caucus_progress *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
+size_t caucus_coordinator_arrays(const caucus_coordinator *c, caucus_progress *ret[CAUCUS_CLIENT_ARRAYS]) {
+    caucus_progress *const all[CAUCUS_CLIENT_ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
     size_t count = 0;
-    for (size_t i = 0; i < ARRAYS; i++)
+    for (size_t i = 0; i < CAUCUS_CLIENT_ARRAYS; i++)
         if (all[i])
             ret[count++] = all[i];
     return count;
@@ -155,9 +153,9 @@ static size_t chunk_clients(const caucus_coordinator *c, uint32_t chunk, size_t 
 }
 
 static bool save_chunk(const caucus_coordinator *c, uint32_t number, caucus_piece *ret) {
-    caucus_progress *array[ARRAYS];
-    size_t first, differ[ARRAYS], bytes = 0;
-    const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
+    caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
+    size_t first, differ[CAUCUS_CLIENT_ARRAYS], bytes = 0;
+    const size_t arrays = caucus_coordinator_arrays(c, array), clients = chunk_clients(c, number, &first);
     bool changed = ret->stamp == 0; /* it is empty, or was not written here */
     for (size_t i = 0; i < arrays; i++)
         changed = changed || atomic_load_explicit(&array[i]->changed[number], memory_order_relaxed) != 0;
@@ -250,9 +248,9 @@ static bool read_bitmap(const uint8_t **from, const uint8_t *end, const readers 
 }
 
 static bool read_chunk(caucus_coordinator *c, uint32_t number, const caucus_piece *chunk) {
-    caucus_progress *array[ARRAYS];
+    caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
     size_t first;
-    const size_t arrays = client_arrays(c, array), clients = chunk_clients(c, number, &first);
+    const size_t arrays = caucus_coordinator_arrays(c, array), clients = chunk_clients(c, number, &first);
     const uint8_t *from = chunk->bytes, *end = from + chunk->size;
     for (size_t i = 0; i < arrays; i++) {
         const int form = from < end ? *from++ : -1;

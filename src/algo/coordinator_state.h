@@ -34,6 +34,10 @@ void caucus_piece_free(caucus_piece *piece);
 /** Its bytes are written: a stamp of their own. Resizing takes it away. */
 void caucus_piece_stamp(caucus_piece *piece);
 
+#define CAUCUS_CLIENT_ARRAYS 3
+/** The arrays with an entry per client, in the order in which they are packed. Returns how many there are. */
+size_t caucus_coordinator_arrays(const caucus_coordinator *c, caucus_progress *ret[CAUCUS_CLIENT_ARRAYS]);
+
 /** Chunks of a plan's clients. */
 uint32_t caucus_coordinator_chunks(const caucus_plan *plan);
 

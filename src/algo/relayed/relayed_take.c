@@ -11,11 +11,10 @@
  * coordinator's sums from overflowing: one that is out of range would be the end of that proof. */
 #include <stdlib.h>
 
+#include "algo/coordinator_state.h"
 #include "algo/machine.h"
 #include "algo/relayed/relayed_bytes.h"
 #include "algo/wipe.h"
-
-#define ARRAYS 3
 
 /* What an item has overwritten. */
 typedef struct before {
@@ -44,15 +43,6 @@ typedef struct taking {
     uint32_t answered;
     uint64_t grouped;
 } taking;
-
-static size_t arrays_of(const caucus_coordinator *c, caucus_progress *ret[ARRAYS]) {
-    caucus_progress *const all[ARRAYS] = {c->cost_next, c->sums_next, c->step_done};
-    size_t count = 0;
-    for (size_t i = 0; i < ARRAYS; i++)
-        if (all[i])
-            ret[count++] = all[i];
-    return count;
-}
 
 uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
     const bool own_pace = c->step_done && c->sums_next;
@@ -115,8 +105,8 @@ static caucus_status check(const taking *t, const caucus_report *item) {
 }
 
 static void keep(taking *t, uint32_t client) {
-    caucus_progress *array[ARRAYS];
-    const size_t arrays = arrays_of(t->c, array), i = client - 1;
+    caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
+    const size_t arrays = caucus_coordinator_arrays(t->c, array), i = client - 1;
     for (size_t k = 0; k < arrays; k++)
         t->undo[t->undos++] = (before){.of = array[k],
                                        .client = client - 1,
@@ -241,7 +231,7 @@ caucus_status caucus_relayed_take(caucus_coordinator *c, const caucus_relayed *p
     if (p->serial != c->now.serial || c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
     taking t = {.c = c, .from = from, .asked = caucus_coordinator_item_asked(c, p->first), .status = CAUCUS_OK};
-    const size_t room = (size_t)p->items * ARRAYS + 1;
+    const size_t room = (size_t)p->items * CAUCUS_CLIENT_ARRAYS + 1;
     t.undo = calloc(room, sizeof *t.undo);
     if (!t.undo)
         return CAUCUS_E_MEMORY;

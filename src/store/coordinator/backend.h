@@ -29,6 +29,11 @@ typedef struct caucus_store_row {
     uint8_t last_line[32];            /* SHA-256 of the last ledger line, 0 if there is none; remote backends only */
 } caucus_store_row;
 
+#define CAUCUS_STORE_NUMBERS 7
+/** The numbers of a row, in the order in which they stand above from `seeded` to `first`, as they were read. Returns:
+ *  false if no coordinator has written them. */
+bool caucus_store_row_of(const int64_t number[CAUCUS_STORE_NUMBERS], caucus_store_row *ret);
+
 /* A change, made whole or not at all. */
 typedef struct caucus_store_change {
     uint64_t term, announcements;            /* the fence: the run's row has these, else nothing is changed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backends.c: which backend keeps what --state names. */
+/* backends.c: which backend keeps what --state names, and what all of them have in common. */
 #include "store/coordinator/backend.h"
 
 #include <string.h>
@@ -8,6 +8,23 @@
 #include <libpq-fe.h>
 #include <stdio.h>
 #endif
+
+bool caucus_store_row_of(const int64_t number[CAUCUS_STORE_NUMBERS], caucus_store_row *ret) {
+    for (int i = 0; i < CAUCUS_STORE_NUMBERS; i++)
+        if (number[i] < 0)
+            return false;
+    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX ||
+        number[6] > number[3])
+        return false;
+    *ret = (caucus_store_row){.seeded = number[0] == 1,
+                              .begun = number[1] == 1,
+                              .term = (uint64_t)number[2],
+                              .announcements = (uint64_t)number[3],
+                              .lines = (uint64_t)number[4],
+                              .chunks = (uint32_t)number[5],
+                              .first = (uint64_t)number[6]};
+    return true;
+}
 
 bool caucus_store_is_remote(const char *state) {
     static const char *const begins[] = {"postgresql://", "postgres://", "service="};

@@ -43,23 +43,11 @@ static bool take_hash(sqlite3_stmt *row, int column, uint8_t ret[32]) {
 }
 
 static bool take_row(sqlite3_stmt *row, caucus_store_row *ret) {
-    int64_t number[7];
-    for (int i = 0; i < 7; i++) {
+    int64_t number[CAUCUS_STORE_NUMBERS];
+    for (int i = 0; i < CAUCUS_STORE_NUMBERS; i++)
         number[i] = sqlite3_column_int64(row, i + 1);
-        if (number[i] < 0)
-            return false;
-    }
-    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX ||
-        number[6] > number[3])
-        return false;
-    *ret = (caucus_store_row){.seeded = number[0] == 1,
-                              .begun = number[1] == 1,
-                              .term = (uint64_t)number[2],
-                              .announcements = (uint64_t)number[3],
-                              .lines = (uint64_t)number[4],
-                              .chunks = (uint32_t)number[5],
-                              .first = (uint64_t)number[6]};
-    return take_hash(row, 0, ret->plan) && take_hash(row, 8, ret->past) && take_hash(row, 9, ret->seal);
+    return caucus_store_row_of(number, ret) && take_hash(row, 0, ret->plan) && take_hash(row, 8, ret->past) &&
+           take_hash(row, 9, ret->seal);
 }
 
 caucus_status caucus_sqlite_look(caucus_store_place *place, bool *ret_found, caucus_store_row *ret,

@@ -51,22 +51,11 @@ static caucus_status begin_snapshot(caucus_postgres *p, caucus_error *ret_error)
 
 /* Columns 0 to 9 are the run's row, 10 to 15 what the other tables hold, 16 the last line of the ledger. */
 static bool take_row(const PGresult *r, caucus_store_row *ret) {
-    int64_t number[7];
-    for (int i = 0; i < 7; i++) {
+    int64_t number[CAUCUS_STORE_NUMBERS];
+    for (int i = 0; i < CAUCUS_STORE_NUMBERS; i++)
         number[i] = caucus_pg_int64(r, 0, i);
-        if (number[i] < 0)
-            return false;
-    }
-    if (number[0] > 1 || number[1] > 1 || number[5] > (int64_t)UINT32_MAX || number[3] == INT64_MAX ||
-        number[6] > number[3])
+    if (!caucus_store_row_of(number, ret))
         return false;
-    *ret = (caucus_store_row){.seeded = number[0] == 1,
-                              .begun = number[1] == 1,
-                              .term = (uint64_t)number[2],
-                              .announcements = (uint64_t)number[3],
-                              .lines = (uint64_t)number[4],
-                              .chunks = (uint32_t)number[5],
-                              .first = (uint64_t)number[6]};
     if (number[4] > 0)
         (void)crypto_hash_sha256(ret->last_line, (const uint8_t *)PQgetvalue(r, 0, 16),
                                  (unsigned long long)PQgetlength(r, 0, 16));
