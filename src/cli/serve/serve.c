@@ -29,6 +29,7 @@ enum option {
     OPTION_PLAN,
     OPTION_STATE,
     OPTION_STATE_KEY,
+    OPTION_STANDBY,
     OPTION_LEDGER,
     OPTION_BUDGET,
     OPTION_LISTEN,
@@ -67,6 +68,8 @@ static const caucus_option options[] = {
     {"state", "DIR", NULL,
      "where decisions are kept, and the run goes on from; or postgresql://HOST/DATABASE or service=NAME"},
     {"state-key", "FILE", NULL, "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)"},
+    {"standby", NULL, NULL,
+     "wait while another coordinator has this state, in PostgreSQL, and take over when it is gone"},
     {"ledger", "FILE", NULL,
      "runs on the same data share it: this one is reserved, or refused if the budget has no room"},
     {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this data together; an old one must have the same"},
@@ -379,6 +382,16 @@ static void summarise(void *user) {
     caucus_serve_summary(s->json, &now, s->plan, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
 }
 
+static void say_standing_by(void *user) {
+    caucus_log_say(user, CAUCUS_LOG_NOTICE, "standby", "standing by: another coordinator has this run");
+}
+
+/* Nothing listens meanwhile: a client that reached us would wait here instead of at the coordinator that is at work. */
+static caucus_status stand_by(serving *s, caucus_error *ret_error) {
+    const caucus_store_where where = {.state = s->settings.state_dir, .key_file = s->settings.state_key};
+    return caucus_store_wait(&where, s->settings.plan_hash, s->seeded, say_standing_by, s->log, ret_error);
+}
+
 static int open_all(serving *s) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(s->value[OPTION_PLAN], &s->plan, &error);
@@ -419,10 +432,17 @@ static int open_all(serving *s) {
                                  .plan = s->plan,
                                  .plan_hash = set->plan_hash,
                                  .log_dropped = caucus_log_dropped(s->log)};
+    if (is_on(s, OPTION_STANDBY) && (status = stand_by(s, &error)) != CAUCUS_OK)
+        return fail(status, &error);
     /* Bound before the state is opened: what is refused here leaves no state behind. */
     if (http.listen && (status = caucus_http_bind(&http, &http.listener, &error)) != CAUCUS_OK)
         return fail(status, &error);
     status = caucus_server_open(set, &s->server, &error);
+    while (status == CAUCUS_E_BUSY && is_on(s, OPTION_STANDBY)) { /* another standby was faster, or a commit came */
+        status = stand_by(s, &error);
+        if (status == CAUCUS_OK)
+            status = caucus_server_open(set, &s->server, &error);
+    }
     if (status != CAUCUS_OK)
         return fail(status, &error);
     if (http.listen)

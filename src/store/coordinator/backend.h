@@ -88,6 +88,9 @@ typedef struct caucus_store_backend {
     void (*stop_heard)(caucus_store_place *place);
     /* remote only: as caucus_store_init() and caucus_store_check(). */
     caucus_status (*init)(const char *where, caucus_error *ret_error);
+    /* As open(), without taking hold of it: for look() and load() only. And whether a coordinator has it. */
+    caucus_status (*watch)(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error);
+    caucus_status (*held)(caucus_store_place *place, bool *ret, caucus_error *ret_error);
     caucus_status (*check)(const char *where, caucus_store_report *ret, caucus_error *ret_error);
 } caucus_store_backend;
 

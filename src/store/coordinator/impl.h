@@ -50,6 +50,9 @@ void caucus_store_seal(const caucus_store *r, const caucus_store_summary *summar
 /* Open what is kept here, whatever plan it is of; CAUCUS_E_PATH if nothing is. */
 caucus_status caucus_store_open_found(const caucus_store_where *where, caucus_store **ret,
                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/* Something is kept here, and `now.row` is its row: is it this plan's, whole, and the latest? Opens the mark. */
+caucus_status caucus_store_check_found(caucus_store *r, const uint8_t plan_hash[32], bool seeded,
+                                       caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* Write the mark of `now`. */
 caucus_status caucus_store_mark(caucus_store *r, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* Raise the term, if nothing has moved since `now` was read. */

@@ -143,8 +143,8 @@ static caucus_status open_mark(caucus_store *r, const uint8_t plan_hash[32], boo
                               : caucus_mark_open(r->at->folder, plan_hash, none, fresh, &r->mark, ret_error);
 }
 
-/* Something is kept here: is it this plan's, whole, and the latest? */
-static caucus_status check_found(caucus_store *r, const uint8_t plan_hash[32], bool seeded, caucus_error *ret_error) {
+caucus_status caucus_store_check_found(caucus_store *r, const uint8_t plan_hash[32], bool seeded,
+                                       caucus_error *ret_error) {
     if (memcmp(r->now.row.plan, plan_hash, 32) != 0)
         return refuse_plan(r, plan_hash, ret_error);
     if (r->now.row.seeded != seeded)
@@ -193,8 +193,8 @@ static caucus_status open_parts(caucus_store *r, const uint8_t *plan_hash, bool 
         return caucus_fail(ret_error, CAUCUS_E_PATH, "", "%s: no run is kept here", caucus_path_tail(r->at->folder));
     uint8_t own[32];
     memcpy(own, r->now.row.plan, sizeof own);
-    status =
-        check_found(r, plan_hash != NULL ? plan_hash : own, plan_hash != NULL ? seeded : r->now.row.seeded, ret_error);
+    status = caucus_store_check_found(r, plan_hash != NULL ? plan_hash : own,
+                                      plan_hash != NULL ? seeded : r->now.row.seeded, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_store_take(r, ret_error);
     if (status == CAUCUS_OK) /* a crash may have come before it was done; if it cannot be done now, later */

@@ -29,7 +29,8 @@ static void close_place(caucus_store_place *place, bool kept) {
     free(p);
 }
 
-static caucus_status open_place(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {
+static caucus_status open_any(const caucus_store_where *where, bool keep, caucus_store_place **ret,
+                              caucus_error *ret_error) {
     caucus_postgres *p = calloc(1, sizeof *p);
     if (p == NULL)
         return caucus_fail_memory(ret_error, "");
@@ -38,7 +39,7 @@ static caucus_status open_place(const caucus_store_where *where, caucus_store_pl
     if (status == CAUCUS_OK && (p->label = caucus_pg_label(where->state, ret_error)) == NULL)
         status = CAUCUS_E_PATH;
     p->place = (caucus_store_place){.label = p->label, .folder = p->label};
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && keep)
         status = caucus_pg_keeper_start(p->where, p->label, &p->keeper, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
@@ -47,6 +48,14 @@ static caucus_status open_place(const caucus_store_where *where, caucus_store_pl
     else
         close_place(&p->place, false);
     return status;
+}
+
+static caucus_status open_place(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {
+    return open_any(where, true, ret, ret_error);
+}
+
+static caucus_status watch(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {
+    return open_any(where, false, ret, ret_error);
 }
 
 /* A server that was killed needs a while: it is waited for, since without it nothing can be announced anyway. */
@@ -98,4 +107,6 @@ const caucus_store_backend caucus_store_postgres = {
     .stop_heard = stop_heard,
     .init = caucus_pg_init,
     .check = caucus_pg_check,
+    .watch = watch,
+    .held = caucus_pg_held,
 };

@@ -90,6 +90,8 @@ caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_cha
 caucus_status caucus_pg_init(const char *where, caucus_error *ret_error);
 caucus_status caucus_pg_check(const char *where, caucus_store_report *ret, caucus_error *ret_error);
 
+caucus_status caucus_pg_held(caucus_store_place *place, bool *ret, caucus_error *ret_error);
+
 /* keeper.c */
 
 /* Take the lock, or CAUCUS_E_BUSY, and keep it from now on. where and label live as long as it does. */

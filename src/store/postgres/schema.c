@@ -30,6 +30,12 @@ static const char *const tables[STATEMENTS] = {
     "COMMIT"};
 _Static_assert(CAUCUS_PG_VERSION == 1, "what is written into caucus_store");
 
+/* How many coordinators have the lock of keeper.c: one or none. */
+#define LOCKS                                                                                                          \
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM"            \
+    " pg_database WHERE datname = current_database()) AND classid = 1128355139::bigint::oid AND objid ="               \
+    " 'caucus_run'::regclass::oid AND objsubid = 1"
+
 static caucus_status make_tables(PGconn *db, const char *label, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     for (size_t i = 0; status == CAUCUS_OK && i < STATEMENTS; i++) {
@@ -111,9 +117,7 @@ caucus_status caucus_pg_check(const char *where, caucus_store_report *ret, caucu
         status = caucus_pg_query(
             db, label,
             "SELECT seeded::int::bigint, begun::int::bigint, stop::int::bigint, term, announcements, lines,"
-            " (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM"
-            " pg_database WHERE datname = current_database()) AND classid = 1128355139::bigint::oid AND objid ="
-            " 'caucus_run'::regclass::oid AND objsubid = 1), plan FROM caucus_run WHERE id = 1",
+            " (" LOCKS "), plan FROM caucus_run WHERE id = 1",
             0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
     if (status == CAUCUS_OK && !take_report(result, &report))
         status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%.100s: damaged (no run could be so)", label);
@@ -122,5 +126,17 @@ caucus_status caucus_pg_check(const char *where, caucus_store_report *ret, caucu
     free(label);
     if (status == CAUCUS_OK)
         *ret = report;
+    return status;
+}
+
+caucus_status caucus_pg_held(caucus_store_place *place, bool *ret, caucus_error *ret_error) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    PGresult *result = NULL;
+    caucus_status status = caucus_pg_end_snapshot(p, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_query(p->db, p->label, LOCKS, 0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
+    if (status == CAUCUS_OK)
+        *ret = PQntuples(result) == 1 && caucus_pg_int64(result, 0, 0) > 0;
+    PQclear(result);
     return status;
 }

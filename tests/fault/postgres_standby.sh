@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A standby takes over: from a coordinator that was killed, and from one that was stopped (SIGSTOP) and moves again
+# afterwards: it can commit no more. Clients find the standby by themselves, and the run is the undisturbed one.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/postgres.bash"
+# A deadline, so that clients notice a coordinator that says nothing more; all of them are waited for all the same.
+seed=24 clients=3 security=(--insecure --deadline 1)
+flags=(--algorithm svt --clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+plan=$work/plan.yaml
+make_plan "$plan" "${flags[@]}"
+make_losses 3 24 8
+undisturbed reference "$plan" "${flags[@]}"
+start_cluster pg
+wrong 2 "goes with a state in PostgreSQL" "$CAUCUS" serve --plan "$plan" --state "$work/dir" --insecure --standby
+
+# The standby's files are those of NAME.b; its key file is a copy from before the run.
+start_standby() {
+    own_port
+    second=$free_port
+    "$CAUCUS" serve --plan "$plan" --state "$record" --state-key "$work/$1.b.key" --listen "127.0.0.1:$second" \
+        --seed "$seed" --format json --standby "${security[@]}" >"$work/$1.b.out" 2>"$work/$1.b.err" </dev/null &
+    standby=$!
+    until_true 20 says "$work/$1.b.err" "standing by" || bad "$1: no standby: $(cat "$work/$1.b.err")"
+}
+for how in kill stop; do
+    new_record "$how"
+    cp "$work/$how.key" "$work/$how.b.key"
+    start_coordinator "$how" "$plan" 0 "${security[@]}" --state-key "$work/$how.key"
+    [ -n "$port" ] || give_up "$how: $(cat "$work/$how.err")"
+    first=$server
+    start_standby "$how"
+    port=$port,127.0.0.1:$second
+    pids=()
+    for i in 1 2 3; do
+        kind=client
+        [ "$i" -gt 1 ] || kind=held
+        "start_$kind" "$how" "$plan" "$port" "$i" --insecure --client "$i"
+        pids+=("$client")
+    done
+    let_play "$how" 1 10
+    until_true 20 has_lines "$work/$how.1.1.out" 11 || bad "$how: no 10 rounds were played"
+    ! says "$work/$how.b.out" listening || bad "$how: the standby listens while the coordinator is at work"
+    if [ "$how" = kill ]; then kill -9 "$first"; else kill -STOP "$first"; fi
+    until_true 40 says "$work/$how.b.out" listening || bad "$how: no takeover: $(cat "$work/$how.b.err")"
+    if [ "$how" = stop ]; then
+        let_play "$how" 1 16
+        until_true 60 has_lines "$work/$how.1.1.out" 17 || bad "$how: the run does not go on: $(cat "$work/$how.b.err")"
+        kill -CONT "$first"
+    fi
+    let_play "$how" 1 24
+    for i in "${pids[@]}" "$standby"; do ended "$i" "$how" 0; done
+    mv "$work/$how.b.key" "$work/$how.key" # the one that has followed to the end
+    export_record "$how"
+    same_run "$how" reference
+    if [ "$how" = kill ]; then ended "$first" "$how: the first" 137; else
+        # It has lost its clients and decides nothing any more; told to end, it ends.
+        kill -TERM "$first" 2>/dev/null || true
+        exit_code "$first"
+    fi
+done
+end_cluster
+done_with "a standby takes over"
