@@ -2,8 +2,8 @@
 /* standby.c: waiting for a run that another coordinator has, and following it.
  *
  * A standby asks every quarter of a second whether a coordinator has the lock (store/postgres/keeper.c) and does
- * nothing until nobody has. That decides when it tries, not whether it may: opening raises the term, and whoever had the run
- * before can commit no more, also if it was only stopped and moves again.
+ * nothing until nobody has. That decides when it tries, not whether it may: opening raises the term, and whoever had
+ * the run before can commit no more, also if it was only stopped and moves again.
  *
  * Now and then it reads what is committed, checks all of it as an opening would, and moves its own key file on: a copy
  * from the beginning of the run would lead to every state since. What it finds wrong ends the waiting, long before it
