@@ -31,10 +31,10 @@ CAUCUS_API caucus_status caucus_advice_new(const caucus_plan *plan, const char *
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 CAUCUS_API void caucus_advice_free(caucus_advice *advice);
 
-/** The tables and sentences for people, and the same as JSON (docs/schemas/recommend.json): *ret_bytes bytes, and a 0
+/** The tables and sentences for people, and the same as JSON (docs/schemas/recommend.json): *ret_size bytes, and a 0
  *  behind them. They are the advice's. */
-CAUCUS_API const char *caucus_advice_text(const caucus_advice *advice, size_t *ret_bytes);
-CAUCUS_API const char *caucus_advice_json(const caucus_advice *advice, size_t *ret_bytes);
+CAUCUS_API const char *caucus_advice_text(const caucus_advice *advice, size_t *ret_size);
+CAUCUS_API const char *caucus_advice_json(const caucus_advice *advice, size_t *ret_size);
 
 #ifdef __cplusplus
 }

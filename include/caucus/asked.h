@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/** A setting in words: {"epsilon", "0.5"}, {"front-load", "true"}, {"names", "small,large"}. */
+/** A setting in words: {"epsilon", "0.5"}, {"front-load", "true"}, {"names", "small,large"}.
+ *  Fixed: a word and its text are all that a flag is, and callers write arrays of them. */
 typedef struct caucus_named {
     const char *name;  /* as in files and, behind two dashes, on the command line */
     const char *value; /* as written there */

@@ -6,11 +6,15 @@
  *   1. the object it works on, the one that the function's name begins with; a draw works on the stream it draws from;
  *   2. inputs, an array followed by the number of its elements (unless the plan fixes it), working space behind them;
  *   3. outputs, called ret or ret_..., written on success only; an array of the caller's is followed by the room
- *      it has, ret_bytes for bytes and characters and ret_count for numbers (or the n that the function fills);
+ *      it has, ret_bytes for bytes and characters and ret_count for numbers (or the n that the function fills); a
+ *      single number has a name of its own (ret_run), and ret_size is how many bytes *ret has;
  *   4. ret_error, the one line for people about a failure; NULL is allowed.
  *
  * Beginnings and ends have one pair of names each: _new and _free for memory, _open and _close for what holds a file or
  * a socket, _init for a struct of the caller's (and _wipe where it holds a secret). _free takes NULL.
+ *
+ * A struct that may grow begins with its size, set by its _init (an entry of a ledger by the library): a library that
+ * knows more than the caller leaves alone what lies behind it. One that cannot grow says why, after "Fixed:".
  *
  * Functions of link.h, journal.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of advice.h,
  * asked.h and simulate.h in caucus-sim, all others in each of the three; a program links one of them.

@@ -77,8 +77,10 @@ CAUCUS_API uint64_t caucus_coordinator_checks(const caucus_coordinator *coordina
 
 /** How many phases can be looked back at. */
 #define CAUCUS_LOOKS 32
-/** What was shown of the losses of one phase (settings.show_loss; docs/PRIVACY.md, "A private look"). */
+/** What was shown of the losses of one phase (settings.show_loss; docs/PRIVACY.md, "A private look"). The struct grows
+ *  at its end. */
 typedef struct caucus_look {
+    size_t size;      /* of this struct, as the caller knows it; set by caucus_look_init() */
     uint64_t phase;   /* whose losses these are */
     uint32_t expert;  /* that was in force before they were learnt from */
     uint32_t clients; /* that reported */
@@ -86,12 +88,16 @@ typedef struct caucus_look {
     double low;       /* with probability 0.95 it is not below, nor above `high`: of the losses that were counted */
     double high;      /* the same; of losses to come it says nothing */
 } caucus_look;
-/** The phases that were shown, the latest first.
- *  Out:     ret [ret_count]: as many of them as there are, and fit.
- *  Returns: how many were written; 0 where the plan shows none.
+/** Zeros, and the size. */
+CAUCUS_API void caucus_look_init(caucus_look *ret);
+/** How many phases there are to look back at: CAUCUS_LOOKS at most, 0 where the plan shows none. */
+CAUCUS_API uint32_t caucus_coordinator_looks(const caucus_coordinator *coordinator);
+/** One of the phases that were shown.
+ *  In:      index  below caucus_coordinator_looks(); 0 is the latest.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (no such phase, or a size that this library does not know).
  *  Privacy: public: part of what epsilon covers, or made of messages that are private by themselves. */
-CAUCUS_API uint32_t caucus_coordinator_looks(const caucus_coordinator *coordinator, caucus_look *ret,
-                                             uint32_t ret_count);
+CAUCUS_API caucus_status caucus_coordinator_look(const caucus_coordinator *coordinator, uint32_t index,
+                                                 caucus_look *ret) CAUCUS_MUST_CHECK;
 
 /** What has been counted of one client (1..m): the first block whose cost, and whose sums, are still to come (0 where
  *  the algorithm has none), and whether it has answered the announcement in force. */

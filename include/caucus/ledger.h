@@ -34,17 +34,18 @@ typedef enum caucus_entry_kind {
     CAUCUS_ENTRY_RELEASE     /* something was announced or sent */
 } caucus_entry_kind;
 
-/* One entry. The library alone makes them and gives out pointers to its own: the struct may grow at its end. */
+/** One entry. The library alone makes them and gives out pointers to its own; the struct grows at its end. */
 typedef struct caucus_entry {
+    size_t size;                      /* of this struct, as the library knows it: what lies behind it is not there */
     caucus_entry_kind kind;           /* which of the fields below mean something */
     uint32_t run;                     /* number of the run, from 1; 0 for BUDGET */
     uint64_t block;                   /* RELEASE: block or phase it belongs to; RUN: clients of its plan, 0: not said */
     char what[CAUCUS_RUN_NAME_BYTES]; /* RUN: name, trust and unit; RELEASE: "check", "selection", "vote", ...; no
                                          spaces at the ends, no control characters */
     bool seeded;                      /* NOT PRIVATE (seeded) */
-    uint64_t choices;  /* epsilon for choices, in 10^-9 (format 1: 2^-30), rounded up: budget, reserved, used */
-    uint64_t messages; /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
-    double delta;      /* likewise, exact in the text form; 0 for RELEASE */
+    uint64_t choices; /* epsilon for choices: budget, reserved, used; whole steps (caucus_ledger_epsilon), rounded up */
+    uint64_t messages;               /* epsilon for the messages, likewise; 0 where the coordinator is trusted */
+    double delta;                    /* likewise, exact in the text form; 0 for RELEASE */
     uint8_t hash[CAUCUS_HASH_BYTES]; /* chain: SHA-256(previous hash | this entry's text) */
     uint64_t device;                 /* RUN: what its epsilon comes to for everything one client contributes, likewise,
                                          rounded up; UINT64_MAX: no bound; 0: made before ledgers said so */
@@ -89,6 +90,10 @@ CAUCUS_API caucus_status caucus_ledger_total(const caucus_ledger *ledger, caucus
 /** Entries in order, for reading and for writing to a file. */
 CAUCUS_API size_t caucus_ledger_count(const caucus_ledger *ledger);
 CAUCUS_API const caucus_entry *caucus_ledger_entry(const caucus_ledger *ledger, size_t index);
+
+/** An amount of this ledger's entries as an epsilon: steps of 10^-9, in a ledger that an early version of caucus began
+ *  of 2^-30; UINT64_MAX is infinite. */
+CAUCUS_API double caucus_ledger_epsilon(const caucus_ledger *ledger, uint64_t steps);
 
 /** Room for any line, with its final 0. */
 #define CAUCUS_LEDGER_LINE_BYTES 320

@@ -27,7 +27,8 @@ typedef enum caucus_ask {
     CAUCUS_ASK_SHORTLIST /* stoch, trust nobody: noisy sums of the experts listed (CAUCUS_SHORTLIST values or fewer) */
 } caucus_ask;
 
-/** What the coordinator says to every client. */
+/** What the coordinator says to every client.
+ *  Fixed: the protocol says what an announcement holds, and one that holds more is another version of it. */
 typedef struct caucus_announcement {
     uint64_t serial;                 /* 0, 1, 2, ...: position in the coordinator's sequence of announcements */
     uint64_t epoch;                  /* svt: number of selections so far; stoch: selections so far in this phase */
@@ -45,7 +46,8 @@ typedef struct caucus_announcement {
 /** Is it such an announcement? */
 CAUCUS_API bool caucus_announcement_stops(const caucus_announcement *announcement);
 
-/** What one client answers. */
+/** What one client answers.
+ *  Fixed: the protocol says what a report holds, and one that holds more is another version of it. */
 typedef struct caucus_report {
     uint32_t client;        /* 1..m */
     caucus_ask kind;        /* what it answers */

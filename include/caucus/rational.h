@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* num/den, den >= 1. Kept in lowest terms by every function below. */
+/** num/den, den >= 1. Kept in lowest terms by every function below.
+ *  Fixed: a fraction has two numbers. */
 typedef struct caucus_rational {
     uint64_t num; /* numerator */
     uint64_t den; /* denominator, 1 or more */

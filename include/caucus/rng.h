@@ -27,7 +27,8 @@ extern "C" {
 /* Words buffered at once: 8 ChaCha20 blocks, what one vectorised libsodium call makes. */
 #define CAUCUS_STREAM_WORDS 64
 
-/** A secret, from the operating system or from a seed. */
+/** A secret, from the operating system or from a seed.
+ *  Fixed: the key of a cipher, and how it came about. */
 typedef struct caucus_key {
     uint8_t bytes[CAUCUS_KEY_BYTES]; /* of ChaCha20 */
     bool seeded;                     /* derived from a seed: whatever is drawn from it is NOT PRIVATE */
@@ -47,7 +48,8 @@ typedef enum caucus_purpose {
     CAUCUS_PURPOSE_TEST = 100     /* tests, benchmarks, audits */
 } caucus_purpose;
 
-/* Opaque by convention: allocated by the caller (on the stack), touched only through functions. */
+/** Opaque by convention: allocated by the caller (on the stack), touched only through functions.
+ *  Fixed: a draw has to cost no allocation; another cipher would be another type. */
 typedef struct caucus_stream {
     uint64_t word[CAUCUS_STREAM_WORDS]; /* the buffer */
     unsigned next;                      /* index of the next unread word; = filled when empty */

@@ -60,8 +60,8 @@ typedef enum caucus_simulation_view {
 CAUCUS_API caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus_simulation_view view,
                                                 char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
 
-/** The results as JSON: *ret_bytes bytes, and a 0 behind them. They are the simulation's. */
-CAUCUS_API const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_bytes);
+/** The results as JSON: *ret_size bytes, and a 0 behind them. They are the simulation's. */
+CAUCUS_API const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_size);
 
 #ifdef __cplusplus
 }

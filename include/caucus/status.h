@@ -71,7 +71,7 @@ typedef enum caucus_status {
 
 /** What is known about a failure, in parts. A program makes one line of them, with its own names for the fields:
  *  "--epsilon 0: must be above 0", "--listen 127.0.0.1:80: Permission denied — another port, or 0 for any".
- *  Frozen: it is this large for ever, and what is added later is taken from `reserved`. Begin with `= {0}`. */
+ *  Fixed: it is this large for ever, and what is added later is taken from `reserved`. Begin with `= {0}`. */
 typedef struct caucus_error {
     char field[32];   /* the setting or argument at fault, as written in files; "" if none */
     char text[224];   /* what was wrong and what is accepted, without the field's name */

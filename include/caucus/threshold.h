@@ -26,7 +26,8 @@ typedef enum caucus_noise_kind {
     CAUCUS_NOISE_KNORM      /* vectors only: parameter = rate */
 } caucus_noise_kind;
 
-/* A law and its parameter, per unit of the integer grid. */
+/** A law and its parameter, per unit of the integer grid.
+ *  Fixed: every law here has one parameter; one with more would be another type. */
 typedef struct caucus_noise {
     caucus_noise_kind kind;    /* the law */
     caucus_rational parameter; /* its rate or variance */
@@ -37,7 +38,8 @@ CAUCUS_API int64_t caucus_noise_draw(caucus_stream *stream, const caucus_noise *
 /** n draws (for KNORM: one vector of dimension n), added to value[] with saturation at +-2^62. */
 CAUCUS_API void caucus_noise_add(caucus_stream *stream, const caucus_noise *noise, int64_t *value, size_t n);
 
-/** One epoch of above-threshold. */
+/** One epoch of above-threshold.
+ *  Fixed: it is the mechanism's whole state; another mechanism would be another type. */
 typedef struct caucus_threshold {
     uint32_t expert; /* the one expert this epoch is about */
     uint64_t epoch;  /* its number */

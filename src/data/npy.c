@@ -287,6 +287,16 @@ caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_erro
     return open_file(path, true, ret, ret_error);
 }
 
+void caucus_loss_array_init(caucus_loss_array *ret) {
+    *ret = (caucus_loss_array){.size = sizeof *ret};
+}
+
+caucus_status caucus_loss_array_check(const caucus_loss_array *losses, caucus_error *ret_error) {
+    if (losses == NULL || losses->size == sizeof *losses) /* the only size there has been */
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_RANGE, "size", "not set up by caucus_loss_array_init()");
+}
+
 caucus_npy caucus_npy_borrow(const caucus_loss_array *losses) {
     return (caucus_npy){.clients = losses->clients,
                         .experts = losses->experts,

@@ -30,6 +30,9 @@ typedef struct caucus_npy {
 /** Losses that lie in memory already, as if they had been read; they stay borrowed by the result. */
 caucus_npy caucus_npy_borrow(const caucus_loss_array *losses);
 
+/** Was it set up by caucus_loss_array_init()? Returns: CAUCUS_OK (NULL, too), CAUCUS_E_RANGE ("size"). */
+caucus_status caucus_loss_array_check(const caucus_loss_array *losses, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** Parse a whole file in memory.
  *  In:      name   what errors call it; bytes stay borrowed by *ret.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (the error's text begins with the name). No allocation.

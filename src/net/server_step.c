@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
+#include "algo/look/look.h"
 #include "net/pace/slot_clock.h"
 #include "num/error_line.h"
 #include "num/fail.h"
@@ -55,7 +56,7 @@ static void publish(caucus_server *s) {
     caucus_ledger_totals totals = caucus_ledger_totals_of(s->ledger);
     s->shown.selections = caucus_coordinator_selections(s->machine);
     s->shown.checks = caucus_coordinator_checks(s->machine);
-    s->shown.looks = caucus_coordinator_looks(s->machine, s->shown.look, CAUCUS_LOOKS);
+    s->shown.looks = caucus_look_all(s->machine, s->shown.look, CAUCUS_LOOKS);
     s->shown.epsilon_spent = totals.released_choices;
     s->held_ns = 0;
     s->step_ns = caucus_clock_ns();

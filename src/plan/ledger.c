@@ -243,6 +243,7 @@ static caucus_status append(caucus_ledger *ledger, caucus_entry *e, caucus_error
         status = apply_release(ledger, e, ret_error);
     if (status != CAUCUS_OK)
         return status;
+    e->size = sizeof *e;
     caucus_ledger_text_hash(e, ledger->last, e->hash);
     memcpy(ledger->last, e->hash, sizeof ledger->last);
     ledger->entry[held(ledger)] = *e;

@@ -31,9 +31,6 @@ uint64_t caucus_ledger_releases_of(const caucus_ledger *ledger, uint32_t run);
  *  run follows the releases of another nothing is given back. Cost: O(entries in memory). */
 void caucus_ledger_drop_releases(caucus_ledger *ledger);
 
-/** Steps, as entries of this ledger count them, as an epsilon; UINT64_MAX is infinite. */
-double caucus_ledger_epsilon(const caucus_ledger *ledger, uint64_t steps);
-
 /** Steps of an epsilon of 1. */
 uint64_t caucus_ledger_steps(const caucus_ledger *ledger);
 

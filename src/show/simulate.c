@@ -2,6 +2,7 @@
 /* simulate.c: a scenario's text in, its results as JSON out (caucus/simulate.h). */
 #include <caucus/simulate.h>
 
+#include "data/npy.h"
 #include "num/fail.h"
 #include "scenario/scenario.h"
 #include "show/output.h"
@@ -148,10 +149,12 @@ caucus_status caucus_simulation_new(const char *scenario, size_t scenario_bytes,
 caucus_status caucus_simulation_ask(const caucus_plan *plan, const caucus_named *setting, size_t settings,
                                     const caucus_loss_array *losses, caucus_simulation_progress progress, void *user,
                                     caucus_simulation **ret, caucus_error *ret_error) {
+    caucus_status status = caucus_loss_array_check(losses, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
     playing *s = begin(progress, user, ret_error);
     if (s == NULL)
         return CAUCUS_E_MEMORY;
-    caucus_status status = CAUCUS_OK;
     for (size_t i = 0; status == CAUCUS_OK && i < settings; i++)
         if (!caucus_asked_set(&s->scenario, &setting[i], &status, ret_error))
             status = caucus_fail(ret_error, CAUCUS_E_RANGE, "", "'%.60s': no setting of a simulation is called so",
@@ -175,8 +178,8 @@ void caucus_simulation_free(caucus_simulation *simulation) {
     free(simulation);
 }
 
-const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_bytes) {
-    *ret_bytes = simulation->bytes;
+const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_size) {
+    *ret_size = simulation->bytes;
     return simulation->json;
 }
 

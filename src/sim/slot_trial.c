@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "algo/borrowed_rows.h"
+#include "algo/look/look.h"
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"
@@ -184,7 +185,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
     while (t->totals[r->best] != least)
         r->best++;
     r->selections = caucus_coordinator_selections(t->coordinator);
-    (void)caucus_coordinator_looks(t->coordinator, &r->look, 1); /* 0 of them: stays zeros */
+    (void)caucus_look_all(t->coordinator, &r->look, 1); /* 0 of them: stays zeros */
     r->clipped = t->clips.low + t->clips.high + t->clips.nan;
     r->nan = t->clips.nan;
     return CAUCUS_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "algo/borrowed_rows.h"
+#include "algo/look/look.h"
 #include "algo/partial.h"
 #include "num/grid.h"
 #include "num/int128.h"
@@ -439,7 +440,7 @@ static caucus_status play_whole(trial *t, uint64_t seed, uint32_t number) {
     if (status != CAUCUS_OK)
         return status;
     ret->selections = caucus_coordinator_selections(t->coordinator);
-    (void)caucus_coordinator_looks(t->coordinator, &ret->look, 1); /* 0 of them: stays zeros */
+    (void)caucus_look_all(t->coordinator, &ret->look, 1); /* 0 of them: stays zeros */
     if (t->clients_add_totals || t->convex)
         take_clips(t);
     status = add_counts_over_ranks(t);

@@ -195,6 +195,21 @@ static int64_t value_of(uint64_t block, uint32_t i, uint32_t y) {
     return (int64_t)((block * 7 + i * 5 + y * 3) % 4 == 0);
 }
 
+/* What the public interface says of each phase, one by one. */
+static void assert_same_as_one_by_one(const caucus_coordinator *c, const caucus_look *look) {
+    const uint32_t count = caucus_coordinator_looks(c);
+    caucus_look one;
+    for (uint32_t i = 0; i < 2; i++) {
+        caucus_look_init(&one);
+        assert_int_equal(caucus_coordinator_look(c, i, &one), CAUCUS_OK);
+        assert_memory_equal(&one, &look[i], sizeof one);
+    }
+    assert_int_equal(caucus_coordinator_look(c, count, &one), CAUCUS_E_RANGE);
+    assert_memory_equal(&one, &look[1], sizeof one);
+    one.size++;
+    assert_int_equal(caucus_coordinator_look(c, 0, &one), CAUCUS_E_RANGE);
+}
+
 /* In step, event and means: the sum of the expert that was in force, and one draw; what the API says of it. */
 static void test_in_step(void **state) {
     (void)state;
@@ -228,7 +243,7 @@ static void test_in_step(void **state) {
             assert_int_equal(c->look->shown[0].expert, x);
             assert_int_equal(c->look->shown[0].phase, block - 1);
             assert_int_equal(c->look->shown[0].divisor, means ? m : m * n);
-            assert_int_equal(caucus_coordinator_looks(c, look, CAUCUS_LOOKS), shown);
+            assert_int_equal(caucus_look_all(c, look, CAUCUS_LOOKS), shown);
             const double loss = 2 + 4 * (double)want / (double)(means ? m : m * n);
             const double half = 4 * 12.0 / (double)(means ? m : m * n);
             assert_true(fabs(look[0].loss - fmin(fmax(loss, 2), 6)) < 1e-12);
@@ -237,8 +252,9 @@ static void test_in_step(void **state) {
             assert_int_equal(look[0].clients, m);
         }
         assert_int_equal(shown, plan->stoch.phases - 1);
-        assert_int_equal(caucus_coordinator_looks(c, look, 2), 2);
+        assert_int_equal(caucus_look_all(c, look, 2), 2);
         assert_int_equal(look[1].phase, look[0].phase - 1);
+        assert_same_as_one_by_one(c, look);
         caucus_coordinator_free(c);
         caucus_plan_free(plan);
     }
@@ -444,7 +460,7 @@ static void test_nobody(void **state) {
         }
         caucus_look none;
         if (vote)
-            assert_int_equal(caucus_coordinator_looks(c, &none, 1), 0);
+            assert_int_equal(caucus_look_all(c, &none, 1), 0);
         caucus_coordinator_free(c);
         caucus_plan_free(plan);
     }
@@ -530,7 +546,7 @@ static void test_many(void **state) {
         assert_int_equal(caucus_coordinator_decide(c), CAUCUS_OK);
     }
     caucus_look look[CAUCUS_LOOKS];
-    assert_int_equal(caucus_coordinator_looks(c, look, CAUCUS_LOOKS), CAUCUS_LOOKS);
+    assert_int_equal(caucus_look_all(c, look, CAUCUS_LOOKS), CAUCUS_LOOKS);
     for (uint32_t i = 0; i < CAUCUS_LOOKS; i++)
         assert_int_equal(look[i].phase, 48 - i);
     caucus_coordinator_free(c);

@@ -9,6 +9,8 @@ import tempfile
 
 # What one element is, of an array that a function may write. Such an output is followed by its room.
 ARRAY_ELEMENTS = {"uint8_t", "char", "double", "float", "long double", "int64_t"}
+# Of these a function may also write a single one, which then says in its name what it is (ret_run).
+ARRAY_IF_UNNAMED = {"uint32_t", "uint64_t", "size_t"}
 NUMBER = r"(?:uint32_t|uint64_t|size_t|unsigned)"
 
 
@@ -69,9 +71,11 @@ def check_function(name, arguments):
         outputs = outputs or is_output(own)
         if is_output(own) and "*" in argument and own not in ("ret_error",) and not room:
             element = argument.split("*")[0].replace("const", "").strip()
-            single = argument.count("*") == 1 and element in ARRAY_ELEMENTS
-            if single and not room_of(after):
+            array = element in ARRAY_ELEMENTS or (own == "ret" and element in ARRAY_IF_UNNAMED)
+            if array and argument.count("*") == 1 and not room_of(after):
                 yield f"{name}: {own} is written without its room (ret_bytes or ret_count behind it)"
+            if own in ("ret_bytes", "ret_count"):
+                yield f"{name}: {own} is the room of an array, not an output"
         if at > 0 and not is_output(own) and own not in ("scratch", "value", "user", "at"):
             plain = re.fullmatch(r"(?:u?int\d+_t|size_t|bool|double|float|char|caucus_\w+ \*)\s*\*\s*\w+", argument)
             if plain and "const" not in argument:
@@ -95,11 +99,21 @@ def check_whole(include):
             yield f"caucus.h does not include {path.name}"
 
 
+def check_structs(include):
+    """A struct that callers see begins with its size, or the comment above it says why it is fixed."""
+    pattern = r"(/\*(?:(?!\*/).)*\*/\n)?typedef struct (caucus_\w+) \{\s*([^;]*;)"
+    for path in sorted((include / "caucus").glob("*.h")):
+        for comment, name, first in re.findall(pattern, path.read_text(), re.S):
+            if not re.search(r"(?:^|\s)size_t size;$", first) and "Fixed: " not in comment:
+                yield f"{name}: neither begins with its size nor says why it is fixed"
+
+
 def check(include, compiler):
     found = prototypes(include, compiler)
     complaints = [text for name, arguments in found for text in check_function(name, arguments)]
     complaints += check_pairs([name for name, _ in found])
     complaints += check_whole(include)
+    complaints += check_structs(include)
     return found, complaints
 
 
@@ -113,6 +127,16 @@ int caucus_x_new(int a, caucus_x **ret, caucus_error *ret_error) __attribute__((
 void caucus_x_free(caucus_x *x);
 int caucus_x_save(const caucus_x *x, uint8_t *ret, size_t ret_bytes);
 void caucus_fail_x(caucus_error *ret_error, int status, const char *format, ...);
+int caucus_x_number(const caucus_x *x, uint32_t *ret_number);
+typedef struct caucus_y {
+    size_t size; /* first */
+    int a;
+} caucus_y;
+/** Two numbers.
+ *  Fixed: a pair is two. */
+typedef struct caucus_z {
+    int a, b;
+} caucus_z;
 """
 FAULTS = {
     "int caucus_x_a(caucus_x *x, caucus_error *ret_error, uint32_t *ret_b);": "ret_error is not last",
@@ -121,6 +145,10 @@ FAULTS = {
     "int caucus_x_a(const caucus_x *x, double *ret, caucus_error *ret_error);": "ret is written without its room",
     "int caucus_x_a(const caucus_x *x, uint32_t *count);": "the output count is not called ret_…",
     "int caucus_x_a(const caucus_x *x, caucus_x **other);": "the output other is not called ret_…",
+    "int caucus_x_a(const caucus_x *x, uint32_t *ret);": "ret is written without its room",
+    "int caucus_x_a(const caucus_x *x, size_t *ret_bytes);": "ret_bytes is the room of an array, not an output",
+    "/* Fixed: no. */\n\ntypedef struct caucus_w {\n    int size;\n} caucus_w;": "caucus_w: neither begins with",
+    "typedef struct caucus_w {\n    int a;\n    size_t size;\n} caucus_w;": "caucus_w: neither begins with",
     "int caucus_y_new(caucus_x **ret);": "has no _free beside it",
     "void caucus_y_close(caucus_x *x);": "has no _open beside it",
 }
@@ -133,7 +161,7 @@ def self_test(compiler):
         (include / "caucus" / "caucus.h").write_text("#include <caucus/x.h>\n")
         (include / "caucus" / "x.h").write_text(FAULTLESS)
         found, complaints = check(include, compiler)
-        assert len(found) == 5 and not complaints, (found, complaints)
+        assert len(found) == 6 and not complaints, (found, complaints)
         for fault, expected in FAULTS.items():
             (include / "caucus" / "x.h").write_text(FAULTLESS + fault + "\n")
             _, complaints = check(include, compiler)

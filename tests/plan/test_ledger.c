@@ -592,6 +592,7 @@ static void totals_are_the_sums_of_the_entries(void **state) {
         uint64_t reserved[2] = {0}, released[2] = {0}, releases = 0;
         for (size_t k = 1; k < caucus_ledger_count(ledger); k++) {
             const caucus_entry *e = caucus_ledger_entry(ledger, k);
+            assert_int_equal(e->size, sizeof *e);
             uint64_t *sums = e->kind == CAUCUS_ENTRY_RUN ? reserved : released;
             sums[0] += e->choices;
             sums[1] += e->messages;
@@ -599,6 +600,7 @@ static void totals_are_the_sums_of_the_entries(void **state) {
         }
         const caucus_ledger_totals t = totals(ledger);
         assert_true(t.reserved_choices == (double)reserved[0] / 1e9);
+        assert_true(t.reserved_choices == caucus_ledger_epsilon(ledger, reserved[0]));
         assert_true(t.reserved_messages == (double)reserved[1] / 1e9);
         assert_true(t.released_choices == (double)released[0] / 1e9);
         assert_true(t.released_messages == (double)released[1] / 1e9);

@@ -34,7 +34,8 @@ static caucus_history look(law loss, double lo, double hi, double lstar, uint64_
         for (uint64_t t = 0; t < rounds; t++)
             for (uint32_t y = 0; y < EXPERTS; y++)
                 values[at++] = loss(i, t, y);
-    const caucus_loss_array array = {values, true, CLIENTS, EXPERTS, rounds};
+    const caucus_loss_array array = {
+        .values = values, .wide = true, .clients = CLIENTS, .experts = EXPERTS, .rounds = rounds};
     const caucus_adversary_settings settings = {.kind = CAUCUS_ADVERSARY_LOSSES, .array = &array};
     caucus_adversary *adversary = NULL;
     caucus_error error = {0};

@@ -77,7 +77,8 @@ static void a_fleets_history(void **state) {
         mean[y] = 0.1 + 0.4 * draw();
     for (size_t i = 0; i < (size_t)CLIENTS * ROUNDS * EXPERTS; i++)
         values[i] = draw() < mean[i % EXPERTS];
-    const caucus_loss_array array = {values, false, CLIENTS, EXPERTS, ROUNDS};
+    const caucus_loss_array array = {
+        .values = values, .wide = false, .clients = CLIENTS, .experts = EXPERTS, .rounds = ROUNDS};
     caucus_question q = question_of(1, 2, 1, 1);
     q.array = &array;
     q.clients_open = q.experts_open = q.rounds_open = true;
@@ -156,7 +157,8 @@ static void a_history_that_drifts(void **state) {
         const size_t round = i / EXPERTS % ROUNDS, best = round < ROUNDS / 2 + 20 ? 1 : 2;
         values[i] = draw() < (i % EXPERTS == best ? 0.1 : 0.5);
     }
-    const caucus_loss_array array = {values, true, CLIENTS, EXPERTS, ROUNDS};
+    const caucus_loss_array array = {
+        .values = values, .wide = true, .clients = CLIENTS, .experts = EXPERTS, .rounds = ROUNDS};
     caucus_question q = question_of(CLIENTS, EXPERTS, ROUNDS, 2);
     q.array = &array;
     said s = ask(&q);
@@ -176,7 +178,7 @@ static void what_is_refused(void **state) {
     assert_string_equal(error.field, "trust");
     q = question_of(10, 5, 64, 1);
     const double value[] = {0, 1};
-    const caucus_loss_array array = {value, true, 1, 2, 1};
+    const caucus_loss_array array = {.values = value, .wide = true, .clients = 1, .experts = 2, .rounds = 1};
     q.array = &array; /* 2 experts, and 5 were asked for */
     assert_int_equal(caucus_recommend(stdout, NULL, &q, &error), CAUCUS_E_CONFLICT);
     q.settings.pace = CAUCUS_PACE_OWN;

@@ -171,7 +171,12 @@ static void losses_in_memory(void **state) {
     for (size_t i = 0; i < 3 * 20 * 4; i++)
         wide[i] = narrow[i] = (float)(i % 4) / 4;
     const caucus_named few[] = {{"trust", "coordinator"}, {"epsilon", "10"}, {"trials", "5"}, {"adversary", "halving"}};
-    caucus_loss_array array = {.values = narrow, .clients = 3, .experts = 4, .rounds = 20};
+    caucus_loss_array array;
+    caucus_loss_array_init(&array);
+    array.values = narrow;
+    array.clients = 3;
+    array.experts = 4;
+    array.rounds = 20;
     caucus_simulation *first = asked(NULL, few, 3, &array);
     array.values = wide;
     array.wide = true;
@@ -192,6 +197,9 @@ static void losses_in_memory(void **state) {
     array.experts = 1;
     assert_int_equal(caucus_simulation_ask(NULL, few, 3, &array, NULL, NULL, &none, &error), CAUCUS_E_FORMAT);
     assert_non_null(strstr(error.text, "losses: shape (3, 20, 1) has 1 expert"));
+    array.size--;
+    assert_int_equal(caucus_simulation_ask(NULL, few, 3, &array, NULL, NULL, &none, &error), CAUCUS_E_RANGE);
+    assert_string_equal(error.field, "size");
     assert_null(none);
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._errors import refuse
-from ._native import ffi
+from ._native import ffi, lib
 
 
 def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
@@ -24,6 +24,7 @@ def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
     if max(array.shape[0], array.shape[2]) >= 1 << 32:
         raise refuse("", f"losses: shape {array.shape} — at most 2^24 clients and 2^20 experts")
     ret = ffi.new("caucus_loss_array *")
+    lib.caucus_loss_array_init(ret)
     ret.values = ffi.from_buffer(array)
     ret.wide = array.dtype == np.float64
     ret.clients, ret.rounds, ret.experts = array.shape

@@ -263,10 +263,12 @@ class Coordinator:
 
         Of a plan with `show_loss`, or of one whose clients send noisy sums.
         """
-        room = 32
-        looks = ffi.new("caucus_look[]", room)
-        count = lib.caucus_coordinator_looks(self._coordinator, looks, room)
-        return [Look(k.phase, k.expert, k.clients, k.loss, k.low, k.high) for k in looks[0:count]]
+        ret, k = [], ffi.new("caucus_look *")
+        for index in range(lib.caucus_coordinator_looks(self._coordinator)):
+            lib.caucus_look_init(k)
+            _checked(lib.caucus_coordinator_look(self._coordinator, index, k), "looks")
+            ret.append(Look(k.phase, k.expert, k.clients, k.loss, k.low, k.high))
+        return ret
 
 
 def rows_of(losses: ArrayLike, experts: int) -> NDArray[Any]:

@@ -60,21 +60,42 @@ void caucus_look_take(caucus_coordinator *c, uint64_t divisor) {
     keep(look, &shown);
 }
 
-uint32_t caucus_coordinator_looks(const caucus_coordinator *c, caucus_look *ret, uint32_t ret_count) {
-    const struct caucus_looking *look = c->look;
-    if (!look)
-        return 0;
-    const caucus_settings *s = &c->plan->settings;
-    const uint32_t count = look->count < ret_count ? look->count : ret_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const caucus_shown *shown = &look->shown[i];
-        const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, shown->phase + 1);
-        const double loss = caucus_look_loss(c->plan, shown->sum, shown->divisor);
-        const double half = caucus_look_half(c->plan, phase, shown->divisor, shown->answers);
-        ret[i] = (caucus_look){.phase = shown->phase, .expert = shown->expert, .clients = shown->answers};
-        ret[i].loss = loss < s->lo ? s->lo : loss > s->hi ? s->hi : loss;
-        ret[i].low = loss - half < s->lo ? s->lo : loss - half > s->hi ? s->hi : loss - half;
-        ret[i].high = loss + half > s->hi ? s->hi : loss + half < s->lo ? s->lo : loss + half;
+void caucus_look_init(caucus_look *ret) {
+    *ret = (caucus_look){.size = sizeof *ret};
+}
+
+uint32_t caucus_coordinator_looks(const caucus_coordinator *c) {
+    return c->look ? c->look->count : 0;
+}
+
+static double within(const caucus_settings *s, double loss) {
+    return loss < s->lo ? s->lo : loss > s->hi ? s->hi : loss;
+}
+
+caucus_status caucus_coordinator_look(const caucus_coordinator *c, uint32_t index, caucus_look *ret) {
+    if (index >= caucus_coordinator_looks(c) || ret->size != sizeof *ret) /* the only size there has been */
+        return CAUCUS_E_RANGE;
+    const caucus_shown *shown = &c->look->shown[index];
+    const caucus_stoch_phase *phase = caucus_stoch_phase_of(c->plan, shown->phase + 1);
+    const double loss = caucus_look_loss(c->plan, shown->sum, shown->divisor);
+    const double half = caucus_look_half(c->plan, phase, shown->divisor, shown->answers);
+    ret->phase = shown->phase;
+    ret->expert = shown->expert;
+    ret->clients = shown->answers;
+    ret->loss = within(&c->plan->settings, loss);
+    ret->low = within(&c->plan->settings, loss - half);
+    ret->high = within(&c->plan->settings, loss + half);
+    return CAUCUS_OK;
+}
+
+uint32_t caucus_look_all(const caucus_coordinator *c, caucus_look *ret, uint32_t ret_count) {
+    uint32_t count = 0;
+    while (count < ret_count) {
+        caucus_look look;
+        caucus_look_init(&look);
+        if (caucus_coordinator_look(c, count, &look) != CAUCUS_OK)
+            break;
+        ret[count++] = look;
     }
     return count;
 }

@@ -33,6 +33,9 @@ caucus_status caucus_look_new(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK
 /** Look at the sum of the expert in force, of `divisor` losses or means; nothing where nothing is shown, or too few
  *  have answered. Before the step's selection. */
 void caucus_look_take(caucus_coordinator *coordinator, uint64_t divisor);
+/** The phases that were shown, the latest first: as many of them as there are, and fit into ret[ret_count].
+ *  Returns: how many were written. */
+uint32_t caucus_look_all(const caucus_coordinator *coordinator, caucus_look *ret, uint32_t ret_count);
 /** Its fields of a saved state, and whether they can be true. */
 void caucus_look_pack(caucus_pack *pack, caucus_coordinator *coordinator);
 bool caucus_look_sound(const caucus_coordinator *coordinator);

@@ -2,6 +2,7 @@
 /* recommend_asked.c: what `caucus plan --recommend` says, for other languages (caucus/advice.h). */
 #include <caucus/advice.h>
 
+#include "data/npy.h"
 #include "num/fail.h"
 #include "plan/family.h"
 #include "show/choice/recommend.h"
@@ -37,13 +38,16 @@ static caucus_status print(const caucus_question *question, caucus_advice *ret, 
 caucus_status caucus_advice_new(const caucus_plan *plan, const char *losses_are, const caucus_loss_array *losses,
                                 caucus_advice **ret, caucus_error *ret_error) {
     caucus_question question = question_of(plan);
+    caucus_status status = caucus_loss_array_check(losses, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
     question.array = losses;
     if (losses != NULL && losses_are != NULL)
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "losses",
                            ": are looked at for what they are, and were said "
                            "to be something");
-    caucus_status status =
-        losses_are != NULL ? caucus_knowledge_parse(losses_are, &question.known, ret_error) : CAUCUS_OK;
+    if (losses_are != NULL)
+        status = caucus_knowledge_parse(losses_are, &question.known, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (question.settings.loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
@@ -67,12 +71,12 @@ void caucus_advice_free(caucus_advice *advice) {
     free(advice);
 }
 
-const char *caucus_advice_text(const caucus_advice *advice, size_t *ret_bytes) {
-    *ret_bytes = advice->text_bytes;
+const char *caucus_advice_text(const caucus_advice *advice, size_t *ret_size) {
+    *ret_size = advice->text_bytes;
     return advice->text;
 }
 
-const char *caucus_advice_json(const caucus_advice *advice, size_t *ret_bytes) {
-    *ret_bytes = advice->json_bytes;
+const char *caucus_advice_json(const caucus_advice *advice, size_t *ret_size) {
+    *ret_size = advice->json_bytes;
     return advice->json;
 }
