@@ -63,7 +63,7 @@ CAUCUS_API uint32_t caucus_plan_evaluate(const caucus_plan *plan);
 CAUCUS_API bool caucus_plan_is_endless(const caucus_plan *plan);
 /** Blocks of the run (stoch: phases); CAUCUS_ROUNDS_ENDLESS where it does not end. */
 CAUCUS_API uint64_t caucus_plan_blocks(const caucus_plan *plan);
-/** The most selections that a run can make; CAUCUS_ROUNDS_ENDLESS where it does not end and phases or links go on. */
+/** The most selections that a run can make; CAUCUS_ROUNDS_ENDLESS where it does not end and phases or cycles go on. */
 CAUCUS_API uint64_t caucus_plan_selections(const caucus_plan *plan);
 /** G: a loss becomes a whole number of steps, 0 for `lo` and G for `hi`. */
 CAUCUS_API int64_t caucus_plan_grid(const caucus_plan *plan);

@@ -4,8 +4,8 @@
  * It keeps one vector: the losses not yet reported as a vector. A COST report is the cost of the expert in
  * force in one block; a SUMS report is that vector, which then starts again at 0. So every loss enters the
  * coordinator's scores once, and q of the epoch it was played in once.
- * Where the run renews itself the vector also starts again at 0 with every link: which blocks make a link follows from
- * their numbers, and no loss of one link enters another.
+ * Where the run renews itself the vector also starts again at 0 with every cycle: which blocks make a cycle follows
+ * from their numbers, and no loss of one cycle enters another.
  * Unit client-block (docs/PRIVACY.md, "The unit"): the mean of a block is rounded to the grid before it goes
  * anywhere, so that a whole block of a client moves every sum by at most the grid's range. */
 #include <stdlib.h>
@@ -144,7 +144,7 @@ void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
     }
-    if (before && caucus_link_ends(&c->plan->settings, before->block) && c->heard.block > before->block) {
+    if (before && caucus_cycle_ends(&c->plan->settings, before->block) && c->heard.block > before->block) {
         caucus_client_return_rows(c); /* a simulation adds them to its totals */
         memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
         c->sums_first = before->block + 1;
@@ -155,17 +155,17 @@ void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
     c->expert = c->heard.expert;
 }
 
-/* The vector keeps what it holds, if that was not reported and its link goes on: each loss is in one report all the
+/* The vector keeps what it holds, if that was not reported and its cycle goes on: each loss is in one report all the
  * same. A block that was not played to its end has no mean. */
 static void block_jump(caucus_client *c, const caucus_asked *before, bool made) {
     const caucus_settings *s = &c->plan->settings;
     const uint64_t block = c->heard.block;
-    const uint64_t blocks = s->renew != 0 ? s->renew / s->interval : UINT64_MAX; /* of a link: all of them */
+    const uint64_t blocks = s->renew != 0 ? s->renew / s->interval : UINT64_MAX; /* of a cycle: all of them */
     const bool reported = before && before->ask == CAUCUS_ASK_SUMS && made;
     if (!before || reported || (before->block - 1) / blocks != (block - 1) / blocks) {
         memset(c->sums, 0, s->experts * sizeof *c->sums);
-        const uint64_t link = (block - 1) / blocks * blocks + 1;
-        c->sums_first = !before ? block : reported && before->block >= link ? before->block + 1 : link;
+        const uint64_t cycle = (block - 1) / blocks * blocks + 1;
+        c->sums_first = !before ? block : reported && before->block >= cycle ? before->block + 1 : cycle;
     }
     if (c->block_sums)
         memset(c->block_sums, 0, s->experts * sizeof *c->block_sums);

@@ -19,7 +19,7 @@
 /* Which buffer a report points at. */
 enum { VALUE_SCALAR, VALUE_SUMS, VALUE_ROOT, VALUE_LEAF, VALUE_COUNT };
 
-static uint32_t value_place(const caucus_client *c) {
+static uint32_t value_array(const caucus_client *c) {
     if (c->sums && c->report.value == c->sums)
         return VALUE_SUMS;
     if (caucus_phase_value(c) && c->report.value == caucus_phase_value(c))
@@ -27,26 +27,26 @@ static uint32_t value_place(const caucus_client *c) {
     return c->root && c->report.value == c->root ? VALUE_ROOT : VALUE_SCALAR;
 }
 
-static const int64_t *value_at(const caucus_client *c, uint32_t place) {
-    const int64_t *places[VALUE_COUNT] = {&c->scalar, c->sums, c->root, caucus_phase_value(c)};
-    return places[place];
+static const int64_t *value_at(const caucus_client *c, uint32_t array) {
+    const int64_t *arrays[VALUE_COUNT] = {&c->scalar, c->sums, c->root, caucus_phase_value(c)};
+    return arrays[array];
 }
 
 static void pack_report(caucus_pack *p, caucus_client *c) {
-    uint32_t place = value_place(c), kind = (uint32_t)c->report.kind;
+    uint32_t array = value_array(c), kind = (uint32_t)c->report.kind;
     caucus_pack_u32(p, &kind);
     caucus_pack_u64(p, &c->report.first);
     caucus_pack_u64(p, &c->report.block);
     caucus_pack_u64(p, &c->report.epoch_or_leaf);
     caucus_pack_u32(p, &c->report.count);
-    caucus_pack_u32(p, &place);
+    caucus_pack_u32(p, &array);
     caucus_pack_below(p, kind, CAUCUS_ASK_SHORTLIST + 1);
-    caucus_pack_below(p, place, VALUE_COUNT);
-    caucus_pack_below(p, c->report.count, place == VALUE_SCALAR ? 2 : (uint64_t)c->plan->settings.experts + 1);
+    caucus_pack_below(p, array, VALUE_COUNT);
+    caucus_pack_below(p, c->report.count, array == VALUE_SCALAR ? 2 : (uint64_t)c->plan->settings.experts + 1);
     if (p->mode == CAUCUS_PACK_READ && !p->failed) {
         c->report.client = c->index;
         c->report.kind = (caucus_ask)kind;
-        c->report.value = value_at(c, place);
+        c->report.value = value_at(c, array);
         p->failed = c->report.value == NULL;
     }
 }

@@ -31,8 +31,8 @@ struct caucus_coordinator {
     uint32_t answered; /* clients that have answered `now` */
     uint64_t selections;
     uint64_t checks;
-    uint64_t renewals;   /* links that have ended; an epoch ends with a selection or with its link */
-    uint64_t link_first; /* selections that were made before this link */
+    uint64_t renewals;    /* cycles that have ended; an epoch ends with a selection or with its cycle */
+    uint64_t cycle_first; /* selections that were made before this cycle */
 
     /* Blocks. */
     caucus_progress *cost_next; /* svt: the block whose cost client i has to send next: each counts once, in order */
@@ -74,8 +74,8 @@ void caucus_coordinator_stream(const caucus_coordinator *c, caucus_stream *ret, 
                                uint64_t index);
 /* A selection has been made: count it and go over to the next epoch's key. Draws of the new epoch come after it. */
 void caucus_coordinator_selected(caucus_coordinator *c);
-/* A link has ended with `block`: count it, go over to the next epoch's key and forget the link's sums. What is still to
- * come of its blocks is not wanted any more. */
+/* A cycle has ended with `block`: count it, go over to the next epoch's key and forget the cycle's sums. What is still
+ * to come of its blocks is not wanted any more. */
 void caucus_coordinator_renewed(caucus_coordinator *c, uint64_t block);
 /* Epochs that have ended: the number of the one in hand. */
 static inline uint64_t caucus_coordinator_epoch(const caucus_coordinator *c) {

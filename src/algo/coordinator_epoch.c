@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coordinator_epoch.c: which key a coordinator draws from, and when it forgets.
  *
- * An epoch lasts from one selection to the next, or to the end of its link where the run renews itself. Its key is
+ * An epoch lasts from one selection to the next, or to the end of its cycle where the run renews itself. Its key is
  * kdf(run key, number of epochs before it), a number that renewal does not reset; the run key is new
  * in every process (or comes from a seed) and is in no file, the epoch's key is part of the saved state. So:
  *  - a verdict that was computed and never committed is computed again, after a crash, with the very same noise;
@@ -45,7 +45,7 @@ static void forget(void *memory, size_t bytes) {
 
 void caucus_coordinator_renewed(caucus_coordinator *c, uint64_t block) {
     c->renewals++;
-    c->link_first = c->selections;
+    c->cycle_first = c->selections;
     next_key(c);
     forget(&c->threshold, sizeof c->threshold);
     forget(c->cum, c->plan->settings.experts * sizeof *c->cum);

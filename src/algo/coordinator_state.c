@@ -31,7 +31,7 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     caucus_pack_u64(p, &c->checks);
     if (plan->settings.renew != 0) {
         caucus_pack_u64(p, &c->renewals);
-        caucus_pack_u64(p, &c->link_first);
+        caucus_pack_u64(p, &c->cycle_first);
     }
     caucus_pack_bytes(p, c->key.bytes, sizeof c->key.bytes);
     caucus_pack_bool(p, &c->key.seeded);
@@ -59,8 +59,8 @@ caucus_status caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret,
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
-    if (c->answered > plan->settings.clients || c->link_first > c->selections ||
-        c->renewals > caucus_settings_links(&plan->settings) - 1)
+    if (c->answered > plan->settings.clients || c->cycle_first > c->selections ||
+        c->renewals > caucus_settings_cycles(&plan->settings) - 1)
         return false;
     /* There is a key as long as something can be drawn from it: zeros would be noise that everybody knows. */
     if ((sodium_is_zero(c->key.bytes, sizeof c->key.bytes) == 1) != (c->now.ask == CAUCUS_ASK_NOTHING))
@@ -107,7 +107,7 @@ uint32_t caucus_coordinator_chunks(const caucus_plan *plan) {
 
 /* Is client i anywhere but in step? */
 static bool differs(const caucus_progress *of, size_t i) {
-    return (of->form[i] & CAUCUS_PROGRESS_PLACE) != CAUCUS_PROGRESS_IN && caucus_progress_get(of, i) != of->common;
+    return (of->form[i] & CAUCUS_PROGRESS_KIND) != CAUCUS_PROGRESS_IN && caucus_progress_get(of, i) != of->common;
 }
 
 static size_t different(const caucus_progress *of, size_t first, size_t count) {
@@ -145,7 +145,7 @@ static uint8_t *write_array(uint8_t *to, const caucus_progress *of, size_t first
     return to;
 }
 
-/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
+/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
 static size_t chunk_clients(const caucus_coordinator *c, uint32_t chunk, size_t *ret_first) {
     const size_t m = c->plan->settings.clients;
     *ret_first = (size_t)chunk * CAUCUS_CHUNK_CLIENTS;

@@ -3,8 +3,8 @@
  *
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over
  * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge".
- * Where the run renews itself the last block of a link is not drawn from: the expert in force is carried over, and sums
- * begin again at 0 (docs/PRIVACY.md, "Renewal"). */
+ * Where the run renews itself the last block of a cycle is not drawn from: the expert in force is carried over, and
+ * sums begin again at 0 (docs/PRIVACY.md, "Renewal"). */
 #include <stdlib.h>
 
 #include <caucus/select.h>
@@ -31,7 +31,7 @@ static void hedge_decide(caucus_coordinator *c) {
     uint32_t d = c->plan->settings.experts;
     uint64_t block = c->now.block;
     bool leader = caucus_algorithm_variant(c->plan->settings.algorithm)->reference;
-    if (caucus_link_ends(&c->plan->settings, block)) {
+    if (caucus_cycle_ends(&c->plan->settings, block)) {
         caucus_coordinator_renewed(c, block);
         ask_next(c, block);
         return;
@@ -73,7 +73,7 @@ static caucus_status hedge_record(caucus_releases *r, const caucus_announcement 
                                   const caucus_announcement *after, caucus_error *ret_error) {
     (void)after;
     if (r->plan->settings.renew != 0)
-        return caucus_releases_once(r, before->block, "links", ret_error);
+        return caucus_releases_once(r, before->block, "cycles", ret_error);
     return caucus_releases_take(r, before->block, "draw", ret_error);
 }
 

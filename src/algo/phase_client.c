@@ -60,7 +60,7 @@ static void open_play(caucus_stream *ret, const caucus_client *c) {
 }
 
 static void close_play(caucus_stream *stream, caucus_client *c) {
-    c->play_words = caucus_stream_place(stream);
+    c->play_words = caucus_stream_drawn(stream);
     caucus_stream_wipe(stream);
 }
 

@@ -7,7 +7,7 @@
  *    stoch   phases learn from different losses: the first is charged the whole, later ones nothing more (with a
  *            longest phase, of which a run has any number, later ones are not recorded); unit client: the whole is what
  *            all phases cost together
- *    svt and hedge with renewal: links use different losses: the first release is charged the whole, later ones nothing
+ *    svt and hedge with renewal: cycles use different losses: the first release is charged all, later ones nothing
  *  With delta > 0 composition is not a sum: svt and hedge then charge equal shares of the total. An algorithm without
  * privacy (infinite epsilon) has nothing to record. */
 #ifndef CAUCUS_ALGO_RELEASES_H
@@ -46,7 +46,7 @@ caucus_status caucus_releases_record(caucus_releases *r, const caucus_announceme
  *  Returns: as caucus_releases_record(). */
 caucus_status caucus_releases_take(caucus_releases *r, uint64_t block, const char *what,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Record the whole run with its first release, and nothing after it: links and phases use different losses, and a
+/** Record the whole run with its first release, and nothing after it: cycles and phases use different losses, and a
  *  ledger does not grow with their number. Returns: as caucus_releases_record(). */
 caucus_status caucus_releases_once(caucus_releases *r, uint64_t block, const char *what,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;

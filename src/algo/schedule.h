@@ -18,15 +18,15 @@ static inline uint64_t caucus_blocks_rounds(const caucus_settings *s, uint64_t f
     return caucus_block_end(s, last) - caucus_block_end(s, first - 1);
 }
 
-/* Renewal: links of renew/N blocks each. Does a link end with this block? The run's last block is never asked about. */
-static inline bool caucus_link_ends(const caucus_settings *s, uint64_t block) {
+/* Renewal: cycles of renew/N blocks each. Does one end with this block? The run's last block is never asked about. */
+static inline bool caucus_cycle_ends(const caucus_settings *s, uint64_t block) {
     return s->renew != 0 && block != 0 && block % (s->renew / s->interval) == 0;
 }
 
-/* Does another link begin after the one that holds block + 1, in a run of `blocks` blocks? */
-static inline bool caucus_link_follows(const caucus_settings *s, uint64_t block, uint64_t blocks) {
-    const uint64_t link = s->renew / s->interval;
-    return s->renew != 0 && (block / link + 1) * link < blocks;
+/* Does another cycle begin after the one that holds block + 1, in a run of `blocks` blocks? */
+static inline bool caucus_cycle_follows(const caucus_settings *s, uint64_t block, uint64_t blocks) {
+    const uint64_t cycle = s->renew / s->interval;
+    return s->renew != 0 && (block / cycle + 1) * cycle < blocks;
 }
 
 /* First round of phase p, as the plan says: nothing here depends on phases being powers of two. Phases that are not

@@ -5,8 +5,8 @@
  * compared with a noisy threshold. If it is above, the exponential mechanism chooses on
  * score(y) = max(cum(y), m*Lstar), an epoch ends and the next begins with q = 0 and a fresh threshold. Every verdict is
  * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good, or to
- * the end of the link where the run renews itself: there sums, q, threshold and the number of selections begin again,
- * with the expert in force, and nothing is decided from the link's last block (docs/PRIVACY.md, "Renewal").
+ * the end of the cycle where the run renews itself: there sums, q, threshold and the number of selections begin again,
+ * with the expert in force, and nothing is decided from the cycle's last block (docs/PRIVACY.md, "Renewal").
  * Without an end and without renewal the threshold grows with the number of the check, and when one more block could
  * bring a sum to 2^62 nothing more is asked (docs/PRIVACY.md, "Thresholds that grow").
  * docs/PRIVACY.md, "Fed-SVT": epsilon = eps_AT + sum of eta_k.
@@ -27,7 +27,7 @@ static void open_epoch(caucus_coordinator *c) {
     uint64_t k = caucus_coordinator_epoch(c);
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_THRESHOLD, 0, k);
-    caucus_threshold_begin(&c->threshold, k, c->now.expert, plan->threshold[c->selections - c->link_first],
+    caucus_threshold_begin(&c->threshold, k, c->now.expert, plan->threshold[c->selections - c->cycle_first],
                            &plan->threshold_noise, &stream);
     caucus_stream_wipe(&stream);
 }
@@ -38,7 +38,7 @@ static void ask_next(caucus_coordinator *c, uint64_t block) {
     const uint64_t blocks = c->plan->svt.blocks;
     const bool room = c->plan->settings.renew != 0 || block < c->plan->svt.checks;
     bool more = block + 1 < blocks && room &&
-                (c->threshold.open || vectors || caucus_link_follows(&c->plan->settings, block, blocks));
+                (c->threshold.open || vectors || caucus_cycle_follows(&c->plan->settings, block, blocks));
     caucus_ask ask = !more ? CAUCUS_ASK_NOTHING : vectors ? CAUCUS_ASK_SUMS : CAUCUS_ASK_COST;
     caucus_coordinator_announce(c, ask, more ? block + 1 : block, 0);
 }
@@ -121,10 +121,10 @@ static caucus_status svt_count(const caucus_coordinator *c, caucus_partial *p, c
 /* The stream of the check of `block`, at its draw. Eight checks share a stream, which is one block of ChaCha20, and
  * each has its place in it: a coordinator that was restored draws what comes before and throws it away. */
 static caucus_stream *check_stream(caucus_coordinator *c, uint64_t block) {
-    uint64_t place = block % CHECKS_A_STREAM;
-    if (c->check_next != block || place == 0) {
+    uint64_t before = block % CHECKS_A_STREAM;
+    if (c->check_next != block || before == 0) {
         caucus_coordinator_stream(c, &c->check_stream, CAUCUS_PURPOSE_CHECK, 0, block / CHECKS_A_STREAM);
-        for (uint64_t k = 0; k < place; k++)
+        for (uint64_t k = 0; k < before; k++)
             (void)caucus_noise_draw(&c->check_stream, &c->plan->svt.check_noise);
     }
     c->check_next = block + 1;
@@ -149,11 +149,11 @@ static void choose(caucus_coordinator *c) {
         c->score[y] = c->cum[y] > plan->score_floor ? c->cum[y] : plan->score_floor;
     caucus_stream stream;
     caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, 0, c->selections);
-    c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections - c->link_first]);
+    c->now.expert = caucus_select_exponential(&stream, c->score, d, plan->select_rate[c->selections - c->cycle_first]);
     caucus_stream_wipe(&stream);
     caucus_coordinator_selected(c);
     c->now.epoch = caucus_coordinator_epoch(c);
-    if (c->selections - c->link_first < plan->switches)
+    if (c->selections - c->cycle_first < plan->switches)
         open_epoch(c);
 }
 
@@ -167,7 +167,7 @@ static void svt_decide(caucus_coordinator *c) {
     bool two_step = c->plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
     if (c->now.ask == CAUCUS_ASK_SUMS && two_step) {
         choose(c);
-    } else if (caucus_link_ends(&c->plan->settings, block)) {
+    } else if (caucus_cycle_ends(&c->plan->settings, block)) {
         renew(c);
     } else if (c->threshold.open && check(c)) {
         if (two_step) {
@@ -198,7 +198,7 @@ static void svt_pack(caucus_pack *p, caucus_coordinator *c) {
 static bool svt_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
     bool two_step = plan->settings.protocol == CAUCUS_PROTOCOL_TWO_STEP;
-    const uint64_t made = c->selections - c->link_first; /* in this link */
+    const uint64_t made = c->selections - c->cycle_first; /* in this cycle */
     if (made > plan->svt.switches)
         return false;
     if (two_step && c->now.ask == CAUCUS_ASK_SUMS && (c->threshold.open || made == plan->svt.switches))
@@ -229,7 +229,7 @@ static caucus_status svt_record(caucus_releases *r, const caucus_announcement *b
         return CAUCUS_OK;
     caucus_status status = CAUCUS_OK;
     if (r->plan->settings.renew != 0)
-        return caucus_releases_once(r, before->block, "links", ret_error);
+        return caucus_releases_once(r, before->block, "cycles", ret_error);
     if (r->taken == 0)
         status = caucus_releases_take(r, before->block, "checks", ret_error);
     while (status == CAUCUS_OK && r->taken - 1 < after->epoch && r->taken - 1 < svt->switches)

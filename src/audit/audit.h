@@ -108,7 +108,7 @@ typedef struct caucus_audit_result {
 caucus_status caucus_audit_run(const caucus_audit *audit, const caucus_audit_options *options, caucus_audit_result *ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Lower bound and verdict from counts. */
+/** Lower bound and finding from counts. */
 void caucus_audit_judge(caucus_audit_result *result);
 /** As expected? */
 static inline bool caucus_audit_pass(const caucus_audit_result *result) {
@@ -184,7 +184,7 @@ typedef struct caucus_audit_report {
 void caucus_audit_print(FILE *out, const caucus_audit_report *report);
 void caucus_audit_json(FILE *out, const caucus_audit_report *report);
 void caucus_audit_csv(FILE *out, const caucus_audit_report *report);
-/** The verdict in words: "not refuted: at least 0.97 of the 1 claimed", "refuted: at least 1.6 of the 1 claimed". */
+/** The finding in words: "not refuted: at least 0.97 of the 1 claimed", "refuted: at least 1.6 of the 1 claimed". */
 #define CAUCUS_AUDIT_WORDS_BYTES 96
 void caucus_audit_words(const caucus_audit_result *result, char ret[CAUCUS_AUDIT_WORDS_BYTES]);
 /** The table of broken twins, in Markdown (audit_twins.c): a row per audit, a column per fault; the bounds found, and

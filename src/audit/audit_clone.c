@@ -147,7 +147,7 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
         s->growth = 2;
         s->rounds = (uint64_t)1 << (phases - 1);
         for (uint32_t i = 0; i < plan->stoch.described; i++) {
-            caucus_stoch_place(s, i + 2, &plan->stoch.phase[i]);
+            caucus_stoch_extent(s, i + 2, &plan->stoch.phase[i]);
             plan->stoch.phase[i].batch = plan->stoch.phase[i].samples;
         }
         add(l, "phases that double");
@@ -165,15 +165,15 @@ static void reduce_stoch(caucus_plan *plan, list *l) {
         add(l, "%" PRIu64 " of %" PRIu64 " phases", plan->stoch.phases, phases);
 }
 
-/* A run that renews itself: links use different losses, so one of them shows what all of them cost. */
-static void one_link(caucus_plan *plan, list *l) {
+/* A run that renews itself: cycles use different losses, so one of them shows what all of them cost. */
+static void one_cycle(caucus_plan *plan, list *l) {
     caucus_settings *s = &plan->settings;
     if (s->renew == 0 || s->renew >= s->rounds)
         return;
     if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
-        add(l, "one link");
+        add(l, "one cycle");
     else
-        add(l, "one of %" PRIu64 " links", (s->rounds - 1) / s->renew + 1);
+        add(l, "one of %" PRIu64 " cycles", (s->rounds - 1) / s->renew + 1);
     s->rounds = s->renew;
     s->renew = 0;
     const uint64_t blocks = (s->rounds - 1) / s->interval + 1;
@@ -213,7 +213,7 @@ static void in_step(caucus_plan *plan, list *l) {
     s->pace = CAUCUS_PACE_TOGETHER;
     s->longest_phase = s->first_phase = s->most < LOSSES ? s->most : LOSSES;
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
-        caucus_stoch_place(s, i + 2, &plan->stoch.phase[i]);
+        caucus_stoch_extent(s, i + 2, &plan->stoch.phase[i]);
         plan->stoch.phase[i].batch = plan->stoch.phase[i].samples;
     }
     add(l, "devices in step, %" PRIu64 " losses a slot", s->longest_phase);
@@ -238,7 +238,7 @@ caucus_plan *caucus_audit_reduced(const caucus_plan *plan, char *ret_words, size
     ret_words[0] = '\0';
     if (to == NULL)
         return NULL;
-    one_link(to, &l);
+    one_cycle(to, &l);
     in_step(to, &l);
     beginning(to, &l);
     const caucus_settings *s = &to->settings;

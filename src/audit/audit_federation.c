@@ -86,8 +86,8 @@ static bool is_what_it_says(const caucus_audit_stage *s) {
            (!trees || (int)caucus_audit_learner(s)->trees == a->trees) && s->plan->svt.switches >= switches;
 }
 
-/* Where the replaced loss is. */
-static void place(caucus_audit_stage *s) {
+/* How large the run is, and where the replaced loss is. */
+static void set_extent(caucus_audit_stage *s) {
     const caucus_settings *settings = &s->plan->settings;
     s->m = settings->clients;
     s->d = settings->experts;
@@ -136,7 +136,7 @@ static caucus_status open_stage(const caucus_audit *audit, void **ret_self, cauc
     s->fault = audit->fault;
     caucus_status status = open_plan(s, ret_error);
     if (status == CAUCUS_OK) {
-        place(s);
+        set_extent(s);
         for (unsigned w = 0; status == CAUCUS_OK && w < 2; w++) {
             s->loss[w] = calloc((size_t)s->m * s->rounds * s->d, sizeof *s->loss[w]);
             status = s->loss[w] != NULL ? CAUCUS_OK : CAUCUS_E_MEMORY;

@@ -66,7 +66,7 @@ static caucus_status draw_select(const void *self, unsigned world, const caucus_
     return CAUCUS_OK;
 }
 
-static double verdicts(const checks *c, unsigned world, caucus_stream *stream) {
+static double fired_bits(const checks *c, unsigned world, caucus_stream *stream) {
     const caucus_audit_threshold *s = &c->setting;
     const caucus_noise noise = {CAUCUS_NOISE_GEOMETRIC, s->rate};
     caucus_threshold at = {0};
@@ -94,7 +94,7 @@ static caucus_status draw_threshold(const void *self, unsigned world, const cauc
     caucus_stream stream;
     open_stream(&stream, key, first);
     for (size_t i = 0; i < count; i++)
-        ret[i] = verdicts(self, world, &stream);
+        ret[i] = fired_bits(self, world, &stream);
     caucus_stream_wipe(&stream);
     return CAUCUS_OK;
 }

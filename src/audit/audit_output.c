@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *verdict_word(bool refuted) {
+static const char *finding_word(bool refuted) {
     return refuted ? "refuted" : "not refuted";
 }
 
 void caucus_audit_words(const caucus_audit_result *r, char ret[CAUCUS_AUDIT_WORDS_BYTES]) {
-    (void)snprintf(ret, CAUCUS_AUDIT_WORDS_BYTES, "%s: at least %.3f of the %g claimed", verdict_word(r->refuted),
+    (void)snprintf(ret, CAUCUS_AUDIT_WORDS_BYTES, "%s: at least %.3f of the %g claimed", finding_word(r->refuted),
                    r->lower_bound, r->claimed);
 }
 
@@ -58,7 +58,7 @@ static void print_summary(FILE *out, const caucus_audit_report *report) {
         blind = blind || !has_power(report, &report->result[i]);
     }
     if (report->plan != NULL) {
-        fprintf(out, "\n  The plan is %s.%s\n", verdict_word(report->result[0].refuted),
+        fprintf(out, "\n  The plan is %s.%s\n", finding_word(report->result[0].refuted),
                 blind ? " No power: such a fault would not have been noticed." : "");
         return;
     }
@@ -107,7 +107,7 @@ void caucus_audit_print(FILE *out, const caucus_audit_report *report) {
     if (narrow)
         fprintf(out, "  %-29s%s\n", "audit", "0       claim      2x");
     else
-        fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "verdict");
+        fprintf(out, "  %-29s%-46s%-22s%s\n", "audit", "of", "0       claim      2x", "finding");
     for (size_t i = 0; i < count; i++)
         print_row(out, report, &result[i], narrow);
     if (count > 0)
@@ -161,8 +161,8 @@ void caucus_audit_json(FILE *out, const caucus_audit_report *report) {
             caucus_json_whole(&j, "seed", r->seed);
         else
             caucus_json_null(&j, "seed");
-        caucus_json_text(&j, "expect", verdict_word(r->expected));
-        caucus_json_text(&j, "verdict", verdict_word(r->refuted));
+        caucus_json_text(&j, "expect", finding_word(r->expected));
+        caucus_json_text(&j, "finding", finding_word(r->refuted));
         caucus_audit_words(r, words);
         caucus_json_text(&j, "words", words);
         caucus_json_close(&j);
@@ -184,7 +184,7 @@ static void csv_text(FILE *out, const char *text) {
 void caucus_audit_csv(FILE *out, const caucus_audit_report *report) {
     const caucus_audit_result *result = report->result;
     const size_t count = report->count;
-    fputs("name,target,twin_of,wrong,claimed,delta,lower_bound,trials,confidence,seed,hits,hits_other,expect,verdict\n",
+    fputs("name,target,twin_of,wrong,claimed,delta,lower_bound,trials,confidence,seed,hits,hits_other,expect,finding\n",
           out);
     for (size_t i = 0; i < count; i++) {
         const caucus_audit_result *r = &result[i];
@@ -199,8 +199,8 @@ void caucus_audit_csv(FILE *out, const caucus_audit_report *report) {
                 r->confidence);
         if (r->seeded)
             fprintf(out, "%" PRIu64, r->seed);
-        fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", r->hits, r->hits_other, verdict_word(r->expected),
-                verdict_word(r->refuted));
+        fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", r->hits, r->hits_other, finding_word(r->expected),
+                finding_word(r->refuted));
     }
 }
 

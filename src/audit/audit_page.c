@@ -102,7 +102,7 @@ static void row(FILE *out, const caucus_audit_result *r) {
     fprintf(out,
             "<td class=\"n\" data-label=\"claimed epsilon\">%g</td><td class=\"n\" data-label=\"measured, at "
             "least\">%.3f</td><td class=\"n\" data-label=\"delta\">%g</td><td class=\"n\" data-label=\"runs per data "
-            "set\">%" PRIu64 "</td><td data-label=\"verdict\"%s>%s%s</td></tr>\n",
+            "set\">%" PRIu64 "</td><td data-label=\"finding\"%s>%s%s</td></tr>\n",
             r->claimed, r->lower_bound, r->delta, r->trials, pass ? "" : " class=\"wrong\"",
             r->refuted ? "refuted" : "not refuted", pass ? "" : ", NOT as expected");
 }

@@ -26,7 +26,7 @@ typedef struct caucus_audit_select {
 extern const caucus_audit_family caucus_audit_select_family;
 
 /* Checks against a noisy threshold (audit_mechanism.c): before check i the expert in force costs cost[world][i]. A
- * check that fires opens the next epoch. Statistic: the verdicts, bit i for check i. */
+ * check that fires opens the next epoch. Statistic: which checks fired, bit i for check i. */
 #define CAUCUS_AUDIT_CHECKS 8
 typedef struct caucus_audit_threshold {
     uint32_t checks;
@@ -89,7 +89,7 @@ typedef struct caucus_audit_federation {
     uint32_t longest_phase; /* stoch; 0: phases only double */
     uint32_t evaluate;      /* stoch: experts that a client evaluates; 0: all */
     uint32_t growth;        /* stoch, unit client */
-    uint32_t renew;         /* svt, hedge: rounds of a link; 0: one */
+    uint32_t renew;         /* svt, hedge: rounds of a cycle; 0: one */
     bool endless;           /* svt: without an end, with thresholds that grow; `rounds` of it are played */
 
     caucus_audit_losses losses;

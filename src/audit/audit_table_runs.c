@@ -207,7 +207,7 @@ static const caucus_audit_federation svt_front = SVT_FRONT(1), svt_front_near = 
 static const caucus_audit_federation hedge = {HEDGE(1, 8, 6, 3, 0)}, hedge_delta = {HEDGE(1, 2, 6, 1, 0.01)},
                                      hedge_clients = {HEDGE(3, 16, 4, 2, 0)};
 
-/* Two links of two blocks: a loss of the first link enters its one draw, and none of the second. */
+/* Two cycles of two blocks: a loss of the first cycle enters its one draw, and none of the second. */
 static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 6};
 
 /* Every device at its own pace: a coordinator that is not honest asks often. */
@@ -426,9 +426,9 @@ static const caucus_audit runs[] = {
     CHOICES(SOUND("hedge-clients"), "Fed-Hedge, three clients: choices", 1, 0, 200 * K, 1 * M, hedge_clients),
     CHOICES(NOISE_125("hedge-clients"), "Fed-Hedge, three clients: choices", 1, 0, 0, 2 * M, hedge_clients),
     CHOICES(HALF_NOISE("hedge-clients"), "Fed-Hedge, three clients: choices", 1, 0, 100 * K, 400 * K, hedge_clients),
-    CHOICES(SOUND("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 100 * K, 1 * M, renewed),
-    CHOICES(NOISE_125("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 0, 2 * M, renewed),
-    CHOICES(HALF_NOISE("hedge-renew"), "Fed-Hedge in two links: choices", 1, 0, 100 * K, 400 * K, renewed),
+    CHOICES(SOUND("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 100 * K, 1 * M, renewed),
+    CHOICES(NOISE_125("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 0, 2 * M, renewed),
+    CHOICES(HALF_NOISE("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 100 * K, 400 * K, renewed),
     CHOICES(SOUND("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 200 * K, 1 * M, hedge_delta),
     CHOICES(HALF_NOISE("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 100 * K, 400 * K, hedge_delta),
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit.c: `caucus audit`: try to refute privacy claims: ours, a plan's, an outside program's.
  *
- * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every verdict is
+ * Results go to standard output, remarks and the progress bar to standard error. Exit code 0 only if every finding is
  * as expected. */
 #include "audit/audit.h"
 #include "cli/complain.h"
@@ -59,7 +59,7 @@ static const caucus_option options[OPTIONS + 1] = {
     [DATA1] = {"data1", "FILE", NULL, "a neighbouring data set: one record replaced"},
     [CLAIMED] = {"claimed", "E", NULL, "the epsilon the program claims"},
     [DELTA] = {"delta", "D", "0", "and its delta"},
-    [EXPECT] = {"expect", "WORD", "not-refuted", "not-refuted or refuted: which verdict is as expected"},
+    [EXPECT] = {"expect", "WORD", "not-refuted", "not-refuted or refuted: which finding is as expected"},
     [TIMEOUT] = {"timeout", "SECONDS", "10", "without a line after which the program is given up"},
     {NULL, NULL, NULL, NULL},
 };

@@ -57,7 +57,7 @@ int caucus_complain(const char *verb, const caucus_option *options, caucus_statu
 
 int caucus_complain_scenario(const char *verb, caucus_status status, const caucus_complaint *complaint) {
     char place[CAUCUS_CONFIG_PLACE_BYTES];
-    if (complaint->placed)
+    if (complaint->in_file)
         fprintf(stderr, "%s\n", complaint->line);
     else if (complaint->field != NULL && caucus_config_place(complaint->field, place))
         fprintf(stderr, "%s: %s%s\n", place, complaint->field, complaint->line);

@@ -98,7 +98,7 @@ uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, 
     assert(d >= 1 && rate.den >= 1);
     caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
     scale s = {.rate = caucus_ratio_prepare(rate.num, rate.den), .below = 1, .above = 2};
-    uint64_t word = caucus_word(stream), place = caucus_stream_place(stream) - 1;
+    uint64_t word = caucus_word(stream), place = caucus_stream_drawn(stream) - 1;
     caucus_u128 bits = CAUCUS_WIDE(word, caucus_stream_digit(stream, 1, place));
     uint32_t winner = d;
     if (stream->seeded) {

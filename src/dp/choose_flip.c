@@ -51,7 +51,7 @@ static inline bounds bounds_of(uint64_t word, uint64_t gap, const slope *s) {
 static uint32_t refine(const caucus_choice *choice, caucus_stream *stream, const slope *s, int64_t low) {
     caucus_lazy best, now;
     uint32_t winner = UINT32_MAX;
-    uint64_t start = caucus_stream_place(stream);
+    uint64_t start = caucus_stream_drawn(stream);
     for (uint32_t n = 0; n < choice->d; n++) {
         uint64_t word = caucus_word(stream);
         if (bounds_of(word, caucus_choice_gap(choice, n), s).high <= low)
@@ -69,7 +69,7 @@ uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_
     assert(d >= 1 && rate.den >= 1);
     caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
     slope s = slope_of(rate);
-    uint64_t start = caucus_stream_place(stream), winner = 0;
+    uint64_t start = caucus_stream_drawn(stream), winner = 0;
     uint64_t first = (uint64_t)INT64_MIN, low = (uint64_t)INT64_MIN, second = (uint64_t)INT64_MIN;
     for (uint32_t n = 0; n < d; n++) {
         bounds b = bounds_of(caucus_word(stream), caucus_choice_gap(&choice, n), &s);

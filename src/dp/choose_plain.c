@@ -90,7 +90,7 @@ bool caucus_choose_beats(const caucus_choice *choice, uint32_t n, caucus_lazy *u
 uint32_t caucus_choose_flip_plain(const caucus_choice *choice, caucus_stream *stream) {
     caucus_lazy best, now;
     uint32_t winner = 0;
-    uint64_t start = caucus_stream_place(stream);
+    uint64_t start = caucus_stream_drawn(stream);
     caucus_lazy_begin(&best, stream, start, caucus_word(stream));
     for (uint32_t n = 1; n < choice->d; n++) {
         caucus_lazy_begin(&now, stream, start + n, caucus_word(stream));

@@ -39,7 +39,7 @@ static bool at_least(caucus_lazy *u, caucus_rational rate, int64_t k) {
 
 int64_t caucus_inversion_slow(const caucus_stream *stream, const caucus_inversion *inv, uint64_t word) {
     caucus_lazy u;
-    caucus_lazy_begin(&u, stream, caucus_stream_place(stream) - 1, word); /* the word just read */
+    caucus_lazy_begin(&u, stream, caucus_stream_drawn(stream) - 1, word); /* the word just read */
     int64_t low = 0, high = 1;                                            /* y >= low is known; y < high is the aim */
     if (word >= CAUCUS_WORD_TINY) {
         uint64_t slack, h = caucus_mulhi(caucus_minus_log(word, &slack), inv->multiplier);
@@ -125,6 +125,6 @@ bool caucus_exp_coin(caucus_stream *stream, caucus_u128 a, const caucus_divisor 
         }
     }
     caucus_lazy u;
-    caucus_lazy_begin(&u, stream, caucus_stream_place(stream) - 1, word); /* the word just read */
+    caucus_lazy_begin(&u, stream, caucus_stream_drawn(stream) - 1, word); /* the word just read */
     return caucus_lazy_below_exp(&u, a, divisor->b);
 }

@@ -112,7 +112,7 @@ static inline bool geometric_quickly(const caucus_steps *steps, uint64_t word, i
 }
 
 static int64_t geometric_seeded(caucus_stream *stream, const caucus_steps *steps) {
-    uint64_t word = caucus_word(stream), place = caucus_stream_place(stream) - 1;
+    uint64_t word = caucus_word(stream), place = caucus_stream_drawn(stream) - 1;
     int64_t value;
     if (geometric_quickly(steps, word, &value))
         return value;
@@ -124,7 +124,7 @@ int64_t caucus_real_geometric(caucus_reals *reals, const caucus_steps *steps) {
     if (stream->seeded)
         return geometric_seeded(stream, steps);
     uint64_t word = caucus_word(stream), second = caucus_word(&reals->second);
-    return geometric_wide(stream, steps, word, second, caucus_stream_place(stream) - 1);
+    return geometric_wide(stream, steps, word, second, caucus_stream_drawn(stream) - 1);
 }
 
 /* P(y) = sum over k of P(k + y) P(k) = (1-p)^2 p^|y| / (1-p^2), p = e^-rate: the discrete Laplace law. */
@@ -157,12 +157,12 @@ uint64_t caucus_real_uniform(caucus_reals *reals, uint64_t n) {
     if (stream->seeded) {
         if ((uint64_t)product <= 0 - n)
             return (uint64_t)(product >> 64);
-        return caucus_real_uniform_plain(stream, caucus_stream_place(stream) - 1, word, n);
+        return caucus_real_uniform_plain(stream, caucus_stream_drawn(stream) - 1, word, n);
     }
     caucus_u128 second = (caucus_u128)caucus_word(&reals->second) * n;
     caucus_u128 middle = (caucus_u128)(uint64_t)product + (uint64_t)(second >> 64);
     uint64_t top = (uint64_t)(product >> 64) + (uint64_t)(middle >> 64);
     if (__builtin_expect(((uint64_t)middle == UINT64_MAX) & ((uint64_t)second > 0 - n), 0))
-        return caucus_real_uniform_plain(stream, caucus_stream_place(stream) - 1, word, n);
+        return caucus_real_uniform_plain(stream, caucus_stream_drawn(stream) - 1, word, n);
     return top;
 }

@@ -280,19 +280,19 @@ static void make_room(caucus_http *http) {
     (void)shutdown(oldest->fd, SHUT_RDWR);
 }
 
-static void connection_changed(void *user, struct MHD_Connection *connection, void **place,
+static void connection_changed(void *user, struct MHD_Connection *connection, void **visit,
                                enum MHD_ConnectionNotificationCode code) {
     caucus_http *http = user;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     pthread_mutex_lock(&http->lock);
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED && *place)
-        ((visitor *)*place)->fd = -1;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && *visit)
+        ((visitor *)*visit)->fd = -1;
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         make_room(http);
     for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && info && i < PLACES; i++)
         if (http->visitor[i].fd < 0) {
             http->visitor[i] = (visitor){.fd = info->connect_fd, .since_ms = caucus_clock_ms()};
-            *place = &http->visitor[i];
+            *visit = &http->visitor[i];
             break;
         }
     pthread_mutex_unlock(&http->lock);

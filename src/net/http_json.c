@@ -39,17 +39,17 @@ static void put_now(const caucus_view *view, caucus_json *j) {
     const struct {
         const char *key;
         uint64_t value;
-    } place[] = {{"expert", now ? now->expert : 0},
-                 {"since_block", now ? now->block : 0},
-                 {"since_serial", now ? now->serial : 0},
-                 {"serial", s->now.serial},
-                 {"block", s->now.block},
-                 {"leaf", s->now.leaf}};
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+    } figure[] = {{"expert", now ? now->expert : 0},
+                  {"since_block", now ? now->block : 0},
+                  {"since_serial", now ? now->serial : 0},
+                  {"serial", s->now.serial},
+                  {"block", s->now.block},
+                  {"leaf", s->now.leaf}};
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
         if (now)
-            caucus_json_whole(j, place[i].key, place[i].value);
+            caucus_json_whole(j, figure[i].key, figure[i].value);
         else
-            caucus_json_null(j, place[i].key);
+            caucus_json_null(j, figure[i].key);
     }
     caucus_json_text(j, "expert_name", now ? caucus_plan_expert_name(view->plan, now->expert) : NULL);
     caucus_json_text(j, "ask", caucus_view_ask(view));

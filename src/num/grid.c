@@ -27,7 +27,7 @@ static void count_clip(double x, double lo, double hi, caucus_clips *clips) {
 
 int32_t caucus_grid_loss(const caucus_grid *grid, double loss, caucus_clips *clips) {
     assert(grid->steps >= 1 && grid->steps <= CAUCUS_GRID_MAX && grid->lo < grid->hi);
-    count_clip(caucus_grid_place(grid, loss), 0, (double)grid->steps, clips);
+    count_clip(caucus_grid_position(grid, loss), 0, (double)grid->steps, clips);
     return caucus_grid_step(grid, loss);
 }
 

@@ -42,13 +42,13 @@ static inline int32_t caucus_grid_nearest(double x, double lo, double hi) {
 }
 
 /* The definition: where a loss lies on the grid, and the step it becomes. */
-static inline double caucus_grid_place(const caucus_grid *grid, double loss) {
+static inline double caucus_grid_position(const caucus_grid *grid, double loss) {
     return (loss - grid->lo) * caucus_grid_scale(grid);
 }
 
 /** One loss whose clips are counted elsewhere. Returns: 0..steps. */
 static inline int32_t caucus_grid_step(const caucus_grid *grid, double loss) {
-    return caucus_grid_nearest(caucus_grid_place(grid, loss), 0, (double)grid->steps);
+    return caucus_grid_nearest(caucus_grid_position(grid, loss), 0, (double)grid->steps);
 }
 
 /** One loss, its clips counted. Returns: 0..steps. */

@@ -59,23 +59,23 @@ caucus_status caucus_label_check(const char *label, size_t length, caucus_error 
     return CAUCUS_OK;
 }
 
-typedef struct place {
+typedef struct numbered {
     const char *label;
     uint32_t index;
-} place;
+} numbered;
 
 static int by_label(const void *a, const void *b) {
-    const place *x = a, *y = b;
+    const numbered *x = a, *y = b;
     const int order = strcmp(x->label, y->label);
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) {
-    place *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
+    numbered *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (sorted == NULL)
         return caucus_fail_memory(ret_error, "names");
     for (uint32_t i = 0; i < count; i++)
-        sorted[i] = (place){label[i], i};
+        sorted[i] = (numbered){label[i], i};
     qsort(sorted, count, sizeof *sorted, by_label);
     caucus_status status = CAUCUS_OK;
     for (uint32_t i = 1; status == CAUCUS_OK && i < count; i++)

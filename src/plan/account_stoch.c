@@ -29,9 +29,9 @@ static caucus_status refuse(caucus_error *ret_error, uint64_t i, const char *wha
 /* A phase must use every sample at most once and only the samples there are. */
 static caucus_status check_layout(const caucus_plan *plan, uint64_t i, caucus_error *ret_error) {
     const caucus_stoch_phase *phase = &plan->stoch.phase[i];
-    caucus_stoch_phase place;
-    caucus_stoch_place(&plan->settings, i + 2, &place);
-    if (phase->first != place.first || phase->samples != place.samples || phase->length != place.length ||
+    caucus_stoch_phase due;
+    caucus_stoch_extent(&plan->settings, i + 2, &due);
+    if (phase->first != due.first || phase->samples != due.samples || phase->length != due.length ||
         phase->trees > CAUCUS_TREES_MAX)
         return refuse(ret_error, i, "not where the phases of these settings are");
     const uint64_t trees = phase->trees, b = phase->batch;

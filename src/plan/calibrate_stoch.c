@@ -52,7 +52,7 @@ static caucus_status layout(caucus_plan *plan, caucus_error *ret_error) {
     if (!stoch->phase)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%u phases", stoch->described);
     for (uint32_t i = 0; i < stoch->described; i++)
-        caucus_stoch_place(&plan->settings, i + 2, &stoch->phase[i]);
+        caucus_stoch_extent(&plan->settings, i + 2, &stoch->phase[i]);
     return caucus_plan_limits(plan, ret_error); /* a longest phase found just now has not been looked at */
 }
 

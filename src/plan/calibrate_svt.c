@@ -10,8 +10,8 @@
  * smaller is taken. g is searched in 3, 3.5, .., 8. At most M switches can happen, so kappa <= M.
  * A run without an end that does not renew itself has thresholds that grow (dp/growth.h): with M the checks of its
  * nominal rounds, ln(M/(2 rho_c)) becomes ln(C (M+1) ln^2(M+1)/(2 rho_c)), and kappa has no cap.
- * A run that renews itself is calibrated for one link. Its first expert is carried over from the link before, not drawn
- * from the Gibbs law of this one, so that dropping it may leave ln phi where it is: one more switch is allowed.
+ * A run that renews itself is calibrated for one cycle. Its first expert is carried over from the cycle before, not
+ * drawn from the Gibbs law of this one, so that dropping it may leave ln phi where it is: one more switch is allowed.
  *
  * Paper. Lap(4/eps) and Lap(8/eps), kappa = 3 ceil(log2 d) + ceil(24 ln(1/rho)), eta = eps/(2 kappa) or
  * eps/sqrt(kappa ln(1/delta)), L = m L* + 8 ln(2T^2/(N^2 rho))/eps + 4/eta.
@@ -33,9 +33,9 @@ svt_facts caucus_calibrate_svt_facts(const caucus_settings *s) {
     const double range = s->hi - s->lo;
     const double per_unit = means ? range * (double)s->interval : range;
     const bool grows = caucus_settings_grow(s);
-    const uint64_t link = caucus_settings_link(s);
-    const uint64_t checks = grows ? s->nominal_rounds / s->interval : (link - 1) / s->interval;
-    const uint64_t block = s->interval < link ? s->interval : link;
+    const uint64_t cycle = caucus_settings_cycle(s);
+    const uint64_t checks = grows ? s->nominal_rounds / s->interval : (cycle - 1) / s->interval;
+    const uint64_t block = s->interval < cycle ? s->interval : cycle;
     return (svt_facts){
         .clients = s->clients,
         .experts = s->experts,
@@ -100,7 +100,7 @@ caucus_status caucus_calibrate_svt_real(const caucus_settings *s, svt_real *ret)
         const caucus_status status = caucus_renewal_switches(s->experts, s->rho / 2, g, &enough);
         if (status != CAUCUS_OK)
             return status;
-        enough += caucus_settings_links(s) > 1 ? 1 : 0; /* for the expert that is carried over */
+        enough += caucus_settings_cycles(s) > 1 ? 1 : 0; /* for the expert that is carried over */
         const double kappa = enough < f.checks || caucus_settings_grow(s) ? enough : f.checks;
         const double a = check_tail + log((kappa + 1) / (s->rho / 4));
         const double b = g * kappa;

@@ -7,10 +7,10 @@
  * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
  * which is used if the budget allows it and otherwise the largest e_H that it allows.
  * An interval N = auto is the one with the smallest bound at that e_H: public numbers alone decide it.
- * A run that renews itself is calibrated for one link; links use different losses, so one link's cost is the run's. A
- * link's first expert is carried over instead of drawn uniformly, which costs at most N(1 - 1/d) more:
- *     regret <= sum over links of ln d/e_H + e_H * squares/8, + N (1 - 1/d) for each link but the first,
- * against the best expert of each link.
+ * A run that renews itself is calibrated for one cycle; cycles use different losses, so one cycle's cost is the run's.
+ * A cycle's first expert is carried over instead of drawn uniformly, which costs at most N(1 - 1/d) more:
+ *     regret <= sum over cycles of ln d/e_H + e_H * squares/8, + N (1 - 1/d) for each cycle but the first,
+ * against the best expert of each cycle.
  * The accountant: one record enters at most B-1 draws, each of range 2*G*rate.
  * docs/PRIVACY.md, "Fed-Hedge", "The accountant". */
 #include "plan/account.h"
@@ -32,9 +32,9 @@ static double squares(const caucus_settings *s, uint64_t rounds) {
     return (double)full * n * n + rest * rest;
 }
 
-/* Draws of a link: none after its last block. */
+/* Draws of a cycle: none after its last block. */
 static uint64_t draws_of(const caucus_settings *s) {
-    return (caucus_settings_link(s) - 1) / s->interval;
+    return (caucus_settings_cycle(s) - 1) / s->interval;
 }
 
 /* e_H; zcdp_rho is caucus_zcdp_rho() of the budget, which is looked for once. */
@@ -46,7 +46,7 @@ static double learning_rate(const caucus_settings *s, double zcdp_rho) {
         if (s->delta > 0)
             most = fmax(most, m * sqrt(2 * zcdp_rho / draws));
     }
-    return fmin(sqrt(8 * log((double)s->experts) / squares(s, caucus_settings_link(s))), most);
+    return fmin(sqrt(8 * log((double)s->experts) / squares(s, caucus_settings_cycle(s))), most);
 }
 
 static double budget_rho(const caucus_settings *s) {
@@ -105,22 +105,22 @@ static caucus_status calibrate(caucus_plan *plan, caucus_error *ret_error) {
 
 static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const bool endless = caucus_plan_is_endless(plan); /* then it is the bound of a link */
-    const double all = (double)(endless ? caucus_settings_link(s) : s->rounds) * (s->hi - s->lo);
+    const bool endless = caucus_plan_is_endless(plan); /* then it is the bound of a cycle */
+    const double all = (double)(endless ? caucus_settings_cycle(s) : s->rounds) * (s->hi - s->lo);
     plan->bound = plan->bound_uncapped = all;
     plan->bound_kind = CAUCUS_BOUND_NONE;
     if (is_leader(s))
         return CAUCUS_OK;
     const double e = plan->hedge.learning_rate;
     plan->bound_kind = CAUCUS_BOUND_EXPECTATION;
-    const uint64_t links = caucus_settings_links(s), last = s->rounds - (links - 1) * caucus_settings_link(s);
+    const uint64_t cycles = caucus_settings_cycles(s), last = s->rounds - (cycles - 1) * caucus_settings_cycle(s);
     const double carried = (double)s->interval * (1 - 1.0 / s->experts);
-    const double link = log((double)s->experts) / e + e * squares(s, caucus_settings_link(s)) / 8 + carried;
+    const double cycle = log((double)s->experts) / e + e * squares(s, caucus_settings_cycle(s)) / 8 + carried;
     double sum = log((double)s->experts) / e + e * squares(s, last) / 8;
     if (endless)
-        sum = link;
-    else if (links > 1)
-        sum += (double)(links - 1) * link;
+        sum = cycle;
+    else if (cycles > 1)
+        sum += (double)(cycles - 1) * cycle;
     plan->bound_uncapped = sum * (s->hi - s->lo) + all / (double)plan->grid;
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
     return CAUCUS_OK;
@@ -159,9 +159,9 @@ static uint64_t blocks(const caucus_plan *plan) {
     return plan->hedge.blocks;
 }
 
-/* One after each block but the last of each link. */
+/* One after each block but the last of each cycle. */
 static uint64_t selections(const caucus_plan *plan) {
-    return plan->hedge.blocks - caucus_settings_links(&plan->settings);
+    return plan->hedge.blocks - caucus_settings_cycles(&plan->settings);
 }
 
 /* The leader is not drawn: it has no rate. */
@@ -178,10 +178,10 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
  * zCDP. */
 static caucus_device_cost device(const caucus_plan *plan) {
     const double n = (double)plan->settings.interval, b = (double)draws_of(&plan->settings) + 1;
-    const double links = (double)caucus_settings_links(&plan->settings);
+    const double cycles = (double)caucus_settings_cycles(&plan->settings);
     const long double record = account_up(account_cost(2, plan->grid, plan->hedge.rate) * (b - 1));
     return (caucus_device_cost){
-        .linear = links * n * b / 2, .square = links * n * n * b * (2 * b - 1) / 6, .record = account_double(record)};
+        .linear = cycles * n * b / 2, .square = cycles * n * n * b * (2 * b - 1) / 6, .record = account_double(record)};
 }
 
 const caucus_plan_ops caucus_plan_hedge = {

@@ -45,7 +45,7 @@ static caucus_status account(const caucus_plan *plan, caucus_guarantee *ret, cau
     const uint64_t checks =
         caucus_settings_grow(s)
             ? caucus_settings_most_blocks(s, plan->grid)
-            : (caucus_settings_link(s) - 1) / s->interval; /* links use different losses: one pays for all */
+            : (caucus_settings_cycle(s) - 1) / s->interval; /* cycles use different losses: one pays for all */
     if (svt->checks != checks || svt->blocks != caucus_settings_blocks(s))
         return caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "interval",
                            "the plan has %" PRIu64 " checks, the settings %" PRIu64, svt->checks, checks);
@@ -103,8 +103,8 @@ static caucus_status bound(caucus_plan *plan) {
     const svt_facts f = caucus_calibrate_svt_facts(s);
     const double grid = (double)plan->grid;
     const bool grows = caucus_settings_grow(s);
-    /* The bound is for a link; where thresholds grow, for the nominal rounds. */
-    const double all = (double)(grows ? s->nominal_rounds : caucus_settings_link(s)) * (s->hi - s->lo);
+    /* The bound is for a cycle; where thresholds grow, for the nominal rounds. */
+    const double all = (double)(grows ? s->nominal_rounds : caucus_settings_cycle(s)) * (s->hi - s->lo);
     plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
     plan->bound = plan->bound_uncapped = all;
     if (svt->checks == 0)
@@ -168,7 +168,7 @@ static uint64_t blocks(const caucus_plan *plan) {
 }
 
 static uint64_t selections(const caucus_plan *plan) {
-    return caucus_settings_links(&plan->settings) * plan->svt.switches;
+    return caucus_settings_cycles(&plan->settings) * plan->svt.switches;
 }
 
 /* Where the run renews itself all rates are alike: front-load is refused. */
@@ -177,17 +177,17 @@ static bool select_rate(const caucus_plan *plan, uint64_t selection, caucus_rati
     return true;
 }
 
-/* Group privacy over the records of the blocks of a link that are used: all but the last; links add up. Thresholds are
- * pure also where selections are by zCDP. */
+/* Group privacy over the records of the blocks of a cycle that are used: all but the last; cycles add up. Thresholds
+ * are pure also where selections are by zCDP. */
 static caucus_device_cost device(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
-    const double blocks_used = (double)plan->svt.checks, links = (double)caucus_settings_links(s);
+    const double blocks_used = (double)plan->svt.checks, cycles = (double)caucus_settings_cycles(s);
     const double records = s->unit == CAUCUS_UNIT_CLIENT_BLOCK ? blocks_used : blocks_used * (double)s->interval;
     long double record = threshold_cost(plan);
     for (uint32_t k = 0; k < plan->svt.switches; k++)
         record = account_up(record + account_cost(2, plan->grid, plan->svt.select_rate[k]));
-    return (caucus_device_cost){.linear = records * links,
-                                .square = records * records * links,
+    return (caucus_device_cost){.linear = records * cycles,
+                                .square = records * records * cycles,
                                 .pure = plan->svt.epsilon_threshold,
                                 .record = account_double(record)};
 }

@@ -23,10 +23,10 @@
     X(message)
 
 /* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. Where the run renews itself,
- * checks, switches, thresholds and rates are those of one link (caucus_settings_link). */
+ * checks, switches, thresholds and rates are those of one cycle (caucus_settings_cycle). */
 typedef struct caucus_svt_plan {
     uint64_t blocks;   /* ceil(T/N) */
-    uint64_t checks;   /* M: a check after each block of a link but the last, where nothing is left to decide */
+    uint64_t checks;   /* M: a check after each block of a cycle but the last, where nothing is left to decide */
     uint32_t switches; /* kappa: selections allowed, 0 if checks = 0 */
     caucus_noise threshold_noise; /* once per epoch */
     caucus_noise check_noise;     /* once per check */
@@ -150,17 +150,17 @@ caucus_status caucus_settings_check_look(const caucus_settings *settings, caucus
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret,
                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Rounds of a link: from one beginning of the algorithm to the next (settings.renew); the whole run without renewal.
- *  And how many links a run has; the last one may be shorter. */
+/** Rounds of a cycle: from one beginning of the algorithm to the next (settings.renew); the whole run without renewal.
+ *  And how many cycles a run has; the last one may be shorter. */
 uint64_t caucus_settings_blocks(const caucus_settings *settings); /* of svt and hedge: ceil(T/N), or endless */
-uint64_t caucus_settings_link(const caucus_settings *settings);
-uint64_t caucus_settings_links(const caucus_settings *settings);
+uint64_t caucus_settings_cycle(const caucus_settings *settings);
+uint64_t caucus_settings_cycles(const caucus_settings *settings);
 /** Whether thresholds grow with the number of checks: svt without an end that does not renew itself. */
 bool caucus_settings_grow(const caucus_settings *settings);
 /** How many blocks of such a run can be added up: the most n with m*n*N*G below 2^62 (of means m*n*G). After them
  *  nothing more is decided and the expert stays in force. 0: not even one. */
 uint64_t caucus_settings_most_blocks(const caucus_settings *settings, int64_t grid);
-/** The most rounds whose losses one sum of a run holds: those of a link, or of the longest phase; where thresholds
+/** The most rounds whose losses one sum of a run holds: those of a cycle, or of the longest phase; where thresholds
  *  grow those that a plan must at least have room for. */
 uint64_t caucus_settings_span(const caucus_settings *settings);
 

@@ -133,12 +133,12 @@ uint64_t caucus_settings_blocks(const caucus_settings *s) {
     return s->rounds == CAUCUS_ROUNDS_ENDLESS ? CAUCUS_ROUNDS_ENDLESS : (s->rounds - 1) / s->interval + 1;
 }
 
-uint64_t caucus_settings_link(const caucus_settings *s) {
+uint64_t caucus_settings_cycle(const caucus_settings *s) {
     return s->renew != 0 && s->renew < s->rounds ? s->renew : s->rounds;
 }
 
-uint64_t caucus_settings_links(const caucus_settings *s) {
-    return (s->rounds - 1) / caucus_settings_link(s) + 1;
+uint64_t caucus_settings_cycles(const caucus_settings *s) {
+    return (s->rounds - 1) / caucus_settings_cycle(s) + 1;
 }
 
 bool caucus_settings_grow(const caucus_settings *s) {
@@ -154,10 +154,10 @@ uint64_t caucus_settings_most_blocks(const caucus_settings *s, int64_t grid) {
 uint64_t caucus_settings_span(const caucus_settings *s) {
     if (caucus_settings_grow(s))
         return s->nominal_rounds;
-    const uint64_t link = caucus_settings_link(s);
+    const uint64_t cycle = caucus_settings_cycle(s);
     uint64_t longest = s->longest_phase;
     double bound;
     if (longest == CAUCUS_PHASE_AUTO && s->rounds == CAUCUS_ROUNDS_ENDLESS) /* which will be this */
         longest = caucus_stoch_longest(s, &bound);
-    return longest != 0 && longest < link ? longest : link;
+    return longest != 0 && longest < cycle ? longest : cycle;
 }

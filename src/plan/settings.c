@@ -323,14 +323,14 @@ static caucus_status check_nominal(const caucus_settings *s, caucus_error *e) {
     return CAUCUS_OK;
 }
 
-/* A run without an end must not add up without an end: phases of at most W rounds, links that begin again, or
+/* A run without an end must not add up without an end: phases of at most W rounds, cycles that begin again, or
  * thresholds that grow, of which the coordinator stops before a sum could leave 62 bits. */
 static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
     if (s->rounds != CAUCUS_ROUNDS_ENDLESS)
         return CAUCUS_OK;
     const char *algorithm = caucus_algorithm_word(s->algorithm);
-    const bool phases = takes(s, CAUCUS_OPTION_LONGEST_PHASE), links = takes(s, CAUCUS_OPTION_RENEW);
-    if (!phases && !links)
+    const bool phases = takes(s, CAUCUS_OPTION_LONGEST_PHASE), cycles = takes(s, CAUCUS_OPTION_RENEW);
+    if (!phases && !cycles)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted: a number)", algorithm);
     if (phases ? s->longest_phase == 0 : s->renew == 0 && !caucus_settings_grow(s))
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "rounds", "endless with %s (accepted only with %s)", algorithm,

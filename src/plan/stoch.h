@@ -26,7 +26,7 @@ uint64_t caucus_stoch_phases(const caucus_settings *s);
 /** How many phases from the second on are described: up to the first that plays W rounds and learns from W. */
 uint32_t caucus_stoch_described(const caucus_settings *s);
 /** Where a phase whose number is that of an entry is: first, length, samples. */
-void caucus_stoch_place(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret);
+void caucus_stoch_extent(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret);
 
 /** Losses of a client that phase p >= 2 learns from: those of the phase before, or of `age` phases before that one
  *  (past_phases); unit client: all so far. */

@@ -76,7 +76,7 @@ static uint64_t cut(const caucus_settings *s, uint64_t first, uint64_t length) {
     return length < s->rounds - first + 1 ? length : s->rounds - first + 1;
 }
 
-void caucus_stoch_place(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret) {
+void caucus_stoch_extent(const caucus_settings *s, uint64_t p, caucus_stoch_phase *ret) {
     ret->first = caucus_stoch_first(s, p);
     ret->length = cut(s, ret->first, caucus_stoch_length(s, p));
     ret->samples = caucus_stoch_samples(s, p, 0);

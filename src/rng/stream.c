@@ -84,7 +84,7 @@ void caucus_stream_refill(caucus_stream *stream) {
     stream->next = 0;
 }
 
-uint64_t caucus_stream_place(const caucus_stream *stream) {
+uint64_t caucus_stream_drawn(const caucus_stream *stream) {
     return (uint64_t)stream->block * BLOCK_WORDS - (stream->filled - stream->next);
 }
 
@@ -112,7 +112,7 @@ uint64_t caucus_stream_digit(const caucus_stream *stream, unsigned digit, uint64
 }
 
 void caucus_stream_digits(caucus_stream *ret_stream, const caucus_stream *stream, unsigned digit) {
-    uint64_t place = caucus_stream_place(stream);
+    uint64_t place = caucus_stream_drawn(stream);
     digit_nonce(stream, digit, ret_stream->nonce);
     memcpy(ret_stream->key, stream->key, CAUCUS_KEY_BYTES);
     ret_stream->seeded = stream->seeded;

@@ -35,7 +35,7 @@ void caucus_stream_digits(caucus_stream *ret_stream, const caucus_stream *stream
 void caucus_stream_go(caucus_stream *stream, uint64_t words);
 
 /** Words read so far; and the same stream again, from there on: one that is used now and then need not stay open. */
-uint64_t caucus_stream_place(const caucus_stream *stream);
+uint64_t caucus_stream_drawn(const caucus_stream *stream);
 void caucus_stream_resume(caucus_stream *ret_stream, const caucus_key *key, caucus_purpose purpose, uint64_t phase,
                           uint64_t index, uint32_t lane, uint64_t words);
 

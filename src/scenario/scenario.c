@@ -75,15 +75,15 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
     caucus_scenario_field field = field_of_setting(error->field);
     char text[CAUCUS_ERROR_LINE_BYTES];
     caucus_error_line(error, status, text);
-    ret->placed = false;
+    ret->in_file = false;
     ret->field = NULL;
     if (error->field[0] == '\0') { /* the text names a file itself */
-        ret->placed = true;
+        ret->in_file = true;
         (void)snprintf(ret->line, sizeof ret->line, "%s", text);
     } else if (field == CAUCUS_FIELD_COUNT) {
         (void)snprintf(ret->line, sizeof ret->line, "%s: %s", error->field, text);
     } else if (scenario->field[field].count != 0 && scenario->field[field].line != 0) {
-        ret->placed = true;
+        ret->in_file = true;
         (void)snprintf(ret->line, sizeof ret->line, "%.200s:%u: %s: %s", scenario->file, scenario->field[field].line,
                        caucus_fields[field].name, text);
     } else {
@@ -95,7 +95,7 @@ caucus_status caucus_scenario_complain(const caucus_scenario *scenario, caucus_s
 }
 
 static caucus_status refuse_flag(caucus_scenario_field field, const char *what, caucus_complaint *ret) {
-    ret->placed = false;
+    ret->in_file = false;
     ret->field = caucus_fields[field].name;
     (void)snprintf(ret->line, sizeof ret->line, ": %s", what);
     return CAUCUS_E_FORMAT;
@@ -120,7 +120,7 @@ static bool split(const char *text, bool at_commas, caucus_values *ret) {
     return true;
 }
 
-caucus_status caucus_scenario_settle_names(caucus_scenario *scenario, caucus_complaint *ret) {
+caucus_status caucus_scenario_read_names(caucus_scenario *scenario, caucus_complaint *ret) {
     caucus_values *values = &scenario->field[CAUCUS_FIELD_NAMES];
     if (values->count == 0)
         return CAUCUS_OK;
@@ -157,5 +157,5 @@ caucus_status caucus_scenario_set(caucus_scenario *scenario, caucus_scenario_fie
         }
     caucus_values_clear(values);
     *values = fresh;
-    return field == CAUCUS_FIELD_NAMES ? caucus_scenario_settle_names(scenario, ret) : CAUCUS_OK;
+    return field == CAUCUS_FIELD_NAMES ? caucus_scenario_read_names(scenario, ret) : CAUCUS_OK;
 }

@@ -101,8 +101,8 @@ typedef struct caucus_scenario {
 /* An error with its place: the one line a front end prints. */
 typedef struct caucus_complaint {
     char line[768];
-    bool placed; /* the line begins with a file's name; else a front end puts its own name before it */
-    /* Where it is not placed: the field at fault, NULL if none. A front end calls it as it did when it asked for it;
+    bool in_file; /* the line begins with a file's name; else a front end puts its own name before it */
+    /* Where it is not in a file: the field at fault, NULL if none. A front end calls it as it did when it asked for it;
      * the line goes on behind that name: " 0: must be above 0", ": given twice". */
     const char *field;
 } caucus_complaint;

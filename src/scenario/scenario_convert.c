@@ -29,13 +29,13 @@ caucus_status caucus_scenario_refuse(const caucus_scenario_text *t, const char *
     va_end(arguments);
     const char *name = caucus_fields[t->field].name;
     caucus_complaint *c = t->complaint;
-    c->placed = from_file(t);
-    if (c->placed)
+    c->in_file = from_file(t);
+    if (c->in_file)
         (void)snprintf(c->line, sizeof c->line, "%.200s:%u: %s: %.60s — %s", t->scenario->file,
                        t->scenario->field[t->field].line, name, t->text, why);
     else
         (void)snprintf(c->line, sizeof c->line, " %.60s: %s", t->text, why);
-    c->field = c->placed ? NULL : name;
+    c->field = c->in_file ? NULL : name;
     caucus_complaint_clean(c);
     return CAUCUS_E_RANGE;
 }

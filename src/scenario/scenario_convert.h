@@ -32,7 +32,7 @@ caucus_status caucus_scenario_pair(const caucus_scenario_text *t, bool infinite,
                                    double *ret_second) CAUCUS_MUST_CHECK;
 /** The names of a scenario, read from their file if they are in one, and checked: the field's text is then the list
  *  with commas. Called wherever the field is set. */
-caucus_status caucus_scenario_settle_names(caucus_scenario *scenario, caucus_complaint *ret) CAUCUS_MUST_CHECK;
+caucus_status caucus_scenario_read_names(caucus_scenario *scenario, caucus_complaint *ret) CAUCUS_MUST_CHECK;
 caucus_status caucus_scenario_switch(const caucus_scenario_text *t, bool *ret) CAUCUS_MUST_CHECK;
 
 #endif

@@ -32,10 +32,10 @@ static caucus_status complain(const resolver *r, caucus_status status, const cau
 }
 
 static caucus_status refuse_missing(const resolver *r, caucus_scenario_field field, const char *why) {
-    r->complaint->placed = r->scenario->file != NULL;
+    r->complaint->in_file = r->scenario->file != NULL;
     const char *name = caucus_fields[field].name;
     r->complaint->field = name;
-    if (r->complaint->placed)
+    if (r->complaint->in_file)
         (void)snprintf(r->complaint->line, sizeof r->complaint->line, "%.200s: %s is missing: %s", r->scenario->file,
                        name, why);
     else

@@ -50,7 +50,7 @@ caucus_status caucus_scenario_parse(caucus_scenario *scenario, const char *name,
     }
     if (status == CAUCUS_OK) {
         take(scenario, found);
-        status = caucus_scenario_settle_names(scenario, ret);
+        status = caucus_scenario_read_names(scenario, ret);
     }
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++)
         caucus_values_clear(&found[i]);

@@ -31,7 +31,7 @@ static caucus_status refuse(scan *s, size_t line, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    s->complaint->placed = true;
+    s->complaint->in_file = true;
     s->complaint->field = NULL;
     if (line == 0)
         (void)snprintf(s->complaint->line, sizeof s->complaint->line, "%.200s: %s", s->name, text);

@@ -58,8 +58,8 @@ static bool own_laws(const caucus_plan *plan, const caucus_adversary_settings *a
 
 caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
-    if (premise == CAUCUS_PREMISE_REALIZABLE && caucus_settings_links(&plan->settings) > 1)
-        return CAUCUS_BOUND_FIT_NONE; /* it is about one link, and what is measured is the run */
+    if (premise == CAUCUS_PREMISE_REALIZABLE && caucus_settings_cycles(&plan->settings) > 1)
+        return CAUCUS_BOUND_FIT_NONE; /* it is about one cycle, and what is measured is the run */
     if (premise == CAUCUS_PREMISE_COUNT || caucus_plan_is_endless(plan)) /* about a stretch, not what was played */
         return CAUCUS_BOUND_FIT_NONE;
     if (premise == CAUCUS_PREMISE_ANY)

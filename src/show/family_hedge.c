@@ -42,7 +42,7 @@ static const char *why_none(const caucus_plan *plan) {
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    const uint64_t later_blocks = (caucus_settings_link(s) - 1) / s->interval;
+    const uint64_t later_blocks = (caucus_settings_cycle(s) - 1) / s->interval;
     const double draws = (double)later_blocks, m = s->clients, rate = plan->hedge.learning_rate,
                  best = caucus_hedge_best_rate(s);
     if (is_leader(plan)) {
@@ -55,19 +55,20 @@ static void explain(caucus_explainer *e) {
     }
     if (caucus_plan_is_endless(plan))
         caucus_explain_say(e, "Runs without an end",
-                           "Links of %" PRIu64 " rounds without an end use different losses: all of them cost what the "
-                           "%.0f draws of one do. What follows is about one link.",
+                           "Cycles of %" PRIu64
+                           " rounds without an end use different losses: all of them cost what the "
+                           "%.0f draws of one do. What follows is about one cycle.",
                            s->renew, draws);
     else
         caucus_explain_say(e, "Fed-Hedge",
                            "B = %" PRIu64
                            " blocks; all draws but the first see data: %.0f draws, each of range 2 e_H/m.",
                            plan->hedge.blocks, draws);
-    if (caucus_settings_links(s) > 1 && !caucus_plan_is_endless(plan))
+    if (caucus_settings_cycles(s) > 1 && !caucus_plan_is_endless(plan))
         caucus_explain_say(e, "Renewal",
-                           "%" PRIu64 " links of %" PRIu64
+                           "%" PRIu64 " cycles of %" PRIu64
                            " rounds use different losses: all of them cost what the draws of one do.",
-                           caucus_settings_links(s), s->renew);
+                           caucus_settings_cycles(s), s->renew);
     caucus_explain_say(e, "Fed-Hedge", "Without privacy e_H = sqrt(8 ln d/sum of N^2) = %.6g is best.", best);
     if (isfinite(s->epsilon) && draws > 0) {
         const double pure = m * s->epsilon / (2 * draws);
@@ -78,9 +79,9 @@ static void explain(caucus_explainer *e) {
     }
     caucus_explain_account(e);
     caucus_explain_say(e, "Bounds", "Expected regret <= ln d/e_H + e_H sum of N^2/8%s = %.2f%s.",
-                       caucus_plan_is_endless(plan)   ? " + N (1 - 1/d)"
-                       : caucus_settings_links(s) > 1 ? ", over all links, and N (1 - 1/d) for each after the first"
-                                                      : "",
+                       caucus_plan_is_endless(plan)    ? " + N (1 - 1/d)"
+                       : caucus_settings_cycles(s) > 1 ? ", over all cycles, and N (1 - 1/d) for each after the first"
+                                                       : "",
                        plan->bound_uncapped, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
 }
 

@@ -132,19 +132,20 @@ static void explain_svt_tight(caucus_explainer *e, double m_checks) {
 
 static void explain_renewal(caucus_explainer *e) {
     const caucus_settings *s = &e->plan->settings;
-    if (caucus_settings_links(s) <= 1)
+    if (caucus_settings_cycles(s) <= 1)
         return;
     if (caucus_plan_is_endless(e->plan))
         caucus_explain_say(e, "Runs without an end",
-                           "Links of %" PRIu64 " rounds without an end use different losses: all of them cost what one "
-                           "does. What follows is about one link.",
+                           "Cycles of %" PRIu64
+                           " rounds without an end use different losses: all of them cost what one "
+                           "does. What follows is about one cycle.",
                            s->renew);
     else
         caucus_explain_say(
             e, "Renewal",
-            "%" PRIu64 " links of %" PRIu64
-            " rounds use different losses: all of them cost what one does. What follows is about one link.",
-            caucus_settings_links(s), s->renew);
+            "%" PRIu64 " cycles of %" PRIu64
+            " rounds use different losses: all of them cost what one does. What follows is about one cycle.",
+            caucus_settings_cycles(s), s->renew);
     caucus_explain_more(e, "Its first expert is carried over, not drawn: one more switch is allowed.");
 }
 
@@ -180,7 +181,7 @@ static void explain(caucus_explainer *e) {
         caucus_explain_more(e, "which is no limit: sums have room for %s blocks; after them the expert stays in force.",
                             caucus_words_whole(svt->checks).text);
     } else if (caucus_plan_is_endless(e->plan))
-        caucus_explain_say(e, "Fed-SVT", "Blocks of %" PRIu64 " rounds: M = %" PRIu64 " checks in a link.",
+        caucus_explain_say(e, "Fed-SVT", "Blocks of %" PRIu64 " rounds: M = %" PRIu64 " checks in a cycle.",
                            e->plan->settings.interval, svt->checks);
     else
         caucus_explain_say(e, "Fed-SVT",
@@ -206,7 +207,7 @@ static void explain(caucus_explainer *e) {
 }
 
 static uint64_t most_switches(const caucus_plan *plan) {
-    return caucus_settings_links(&plan->settings) > 1 ? 0 : plan->svt.switches; /* a link may make as many again */
+    return caucus_settings_cycles(&plan->settings) > 1 ? 0 : plan->svt.switches; /* a cycle may make as many again */
 }
 
 static const char *proof(const caucus_plan *plan) {
@@ -230,9 +231,9 @@ static void meaning(caucus_json *j, const caucus_plan *plan) {
 static void traffic(const caucus_plan *plan, caucus_plan_traffic *ret) {
     const caucus_settings *s = &plan->settings;
     const uint64_t d = s->experts, m = s->clients;
-    const uint64_t links = caucus_settings_links(s);
-    const uint64_t asked = links > 1 ? plan->svt.blocks - 1 : plan->svt.checks; /* the last block of a link, too */
-    const uint64_t checks = plan->svt.switches > 0 ? asked : 0, switches = links * plan->svt.switches;
+    const uint64_t cycles = caucus_settings_cycles(s);
+    const uint64_t asked = cycles > 1 ? plan->svt.blocks - 1 : plan->svt.checks; /* the last block of a cycle, too */
+    const uint64_t checks = plan->svt.switches > 0 ? asked : 0, switches = cycles * plan->svt.switches;
     const bool paper = s->protocol == CAUCUS_PROTOCOL_PAPER;
     ret->reports = paper ? checks : checks + switches;
     ret->scalars = paper ? checks * d : checks + switches * d;

@@ -58,7 +58,7 @@ bool caucus_plan_extra_refused(caucus_error *error) {
 
 caucus_status caucus_asked_refuse(caucus_error *ret_error, caucus_status status, const caucus_complaint *complaint) {
     const char *line = complaint->line, *dash = NULL;
-    const char *field = !complaint->placed && complaint->field != NULL ? complaint->field : "";
+    const char *field = !complaint->in_file && complaint->field != NULL ? complaint->field : "";
     if (field[0] != '\0' && line[0] == ' ')
         line++;
     if (ret_error == NULL)

@@ -50,9 +50,9 @@ caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
     if (caucus_settings_grow(s))
         return CAUCUS_STRETCH_NOMINAL;
     if (caucus_plan_is_endless(plan))
-        return s->renew != 0 ? CAUCUS_STRETCH_LINK : CAUCUS_STRETCH_ROUNDS;
-    const bool links = caucus_settings_links(s) > 1 && plan->bound_kind == CAUCUS_BOUND_PROBABILITY;
-    return links ? CAUCUS_STRETCH_LINK : CAUCUS_STRETCH_RUN;
+        return s->renew != 0 ? CAUCUS_STRETCH_CYCLE : CAUCUS_STRETCH_ROUNDS;
+    const bool cycles = caucus_settings_cycles(s) > 1 && plan->bound_kind == CAUCUS_BOUND_PROBABILITY;
+    return cycles ? CAUCUS_STRETCH_CYCLE : CAUCUS_STRETCH_RUN;
 }
 
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {
@@ -60,18 +60,18 @@ bool caucus_plan_is_vacuous(const caucus_plan *plan) {
     const caucus_stretch_kind about = caucus_plan_stretch_of(plan);
     const double rounds = about == CAUCUS_STRETCH_ROUNDS    ? 1000
                           : about == CAUCUS_STRETCH_NOMINAL ? (double)s->nominal_rounds
-                          : about == CAUCUS_STRETCH_LINK    ? (double)caucus_settings_link(s)
+                          : about == CAUCUS_STRETCH_CYCLE   ? (double)caucus_settings_cycle(s)
                                                             : (double)s->rounds;
     return plan->bound_uncapped >= rounds * (s->hi - s->lo);
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {
-    const uint64_t rounds = caucus_settings_link(s), blocks = rounds / s->interval;
+    const uint64_t rounds = caucus_settings_cycle(s), blocks = rounds / s->interval;
     const double n = (double)s->interval, full = (double)blocks, rest = (double)(rounds % s->interval);
     return sqrt(8 * log((double)s->experts) / (full * n * n + rest * rest));
 }
 
-/* What a family counts of a run without an end: one of its links, its nominal rounds, or 1,000 rounds of full
+/* What a family counts of a run without an end: one of its cycles, its nominal rounds, or 1,000 rounds of full
  * phases. */
 static caucus_plan stretch_of_endless(const caucus_plan *plan) {
     caucus_plan copy = *plan;
@@ -82,7 +82,7 @@ static caucus_plan stretch_of_endless(const caucus_plan *plan) {
         copy.svt.blocks = copy.svt.checks + 1;
     } else if (s->renew != 0) {
         copy.settings.rounds = s->renew;
-        copy.svt.blocks = copy.hedge.blocks = s->renew / s->interval + 1; /* the last block of a link is asked, too */
+        copy.svt.blocks = copy.hedge.blocks = s->renew / s->interval + 1; /* the last block of a cycle is asked, too */
         copy.svt.checks = s->renew / s->interval;
     } else {
         copy.settings.rounds = 1000;

@@ -29,11 +29,11 @@ caucus_adversary_kind caucus_knowledge_adversary(caucus_knowledge known, bool co
 /** And their segments, where they have some: as many changes as the settings reckon with. */
 uint64_t caucus_knowledge_segments(const caucus_settings *settings, caucus_adversary_kind kind, uint64_t rounds);
 
-/** What a bound, and the traffic where there is no end, are about: the run, one of its links (svt; hedge without an
+/** What a bound, and the traffic where there is no end, are about: the run, one of its cycles (svt; hedge without an
  *  end), 1,000 rounds of it (stoch without an end), or its nominal rounds (svt without an end and renewal). */
 typedef enum caucus_stretch_kind {
     CAUCUS_STRETCH_RUN,
-    CAUCUS_STRETCH_LINK,
+    CAUCUS_STRETCH_CYCLE,
     CAUCUS_STRETCH_ROUNDS,
     CAUCUS_STRETCH_NOMINAL
 } caucus_stretch_kind;

@@ -99,7 +99,7 @@ static void print_bound(caucus_json *j, const caucus_plan *plan) {
     static const char *const kinds[] = {"none", "probability", "expectation"};
     const bool some = plan->bound_kind != CAUCUS_BOUND_NONE;
     caucus_json_object(j, "bound");
-    static const char *const stretches[] = {"run", "link", "1000 rounds", "nominal rounds"};
+    static const char *const stretches[] = {"run", "cycle", "1000 rounds", "nominal rounds"};
     const bool own = plan->settings.pace == CAUCUS_PACE_OWN;
     caucus_json_text(j, "kind", kinds[plan->bound_kind]);
     caucus_json_text(j, "per", own ? "1000 losses" : stretches[caucus_plan_stretch_of(plan)]);

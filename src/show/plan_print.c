@@ -50,9 +50,9 @@ static void print_head(FILE *out, const caucus_plan *plan) {
     if (s->renew != 0 && caucus_plan_is_endless(plan))
         fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force\n",
                 caucus_words_whole(s->renew).text);
-    else if (caucus_settings_links(s) > 1)
-        fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force: %s links\n",
-                caucus_words_whole(s->renew).text, caucus_words_whole(caucus_settings_links(s)).text);
+    else if (caucus_settings_cycles(s) > 1)
+        fprintf(out, "  Renewal     begins again every %s rounds on new losses, with the expert in force: %s cycles\n",
+                caucus_words_whole(s->renew).text, caucus_words_whole(caucus_settings_cycles(s)).text);
 }
 
 /* What the numbers stand for, as many as fit a few lines. */
@@ -111,7 +111,7 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
                 caucus_knowledge_word(assumed), caucus_knowledge_word(r->known));
     else if (assumed == CAUCUS_KNOWLEDGE_REALIZABLE)
         fprintf(out, "              if some expert loses at most %s in all at each client%s\n",
-                caucus_words_number(s->lstar).text, caucus_settings_links(s) > 1 ? ", in each link" : "");
+                caucus_words_number(s->lstar).text, caucus_settings_cycles(s) > 1 ? ", in each cycle" : "");
     else if (s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX)
         fprintf(
             out,
@@ -149,7 +149,7 @@ typedef struct stretch_words {
 } stretch_words;
 
 static stretch_words stretch(const caucus_plan *plan) {
-    static const char *const words[] = {"", " and link", " and 1,000 rounds"};
+    static const char *const words[] = {"", " and cycle", " and 1,000 rounds"};
     const caucus_stretch_kind kind = caucus_plan_stretch_of(plan);
     stretch_words made = {""};
     if (kind == CAUCUS_STRETCH_NOMINAL)

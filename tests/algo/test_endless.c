@@ -79,7 +79,7 @@ static void test_reports_as_if_never_away(void **state) {
     for (int kind = 0; kind < KINDS; kind++) {
         caucus_plan *plan = plan_of(kind);
         caucus_client *there = client_of(plan), *away = client_of(plan), *new = client_of(plan);
-        const uint64_t last = 24; /* in the second link of blocks and the fourth; far into equal phases */
+        const uint64_t last = 24; /* in the second cycle of blocks and the fourth; far into equal phases */
         const caucus_report *a = NULL;
         for (uint64_t serial = 0; serial <= last; serial++) {
             const caucus_announcement now = at(kind, serial);
@@ -105,10 +105,10 @@ static void test_reports_as_if_never_away(void **state) {
             assert_non_null(b);
             assert_true(a->kind == b->kind && a->block == b->block && a->count == b->count);
             assert_true(kind == HEDGE || a->first == b->first);
-            if (kind != HEDGE) /* its vector has the whole link's losses */
+            if (kind != HEDGE) /* its vector has the whole cycle's losses */
                 assert_memory_equal(a->value, b->value, a->count * sizeof *a->value);
             else
-                assert_true(b->first >= 17 && b->first <= b->block); /* nothing of an earlier link */
+                assert_true(b->first >= 17 && b->first <= b->block); /* nothing of an earlier cycle */
             assert_int_equal(caucus_client_hear(late[k], &now), CAUCUS_E_DUPLICATE);
             const caucus_announcement next = at(kind, last + 1);
             assert_int_equal(caucus_client_hear(late[k], &next), CAUCUS_OK);

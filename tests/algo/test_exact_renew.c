@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_renew.c: renewal, exactly (docs/PRIVACY.md, "Renewal").
  *
- * Claim 1 for the checks of two links on tiny grids: a loss is in one link, whose noise is its own. Controls: the noisy
- * threshold of one link kept in the next, and q not set back: each costs 2. Then the machines: whole runs of svt follow
- * the law that fresh links have, sums and late reports of a link that has ended are forgotten, and a state saved in the
- * middle of a chain goes on as if nothing had happened. */
+ * Claim 1 for the checks of two cycles on tiny grids: a loss is in one cycle, whose noise is its own. Controls: the
+ * noisy threshold of one cycle kept in the next, and q not set back: each costs 2. Then the machines: whole runs of svt
+ * follow the law that fresh cycles have, sums and late reports of a cycle that has ended are forgotten, and a state
+ * saved in the middle of a chain goes on as if nothing had happened. */
 #include "algo/restored.h"
 #include "dp/exact.h"
 
@@ -14,14 +14,14 @@
 #include <caucus/client.h>
 #include <caucus/coordinator.h>
 
-#define LEVELS 24 /* q of a link goes from 0 to this; the threshold is in the middle */
+#define LEVELS 24 /* q of a cycle goes from 0 to this; the threshold is in the middle */
 
 static const caucus_noise noise = {CAUCUS_NOISE_GEOMETRIC, {1, 1}}; /* rate 1 per step: G = 1, claim 1 */
 
 typedef enum how { FRESH, SAME_THRESHOLD, Q_KEPT } how;
 
-/* P(first link: verdict a, second link: verdict b), one check each; `moved` is what the loss adds to q of the first. */
-static long double two_links(how kind, int64_t q1, int64_t q2, int64_t moved, bool a, bool b) {
+/* P(first cycle: verdict a, second: verdict b), one check each; `moved` is what the loss adds to q of the first. */
+static long double two_cycles(how kind, int64_t q1, int64_t q2, int64_t moved, bool a, bool b) {
     const int64_t threshold = LEVELS / 2;
     if (kind == SAME_THRESHOLD) {
         const int64_t q[2] = {q1 + moved, q2};
@@ -38,22 +38,22 @@ static long double worst_of(how kind) {
         for (int64_t q2 = 0; q2 <= LEVELS; q2++)
             for (unsigned verdicts = 0; verdicts < 4; verdicts++) {
                 const bool a = verdicts & 1, b = verdicts >> 1;
-                exact_raise(&worst, exact_ratio(two_links(kind, q1, q2, 0, a, b), two_links(kind, q1, q2, 1, a, b)));
+                exact_raise(&worst, exact_ratio(two_cycles(kind, q1, q2, 0, a, b), two_cycles(kind, q1, q2, 1, a, b)));
             }
     return worst;
 }
 
 static void test_links_share_nothing(void **state) {
     (void)state;
-    exact_assert("two links, each with its own threshold and q", worst_of(FRESH), 1, 0.99L);
-    exact_assert_broken("one noisy threshold for two links", worst_of(SAME_THRESHOLD), 1, 1.99L);
-    exact_assert_broken("q goes on from one link to the next", worst_of(Q_KEPT), 1, 1.99L);
+    exact_assert("two cycles, each with its own threshold and q", worst_of(FRESH), 1, 0.99L);
+    exact_assert_broken("one noisy threshold for two cycles", worst_of(SAME_THRESHOLD), 1, 1.99L);
+    exact_assert_broken("q goes on from one cycle to the next", worst_of(Q_KEPT), 1, 1.99L);
 }
 
 /* ---- the machines ---- */
 
-#define BLOCKS 8 /* links of two blocks: a check after the first of each */
-#define LINKS 4
+#define BLOCKS 8 /* cycles of two blocks: a check after the first of each */
+#define CYCLES 4
 
 static caucus_plan *chain_plan(caucus_algorithm algorithm, double epsilon, uint64_t rounds, uint64_t renew) {
     caucus_settings s;
@@ -94,22 +94,22 @@ static void chain_play(chain *c, const double *loss) {
     }
 }
 
-/* In which links a check fired: selections tell. */
+/* In which cycles a check fired: selections tell. */
 static uint32_t play(const caucus_plan *plan, const caucus_key *key) {
     static const double loss[2] = {1, 1};
     chain c = chain_open(plan, key);
     uint32_t fired = 0;
-    for (uint32_t link = 0; link < LINKS; link++) {
+    for (uint32_t cycle = 0; cycle < CYCLES; cycle++) {
         const uint64_t before = caucus_coordinator_selections(c.coordinator);
         chain_play(&c, loss);
-        fired |= (uint32_t)(caucus_coordinator_selections(c.coordinator) - before) << link;
+        fired |= (uint32_t)(caucus_coordinator_selections(c.coordinator) - before) << cycle;
         chain_play(&c, loss);
     }
     chain_close(&c);
     return fired;
 }
 
-/* n runs, false-alarm rate 1e-6, seed fixed: each link is as the first, whatever became of those before it. */
+/* n runs, false-alarm rate 1e-6, seed fixed: each cycle is as the first, whatever became of those before it. */
 static void test_machines_follow_the_law(void **state) {
     (void)state;
     const uint64_t seed = 7700, n = 40000;
@@ -121,11 +121,11 @@ static void test_machines_follow_the_law(void **state) {
     const long double fires =
         exact_epoch(&plan->svt.threshold_noise, &plan->svt.check_noise, plan->svt.threshold[0], q, 1, true);
     assert_true(fires > 0.1L && fires < 0.9L);
-    uint64_t count[1 << LINKS] = {0};
-    long double law[1 << LINKS];
-    for (uint32_t t = 0; t < 1 << LINKS; t++) {
+    uint64_t count[1 << CYCLES] = {0};
+    long double law[1 << CYCLES];
+    for (uint32_t t = 0; t < 1 << CYCLES; t++) {
         law[t] = 1;
-        for (uint32_t k = 0; k < LINKS; k++)
+        for (uint32_t k = 0; k < CYCLES; k++)
             law[t] *= t >> k & 1 ? fires : 1 - fires;
     }
     caucus_key run, key;
@@ -134,13 +134,13 @@ static void test_machines_follow_the_law(void **state) {
         caucus_key_derive(&run, r, &key);
         count[play(plan, &key)]++;
     }
-    const double p = exact_chi2(count, law, 1 << LINKS, n);
+    const double p = exact_chi2(count, law, 1 << CYCLES, n);
     printf("  fires %.4Lf, p = %.4f (seed %llu)\n", fires, p, (unsigned long long)seed);
     assert_true(p > EXACT_P_VALUE);
     caucus_plan_free(plan);
 }
 
-/* hedge without privacy and almost without chance: what was good in one link says nothing in the next. */
+/* hedge without privacy and almost without chance: what was good in one cycle says nothing in the next. */
 static void test_sums_begin_again(void **state) {
     (void)state;
     static const double first[2] = {0, 1}, second[2] = {1, 0};
@@ -158,7 +158,7 @@ static void test_sums_begin_again(void **state) {
     caucus_plan_free(plan);
 }
 
-/* A report about a link that has ended changes nothing, and a client is not asked for it again. */
+/* A report about a cycle that has ended changes nothing, and a client is not asked for it again. */
 static void test_late_reports_are_dropped(void **state) {
     (void)state;
     static const double loss[2] = {0.5, 1};
@@ -195,7 +195,7 @@ static void test_late_reports_are_dropped(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(caucus_client_observe(client[i], loss, 1), CAUCUS_OK);
         const caucus_report *report = caucus_client_report(client[i]);
-        assert_int_equal(report->first, 5); /* of this link alone */
+        assert_int_equal(report->first, 5); /* of this cycle alone */
         assert_int_equal(report->value[0], plan->grid / 2);
         assert_int_equal(caucus_coordinator_receive(coordinator, report), CAUCUS_OK);
     }

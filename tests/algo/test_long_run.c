@@ -15,13 +15,13 @@
 #define BEYOND ((uint64_t)1 << 16)
 #define EXPERTS 3
 
-enum { VOTE, SHORTLIST, KNORM, TREES, HEDGE, SVT, HEDGE_LINKS, SVT_LINKS, KINDS };
+enum { VOTE, SHORTLIST, KNORM, TREES, HEDGE, SVT, HEDGE_CYCLES, SVT_CYCLES, KINDS };
 
 static caucus_settings settings_of(int kind) {
-    const bool links = kind == HEDGE_LINKS || kind == SVT_LINKS;
-    caucus_settings s = testing_settings(kind == HEDGE || kind == HEDGE_LINKS ? CAUCUS_ALGORITHM_HEDGE
-                                         : kind == SVT || links               ? CAUCUS_ALGORITHM_SVT
-                                                                              : CAUCUS_ALGORITHM_STOCH,
+    const bool cycles = kind == HEDGE_CYCLES || kind == SVT_CYCLES;
+    caucus_settings s = testing_settings(kind == HEDGE || kind == HEDGE_CYCLES ? CAUCUS_ALGORITHM_HEDGE
+                                         : kind == SVT || cycles               ? CAUCUS_ALGORITHM_SVT
+                                                                               : CAUCUS_ALGORITHM_STOCH,
                                          kind <= KNORM ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR, 2, EXPERTS,
                                          kind <= TREES ? 4 * (BEYOND + 100) : BEYOND + 100, kind == HEDGE ? 1000 : 20);
     s.message = kind == VOTE        ? CAUCUS_MESSAGE_VOTE
@@ -33,7 +33,7 @@ static caucus_settings settings_of(int kind) {
         s.longest_phase = kind == TREES ? 4 : 2;
         s.rounds = s.longest_phase * (BEYOND + 100);
     }
-    if (links) { /* a link is two blocks: as many keys as links and selections */
+    if (cycles) { /* a cycle is two blocks: as many keys as cycles and selections */
         s.renew = 2;
         s.rounds = 2 * (BEYOND + 100);
     }
@@ -116,7 +116,7 @@ static void run(int kind) {
     print_message("kind %d: %zu streams, %zu twice; last serial %llu, %llu selections\n", kind, count, twice,
                   (unsigned long long)last->serial, (unsigned long long)caucus_coordinator_selections(f.coordinator));
     assert_true(last->serial > (kind == SVT ? 0 : BEYOND));
-    assert_true(kind == SVT || kind == SVT_LINKS || caucus_coordinator_selections(f.coordinator) > BEYOND);
+    assert_true(kind == SVT || kind == SVT_CYCLES || caucus_coordinator_selections(f.coordinator) > BEYOND);
     assert_true(count > (kind == SVT ? 1 : BEYOND)); /* svt opens one for eight checks, until its budget is used up */
     assert_int_equal(twice, 0);
     federation_close(&f);

@@ -94,7 +94,7 @@ static void numbers_are_those_of_an_array(void **state) {
         expect_silent(p, m, next);
         caucus_progress_close(p, !few);
         memcpy(m->committed, m->number, sizeof m->number);
-        if (step % 13 == 9) { /* between steps: a link ends */
+        if (step % 13 == 9) { /* between steps: a cycle ends */
             next += 3;
             caucus_progress_reset(p, next);
             for (uint32_t i = 0; i < CLIENTS; i++)

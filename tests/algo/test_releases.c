@@ -85,7 +85,7 @@ static void test_restarts_cost_nothing(void **state) {
     }
 }
 
-/* Phases with a longest length, and links: charged once, whole, and the ledger stays as short as after the first. */
+/* Phases with a longest length, and cycles: charged once, whole, and the ledger stays as short as after the first. */
 static void test_chains_are_charged_once(void **state) {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {

@@ -161,10 +161,10 @@ static void places_in_a_stream(void **state) {
     caucus_stream whole;
     caucus_stream_init(&whole, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3);
     for (uint64_t n = 0; n < 300; n++) {
-        assert_int_equal(caucus_stream_place(&whole), n);
+        assert_int_equal(caucus_stream_drawn(&whole), n);
         caucus_stream part;
         caucus_stream_resume(&part, &key, CAUCUS_PURPOSE_TEST, 1, 2, 3, n);
-        assert_int_equal(caucus_stream_place(&part), n);
+        assert_int_equal(caucus_stream_drawn(&part), n);
         assert_int_equal(caucus_stream_next(&part), caucus_stream_next(&whole));
     }
 }

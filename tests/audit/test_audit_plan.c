@@ -189,22 +189,22 @@ static void test_nothing_claimed(void **state) {
     caucus_plan_free(plan);
 }
 
-/* A run without an end: its beginning, or one of its links, with the rates of the plan. */
+/* A run without an end: its beginning, or one of its cycles, with the rates of the plan. */
 static void test_endless(void **state) {
     (void)state;
-    for (int links = 0; links < 2; links++) {
-        caucus_settings s = testing_settings(links ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_STOCH,
+    for (int cycles = 0; cycles < 2; cycles++) {
+        caucus_settings s = testing_settings(cycles ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_STOCH,
                                              CAUCUS_TRUST_COORDINATOR, 2, 3, CAUCUS_ROUNDS_ENDLESS, 1);
-        s.longest_phase = links ? 0 : 2;
-        s.renew = links ? 4 : 0;
+        s.longest_phase = cycles ? 0 : 2;
+        s.renew = cycles ? 4 : 0;
         caucus_plan *plan = plan_of(&s);
         caucus_audit_plan_result *r = malloc(sizeof *r);
         caucus_error error = {0};
         assert_non_null(r);
         assert_int_equal(caucus_audit_plan_run(plan, &quick, r, &error), CAUCUS_OK);
-        assert_non_null(strstr(r->reduced, links ? "one link" : "its first 5 phases"));
+        assert_non_null(strstr(r->reduced, cycles ? "one cycle" : "its first 5 phases"));
         assert_false(r->result[0].refuted);
-        assert_true(r->result[2].refuted || links); /* the rate of so short a link is not what privacy would allow */
+        assert_true(r->result[2].refuted || cycles); /* the rate of so short a cycle is not what privacy would allow */
         free(r);
         caucus_plan_free(plan);
     }

@@ -21,13 +21,13 @@ if [ "$code" -eq 0 ] && SOME=$some $python - <<'END'
 import json, os, sys
 audits = json.load(open('quick.json'))['audits']
 by_name = {a['name']: a for a in audits}
-keys = {'name', 'target', 'twin_of', 'wrong', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'verdict',
+keys = {'name', 'target', 'twin_of', 'wrong', 'claimed', 'lower_bound', 'trials', 'confidence', 'expect', 'finding',
         'words'}
 for a in audits:
     assert keys <= set(a), a
-    assert a['verdict'] in ('not refuted', 'refuted') and a['verdict'] == a['expect'], a
-    assert (a['lower_bound'] > a['claimed']) == (a['verdict'] == 'refuted') == (a['twin_of'] is not None), a
-    assert a['words'] == '%s: at least %.3f of the %g claimed' % (a['verdict'], a['lower_bound'], a['claimed']), a
+    assert a['finding'] in ('not refuted', 'refuted') and a['finding'] == a['expect'], a
+    assert (a['lower_bound'] > a['claimed']) == (a['finding'] == 'refuted') == (a['twin_of'] is not None), a
+    assert a['words'] == '%s: at least %.3f of the %g claimed' % (a['finding'], a['lower_bound'], a['claimed']), a
     assert abs(a['confidence'] - (1 - 1e-6)) < 1e-12 and a['trials'] >= 1000, a
 if os.environ['SOME']:
     sys.exit(0)
@@ -56,9 +56,9 @@ grouped() { $python - page/audit.html page/audit.json <<'END'
 import json, re, sys, xml.etree.ElementTree as tree
 page, audits = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))["audits"]
 parts = dict(re.findall(r'<section id="(hold|caught)">(.*?)</section>', page, re.S))
-for word, verdict in (("hold", "not refuted"), ("caught", "refuted")):
+for word, finding in (("hold", "not refuted"), ("caught", "refuted")):
     names = re.findall(r'<tr><td[^>]*>(.*?)</td>', parts[word])
-    assert sorted(names) == sorted(a["name"] for a in audits if a["expect"] == verdict), word
+    assert sorted(names) == sorted(a["name"] for a in audits if a["expect"] == finding), word
     assert len(re.findall("<td", parts[word])) == 8 * len(names), word
     for svg in re.findall("<svg.*?</svg>", parts[word], re.S):
         tree.fromstring(svg)
@@ -110,8 +110,8 @@ import json
 text = json.load(open('small.json'))
 assert text['plan']['reduced'] is None and text['plan']['pairs'] > 1 and len(text['plan']['hash']) == 64, text['plan']
 plan, less, half = text['audits']
-assert plan['verdict'] == 'not refuted' and .5 < plan['lower_bound'] <= 1 and plan['claimed'] <= 1, plan
-assert less['twin_of'] == half['twin_of'] == 'plan' and half['verdict'] == 'refuted', half
+assert plan['finding'] == 'not refuted' and .5 < plan['lower_bound'] <= 1 and plan['claimed'] <= 1, plan
+assert less['twin_of'] == half['twin_of'] == 'plan' and half['finding'] == 'refuted', half
 END
 then pass "a plan"; else fail "a plan (exit code $code)"; cat small.json large.out err; fi
 
@@ -133,7 +133,7 @@ for form in number word real; do # e^1/(1+e^1) = 0.7311; 0.88 is epsilon 2
         $python - <<'END'
 import json
 a, = json.load(open('out.json'))['audits']
-assert a['verdict'] == a['expect'] == 'not refuted' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
+assert a['finding'] == a['expect'] == 'not refuted' and .85 < a['lower_bound'] <= 1.001 and a['trials'] == 20000, a
 END
     then pass "a program as private as it claims ($form)"; else fail "a program as private as it claims ($form)";
         cat out.json err; fi

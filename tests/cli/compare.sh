@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `caucus compare`: the verdict on privacy for every kind of change, and that no difference is missed. Exact words are
-# in exact/compare.exact.
+# `caucus compare`: what is said about privacy for every kind of change, and that no difference is missed. Exact words
+# are in exact/compare.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 
@@ -9,8 +9,8 @@ rounds=40
 plan() { "$CAUCUS" plan --clients 4 --experts 6 --rounds "$rounds" "$@" >/dev/null 2>&1; }
 plan --epsilon 1 --trust coordinator --algorithm stoch --write base.yaml
 
-# verdict WORD NAME ARGUMENT...: what a plan promises, beside the base.
-verdict() {
+# promises WORD NAME ARGUMENT...: what a plan promises, beside the base.
+promises() {
     local word=$1 name=$2
     shift 2
     rm -f other.yaml
@@ -34,14 +34,14 @@ END
     fi
 }
 s=(--trust coordinator --algorithm stoch)
-verdict same "another name" --epsilon 1 "${s[@]}" --federation home
-verdict less "a larger epsilon" --epsilon 2 "${s[@]}"
-verdict more "a smaller epsilon" --epsilon 0.5 "${s[@]}"
-rounds=400 verdict less "more rounds: the same for a loss, less for a device" --epsilon 1 "${s[@]}"
-verdict more "nobody is trusted with the messages" --epsilon 1 --trust nobody --algorithm stoch
-rounds=10 verdict mixed "messages private, choices less" --epsilon 2 --trust nobody --algorithm stoch
-verdict units-differ "another unit" --epsilon 1 "${s[@]}" --unit client-block
-rounds=endless verdict less "no end" --epsilon 1 "${s[@]}" --longest-phase 8
+promises same "another name" --epsilon 1 "${s[@]}" --federation home
+promises less "a larger epsilon" --epsilon 2 "${s[@]}"
+promises more "a smaller epsilon" --epsilon 0.5 "${s[@]}"
+rounds=400 promises less "more rounds: the same for a loss, less for a device" --epsilon 1 "${s[@]}"
+promises more "nobody is trusted with the messages" --epsilon 1 --trust nobody --algorithm stoch
+rounds=10 promises mixed "messages private, choices less" --epsilon 2 --trust nobody --algorithm stoch
+promises units-differ "another unit" --epsilon 1 "${s[@]}" --unit client-block
+rounds=endless promises less "no end" --epsilon 1 "${s[@]}" --longest-phase 8
 
 # Every setting and every integer in which two plan files differ is listed.
 plan --epsilon 3 --trust coordinator --algorithm svt --front-load --lstar 2 --rho 0.1 --write other.yaml --force

@@ -36,9 +36,9 @@ holds "a longest phase: one line for all phases that are alike" \
     --rounds 100 "${c[@]}"
 holds "a longest phase: what the bound assumes" "from changes at most 0.25 times in 1,000 rounds" --algorithm stoch \
     --longest-phase auto --changes .25 "${c[@]}"
-holds "renewal" "begins again every 64 rounds on new losses, with the expert in force: 8 links" --algorithm svt \
+holds "renewal" "begins again every 64 rounds on new losses, with the expert in force: 8 cycles" --algorithm svt \
     --renew 64 "${c[@]}"
-holds "renewal: what the bound of svt is about" "at most 27.9 per client and link with probability 95 %" \
+holds "renewal: what the bound of svt is about" "at most 27.9 per client and cycle with probability 95 %" \
     --algorithm svt --renew 512 --rounds 2000 --epsilon 10 "${c[@]}"
 # With delta the whole device's epsilon is one at that delta, and says so.
 hedge=(--algorithm hedge --clients 20 --experts 4 --rounds 400 --interval 1 --epsilon 1 --delta 1e-6 "${c[@]}")

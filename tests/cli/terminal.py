@@ -111,7 +111,7 @@ names = [line.split()[0] for line in piped(AUDIT, "C.UTF-8").decode().split("\n"
 barred = [line for line in narrow if "│" in line or "╋" in line]
 check(len(names) > 3 and [line.split()[0] for line in barred] == names,
       "audits in 60 columns: a line with a bar for each")
-check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its verdict below")
+check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its finding below")
 
 rows = [line for line in piped(RECOMMEND, "C.UTF-8").decode().split("\n") if " ± " in line]
 narrow = shown(printed(60, RECOMMEND)).split("\n")

@@ -35,12 +35,12 @@ static uint32_t flip_all_ways(caucus_stream live, caucus_stream seeded, const in
                               caucus_rational rate) {
     caucus_choice choice = {score, d, smallest_of(score, d), rate};
     caucus_stream plain = live;
-    uint64_t place = caucus_stream_place(&live);
+    uint64_t place = caucus_stream_drawn(&live);
     uint32_t n = caucus_select_flip(&live, score, d, rate);
     assert_int_equal(caucus_select_flip(&seeded, score, d, rate), n);
     assert_int_equal(caucus_choose_flip_plain(&choice, &plain), n);
-    assert_int_equal(caucus_stream_place(&live), place + d); /* whatever was needed to decide */
-    assert_int_equal(caucus_stream_place(&seeded), place + d);
+    assert_int_equal(caucus_stream_drawn(&live), place + d); /* whatever was needed to decide */
+    assert_int_equal(caucus_stream_drawn(&seeded), place + d);
     return n;
 }
 
@@ -48,12 +48,12 @@ static uint32_t exponential_all_ways(caucus_stream live, caucus_stream seeded, c
                                      caucus_rational rate) {
     caucus_choice choice = {score, d, smallest_of(score, d), rate};
     caucus_stream look = live;
-    uint64_t place = caucus_stream_place(&live), word = caucus_word(&look);
+    uint64_t place = caucus_stream_drawn(&live), word = caucus_word(&look);
     uint32_t n = caucus_select_exponential(&live, score, d, rate);
     assert_int_equal(caucus_select_exponential(&seeded, score, d, rate), n);
     assert_int_equal(caucus_choose_exponential_plain(&choice, &look, place, word), n);
-    assert_int_equal(caucus_stream_place(&live), place + 1);
-    assert_int_equal(caucus_stream_place(&seeded), place + 1);
+    assert_int_equal(caucus_stream_drawn(&live), place + 1);
+    assert_int_equal(caucus_stream_drawn(&seeded), place + 1);
     return n;
 }
 

@@ -274,9 +274,9 @@ static void test_places_of_draws(void **state) {
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         caucus_stream stream = test_stream(5);
         caucus_laplace_fill(&stream, rates[i], draws, N);
-        assert_int_equal(caucus_stream_place(&stream), 2 * N);
+        assert_int_equal(caucus_stream_drawn(&stream), 2 * N);
         caucus_geometric_fill(&stream, rates[i], draws, N);
-        assert_int_equal(caucus_stream_place(&stream), 3 * N);
+        assert_int_equal(caucus_stream_drawn(&stream), 3 * N);
     }
 }
 

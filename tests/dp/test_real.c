@@ -42,10 +42,10 @@ static int64_t geometric_all_ways(caucus_stream live, caucus_stream seeded, cons
     caucus_reals_open(&b, &seeded);
     int64_t value = caucus_real_geometric(&a, steps);
     assert_int_equal(caucus_real_geometric(&b, steps), value);
-    uint64_t place = caucus_stream_place(&look), word = caucus_word(&look);
+    uint64_t place = caucus_stream_drawn(&look), word = caucus_word(&look);
     assert_int_equal(caucus_real_geometric_plain(&look, place, word, steps->rate), value);
-    assert_int_equal(caucus_stream_place(&live), place + 1); /* one place, however far it looked */
-    assert_int_equal(caucus_stream_place(&seeded), place + 1);
+    assert_int_equal(caucus_stream_drawn(&live), place + 1); /* one place, however far it looked */
+    assert_int_equal(caucus_stream_drawn(&seeded), place + 1);
     return value;
 }
 
@@ -195,7 +195,7 @@ static void test_noise_live_and_seeded(void **state) {
             uint64_t radius = caucus_real_knorm_radius(&a, &live_steps, n);
             assert_int_equal(caucus_real_knorm_radius(&b, &steps, n), radius);
             assert_int_equal(caucus_real_uniform(&a, 2 * radius + 1), caucus_real_uniform(&b, 2 * radius + 1));
-            assert_int_equal(caucus_stream_place(&live), caucus_stream_place(&seeded));
+            assert_int_equal(caucus_stream_drawn(&live), caucus_stream_drawn(&seeded));
         }
         caucus_reals_wipe(&a);
         caucus_reals_wipe(&b);
@@ -219,7 +219,7 @@ static void test_digits(void **state) {
     static const unsigned places[] = {299, 0, 8, 7, 63, 64, 65, 200, 1, 299};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         caucus_stream_go(&again, places[i]);
-        assert_int_equal(caucus_stream_place(&again), places[i]);
+        assert_int_equal(caucus_stream_drawn(&again), places[i]);
         assert_int_equal(caucus_word(&again), words[places[i]]);
         caucus_stream_digits(&second, &again, 3);
         assert_int_equal(caucus_word(&second), caucus_stream_digit(&again, 3, places[i] + 1));

@@ -230,8 +230,8 @@ class Plan:
         self.endless = settings["rounds"] == "endless"
         self.rounds = 2 ** 62 if self.endless else int(settings["rounds"])
         self.experts, self.interval, self.grid = (int(settings[name]) for name in ("experts", "interval", "grid"))
-        # Rounds of a link, after which svt and hedge begin again; in blocks. 0: they do not.
-        self.link = int(settings.get("renew", "0")) // max(self.interval, 1)
+        # Rounds of a cycle, after which svt and hedge begin again; in blocks. 0: they do not.
+        self.cycle = int(settings.get("renew", "0")) // max(self.interval, 1)
         self.lo, self.hi = map(float, settings["range"])
         self.per_block = settings["unit"] == "client-block"
         self.growth = int(settings.get("growth", "0"))  # unit client: phases end after 1, g, g*g, .. rounds
@@ -395,8 +395,8 @@ class Client:
         if self.now is not None and self.now["ask"] != COST and a["ask"] != SHORTLIST:  # reported: never again
             self.sums = [0] * self.plan.experts
             self.first = self.now["block"] + 1
-        ended = self.plan.link and self.now is not None and self.now["block"] % self.plan.link == 0
-        if ended and a["block"] > self.now["block"]:  # a new link: nothing of the one before is reported any more
+        ended = self.plan.cycle and self.now is not None and self.now["block"] % self.plan.cycle == 0
+        if ended and a["block"] > self.now["block"]:  # a new cycle: nothing of the one before is reported any more
             self.sums = [0] * self.plan.experts
             self.first = a["block"]
         self.now = a

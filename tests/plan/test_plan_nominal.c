@@ -93,7 +93,7 @@ static void refusals(void **state) {
     s.rounds = 1000; /* its length is known */
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "nominal-rounds");
     s = base(1, 100);
-    s.renew = 100; /* what a link needs is known, too */
+    s.renew = 100; /* what a cycle needs is known, too */
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "nominal-rounds");
     s = base(1, 100);
     s.algorithm = CAUCUS_ALGORITHM_HEDGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_plan_renew.c: svt and hedge that begin again every R rounds: calibration for one link, accountant, bounds,
+/* test_plan_renew.c: svt and hedge that begin again every R rounds: calibration for one cycle, accountant, bounds,
  * refusals. docs/PRIVACY.md, "Renewal". */
 #include "plan/plan_testing.h"
 
@@ -13,7 +13,7 @@ static caucus_settings base(caucus_algorithm algorithm, double epsilon) {
     return s;
 }
 
-/* A carried link of 512 rounds, m 10, d 100, rho .05: computed apart from this program. */
+/* A carried cycle of 512 rounds, m 10, d 100, rho .05: computed apart from this program. */
 static void svt_values(void **state) {
     (void)state;
     static const struct {
@@ -38,7 +38,7 @@ static void svt_values(void **state) {
         assert_int_equal(caucus_plan_selections(plan), 4 * want[i].kappa); /* 512, 512, 512 and 464 rounds */
         near(caucus_plan_epsilon_device(plan), 4 * 511 * want[i].epsilon, 0.1);
         caucus_plan_free(plan);
-        s.renew = 2000; /* one link: nothing is carried over, and the plan is that of the whole run */
+        s.renew = 2000; /* one cycle: nothing is carried over, and the plan is that of the whole run */
         plan = plan_made(&s);
         s.renew = 0;
         caucus_plan *whole = plan_made(&s);
@@ -49,7 +49,7 @@ static void svt_values(void **state) {
     }
 }
 
-/* The largest expected regret of a link of two blocks with two experts that begins with expert 0, over all losses. */
+/* The largest expected regret of a cycle of two blocks with two experts that begins with expert 0, over all losses. */
 static double worst_carried(double e) {
     double worst = 0;
     for (unsigned bits = 0; bits < 16; bits++) {
@@ -67,7 +67,7 @@ static void hedge_values(void **state) {
     caucus_plan *plan = plan_made(&s);
     assert_int_equal(plan->hedge.blocks, 500);
     assert_int_equal(caucus_plan_selections(plan), 500 - 4);
-    near(plan->hedge.learning_rate, 10 * 1.0 / (2 * 127), 1e-6); /* m epsilon/(2 draws of a link) */
+    near(plan->hedge.learning_rate, 10 * 1.0 / (2 * 127), 1e-6); /* m epsilon/(2 draws of a cycle) */
     near(plan->guarantee.epsilon_choices, 1, 1e-6);
     const double e = plan->hedge.learning_rate;
     const double want = 3 * (log(100) / e + e * 512 * 4 / 8 + 4 * 0.99) + log(100) / e + e * 464 * 4 / 8;
@@ -102,7 +102,7 @@ static void accounts(void **state) {
     plan->svt.select_rate[12].num *= 2;
     assert_int_equal(caucus_plan_account(plan, &g, NULL), CAUCUS_E_INFEASIBLE);
     caucus_plan_free(plan);
-    s = base(CAUCUS_ALGORITHM_SVT, 10); /* sums span a link */
+    s = base(CAUCUS_ALGORITHM_SVT, 10); /* sums span a cycle */
     s.rounds = 1 << 30;
     s.clients = 1 << 20;
     s.grid = 1 << 20;

@@ -24,7 +24,7 @@ static void refused(const char *text, const char *line) {
     caucus_scenario_init(&s);
     assert_int_equal(parse(&s, text, &c), CAUCUS_E_FORMAT);
     assert_string_equal(c.line, line);
-    assert_true(c.placed);
+    assert_true(c.in_file);
     for (size_t i = 0; i < CAUCUS_FIELD_COUNT; i++) /* what stood before the mistake is not taken */
         assert_int_equal(s.field[i].count, 0);
     caucus_scenario_free(&s);
@@ -218,7 +218,7 @@ static void flags_are_refused_as_flags(void **state) {
     assert_int_equal(caucus_scenario_resolve(&s, &p, &c), CAUCUS_E_RANGE);
     assert_string_equal(c.field, "epsilon");
     assert_string_equal(c.line, " 0: must be above 0 (0.01 to 100 is usual); for no privacy write infinite");
-    assert_false(c.placed);
+    assert_false(c.in_file);
     caucus_scenario_free(&s);
 }
 

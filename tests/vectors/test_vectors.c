@@ -123,7 +123,7 @@ static void test_samplers(void **state) {
             const char *said = text(at(values, n));
             assert_int_equal(value[n], said[0] == '-' ? (uint64_t)strtoll(said, NULL, 10) : strtoull(said, NULL, 10));
         }
-        assert_int_equal(caucus_stream_place(&stream), whole_of(c, "words"));
+        assert_int_equal(caucus_stream_drawn(&stream), whole_of(c, "words"));
     }
     tree_close();
 }

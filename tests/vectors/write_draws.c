@@ -147,7 +147,7 @@ static void open_case(caucus_json *json, const char *law, caucus_rational parame
 }
 
 static void close_case(caucus_json *json, const caucus_stream *stream) {
-    put_ulong(json, "words", caucus_stream_place(stream));
+    put_ulong(json, "words", caucus_stream_drawn(stream));
     caucus_json_close(json);
 }
 

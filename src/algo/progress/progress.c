@@ -13,7 +13,7 @@ enum {
     IN = CAUCUS_PROGRESS_IN,
     MOVED = CAUCUS_PROGRESS_MOVED,
     OUT = CAUCUS_PROGRESS_OUT,
-    PLACE = CAUCUS_PROGRESS_PLACE,
+    KIND = CAUCUS_PROGRESS_KIND,
     OWN = CAUCUS_PROGRESS_OWN,
     FRESH = CAUCUS_PROGRESS_FRESH
 };
@@ -98,25 +98,25 @@ void caucus_progress_show(caucus_progress *p) {
         const size_t count = chunk_clients(p, k, &first);
         for (size_t i = first; i < first + count; i++)
             if ((p->form[i] & (OWN | FRESH)) == OWN)
-                p->form[i] &= PLACE;
+                p->form[i] &= KIND;
         p->own[k] = 0;
     }
 }
 
 /* The number of client i is `value` and not `common`, or it is and was not: said to be so from now on. Everything that
  * was closed before is shown: nobody is OWN but who is FRESH. */
-static void settle(caucus_progress *p, size_t i, uint64_t value, uint64_t common) {
+static void write_one(caucus_progress *p, size_t i, uint64_t value, uint64_t common) {
     const unsigned form = p->form[i];
-    const unsigned place = value == common ? IN : OUT;
-    if (!(form & OWN) && place == OUT && (form & PLACE) == IN) { /* fell behind: it is told what it was told before */
+    const unsigned kind = value == common ? IN : OUT;
+    if (!(form & OWN) && kind == OUT && (form & KIND) == IN) { /* fell behind: it is told what it was told before */
         p->form[i] = OUT;
     } else {
         if (!(form & OWN))
             p->shown[i] = caucus_progress_shown(p, i);
-        p->form[i] = (uint8_t)(place | OWN);
+        p->form[i] = (uint8_t)(kind | OWN);
         p->own[i / CAUCUS_CHUNK_CLIENTS] = 1;
     }
-    if (place == OUT)
+    if (kind == OUT)
         p->value[i] = value;
     touch(p, i);
 }
@@ -128,7 +128,7 @@ static void close_one(caucus_progress *p, size_t i, uint64_t common) {
     if (form == MOVED && value == common)
         p->form[i] = IN;
     else if (form != (value == common ? IN : OUT))
-        settle(p, i, value, common);
+        write_one(p, i, value, common);
 }
 
 static void close_chunk(caucus_progress *p, uint32_t chunk, uint64_t common) {
@@ -160,7 +160,7 @@ void caucus_progress_close(caucus_progress *p, bool follow) {
 
 void caucus_progress_reset(caucus_progress *p, uint64_t common) {
     for (size_t i = 0; i < p->clients; i++) {
-        if ((p->form[i] & PLACE) == IN)
+        if ((p->form[i] & KIND) == IN)
             continue;
         if (!(p->form[i] & OWN))
             p->shown[i] = caucus_progress_shown(p, i);

@@ -35,7 +35,7 @@ enum {
     CAUCUS_PROGRESS_IN = 0,
     CAUCUS_PROGRESS_MOVED = 1,
     CAUCUS_PROGRESS_OUT = 2,
-    CAUCUS_PROGRESS_PLACE = 3, /* mask of the three above */
+    CAUCUS_PROGRESS_KIND = 3, /* mask of the three above */
     CAUCUS_PROGRESS_OWN = 4,
     CAUCUS_PROGRESS_FRESH = 8
 };
@@ -58,15 +58,15 @@ void caucus_progress_free(caucus_progress *progress);
 
 /** The number of client i, from 0. */
 static inline uint64_t caucus_progress_get(const caucus_progress *p, size_t i) {
-    const unsigned place = p->form[i] & CAUCUS_PROGRESS_PLACE;
-    return place == CAUCUS_PROGRESS_IN ? p->common : place == CAUCUS_PROGRESS_MOVED ? p->moved : p->value[i];
+    const unsigned kind = p->form[i] & CAUCUS_PROGRESS_KIND;
+    return kind == CAUCUS_PROGRESS_IN ? p->common : kind == CAUCUS_PROGRESS_MOVED ? p->moved : p->value[i];
 }
 /** What it may be told. */
 static inline uint64_t caucus_progress_shown(const caucus_progress *p, size_t i) {
     const unsigned form = p->form[i];
-    return form & CAUCUS_PROGRESS_OWN                              ? p->shown[i]
-           : (form & CAUCUS_PROGRESS_PLACE) == CAUCUS_PROGRESS_OUT ? p->value[i]
-                                                                   : p->shown_common;
+    return form & CAUCUS_PROGRESS_OWN                             ? p->shown[i]
+           : (form & CAUCUS_PROGRESS_KIND) == CAUCUS_PROGRESS_OUT ? p->value[i]
+                                                                  : p->shown_common;
 }
 void caucus_progress_put_slowly(caucus_progress *progress, size_t i, uint64_t value);
 static inline void caucus_progress_put(caucus_progress *p, size_t i, uint64_t value) {

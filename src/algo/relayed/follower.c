@@ -60,7 +60,7 @@ caucus_status caucus_follower_hear(caucus_coordinator *c, const caucus_announcem
     if (!can_be(c, next))
         return CAUCUS_E_FORMAT;
     caucus_coordinator_close_step(c);
-    if (!c->step_done && next->block > block && caucus_link_ends(&c->plan->settings, block)) {
+    if (!c->step_done && next->block > block && caucus_cycle_ends(&c->plan->settings, block)) {
         caucus_progress_reset(c->sums_next, block + 1);
         if (c->cost_next)
             caucus_progress_reset(c->cost_next, block + 1);

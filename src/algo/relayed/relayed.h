@@ -61,7 +61,7 @@ caucus_status caucus_relayed_take(caucus_coordinator *coordinator, const caucus_
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (no coordinator of this plan announces that), CAUCUS_E_MEMORY. */
 caucus_status caucus_follower_new(const caucus_plan *plan, const caucus_announcement *now, uint64_t cost_next,
                                   uint64_t sums_next, caucus_coordinator **ret) CAUCUS_MUST_CHECK;
-/** Hear the next one. What was counted stays counted; a link that has ended is forgotten as the coordinator forgets it.
+/** Hear the next one. What was counted stays counted; a cycle that has ended is forgotten as by the coordinator.
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (it is not the next), CAUCUS_E_FORMAT; then it is as it was. */
 caucus_status caucus_follower_hear(caucus_coordinator *follower, const caucus_announcement *next) CAUCUS_MUST_CHECK;
 /** What the coordinator has counted of a client (1..m) that comes to this relay: caucus_coordinator_counted() and

@@ -31,7 +31,7 @@ typedef struct slot_own {
     uint64_t next;       /* number of the next item, or of the one that is outstanding */
     uint64_t open_count; /* losses in the open slot's sums */
     uint64_t done_count; /* and in those of the complete slots */
-    bool placed;         /* a slot has been heard of */
+    bool has_slot;       /* a slot has been heard of */
     bool passing;        /* the open slot is not counted (rule 5) */
     bool complete;       /* a slot was completed since the last item was made */
     int64_t sums[];
@@ -92,8 +92,8 @@ caucus_status caucus_client_slot(caucus_client *c, uint64_t slot) {
     if (c->ops != &caucus_slot_client)
         return CAUCUS_E_ORDER;
     slot_own *own = own_of(c);
-    if (!own->placed) { /* what was seen of this slot before is not known: the next one is the first that counts */
-        own->placed = own->passing = true;
+    if (!own->has_slot) { /* what was seen of this slot before is not known: the next one is the first that counts */
+        own->has_slot = own->passing = true;
         own->slot = slot;
     } else if (slot > own->slot) {
         complete_slot(c);
@@ -108,7 +108,7 @@ static void begin_anew(caucus_client *c, uint64_t next) {
     own->next = next;
     own->open_count = own->done_count = 0;
     own->complete = false;
-    own->passing = own->placed;
+    own->passing = own->has_slot;
     clear(open_sums(c), c);
     clear(done_sums(c), c);
     clear(c->own_value, c);
@@ -154,7 +154,7 @@ static void slot_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     const size_t d = c->plan->settings.experts;
     slot_own *own = own_of(c);
     uint64_t counted = 0;
-    if (own->placed && !own->passing) {
+    if (own->has_slot && !own->passing) {
         const uint64_t left = c->plan->settings.most - own->open_count;
         counted = rounds < left ? rounds : left;
     }
@@ -228,7 +228,7 @@ static void slot_pack(caucus_pack *p, caucus_client *c) {
     caucus_pack_u64(p, &own->next);
     caucus_pack_u64(p, &own->open_count);
     caucus_pack_u64(p, &own->done_count);
-    caucus_pack_bool(p, &own->placed);
+    caucus_pack_bool(p, &own->has_slot);
     caucus_pack_bool(p, &own->passing);
     caucus_pack_bool(p, &own->complete);
     caucus_pack_i64s(p, own->sums, 2 * d);
@@ -247,7 +247,7 @@ static bool slot_sound(caucus_client *c) {
     const caucus_report *r = &c->report;
     const uint64_t most = c->plan->settings.most;
     if (own->next == 0 || own->next >> 63 != 0 || own->open_count > most || own->done_count > most ||
-        (own->passing && (!own->placed || own->open_count > 0)) || !within(open_sums(c), own->open_count, c) ||
+        (own->passing && (!own->has_slot || own->open_count > 0)) || !within(open_sums(c), own->open_count, c) ||
         !within(done_sums(c), own->done_count, c) || !caucus_sums_fit(c->own_value, c->plan->settings.experts))
         return false;
     const bool vote = r->kind == CAUCUS_ASK_VOTE;

@@ -64,7 +64,7 @@ void caucus_serials_close(caucus_serials *s) {
     *s = (caucus_serials){0};
 }
 
-static void place(const caucus_serials *s, uint32_t *table, uint32_t room, uint32_t client) {
+static void insert(const caucus_serials *s, uint32_t *table, uint32_t room, uint32_t client) {
     uint32_t at = hash_of(s->serial[client - 1]) & (room - 1);
     while (table[at] != 0)
         at = (at + 1) & (room - 1);
@@ -95,7 +95,7 @@ static bool grow(caucus_serials *s) {
         return false;
     for (uint32_t i = 0; i < s->room; i++)
         if (is_current(s, i))
-            place(s, table, room, s->table[i]);
+            insert(s, table, room, s->table[i]);
     free(s->table);
     s->table = table;
     s->room = room;
@@ -116,7 +116,7 @@ static void put(caucus_serials *s, uint32_t client, char *text) {
     free(*own);
     *own = text;
     if (text) {
-        place(s, s->table, s->room, client);
+        insert(s, s->table, s->room, client);
         s->used++;
     }
 }
@@ -159,7 +159,7 @@ void caucus_serials_find(caucus_serials *s, const char *serial, void (*each)(voi
 
 /* ---- saved ---- */
 
-/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
+/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
 static uint32_t chunk_clients(const caucus_serials *s, uint32_t number, uint32_t *ret_first) {
     *ret_first = number * CAUCUS_CHUNK_CLIENTS;
     return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;

@@ -12,7 +12,7 @@
 #define HEAD_BYTES 4u
 #define ENTRY_BYTES 6u
 
-/* Clients of a chunk; *ret_first is the first one's place in the arrays. */
+/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
 static uint32_t chunk_clients(const caucus_server *s, uint32_t number, uint32_t *ret_first) {
     *ret_first = number * CAUCUS_CHUNK_CLIENTS;
     return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;

@@ -47,8 +47,9 @@ uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, 
     const caucus_settings *s = &plan->settings;
     const uint64_t d = s->experts, m = s->clients;
     const uint64_t key = mix(caucus_le_get(plan->hash, 8) + global * GOLDEN);
-    const uint64_t place = ((t % d) * (m % d) + permute(key, s->clients, client - 1)) % d; /* of t m + pi: below 2^41 */
-    return (uint32_t)((offset_of(plan, p) + place * caucus_evaluate_k(s)) % d);
+    const uint64_t position =
+        ((t % d) * (m % d) + permute(key, s->clients, client - 1)) % d; /* of t m + pi: below 2^41 */
+    return (uint32_t)((offset_of(plan, p) + position * caucus_evaluate_k(s)) % d);
 }
 
 /* Rounds one after the other, from phase to phase. */

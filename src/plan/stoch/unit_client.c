@@ -32,12 +32,12 @@ typedef struct way {
 static const uint64_t growths[] = {32, 24, 16, 12, 8, 6, 4, 3, 2};
 enum { GROWTHS = sizeof growths / sizeof growths[0] };
 
-static void place(caucus_plan *plan, uint64_t growth) {
+static void set_extents(caucus_plan *plan, uint64_t growth) {
     plan->settings.growth = growth;
     plan->stoch.phases = caucus_stoch_phases(&plan->settings);
     plan->stoch.described = caucus_stoch_described(&plan->settings);
     for (uint32_t i = 0; i < plan->stoch.described; i++)
-        caucus_stoch_place(&plan->settings, i + 2, &plan->stoch.phase[i]);
+        caucus_stoch_extent(&plan->settings, i + 2, &plan->stoch.phase[i]);
 }
 
 /* A mechanism of pure cost e is c e^2-zCDP: c = 1/8 for the exponential mechanism, 1/2 for all others. */
@@ -58,7 +58,7 @@ void caucus_calibrate_split(const caucus_plan *plan, const caucus_split *how, do
 /* Fill the plan in this way. */
 static caucus_status make(caucus_plan *plan, const way *w, double rho, caucus_error *ret_error) {
     caucus_spend spend[PHASES_MOST];
-    place(plan, w->growth);
+    set_extents(plan, w->growth);
     plan->stoch.select = w->select;
     caucus_calibrate_split(plan, &w->split, rho, spend);
     for (uint32_t i = 0; i < plan->stoch.described; i++)

@@ -139,7 +139,7 @@ static void note_privacy(maker *m) {
 }
 
 static caucus_words bound_words(const caucus_plan *plan) {
-    static const char *const per[] = {"", " a link", " in 1,000 rounds"};
+    static const char *const per[] = {"", " a cycle", " in 1,000 rounds"};
     caucus_words ret;
     if (plan->bound_kind == CAUCUS_BOUND_NONE)
         (void)snprintf(ret.text, sizeof ret.text, "not proved");

@@ -13,7 +13,7 @@ static const char *const compared_words[] = {
 #undef CAUCUS_WORD_COMPARED
 };
 
-static const char *verdict(caucus_compared privacy) {
+static const char *summary(caucus_compared privacy) {
     static const char *const said[] = {
         "both promise the same",
         "the second promises more",
@@ -104,7 +104,7 @@ void caucus_compare_print(FILE *out, const caucus_comparison *c, int width) {
         return;
     }
     fputc('\n', out);
-    caucus_wrap_put(out, width, "  Privacy: ", verdict(c->privacy));
+    caucus_wrap_put(out, width, "  Privacy: ", summary(c->privacy));
     print_section(out, c, "privacy", NULL, width);
     print_section(out, c, "regret", "Regret per client", width);
     print_section(out, c, "traffic", "Traffic per client, at most", width);
