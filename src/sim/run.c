@@ -9,6 +9,7 @@
 
 #include "algo/borrowed_rows.h"
 #include "store/clock.h"
+#include "store/timed_wait.h"
 
 void caucus_run_fail(caucus_run_pool *p, caucus_status status, const caucus_error *error) {
     pthread_mutex_lock(&p->lock);
@@ -199,7 +200,7 @@ caucus_status caucus_run_play(const caucus_run *run, const caucus_adversary *sha
                          .complete = complete,
                          .kept = start};
     pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.news, NULL);
+    caucus_timed_init(&p.news);
     pthread_cond_init(&p.dealt, NULL);
     if (run->ranks)
         caucus_run_over_ranks(&p);

@@ -20,6 +20,7 @@
 #include "sim/run_impl.h"
 
 #include "store/clock.h"
+#include "store/timed_wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -216,16 +217,11 @@ static void pause_talking(conversation *c) {
     caucus_run_pool *p = c->p;
     const bool playing = p->playing > p->idle;
     const long most = playing ? LOOK_NS_PLAYING : LOOK_NS_WAITING;
-    struct timespec until;
     c->look_ns = c->moved >= LOOK_MUCH ? c->look_ns / 4 : 2 * c->look_ns;
     c->look_ns = c->look_ns < LOOK_NS_LEAST ? LOOK_NS_LEAST : c->look_ns < most ? c->look_ns : most;
     c->moved = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += c->look_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     if (p->playing > 0 || c->told == p->finished_count)
-        (void)pthread_cond_timedwait(&p->news, &p->lock, &until);
+        (void)caucus_timed_wait(&p->news, &p->lock, caucus_clock_ns() + (uint64_t)c->look_ns);
 }
 
 /* Rank 0: everybody has ended, or has been waited for long enough after a signal. */

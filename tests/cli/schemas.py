@@ -167,13 +167,22 @@ def status_of(port):
 def live():
     caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--experts", "4", "--rounds",
            "20", "--write", "plan.yaml")
+    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--experts", "5", "--rounds",
+           "20", "--write", "other.yaml")
+    log = open("serve.log", "w", encoding="utf-8")
     serve = subprocess.Popen([CAUCUS, "serve", "--plan", "plan.yaml", "--state", "state", "--insecure", "--listen",
         "127.0.0.1:0",
-                              "--http", "127.0.0.1:0", "--seed", "1", "--stay", "--format", "json"],
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+                              "--http", "127.0.0.1:0", "--seed", "1", "--stay", "--format", "json",
+                              "--log-format", "json", "--log-level", "detail"],
+                             stdout=subprocess.PIPE, stderr=log, universal_newlines=True)
+    log.close()
     try:
         first = check("serve_listening", serve.stdout.readline(), "serve: the first line")
         check("status", status_of(first["http_port"]), "serve: status before the start")
+        stranger = subprocess.run([CAUCUS, "join", "--plan", "other.yaml", "--connect", first["listening"],
+            "--insecure", "--client", "1", "--adversary", "realizable", "--seed", "1"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=120)
+        assert stranger.returncode != 0
         clients = [subprocess.Popen([CAUCUS, "join", "--plan", "plan.yaml", "--connect", first["listening"],
             "--insecure",
                                      "--client", str(i), "--adversary", "realizable", "--seed", "1"],
@@ -194,9 +203,22 @@ def live():
     finally:
         serve.terminate()
         serve.wait(timeout=60)
+    log_lines()
     check("privacy", caucus("privacy", "state", "--releases", "--format", "json"), "privacy of a coordinator's state")
     for word in ALGORITHMS:
         live_run(word)
+
+
+def log_lines():
+    """Each line of the coordinator's log; and the reasons of refusals are those of the source."""
+    with open("serve.log", encoding="utf-8") as log:
+        lines = [check("serve_log", line, "a line of serve's log") for line in log]
+    events = {line["event"]: line for line in lines}
+    assert {"joined", "left", "refused", "not-private", "remark"} <= set(events), events
+    assert events["refused"]["reason"] == "plan" and events["joined"]["client"] in (1, 2), events
+    with open(os.path.join(os.environ["CAUCUS_SOURCE"], "src", "net", "refusals.h"), encoding="utf-8") as source:
+        reasons = re.findall(r'^    X\([A-Z_]+, "([a-z-]+)"\)', source.read(), re.M)
+    assert validators["serve_log"].schema["properties"]["reason"]["enum"] == reasons, reasons
 
 
 def live_run(word):

@@ -5,6 +5,7 @@
 #include "num/fail.h"
 #include "num/printable.h"
 #include "store/json.h"
+#include "store/timed_wait.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@
 
 #define LINES 256u
 #define LINE_BYTES 2048u
-#define CLOSE_SECONDS 1
+#define CLOSE_NS UINT64_C(1000000000) /* how long what is still in the queue may take */
 
 struct caucus_log {
     caucus_log_level level;
@@ -138,12 +139,8 @@ caucus_status caucus_log_open(caucus_log_level level, bool json, caucus_log **re
     log->level = level;
     log->json = json;
     pthread_mutex_init(&log->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&log->more, NULL);
-    pthread_cond_init(&log->less, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    caucus_timed_init(&log->less);
     sigset_t all, before;
     sigfillset(&all); /* signals are the main thread's */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -160,17 +157,15 @@ caucus_status caucus_log_open(caucus_log_level level, bool json, caucus_log **re
 void caucus_log_close(caucus_log *log) {
     if (!log)
         return;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_SECONDS;
+    const uint64_t until_ns = caucus_clock_ns() + CLOSE_NS;
     pthread_mutex_lock(&log->lock);
     log->closing = true;
     pthread_cond_broadcast(&log->more);
-    int late = 0;
-    while (late == 0 && !(log->count == 0 && log->idle))
-        late = pthread_cond_timedwait(&log->less, &log->lock, &until);
+    bool in_time = true;
+    while (in_time && !(log->count == 0 && log->idle))
+        in_time = caucus_timed_wait(&log->less, &log->lock, until_ns);
     pthread_mutex_unlock(&log->lock);
-    if (late != 0) {
+    if (!in_time) {
         (void)pthread_detach(log->thread); /* it hangs in a write; the process ends with it, and so does its memory */
         return;
     }

@@ -17,6 +17,7 @@
 
 #include "num/fail.h"
 #include "store/clock.h"
+#include "store/timed_wait.h"
 
 #define PING_MS 500
 #define PING_ANSWER_MS 2000
@@ -99,12 +100,7 @@ static void *keep(void *user) {
     caucus_pg_keeper *k = user;
     pthread_mutex_lock(&k->lock);
     while (!k->stopping) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PING_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        (void)pthread_cond_timedwait(&k->wake, &k->lock, &until);
+        (void)caucus_timed_wait(&k->wake, &k->lock, caucus_clock_ns() + PING_MS * UINT64_C(1000000));
         if (k->stopping)
             break;
         pthread_mutex_unlock(&k->lock);
@@ -116,14 +112,7 @@ static void *keep(void *user) {
 }
 
 static bool start_thread(caucus_pg_keeper *k) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    const bool made =
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&k->wake, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    if (!made)
-        return false;
+    caucus_timed_init(&k->wake);
     if (pthread_create(&k->thread, NULL, keep, k) == 0)
         return true;
     (void)pthread_cond_destroy(&k->wake);
