@@ -105,7 +105,8 @@ static int run(int argc, char **argv) {
 int main(int argc, char **argv) {
     caucus_keep_standard_files();
     caucus_clean_stderr();
-    caucus_ranks_open(&argc, &argv, &caucus_stop);
+    caucus_ranks_open(&argc, &argv, &caucus_stop,
+                      "simulate goes on with --resume from what it kept under --out, reproduce and audit begin again");
     caucus_color color = CAUCUS_COLOR_AUTO;
     int code = caucus_color_take(&argc, argv, &color);
     /* mpirun gives a rank a terminal of mpirun's own, wherever its output goes: over ranks nothing is fitted to one. */

@@ -6,8 +6,8 @@ const char *caucus_ranks_library(void) {
     return NULL;
 }
 
-void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop) {
-    (void)argc, (void)argv, (void)stop;
+void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop, const char *hint) {
+    (void)argc, (void)argv, (void)stop, (void)hint;
 }
 
 const caucus_ranks *caucus_ranks_here(void) {

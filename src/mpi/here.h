@@ -19,8 +19,9 @@
 const char *caucus_ranks_library(void);
 
 /** Find the other ranks, once, before anything is read or printed.
- *  In:      stop  set by a signal: from then on a rank waits only a moment for the others (src/sim/run_ranks.c). */
-void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop);
+ *  In:      stop  set by a signal: from then on a rank waits only a moment for the others (src/sim/run_ranks.c).
+ *           hint  what to do when rank 0 is gone, for people; borrowed. */
+void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop, const char *hint);
 
 /** The ranks; NULL: this process is alone. */
 const caucus_ranks *caucus_ranks_here(void);

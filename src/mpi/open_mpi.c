@@ -54,6 +54,7 @@ static struct {
     bool begun; /* MPI is to be ended */
     bool lost;  /* a rank is gone, or was given up: no further call of MPI but MPI_Abort */
     const volatile int *stop;
+    const char *hint;     /* what to do when rank 0 is gone */
     double stop_seen;     /* when a wait first saw the signal */
     MPI_Comm play, close; /* the end is spoken about apart from all else: ranks may come to it from different places */
     int64_t *piece;       /* [PIECE] */
@@ -255,9 +256,10 @@ const char *caucus_ranks_library(void) {
     return text;
 }
 
-void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop) {
+void caucus_ranks_open(int *argc, char ***argv, const volatile int *stop, const char *hint) {
     int given = 0, rank = 0, size = 1;
     here.stop = stop;
+    here.hint = hint;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS)
         return; /* MPI has said why, and as a rule ended the process */
     here.begun = true;
@@ -296,9 +298,9 @@ const caucus_ranks *caucus_ranks_here(void) {
 /* Somebody is gone. Rank 0 has said what it kept; if it is rank 0 that is gone, the next one says so. */
 static void end_alone(int code) {
     if (here.table.rank == 1 && here.gone == 0 && here.real_stderr >= 0) {
-        static const char line[] = "caucus: rank 0 is gone — simulate goes on with --resume from what it kept under "
-                                   "--out, reproduce and audit begin again\n";
-        (void)!write(here.real_stderr, line, sizeof line - 1);
+        char line[256];
+        const int length = snprintf(line, sizeof line, "caucus: rank 0 is gone — %.200s\n", here.hint);
+        (void)!write(here.real_stderr, line, (size_t)length);
     }
     (void)fflush(NULL);
     if (!here.lost) /* else mpirun is ending everybody already, or does when this rank has ended */

@@ -68,6 +68,6 @@ void caucus_descriptors_out(caucus_loop *loop, int why) {
         atomic_compare_exchange_strong(&s->files_out_ns, &last, loop->now_ns))
         caucus_server_log(s, 0,
                           "no connection can be accepted: %s; %u clients are connected, the limit of open files is "
-                          "%" PRIu64 ": raise it, or give a smaller --max-clients",
+                          "%" PRIu64 ": raise it, or lower max-clients",
                           strerror(why), atomic_load(&s->present), open_files_allowed());
 }

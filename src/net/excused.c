@@ -90,14 +90,16 @@ caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *re
     *ret_news = false;
     if (missing != 0)
         now = (struct stat){0};
-    if (e->read && e->good && same_file(&now, &e->seen))
+    const bool same = e->read && same_file(&now, &e->seen);
+    if (same && e->good)
         return CAUCUS_OK;
     e->read = true;
     e->seen = now;
     const caucus_status status = read_list(e, missing, ret_list, &why);
     e->good = *ret_news = status == CAUCUS_OK;
-    const bool said = memcmp(why.text, e->why.text, sizeof why.text) == 0; /* not twice for one file */
-    e->why = why;
+    const bool said = same && status == e->told && why.os_error == e->told_errno; /* not twice for one file */
+    e->told = status;
+    e->told_errno = why.os_error;
     if (status == CAUCUS_OK || said)
         return CAUCUS_OK;
     if (ret_error)
@@ -107,5 +109,6 @@ caucus_status caucus_excused_look(caucus_excused *e, uint8_t *ret_list, bool *re
 
 void caucus_excused_again(caucus_excused *e) {
     e->read = false;
-    e->why = (caucus_error){0};
+    e->told = CAUCUS_OK;
+    e->told_errno = 0;
 }

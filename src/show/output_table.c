@@ -477,7 +477,7 @@ void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
     } else if (clipped > 0) {
         fprintf(out, "  Losses outside their range, moved to its end: %" PRIu64 ", ", clipped);
         print_share(out, (double)clipped / losses);
-        fputs(" — if losses can be larger, --range LO,HI says so.\n", out);
+        fputs(" — if losses can be larger, the setting range says so.\n", out);
     }
     char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
     const size_t count = outcome->history != NULL ? caucus_history_say(outcome->history, sentence) : 0;

@@ -100,7 +100,7 @@ static void add_story(caucus_text *text, const caucus_run *run, const caucus_run
     if (story.ran_out > 0) {
         caucus_text_add(text, " SWITCHES RAN OUT");
         in_trials(text, story.ran_out, result->done);
-        caucus_text_add(text, ": the expert could not change any more; --renew, a larger --epsilon or more clients "
+        caucus_text_add(text, ": the expert could not change any more; renewing, a larger epsilon or more clients "
                               "help.");
     }
 }

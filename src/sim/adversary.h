@@ -46,7 +46,7 @@
 /* X(NAME, "word", "one line for help") */
 #define CAUCUS_ADVERSARY_LIST(X)                                                                                       \
     X(GAUSSIAN, "gaussian", "normal losses; each expert has its own mean and variance")                                \
-    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean, see --means")                              \
+    X(BERNOULLI, "bernoulli", "losses 0 or 1; each expert has its own mean (means)")                                   \
     X(REALIZABLE, "realizable", "uniform losses; one hidden expert never errs")                                        \
     X(HALVING, "halving", "again and again half of the experts still good turn bad")                                   \
     X(CREEPING, "creeping", "experts turn bad one by one in a hidden order")                                           \
@@ -56,8 +56,8 @@
     X(MOVIELENS, "movielens",                                                                                          \
       "genres for users of MovieLens 1M or 100K, in data/ml-1m or the directory named as data")                        \
     X(LOSSES, "losses", "your own losses, a NumPy or CSV file: clients x rounds x experts")                            \
-    X(SHIFTING, "shifting", "bernoulli with new means in every segment, see --segments")                               \
-    X(DRIFTING, "drifting", "bernoulli with means that walk, see --drift")                                             \
+    X(SHIFTING, "shifting", "bernoulli with new means in every segment (segments)")                                    \
+    X(DRIFTING, "drifting", "bernoulli with means that walk (drift)")                                                  \
     X(ADAPTIVE, "adaptive", "the expert of the block before loses, the others do not (simulate only)")
 #define CAUCUS_ENUM_ADVERSARY(name, word, help) CAUCUS_ADVERSARY_##name,
 CAUCUS_CHOICE_DECLARE(extern, adversary_kind, ADVERSARY, CAUCUS_ADVERSARY_LIST)

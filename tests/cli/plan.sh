@@ -218,7 +218,7 @@ with open('mine.csv', 'w') as f:
             losses = [random.randint(*ends) for ends in ((0, 6), (2, 10), (4, 10))]
             f.write(','.join(map(str, [client, t, *losses])) + '\n')
 END
-holds "a range that does not fit" "of the losses are outside 0,1: did you mean --range 0,10?" --recommend \
+holds "a range that does not fit" "of the losses are outside 0,1: did you mean the range 0,10?" --recommend \
     --losses mine.csv --epsilon 5
 holds "sizes of the history" "  6 clients, 3 experts, 64 rounds, epsilon 5 (pure), unit: event" --recommend \
     --losses mine.csv --epsilon 5 --range 0,10

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
 # earlier layer, and the core uses libc, libm and libsodium only; and no code asks for an algorithm by name instead
-# of its family's table. First the check is checked itself, on small trees that break each rule.
+# of its family's table, and none below the program names a flag: it names the setting. First the check is checked itself, on small trees that break each rule.
 set -euo pipefail
 source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 
@@ -34,9 +34,20 @@ check_tree() {
             split(name, part, "/")
             return part[1]
         }
+        # A flag in a string. A whole command is no complaint, nor a page of style; one file puts commands together.
+        function check_words(text,    found) {
+            if (file ~ /_html\.c$|^src\/show\/choice\/command\.c$/ || text ~ /^[ \t]*\/?\*/) return
+            while (match(text, /"([^"\\]|\\.)*"/)) {
+                found = substr(text, RSTART, RLENGTH)
+                text = substr(text, RSTART + RLENGTH)
+                if (found ~ /[^-a-z]--[a-z]/ && found !~ /caucus [a-z]+ /)
+                    bad("a flag named below the program: name the setting, the program adds its flag")
+            }
+        }
         function check_line(text,    name, quoted, layer) {
             if (text ~ /(==|!=|case)[ \t]*CAUCUS_ALGORITHM_[A-Z]/ && text !~ /CAUCUS_ALGORITHM_COUNT/)
                 bad("an algorithm asked for by name: ask the table of its family (plan/family.h)")
+            if (rank[own] < rank["audit"] || own == "mpi") check_words(text)
             if (text !~ /^[ \t]*#[ \t]*include/) return
             includes++
             quoted = text ~ /include[ \t]*"/
@@ -97,6 +108,7 @@ catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\
     'includes the internal'
 catches "a folder that is no layer" src/dp/../num/../bad.c '#include <stdint.h>\n' 'no known layer'
 catches "an algorithm asked for by name" src/sim/bad.c 'if (a == CAUCUS_ALGORITHM_SVT)\n' 'ask the table'
+catches "a flag below the program" src/sim/bad.c 'x = "too large, see --range";\n' 'a flag named below'
 catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
 
 check_tree "$source_dir"

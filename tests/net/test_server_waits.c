@@ -416,6 +416,16 @@ static void test_excused_is_tried_again(void **state) {
     caucus_excused_again(&e);
     assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_OK);
     assert_true(news);
+    static const char *const wrong[] = {"x\n", "xy\n"}; /* wrong in the same way: said once of each */
+    for (size_t i = 0; i < 2; i++) {
+        FILE *to = fopen(path, "w");
+        assert_non_null(to);
+        assert_true(fputs(wrong[i], to) >= 0);
+        assert_int_equal(fclose(to), 0);
+        assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_E_FORMAT);
+        assert_int_equal(caucus_excused_look(&e, list, &news, NULL), CAUCUS_OK);
+        assert_false(news || e.good);
+    }
     assert_int_equal(unlink(path), 0);
 }
 

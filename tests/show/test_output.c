@@ -281,7 +281,7 @@ static void table(void **state) {
     assert_string_equal(text,
                         "  Losses that were not a number, counted as the worst loss: 2 (at most 2 in one trial).\n"
                         "  Losses outside their range, moved to its end: 3, 0.01 % of all — if losses can be larger, "
-                        "--range LO,HI says so.\n");
+                        "the setting range says so.\n");
     free(text);
     /* Columns that tell rows apart, messages that are private, bounds that say nothing. */
     m.plan[1] = m.plan[0];

@@ -169,7 +169,7 @@ static void the_range(void **state) {
     (void)state;
     caucus_history h = look(stars, 0, 1, 0, ROUNDS);
     assert_true(h.outside == 0.85 && h.least == 0 && h.most == 9.5);
-    assert_true(says(&h, "85 % of the losses are outside 0,1: did you mean --range 0,10?"));
+    assert_true(says(&h, "85 % of the losses are outside 0,1: did you mean the range 0,10?"));
     h = look(stars, 0, 10, 0, ROUNDS);
     assert_true(h.outside == 0);
     assert_false(says(&h, "range:"));
@@ -178,7 +178,7 @@ static void the_range(void **state) {
     assert_true(says(&h, "not a number: 5.0 % of the losses"));
     assert_true(says(&h, "the largest loss is 0.11"));
     h = look(below, 0, 1, 0, ROUNDS);
-    assert_true(says(&h, "50 % of the losses are outside 0,1: did you mean --range=-0.5,1?"));
+    assert_true(says(&h, "50 % of the losses are outside 0,1: did you mean the range -0.5,1?"));
 }
 
 /* Where losses drift a bound has to be about the best expert between changes: that of hedge is not refuted by drift,

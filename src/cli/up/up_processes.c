@@ -17,7 +17,9 @@
 #define END_SECONDS 20.0
 #define PAGE_DEFAULT "127.0.0.1:0"
 
-/* A child ended badly: what and, from the last line of its log, why. */
+/* A child ended badly: what and, from the last line of its log, why. What it refused for good, or for its input, is
+ * refused here for the same reason, and with the same code.
+ * Returns: the code to end with. */
 static int say_why(const caucus_child *child, const char *what) {
     FILE *file = child->log ? fopen(child->log, "r") : NULL;
     char line[1024], last[1024] = "no reason given";
@@ -27,7 +29,7 @@ static int say_why(const caucus_child *child, const char *what) {
         (void)fclose(file);
     last[strcspn(last, "\n")] = '\0';
     caucus_usage("up", "%s: %s", what, last);
-    return CAUCUS_EXIT_FAILED;
+    return child->code == CAUCUS_EXIT_USAGE || child->code == CAUCUS_EXIT_REFUSED ? child->code : CAUCUS_EXIT_FAILED;
 }
 
 /* The coordinator speaks JSON lines, the first where it listens, the last how it went; a client prints experts. */

@@ -236,15 +236,15 @@ static bool say_range(const caucus_history *h, char ret[CAUCUS_HISTORY_BYTES]) {
     if (h->outside > 0 && lo < hi && (lo < h->lo || hi > h->hi))
         (void)snprintf(
             ret, CAUCUS_HISTORY_BYTES,
-            "range: %s of the losses are outside %g,%g: did you mean --range%s%g,%g? (it must be public, and "
+            "range: %s of the losses are outside %g,%g: did you mean the range %g,%g? (it must be public, and "
             "not be read off the losses)",
-            share, h->lo, h->hi, lo < 0 ? "=" : " ", lo, hi);
+            share, h->lo, h->hi, lo, hi);
     else if (h->outside > 0)
         (void)snprintf(ret, CAUCUS_HISTORY_BYTES, "range: %s of the losses are outside %g,%g", share, h->lo, h->hi);
     else if (h->nan < 1 && lo >= h->lo && lo < hi && hi - lo <= (h->hi - h->lo) / 5)
         (void)snprintf(ret, CAUCUS_HISTORY_BYTES,
                        "range: the largest loss is %.3g, and noise is sized for the whole of %g,%g: if a smaller range "
-                       "is public, --range %g,%g, each loss is worth more",
+                       "is public, such as %g,%g, each loss is worth more",
                        h->most, h->lo, h->hi, lo, hi);
     else
         return false;

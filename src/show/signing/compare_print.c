@@ -81,8 +81,8 @@ static void print_rest(FILE *out, const caucus_comparison *c, int width) {
         count += strcmp(c->change[i].section, "mechanism") == 0;
     if (count == 0)
         return;
-    (void)snprintf(text, sizeof text, "%zu number%s of the mechanisms (--format json lists %s)", count,
-                   count == 1 ? "" : "s", count == 1 ? "it" : "them");
+    (void)snprintf(text, sizeof text, "%zu number%s of the mechanisms (JSON lists %s)", count, count == 1 ? "" : "s",
+                   count == 1 ? "it" : "them");
     fputc('\n', out);
     caucus_wrap_put(out, width, "  And ", text);
 }

@@ -256,7 +256,7 @@ static bool is_found(const caucus_store *r, const caucus_store_summary *summary,
     return memcmp(found->seal, seal, sizeof seal) == 0;
 }
 
-/* Look, and raise the term over what is found. Returns CAUCUS_E_ORDER if it moved in between. */
+/* Look, and raise the term over what is found. Returns CAUCUS_E_LATER if it moved in between. */
 static caucus_status settle_once(caucus_store *r, bool *ret_done, caucus_error *ret_error) {
     caucus_store_row found;
     bool any = false;
@@ -274,7 +274,7 @@ static caucus_status settle_once(caucus_store *r, bool *ret_done, caucus_error *
     status = r->backend->change(r->at, &change, ret_error);
     r->raises += status == CAUCUS_E_UNKNOWN;
     if (status != CAUCUS_OK)
-        return status == CAUCUS_E_FENCED ? CAUCUS_E_ORDER : status;
+        return status == CAUCUS_E_FENCED ? CAUCUS_E_LATER : status; /* somebody else's change came in between */
     if (done)
         adopt(r);
     r->now.row = next.row;
@@ -291,10 +291,10 @@ caucus_status caucus_store_settle(caucus_store *r, bool *ret_done, caucus_error 
     caucus_status status = r->backend->settle(r->at, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    status = CAUCUS_E_ORDER;
-    for (int i = 0; status == CAUCUS_E_ORDER && i < 3; i++) /* it may arrive in between, once */
+    status = CAUCUS_E_LATER;
+    for (int i = 0; status == CAUCUS_E_LATER && i < 3; i++) /* it may arrive in between, once */
         status = settle_once(r, ret_done, ret_error);
-    return status == CAUCUS_E_ORDER ? refuse_fenced(r, ret_error) : status;
+    return status == CAUCUS_E_LATER ? refuse_fenced(r, ret_error) : status;
 }
 
 caucus_status caucus_store_wipe(caucus_store *r, caucus_error *ret_error) {
