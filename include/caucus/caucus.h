@@ -17,7 +17,7 @@
  * knows more than the caller leaves alone what lies behind it. One that cannot grow says why, after "Fixed:".
  *
  * Functions of link.h, journal.h and plan_file.h are in the libraries caucus-link and caucus-sim, those of advice.h,
- * asked.h and simulate.h in caucus-sim, all others in each of the three; a program links one of them.
+ * asked.h, losses.h and simulate.h in caucus-sim, all others in each of the three; a program links one of them.
  *
  * tests/house holds these rules, and that nothing is exported that is not declared here. */
 #ifndef CAUCUS_CAUCUS_H

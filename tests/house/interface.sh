@@ -51,7 +51,7 @@ import pathlib, re, subprocess, sys
 include, build = pathlib.Path(sys.argv[1]) / "caucus", pathlib.Path(sys.argv[2])
 # As its first comment has it.
 only = {"link.h": "link sim", "journal.h": "link sim", "plan_file.h": "link sim", "asked.h": "sim", "simulate.h": "sim",
-        "advice.h": "sim"}
+        "advice.h": "sim", "losses.h": "sim"}
 wrong, looked = 0, 0
 for name, library in (("core", "libcaucus.so"), ("link", "libcaucus-link.so"), ("sim", "libcaucus-sim.so")):
     if not (build / library).exists():

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
-# earlier layer, and the core uses libc, libm and libsodium only; and no code asks for an algorithm by name instead
-# of its family's table, and none below the program names a flag: it names the setting. First the check is checked itself, on small trees that break each rule.
+# earlier layer, and the core uses libc, libm and libsodium only; no code asks for an algorithm by name instead of its
+# family's table; and none below the program names a flag: it names the setting. First the check is checked itself, on
+# small trees that break each rule.
 set -euo pipefail
 source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 
