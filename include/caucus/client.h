@@ -59,7 +59,7 @@ CAUCUS_API bool caucus_client_stopped(const caucus_client *client);
  * one item at a time about the slots of its device's clock that are over (docs/PRIVACY.md, "At their own pace"):
  *
  *     caucus_client_slot(c, unix_time / phase_time);       // before losses are observed, and before a report
- *     caucus_client_observe(c, losses, n);
+ *     caucus_client_observe(c, losses, n); save(c);        // only now are they taken, with their slot
  *     if ((r = caucus_client_report(c))) { save(c); send(r); }
  *     caucus_client_hear(c, &newest); caucus_client_acknowledge(c, next); */
 

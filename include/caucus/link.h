@@ -144,9 +144,16 @@ CAUCUS_API uint64_t caucus_link_round(const caucus_link *link); /* rounds observ
 /** One round of d losses; of a plan with `evaluate: k` the k of caucus_link_evaluate(). Returns as
  *  caucus_client_observe; CAUCUS_E_FORMAT if an announcement that waited for it turned out to be wrong: drop the
  *  connection; CAUCUS_E_SAVE if `save` failed, CAUCUS_E_MEMORY if there was no memory for its report: the round
- *  counts, and the rest is tried again with the next call of this or of caucus_link_receive(). */
+ *  counts, and the rest is tried again with the next call of this or of caucus_link_receive().
+ *  Where every device has its own pace a loss is saved with its slot before this returns: after CAUCUS_OK it is in one
+ *  item, whatever happens to the process, and must not be given again. One whose call has not returned may or may not
+ *  have been taken: caucus_link_round() of the link that goes on from the state says how many were. */
 CAUCUS_API caucus_status caucus_link_observe(caucus_link *link, const double *loss,
                                              caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Several rounds at once, row by row: none of them, or all. At their own pace they are saved once, which is what
+ *  costs. Returns as caucus_link_observe(); CAUCUS_E_ORDER also if there are more than can be played now. */
+CAUCUS_API caucus_status caucus_link_observe_rows(caucus_link *link, const double *loss, uint64_t rows,
+                                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Where every device has its own pace: its clock is in slot `slot`, unix time / phase_time rounded down
  *  (caucus_client_slot). Call it before each caucus_link_observe(), and now and then while there are no losses: an item

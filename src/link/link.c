@@ -5,6 +5,8 @@
  *   the machine makes a report -> its frame becomes an item -> the state, item included, is saved -> it may be sent ->
  *   it is sent again, the same bytes, on every new connection -> it is forgotten when the coordinator says that
  *   it is counted, or that its step is decided.
+ * At the devices' own pace the state is saved with every loss as well: the slot that a loss belongs to is on disk before
+ * its giver is told that it was taken (docs/PRIVACY.md, "At their own pace", rule 4).
  * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was
  * answered is refused by the machine. Nothing here draws noise. */
 #include <assert.h>
@@ -199,7 +201,7 @@ static caucus_status advance(caucus_link *link, caucus_error *ret_error) {
         if (status != CAUCUS_OK)
             break;
     }
-    bool fresh = link->over && !link->over_saved; /* from here on a restart needs no coordinator */
+    bool fresh = link->unkept || (link->over && !link->over_saved); /* over: from here on no coordinator is needed */
     for (size_t i = 0; i < link->items; i++)
         fresh = fresh || !link->item[i].saved;
     if (fresh) {
@@ -474,9 +476,16 @@ uint64_t caucus_link_round(const caucus_link *link) {
 }
 
 caucus_status caucus_link_observe(caucus_link *link, const double *loss, caucus_error *ret_error) {
-    caucus_status status = caucus_client_observe(link->machine, loss, 1);
+    return caucus_link_observe_rows(link, loss, 1, ret_error);
+}
+
+caucus_status caucus_link_observe_rows(caucus_link *link, const double *loss, uint64_t rows, caucus_error *ret_error) {
+    if (rows == 0)
+        return CAUCUS_OK;
+    caucus_status status = caucus_client_observe(link->machine, loss, rows);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "losses", "no round can be played now: an announcement is due");
+    link->unkept = own_pace(link);
     return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
 }
 

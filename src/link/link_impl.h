@@ -38,6 +38,7 @@ struct caucus_link {
                           number of the last item */
     bool over;         /* the machine has heard that nothing more is asked */
     bool over_saved;
+    bool unkept;      /* own pace: losses were taken that are not in a saved state yet */
     bool born;        /* made without a state, and not welcomed yet: is its state lost? */
     bool careful;     /* made without a state: reports that nobody can count any more are not made */
     bool new_device;  /* a person says that it is not */

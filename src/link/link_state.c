@@ -69,6 +69,7 @@ caucus_status caucus_link_store(caucus_link *link, caucus_error *ret_error) {
     for (size_t i = 0; i < link->items; i++)
         link->item[i].saved = true;
     link->over_saved = link->over;
+    link->unkept = false;
     return CAUCUS_OK;
 }
 

@@ -63,7 +63,9 @@ class Device(Member):
     def observe(self, losses: ArrayLike | LossMapping) -> None:
         """Losses that were seen now: one number per expert, or a mapping from expert to loss, or several rows.
 
-        What is above the plan's `most` in a slot is not counted.
+        What is above the plan's `most` in a slot is not counted. With a state they are on disk, with their slot, when
+        it returns: they are in one item, whatever happens to the process, and must not be given again. Several rows are
+        saved once, which is what costs.
         """
         self._tick()
         if self.expert is None:
@@ -73,11 +75,10 @@ class Device(Member):
         rows = rows_of(losses, self.plan.experts)
         if rows.dtype != np.float64:
             rows = rows.astype(np.float64)
-        for row in rows:
-            try:
-                self._link.observe(ffi.from_buffer("double[]", np.ascontiguousarray(row)))
-            except OSError as why:
-                self._hang_up(why)
+        try:
+            self._link.observe_rows(ffi.from_buffer("double[]", rows), rows.shape[0])
+        except OSError as why:
+            self._hang_up(why)
         self._turn()
 
     def wait(self, seconds: float = 0) -> bool:

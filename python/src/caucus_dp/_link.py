@@ -171,6 +171,10 @@ class Link:
         """One round of losses; NULL where they are functions."""
         self._check(lib.caucus_link_observe(self._link, row, self._error))
 
+    def observe_rows(self, rows: Any, count: int) -> None:
+        """Several rounds of losses at once; at its own pace they are saved once."""
+        self._check(lib.caucus_link_observe_rows(self._link, rows, count, self._error))
+
     def slot(self, number: int) -> None:
         """Which slot of the device's clock it is."""
         self._check(lib.caucus_link_slot(self._link, number, self._error))

@@ -267,6 +267,9 @@ static int read_budget(joining *j) {
                       "the plan trusts the coordinator, which keeps the budget — caucus serve --ledger");
     if (j->text[LEDGER] && !j->text[STATE])
         return refuse("ledger", j->text[LEDGER], "needs --state FILE: a run is reserved once for each");
+    if (j->text[REPLAY] && own_pace(j) && !j->text[STATE])
+        return refuse("replay", NULL,
+                      "needs --state FILE at its own pace: without one it is not known which losses were reported");
     if (j->text[NEW_DEVICE] && own_pace(j))
         return refuse("new-device", NULL,
                       "is not needed at its own pace: a client without a state begins with its next slot");
@@ -402,6 +405,8 @@ static int open_losses(joining *j) {
                                  .seeded = j->text[SEED] != NULL,
                                  .play = j->play,
                                  .delay_ms = j->delay};
+    if (status == CAUCUS_OK && own_pace(j))
+        status = caucus_join_pace_begin(&j->pace, &error);
     return status == CAUCUS_OK ? 0 : complain(status, &error);
 }
 
@@ -574,6 +579,7 @@ int caucus_cli_join(int argc, char **argv) {
         print_help();
         code = CAUCUS_EXIT_DONE;
     }
+    caucus_join_pace_end(&j.pace);
     caucus_losses_close(&j.losses);
     caucus_link_free(j.link);
     caucus_join_dial_close(&j.out);

@@ -3,14 +3,38 @@
  *
  * Simulated losses are played as the simulator plays them (sim/slot_trial.c): the beginning of a slot with the expert
  * of the slot before, then nothing until the decision of this slot was heard, then the rest. All clients do so, and a
- * seeded coordinator decides when all have answered, so that a live run is the simulation, expert for expert. */
+ * seeded coordinator decides when all have answered, so that a live run is the simulation, expert for expert.
+ *
+ * The link saves its state whenever it is given losses, and that takes a disk some milliseconds: lines that can be read
+ * already are given to it together. */
 #include "cli/join/join_pace.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "algo/wipe.h"
+#include "num/fail.h"
 #include "sim/activity.h"
+
+/* Rows that are given at once: at most so many, and of many experts no more than fit into so many bytes. */
+#define ROWS_MOST 256
+#define ROWS_BYTES ((size_t)1 << 18)
+
+caucus_status caucus_join_pace_begin(caucus_join_pace *p, caucus_error *ret_error) {
+    const size_t bytes = p->plan->settings.experts * sizeof *p->rows, fit = ROWS_BYTES / bytes;
+    p->room = p->delay_ms > 0 || fit < 1 ? 1 : fit < ROWS_MOST ? fit : ROWS_MOST;
+    p->rows = malloc(p->room * bytes);
+    return p->rows ? CAUCUS_OK : caucus_fail_memory(ret_error, "losses");
+}
+
+void caucus_join_pace_end(caucus_join_pace *p) {
+    if (p->rows)
+        caucus_wipe_free(p->rows, p->room * p->plan->settings.experts * sizeof *p->rows);
+    p->rows = NULL;
+}
 
 static void pause_ms(double ms) {
     struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(fmod(ms, 1000) * 1e6)};
@@ -34,19 +58,30 @@ static caucus_pace_state state_of(caucus_status status) {
                                      : CAUCUS_PACE_BROKEN;
 }
 
-static caucus_pace_state observe(caucus_join_pace *p, caucus_error *ret_error) {
+/* The row that the losses' source has just read becomes number `at` of those that are given together. */
+static void put_row(caucus_join_pace *p, size_t at) {
+    const size_t d = p->plan->settings.experts;
+    memcpy(p->rows + at * d, p->losses->row, d * sizeof *p->rows);
+}
+
+static caucus_pace_state give_rows(caucus_join_pace *p, size_t count, caucus_error *ret_error) {
     pause_ms(p->delay_ms);
-    return state_of(caucus_link_observe(p->link, p->losses->row, ret_error));
+    return state_of(caucus_link_observe_rows(p->link, p->rows, count, ret_error));
 }
 
 /* Simulated losses of the slot in hand, until `count` of them are seen. */
 static caucus_pace_state observe_up_to(caucus_join_pace *p, uint64_t count, caucus_error *ret_error) {
     caucus_pace_state state = CAUCUS_PACE_PLAYED;
     while (state == CAUCUS_PACE_PLAYED && caucus_link_round(p->link) < p->slot_before + count) {
-        const uint64_t row = p->slot * CAUCUS_SLOT_ROWS + (caucus_link_round(p->link) - p->slot_before);
-        if (caucus_losses_next(p->losses, row, ret_error) != CAUCUS_LOSSES_READY)
-            return CAUCUS_PACE_FAILED;
-        state = observe(p, ret_error);
+        const uint64_t seen = caucus_link_round(p->link) - p->slot_before;
+        size_t rows = 0;
+        for (; rows < p->room && seen + rows < count; rows++) {
+            const uint64_t row = p->slot * CAUCUS_SLOT_ROWS + seen + rows;
+            if (caucus_losses_next(p->losses, row, ret_error) != CAUCUS_LOSSES_READY)
+                return CAUCUS_PACE_FAILED;
+            put_row(p, rows);
+        }
+        state = give_rows(p, rows, ret_error);
     }
     return state;
 }
@@ -86,15 +121,35 @@ static uint64_t clock_slot(const caucus_join_pace *p) {
     return now > 0 ? (uint64_t)now / p->plan->settings.phase_time : 0;
 }
 
-static caucus_pace_state play_line(caucus_join_pace *p, caucus_error *ret_error) {
-    const uint64_t round = caucus_link_round(p->link);
-    if (p->losses->has_npy && round >= p->play) {
-        p->ended = true;
-        return CAUCUS_PACE_PLAYED;
+/* Rows that are there now, into p->rows. Returns: how many; p->next is what ended them. */
+static size_t gather(caucus_join_pace *p) {
+    for (size_t rows = 0; rows < p->room; rows++) {
+        const uint64_t round = caucus_link_round(p->link) + rows;
+        if (p->losses->has_npy && round >= p->play)
+            p->next = CAUCUS_LOSSES_ENDED;
+        else
+            p->next = caucus_losses_next(p->losses, round, &p->wrong);
+        if (p->next != CAUCUS_LOSSES_READY)
+            return rows;
+        put_row(p, rows);
     }
-    switch (caucus_losses_next(p->losses, round, ret_error)) {
+    return p->room;
+}
+
+static caucus_pace_state play_lines(caucus_join_pace *p, caucus_error *ret_error) {
+    if (p->next == CAUCUS_LOSSES_READY) {
+        const size_t rows = gather(p);
+        if (p->next == CAUCUS_LOSSES_LATER && rows > 0)
+            p->next = CAUCUS_LOSSES_READY; /* more may have come by then */
+        if (rows > 0)
+            return give_rows(p, rows, ret_error);
+    }
+    const caucus_losses_state next = p->next;
+    p->next = CAUCUS_LOSSES_READY;
+    *ret_error = p->wrong;
+    switch (next) {
     case CAUCUS_LOSSES_READY:
-        return observe(p, ret_error);
+        break;
     case CAUCUS_LOSSES_SLOT:
         return state_of(caucus_link_slot(p->link, p->losses->lines.slot, ret_error));
     case CAUCUS_LOSSES_LATER:
@@ -104,9 +159,9 @@ static caucus_pace_state play_line(caucus_join_pace *p, caucus_error *ret_error)
     case CAUCUS_LOSSES_FAILED:
         return CAUCUS_PACE_FAILED;
     case CAUCUS_LOSSES_ENDED:
+        p->ended = true;
         break;
     }
-    p->ended = true;
     return CAUCUS_PACE_PLAYED;
 }
 
@@ -120,5 +175,5 @@ caucus_pace_state caucus_join_pace_turn(caucus_join_pace *p, caucus_error *ret_e
     }
     if (!print_expert(p))
         return CAUCUS_PACE_FAILED;
-    return play_line(p, ret_error);
+    return play_lines(p, ret_error);
 }

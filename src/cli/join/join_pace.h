@@ -23,7 +23,17 @@ typedef struct caucus_join_pace {
     bool entered;         /* its beginning was played */
     uint32_t printed;     /* the expert that was printed last, plus 1; 0: none */
     bool ended;           /* everything was played, or standard input has ended */
+
+    double *rows;             /* [room][d]: losses that are there already are given to the link together */
+    size_t room;              /* 1 where each waits for its delay */
+    caucus_losses_state next; /* what comes after the rows that were given last; CAUCUS_LOSSES_READY: not known yet */
+    caucus_error wrong;       /* and what is wrong with it */
 } caucus_join_pace;
+
+/** Room for rows; the fields above `rows` are set. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_join_pace_begin(caucus_join_pace *pace, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Wipe the rows and free them. One that is all zeros is allowed. */
+void caucus_join_pace_end(caucus_join_pace *pace);
 
 /* What a turn has come to. */
 typedef enum caucus_pace_state {
