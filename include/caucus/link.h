@@ -162,6 +162,10 @@ CAUCUS_API caucus_status caucus_link_observe_rows(caucus_link *link, const doubl
  *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (the plan's clients are in step), and as caucus_link_observe(). */
 CAUCUS_API caucus_status caucus_link_slot(caucus_link *link, uint64_t slot, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** True once the coordinator has welcomed this client on the connection in hand and whatever is to be sent was handed
+ *  out: who has nothing more to observe may leave now, and has reported what could be reported. */
+CAUCUS_API bool caucus_link_has_reported(const caucus_link *link);
+
 /** Go away in good order: save the state as it is, in the middle of a block too, and (if connected) put a farewell
  *  behind what is being sent.
  *  Returns: CAUCUS_OK, CAUCUS_E_SAVE (not saved; a restart goes on from the last state that was). */

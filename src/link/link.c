@@ -496,6 +496,11 @@ caucus_status caucus_link_slot(caucus_link *link, uint64_t slot, caucus_error *r
     return judge(link, link->in_size > 0 ? read_on(link, ret_error) : advance(link, ret_error));
 }
 
+bool caucus_link_has_reported(const caucus_link *link) {
+    return link->connected && link->welcomed && link->control_sent == link->control_size && link->offset == 0 &&
+           link->next >= link->items;
+}
+
 caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_error *ret_error) {
     caucus_status status = caucus_link_store(link, ret_error);
     if (link->connected && !link->leaving) {

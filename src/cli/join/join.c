@@ -487,8 +487,13 @@ static int play_pace(joining *j, bool *ret_wait, bool *ret_played) {
 /* All that was asked for is played. */
 static bool has_played(const joining *j) {
     if (own_pace(j))
-        return caucus_link_done(j->link) || j->pace.ended;
+        return caucus_link_done(j->link) || j->pace.over;
     return caucus_link_done(j->link) || (j->play != 0 && caucus_link_round(j->link) >= j->play);
+}
+
+/* At its own pace a visit that met no coordinator has something left to report. */
+static bool has_reported(const joining *j) {
+    return !own_pace(j) || j->losses.trial || caucus_link_done(j->link) || j->pace.reported;
 }
 
 static int play(joining *j) {
@@ -509,6 +514,8 @@ static int play(joining *j) {
             return complain(status, &error);
         if (awake)
             caucus_losses_read(&j->losses);
+        if (own_pace(j))
+            caucus_join_pace_mind_end(&j->pace, caucus_clock_ms());
         double missing = (double)caucus_link_missing_ms(j->link, caucus_clock_ms()) / 1000;
         if (missing > j->give_up) {
             fprintf(stderr, "%s: no %s at %s for %g s\n", caucus_program("join"),
@@ -527,11 +534,14 @@ static int leave(joining *j, int code) {
     caucus_dial_finish(j->out.dial, j->link, 2000);
     if (code == 0)
         caucus_join_say_end(j->link, j->plan);
+    if (code == 0 && has_played(j) && !has_reported(j))
+        fprintf(stderr, "%s: no coordinator at %s since the losses ended%s\n", caucus_program("join"), j->text[CONNECT],
+                j->journal ? " — they are in --state, and the next start reports them" : "");
     if (status == CAUCUS_E_SAVE && code == 0)
         return failed_save(j, &error);
     if (status != CAUCUS_OK && code == 0)
         return complain(status, &error);
-    return code == 0 && !has_played(j) ? CAUCUS_EXIT_FAILED : code;
+    return code == 0 && (!has_played(j) || !has_reported(j)) ? CAUCUS_EXIT_FAILED : code;
 }
 
 static char end_words[64]; /* written before a signal may want to print them */

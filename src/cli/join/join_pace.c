@@ -23,6 +23,11 @@
 #define ROWS_MOST 256
 #define ROWS_BYTES ((size_t)1 << 18)
 
+/* After the end of the input: how long a coordinator that cannot be reached is waited for, and how long it must have
+ * said nothing more. It says what is new together with its welcome. */
+#define END_MOST_MS 20000
+#define END_QUIET_MS 150
+
 caucus_status caucus_join_pace_begin(caucus_join_pace *p, caucus_error *ret_error) {
     const size_t bytes = p->plan->settings.experts * sizeof *p->rows, fit = ROWS_BYTES / bytes;
     p->room = p->delay_ms > 0 || fit < 1 ? 1 : fit < ROWS_MOST ? fit : ROWS_MOST;
@@ -175,5 +180,22 @@ caucus_pace_state caucus_join_pace_turn(caucus_join_pace *p, caucus_error *ret_e
     }
     if (!print_expert(p))
         return CAUCUS_PACE_FAILED;
+    if (p->ended)
+        return CAUCUS_PACE_WAITS;
     return play_lines(p, ret_error);
+}
+
+void caucus_join_pace_mind_end(caucus_join_pace *p, int64_t now_ms) {
+    if (!p->ended || p->over)
+        return;
+    caucus_link_counts counts;
+    caucus_link_counts_init(&counts);
+    const bool reported = caucus_link_has_reported(p->link) && caucus_link_count(p->link, &counts) == CAUCUS_OK;
+    if (p->ended_ms == 0)
+        p->ended_ms = now_ms;
+    if (!reported || p->quiet_ms == 0 || counts.bytes_received != p->received)
+        p->quiet_ms = reported ? now_ms : 0;
+    p->received = counts.bytes_received;
+    p->reported = reported && now_ms - p->quiet_ms >= END_QUIET_MS;
+    p->over = p->losses->trial || p->reported || now_ms - p->ended_ms >= END_MOST_MS;
 }

@@ -24,6 +24,11 @@ typedef struct caucus_join_pace {
     uint32_t printed;     /* the expert that was printed last, plus 1; 0: none */
     bool ended;           /* everything was played, or standard input has ended */
 
+    bool over;                /* the input has ended and nothing more is waited for */
+    bool reported;            /* and the coordinator was there for what was to be reported */
+    int64_t ended_ms;         /* when the input ended; 0: it has not */
+    int64_t quiet_ms;         /* since when nothing comes and nothing is to be sent; 0: something is */
+    uint64_t received;        /* bytes by then */
     double *rows;             /* [room][d]: losses that are there already are given to the link together */
     size_t room;              /* 1 where each waits for its delay */
     caucus_losses_state next; /* what comes after the rows that were given last; CAUCUS_LOSSES_READY: not known yet */
@@ -47,5 +52,10 @@ typedef enum caucus_pace_state {
 
 /** Play what can be played without waiting. Called whenever something may have changed, and now and then. */
 caucus_pace_state caucus_join_pace_turn(caucus_join_pace *pace, caucus_error *ret_error);
+
+/** Call it in every turn: after the end of the input it sets `over`, as soon as the coordinator has welcomed this
+ *  client, has said what is new and has all that was to be sent; or when that takes too long. Simulated losses are over
+ *  at their end. */
+void caucus_join_pace_mind_end(caucus_join_pace *pace, int64_t now_ms);
 
 #endif
