@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // app.js: keeps the page up to date. The server writes the page whole; this fetches it again every second and
-// exchanges the elements marked data-live that have changed. Nothing is computed here, nothing is sent anywhere else.
+// changes what differs in the elements marked data-live. Nothing is computed here, nothing is sent anywhere else.
 "use strict";
 
 const every = 1000; // milliseconds
@@ -14,13 +14,40 @@ function say(text) {
   if (said.textContent !== text) said.textContent = text;
 }
 
+// Make `old` what `next` is, changing only what differs, so that whoever reads keeps their place: an element that stays
+// keeps the focus, a selection in it, and whether it was opened. Children with an id are matched by it, all others by
+// their order.
+function become(old, next) {
+  for (const { name } of [...old.attributes]) {
+    const kept = name === "open" || (name === "tabindex" && old === document.activeElement);
+    if (!kept && !next.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  let at = old.firstChild;
+  for (const child of next.childNodes) {
+    const same = child.id ? [...old.children].find((e) => e.id === child.id) : at;
+    if (!same || same.nodeName !== child.nodeName || (same.id || "") !== (child.id || "")) {
+      old.insertBefore(document.importNode(child, true), at);
+      continue;
+    }
+    if (same !== at) old.insertBefore(same, at);
+    if (child.nodeType === Node.ELEMENT_NODE) become(same, child);
+    else if (same.data !== child.data) same.data = child.data;
+    at = same.nextSibling;
+  }
+  while (at) {
+    const rest = at.nextSibling;
+    at.remove();
+    at = rest;
+  }
+}
+
 function exchange(fresh) {
   const before = document.getElementById("expert").textContent;
   const stateBefore = document.getElementById("state").textContent;
   for (const old of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(old.id);
-    if (!next || next.innerHTML === old.innerHTML) continue;
-    old.replaceChildren(...[...next.childNodes].map((node) => document.importNode(node, true)));
+    if (next && next.innerHTML !== old.innerHTML) become(old, next);
   }
   document.title = fresh.title;
   const expert = document.getElementById("expert").textContent;

@@ -48,10 +48,8 @@ static void put_strip_times(const caucus_view *view, double first, double total,
     (void)fputs(begun ? "</svg>" : "", to);
 }
 
-/* What the ends of the strip are, and what its colours mean: the experts of the latest stretches, each once. */
+/* What the ends of the strip are, and what its colours mean. */
 static void put_strip_key(const caucus_view *view, FILE *to) {
-    enum { NAMED = 8 };
-    uint32_t named[NAMED], count = 0;
     const double now = view->status.uptime_seconds;
     (void)fprintf(to, "<p class=\"axis quiet\"><span>%s %" PRIu64, caucus_view_block_word(view),
                   view->stretch[0].block);
@@ -67,20 +65,7 @@ static void put_strip_key(const caucus_view *view, FILE *to) {
         caucus_put_ago(to, now - view->ended_at);
     }
     (void)fputs("</span></p>", to);
-    (void)fputs("<p class=\"legend quiet\">", to);
-    for (uint32_t i = view->stretches; i-- > 0 && count < NAMED;) {
-        const uint32_t expert = view->stretch[i].expert;
-        uint32_t at = 0;
-        while (at < count && named[at] != expert)
-            at++;
-        if (at < count)
-            continue;
-        named[count++] = expert;
-        (void)fprintf(to, "<span><i class=\"box e%u\"></i> ", view->stretch[i].colour);
-        caucus_html_put(to, caucus_plan_expert_words(view->plan, expert).text);
-        (void)fprintf(to, "%s</span> ", i + 1 == view->stretches ? ", in force" : "");
-    }
-    (void)fputs("</p>", to);
+    caucus_figure_expert_key(view, to);
 }
 
 /* History: one rectangle per stretch, over an axis of blocks or phases and one of time. */

@@ -56,7 +56,7 @@ void caucus_put_ago(FILE *to, double seconds) {
         (void)fprintf(to, "%" PRIu64 " s ago", s);
 }
 
-static void put_duration(FILE *to, double seconds) {
+void caucus_put_duration(FILE *to, double seconds) {
     uint64_t s = seconds > 0 ? (uint64_t)seconds : 0;
     if (s >= 86400)
         (void)fprintf(to, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s / 3600 % 24);
@@ -99,8 +99,13 @@ static void put_plan_words(const caucus_view *view, FILE *to) {
     (void)fprintf(to, " rounds, trust: %s", caucus_trust_word(s->trust));
 }
 
+/* For people: a run that decides nothing more is not running. (The JSON has its claims beside its state.) */
 static void put_state(const caucus_view *view, FILE *to) {
-    (void)fputs(caucus_view_state(view), to);
+    const caucus_server_status *s = &view->status;
+    const char *state = caucus_view_state(view);
+    if (!s->finished && s->rollback_claims > 0)
+        state = s->rolled_back ? "stopped" : "held";
+    (void)fprintf(to, "<span class=\"state %s\">%s</span>", state, state);
 }
 
 static void put_warning(const caucus_view *view, FILE *to) {
@@ -122,11 +127,15 @@ static void put_expert(const caucus_view *view, FILE *to) {
         (void)fputs("none yet", to);
 }
 
+/* A number is short; a name may be long. */
+static void put_expert_size(const caucus_view *view, FILE *to) {
+    (void)fputs(caucus_plan_expert_name(view->plan, 0) != NULL ? "name" : "big", to);
+}
+
 static void put_since(const caucus_view *view, FILE *to) {
     const caucus_stretch *now = caucus_view_now(view);
     if (!now)
-        (void)fprintf(to, "The run starts when the clients have joined: %u of %u are here.", view->status.present,
-                      view->status.clients);
+        (void)fputs("The run starts when the clients have joined.", to);
     else if (now->serial == 0)
         (void)fputs("since the start", to);
     else
@@ -184,16 +193,6 @@ static void put_switch_bar(const caucus_view *view, FILE *to) {
     if (view->status.selections_allowed > 0)
         caucus_figure_bar(to, (double)view->status.selections, (double)view->status.selections_allowed,
                           "share of switches used");
-}
-
-static void put_history_words(const caucus_view *view, FILE *to) {
-    if (view->stretches == 0)
-        return;
-    caucus_put_thousands(to, view->read);
-    (void)fprintf(to, " announcement%s", view->read == 1 ? "" : "s");
-    if (view->left_off > 0)
-        (void)fprintf(to, "; shown: the latest %u experts, %" PRIu64 " earlier ones left off", view->stretches,
-                      view->left_off);
 }
 
 static void put_history_rows(const caucus_view *view, FILE *to) {
@@ -291,9 +290,9 @@ static void put_over(const caucus_view *view, FILE *to) {
     put_claims(view, to);
     if (!view->status.finished || now == NULL)
         return;
-    (void)fputs("<p class=\"done\"><strong>This run is finished.</strong> Expert ", to);
+    (void)fputs("<p class=\"done\"><strong>Expert ", to);
     caucus_html_put(to, caucus_plan_expert_words(view->plan, now->expert).text);
-    (void)fputs(" stays in force; nothing more is asked of anybody.</p>", to);
+    (void)fputs(" stays in force.</strong> Nothing more is asked of anybody.</p>", to);
 }
 
 /* Blocks that are over. Phases double, so that their number says little of how far a run is. */
@@ -319,10 +318,11 @@ static void put_progress(const caucus_view *view, FILE *to) {
         caucus_put_thousands(to, caucus_view_blocks(view));
         (void)fprintf(to, " %ss done", word);
     }
-    if (s->started && !s->finished && !caucus_plan_ops_of(view->plan)->phases && !caucus_plan_is_endless(view->plan) &&
-        view->pace_blocks > 0) {
+    if (s->started && !s->finished && s->rollback_claims == 0 && !caucus_plan_ops_of(view->plan)->phases &&
+        !caucus_plan_is_endless(view->plan) && view->pace_blocks > 0) {
         (void)fputs(", about ", to);
-        put_duration(to, view->pace_seconds / (double)view->pace_blocks * (double)(caucus_view_blocks(view) - done));
+        caucus_put_duration(to,
+                            view->pace_seconds / (double)view->pace_blocks * (double)(caucus_view_blocks(view) - done));
         (void)fputs(" left", to);
     }
 }
@@ -331,11 +331,6 @@ static void put_progress_bar(const caucus_view *view, FILE *to) {
     if (view->status.started && !caucus_plan_is_endless(view->plan))
         caucus_figure_bar(to, (double)blocks_done(view), (double)caucus_view_blocks(view),
                           "share of the run that is done");
-}
-
-static void put_clients(const caucus_view *view, FILE *to) {
-    const caucus_server_status *s = &view->status;
-    (void)fprintf(to, "%u of %u reported, %u connected", s->answered, s->clients, s->present);
 }
 
 static void put_scalars(const caucus_view *view, FILE *to) {
@@ -355,47 +350,13 @@ static void put_traffic_words(const caucus_view *view, FILE *to) {
     (void)fputs(" out, since this process started", to);
 }
 
-static void put_step(const caucus_view *view, FILE *to) {
-    if (!view->status.started)
-        (void)fputs("Not started", to);
-    else if (view->status.now.ask == CAUCUS_ASK_NOTHING)
-        (void)fputs("Nothing more is asked", to);
-    else if (caucus_plan_is_endless(view->plan))
-        (void)fprintf(to, "%s %" PRIu64, caucus_view_block_word(view), view->status.now.block);
-    else
-        (void)fprintf(to, "%s %" PRIu64 " of %" PRIu64, caucus_view_block_word(view), view->status.now.block,
-                      caucus_view_blocks(view));
-}
-
-static void put_ask(const caucus_view *view, FILE *to) {
-    (void)fprintf(to, "asks for %s", caucus_view_ask(view));
-}
-
-static void put_deadline(const caucus_view *view, FILE *to) {
-    const caucus_server_status *s = &view->status;
-    if (s->finished)
-        return;
-    if (caucus_view_overdue(view))
-        (void)fputs("Past the deadline: waiting for a quorum.", to);
-    else if (s->deadline_seconds > 0) {
-        (void)fputs("A step stays open for at most ", to);
-        put_duration(to, s->deadline_seconds);
-        (void)fputs(".", to);
-    } else
-        (void)fputs("No deadline: a step is decided when everybody has answered.", to);
-}
-
 /* The rows that no figure shows. */
 static void put_rows(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     const struct {
         const char *words;
         uint64_t value;
-    } rows[] = {{"Checks made", s->checks},
-                {"Steps decided", s->steps_decided},
-                {"Decisions committed", s->commits},
-                {"Reports counted", s->reports},
-                {"Refused", s->refused}};
+    } rows[] = {{"Checks made", s->checks}, {"Decisions committed", s->commits}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         (void)fprintf(to, "<tr><th scope=\"row\">%s</th><td>", rows[i].words);
         caucus_put_thousands(to, rows[i].value);
@@ -408,8 +369,11 @@ static void put_rows(const caucus_view *view, FILE *to) {
         (void)fputs("not private", to);
     else
         (void)fprintf(to, "%.3g", s->epsilon_messages);
-    (void)fputs("</td></tr><tr><th scope=\"row\">Running for</th><td>", to);
-    put_duration(to, s->uptime_seconds);
+    (void)fputs("</td></tr>", to);
+    if (s->finished && view->ended_at < 0) /* it was over before this process looked */
+        return;
+    (void)fprintf(to, "<tr><th scope=\"row\">%s</th><td>", s->finished ? "Ran for" : "Running for");
+    caucus_put_duration(to, s->finished ? view->ended_at : s->uptime_seconds);
     (void)fputs("</td></tr>", to);
 }
 
@@ -425,6 +389,7 @@ static const struct {
     {"state", put_state},
     {"warning", put_warning},
     {"expert", put_expert},
+    {"expert_size", put_expert_size},
     {"since", put_since},
     {"privacy", put_privacy},
     {"privacy_bar", put_privacy_bar},
@@ -433,24 +398,19 @@ static const struct {
     {"switches", put_switches},
     {"switch_bar", put_switch_bar},
     {"history", caucus_figure_strip},
-    {"history_words", put_history_words},
+    {"history_words", caucus_view_history_words},
     {"history_rows", put_history_rows},
     {"look", put_look},
     {"over", put_over},
     {"progress", put_progress},
     {"progress_bar", put_progress_bar},
     {"missing", caucus_view_missing},
-    {"clients", put_clients},
-    {"dots", caucus_figure_clients},
-    {"dots_key", caucus_figure_client_key},
+    {"clients_card", caucus_view_clients},
     {"hour", caucus_figure_hour},
     {"scalars", put_scalars},
     {"since_restart", put_since_restart},
     {"traffic_words", put_traffic_words},
-    {"clock", caucus_figure_clock},
-    {"step", put_step},
-    {"ask", put_ask},
-    {"deadline", put_deadline},
+    {"step_card", caucus_view_step},
     {"rows", put_rows},
 };
 

@@ -33,6 +33,11 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
     (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);
+    if (settings->plan->settings.experts <= CAUCUS_VIEW_EXPERTS) {
+        view->in_force = calloc(settings->plan->settings.experts, sizeof *view->in_force);
+        if (!view->in_force)
+            return CAUCUS_E_MEMORY;
+    }
     uint32_t clients = settings->plan->settings.clients;
     if (clients > CAUCUS_VIEW_CLIENTS)
         return CAUCUS_OK;
@@ -49,9 +54,11 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
 }
 
 void caucus_view_close(caucus_view *view) {
+    free(view->in_force);
     free(view->presence);
     free(view->seen_at);
     free(view->reported_at);
+    view->in_force = NULL;
     view->presence = NULL;
     view->seen_at = view->reported_at = NULL;
 }
@@ -68,6 +75,8 @@ static uint32_t colour_of(caucus_view *view, uint32_t expert) {
 static void extend(caucus_view *view, const caucus_announcement *announcement, bool known) {
     if (view->stretches > 0 && view->stretch[view->stretches - 1].expert == announcement->expert)
         return;
+    if (view->stretches > 0)
+        caucus_view_stretch_over(view, announcement->block);
     if (view->stretches == CAUCUS_VIEW_STRETCHES) {
         memmove(view->stretch, view->stretch + 1, (CAUCUS_VIEW_STRETCHES - 1) * sizeof view->stretch[0]);
         view->stretches--;

@@ -17,8 +17,11 @@
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
 #define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css */
 #define CAUCUS_VIEW_DOTS 256      /* clients shown one by one; beyond it their density */
+#define CAUCUS_VIEW_CELLS 100     /* squares that show it, and rows of the list of the missing, at most */
+#define CAUCUS_VIEW_NAMED 12      /* of the late, and of the away, are named in a sentence; beyond it there is a list */
 #define CAUCUS_VIEW_LISTED 1024   /* clients whose presence is in the JSON, one by one */
 #define CAUCUS_VIEW_CLIENTS 65536 /* beyond it only their counts */
+#define CAUCUS_VIEW_EXPERTS 65536 /* beyond it nobody counts for how long each was in force */
 
 /* What caucus_server_presence() says of a client. */
 enum { CAUCUS_VIEW_AWAY, CAUCUS_VIEW_HERE, CAUCUS_VIEW_ANSWERED };
@@ -51,6 +54,8 @@ typedef struct caucus_view {
     uint64_t pace_blocks;                /* blocks since then, and how long they took */
     double pace_seconds;
     caucus_recent recent;
+    /* One per expert: rounds in force, up to the stretch in hand (page/experts.c). NULL above CAUCUS_VIEW_EXPERTS. */
+    uint64_t *in_force;
     /* One per client; NULL above CAUCUS_VIEW_CLIENTS. The times are those of a look, in seconds since the process
      * started; below 0: never. */
     uint8_t *presence;
@@ -90,6 +95,8 @@ bool caucus_view_health(const caucus_view *view, FILE *to);
 void caucus_put_thousands(FILE *to, uint64_t value);
 /** 4.1 kB */
 void caucus_put_bytes(FILE *to, uint64_t bytes);
+/** "2 h 5 min" */
+void caucus_put_duration(FILE *to, double seconds);
 /** "3 min ago" and the like, rounded down to what matters. */
 void caucus_put_ago(FILE *to, double seconds);
 
@@ -99,11 +106,22 @@ void caucus_figure_strip(const caucus_view *view, FILE *to);
 void caucus_figure_look(const caucus_view *view, FILE *to);
 void caucus_figure_clock(const caucus_view *view, FILE *to);
 
-/* The clients (net/page/clients.c) and the last hour (net/page/charts.c). */
-void caucus_figure_clients(const caucus_view *view, FILE *to);
-void caucus_figure_client_key(const caucus_view *view, FILE *to);
+/* The cards of the clients (net/page/clients.c), of the step in hand (net/page/step.c) and of the last hour
+ * (net/page/charts.c). */
+void caucus_view_clients(const caucus_view *view, FILE *to);
+void caucus_view_step(const caucus_view *view, FILE *to);
 void caucus_figure_hour(const caucus_view *view, FILE *to);
-/** Who is missing, by number, and since when. */
+/** Who is missing, by number, and since when: the first few. */
 void caucus_view_missing(const caucus_view *view, FILE *to);
+/** All of them, range by range, where they are too many for the sentence (net/page/missing.c). */
+void caucus_view_missing_list(const caucus_view *view, FILE *to);
+
+/* Experts and their shares (net/page/experts.c). */
+/** The latest stretch is over: another expert is in force from a block or phase on. */
+void caucus_view_stretch_over(caucus_view *view, uint64_t next_block);
+/** Rounds (of blocks: as many times their length) that an expert was in force, as far as this process has read. */
+uint64_t caucus_view_in_force(const caucus_view *view, uint32_t expert);
+void caucus_figure_expert_key(const caucus_view *view, FILE *to);
+void caucus_view_history_words(const caucus_view *view, FILE *to);
 
 #endif

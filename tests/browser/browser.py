@@ -32,6 +32,23 @@ def until(condition, what):
     check(False, what)
 
 
+# What a person can read: text that is laid out, not hidden in any way, not clipped away, and has a size.
+VISIBLE = """
+    const words = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const clipped = e => {
+        for (; e; e = e.parentElement)
+            if (getComputedStyle(e).clipPath !== 'none') return true;
+        return false; };
+    for (let node; (node = walk.nextNode());) {
+        const e = node.parentElement, range = document.createRange();
+        if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true}) || clipped(e)) continue;
+        if (e.closest('svg') && !e.closest('text')) continue;
+        range.selectNodeContents(node);
+        if ([...range.getClientRects()].some(box => box.width > 1 && box.height > 1)) words.push(node.data);
+    }
+    return words.join(' ').replace(/\\s+/g, ' ').replace(/ ([.,;:)])/g, '$1');"""
+
+
 class Browser:
     def __init__(self, folder):
         self.folder = folder
@@ -71,6 +88,11 @@ class Browser:
 
     def cdp(self, command, params):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
+
+    def visible(self):
+        """The text that can be seen. The page's own scripts may be off: this runs in the debugger."""
+        answer = self.cdp("Runtime.evaluate", {"expression": "(() => {" + VISIBLE + "})()", "returnByValue": True})
+        return answer["result"].get("value", "")
 
     def size(self, width, height):
         self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,

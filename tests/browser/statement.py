@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from axe import violations
+from axe import finds_nothing
 from browser import Browser, check
 
 SHEETS = {"A4": (8.27, 11.69), "letter": (8.5, 11)}
@@ -43,9 +43,7 @@ def look(browser, address, name, pictures):
             browser.scheme(scheme)
             wide = browser.run("return document.documentElement.scrollWidth")
             check(wide <= width, "%s: nothing sticks out at %d pixels" % (name, width))
-            found = violations(browser)
-            check(not found, "%s, %d, %s: axe finds nothing%s" % (name, width, scheme,
-                "".join("\n        " + f for f in found)))
+            finds_nothing(browser, "%s, %d, %s" % (name, width, scheme))
             if pictures:
                 browser.picture("%s/statement-%s-%d-%s.png" % (pictures, name, width, scheme))
     text = browser.run("return document.body.innerText")

@@ -15,56 +15,70 @@ import sys
 import tempfile
 import time
 
-from axe import violations
+from axe import finds_nothing
 from browser import Browser, check, until
 from demo import Demo
 
 MOST_BYTES = 60000
 LATE = r"Late: client 10( \(last report \d+ s ago\))?, 11"
 HOUR = [word for minute in range(20) for word in ("steps %d" % (1 + minute * 7 % 5), "minutes 1", "look")]
-# name: (arguments of the program, commands before a look, commands after it, what the page must say, what it must not)
+EXPERT = r"[a-z]+-[a-z0-9]+ \(\d+\)"  # a name and a number
+RESERVED = r"Reserved [0-9.]+ of [0-9.]+ by this run \([0-9.]+ used so far; the rest is not given back\), [0-9.]+ left"
+DONE = r"\d+ of 256 blocks done"
+QUESTIONS = ("which expert", "since when", "how far", "how private", "who is missing")
+
+
+class State:
+    """How a state comes about, what answers each of the five questions there, what else it must and must not say."""
+    def __init__(self, arguments, before, after, far, missing, said=(), unsaid=(), expert="Expert in force " + EXPERT,
+                 since=r"since (block \d+|the start)"):
+        self.arguments, self.before, self.after = arguments, before, after
+        self.answers = (expert, since, far, RESERVED, missing)
+        self.said, self.unsaid = said, unsaid
+
+
 STATES = {
-    "waiting": (["24", "waiting"], [], ["away 3", "away 24"],
-        ["none yet", "The run starts when the clients have joined: 22 of 24 are here", "Waiting: 22 of 24",
-         r"Reserved 10 of 30", r"Not connected: client 3 \(last seen \d+ s ago\), 24"],
-        ["This run is finished", "Late:"]),
-    "running": (["24"], ["look", *HOUR, "refuse 3"], ["answer 15", "away 20"],
-        [r"since block \d+", r"\d+ of 256 blocks done", r"Reserved 10 of 30", "Not connected: client 20",
-         "15 of 24 reported", r"block 1, \d+ min ago", r"block \d+, now"],
-        ["This run is finished", "Late:", "Rolled back"]),
-    "late": (["24"], ["steps 60"], ["answer 9", "overdue"],
-        [r"since block \d+", r"\d+ of 256 blocks done", LATE, "Past the deadline: waiting for a quorum"],
-        ["Not connected", "Every client is connected"]),
-    "overdue": (["24"], ["steps 60"], ["answer 3"] + ["away %d" % i for i in range(8, 25)] + ["overdue"],
-        ["Past the deadline: waiting for a quorum", r"Late: client 4", r"Not connected: client 8 \(last seen",
-         "and 5 more", "3 of 24 reported, 7 connected"],
-        ["Every client is connected"]),
-    "rollback": (["24"], ["steps 60"], ["claim 5"],
-        ["Rolled back. 5 clients have heard more than this state holds", "Nothing more is decided", r"since block \d+"],
-        ["This run is finished"]),
-    "finished": (["24"], ["look", "steps 1000"], [],
-        [r"This run is finished. Expert \d+ stays in force", "256 of 256 blocks done", r"Reserved 10 of 30",
-         r"block 255, \d+ s ago"],
-        ["Not connected", "Late:", "stays open", "done, about"]),
-    "endless": (["24", "endless"], ["steps 100"], ["answer 20"],
-        [r"since block \d+", r"\d+ blocks done; this run has no end", "endless rounds", "20 of 24 reported"],
-        ["This run is finished", r"blocks done, about"]),
-    "ten": (["10"], ["steps 60"], ["answer 4", "away 9"],
-        [r"since block \d+", "4 of 10 reported, 9 connected", "Not connected: client 9"], ["Each square"]),
-    "ten-thousand": (["10000"], ["steps 3"], ["answer 7000", "away 7001", "away 9999"],
-        ["7000 of 10000 reported, 9998 connected", "Each square is 100 clients", "Not connected: client 7001", "9999"],
-        ["This run is finished"]),
+    "waiting": State(["24", "waiting"], [], ["away 3", "away 24"],
+        far="Waiting: 22 of 24 clients are here", missing=r"Not connected: client 3 \(last seen \d+ s ago\), 24",
+        expert="Expert in force none yet", since="The run starts when the clients have joined",
+        unsaid=["finished", "Late:", "reported, 22", "Step in hand"]),
+    "running": State(["24"], ["look", *HOUR, "refuse 3"], ["answer 15", "away 20"],
+        far=DONE + ", about .* left", missing=r"Not connected: client 20 \(last seen \d+ s ago\)\.",
+        said=["15 of 24 reported, 23 connected", r"block 1, \d+ min ago", r"block \d+, now",
+              EXPERT + r", in force: \d+ %"],
+        unsaid=["finished", "Late:", "Rolled back"]),
+    "late": State(["24"], ["look", "steps 60"], ["answer 9", "overdue"],
+        far=DONE, missing=LATE, said=["Past the deadline: waiting for a quorum", "All 15 that are missing"],
+        unsaid=["Not connected", "Every client is connected"]),
+    "overdue": State(["24"], ["look", "steps 60"], ["answer 3"] + ["away %d" % i for i in range(8, 25)] + ["overdue"],
+        far=DONE, missing=r"Late: client 4.*Not connected: client 8 \(last seen.*and 5 more, listed under Clients",
+        said=["Past the deadline: waiting for a quorum", "3 of 24 reported, 7 connected", "All 21 that are missing"],
+        unsaid=["Every client is connected"]),
+    "rollback": State(["24"], ["look", "steps 60"], ["claim 5"],
+        far=DONE, missing="Every client is connected",
+        said=["run stopped", "Rolled back. 5 clients have heard more than this state holds", "Nothing more is decided"],
+        unsaid=["finished", "running", r"blocks done, about", "stays open"]),
+    "finished": State(["24"], ["look", "steps 1000"], [],
+        far="256 of 256 blocks done", missing="Nothing more is asked of anybody.*24 clients; 24 still connected",
+        said=["run finished", EXPERT + r" stays in force\.", r"block 255, \d+ s ago", r"Ran for \d+ min"],
+        unsaid=["finished.*finished", "asked.*asked", "Not connected", "Late:", "stays open", "done, about",
+                "reported,", "Running for"]),
+    "endless": State(["24", "endless"], ["look", "steps 100"], ["answer 20"],
+        far=r"\d+ blocks done; this run has no end", missing="Every client is connected",
+        said=["endless rounds", "20 of 24 reported"], unsaid=["finished", r"blocks done, about"]),
+    "hedge": State(["24", "hedge"], ["look", "steps 200"], ["answer 20", "away 24"],
+        far=DONE, missing="Not connected: client 24",
+        said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %", "the plan sets no limit"],
+        unsaid=["finished"]),
+    "ten": State(["10"], ["look", "steps 60"], ["answer 4", "away 9"],
+        far=DONE, missing="Not connected: client 9", said=["4 of 10 reported, 9 connected"], unsaid=["Each square"]),
+    "ten-thousand": State(["10000"], ["look", "steps 3"],
+        ["answer 7000"] + ["away %d" % i for i in [*range(7001, 7041), 9999]],
+        far=DONE, missing=r"Not connected: client 7001 .* and 29 more, listed under Clients",
+        said=["7000 of 10000 reported, 9959 connected", "Each square is 100 clients", "All 41 that are missing"],
+        unsaid=["finished"]),
 }
 WIDTHS = {1280: 0.5, 390: 0.75}  # and how much smaller the pictures are
-
-
-def visible(browser):
-    """The text of the page, from outside of it, since nothing runs in it: without what is hidden or a tooltip."""
-    root = browser.cdp("DOM.getDocument", {})["root"]["nodeId"]
-    body = browser.cdp("DOM.querySelector", {"nodeId": root, "selector": "body"})["nodeId"]
-    html = browser.cdp("DOM.getOuterHTML", {"nodeId": body})["outerHTML"]
-    html = re.sub(r"<title>.*?</title>|<details.*?</details>|<p [^>]*hidden[^>]*>.*?</p>", "", html, flags=re.S)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html))
 
 
 def picture(browser, path, width, scale):
@@ -89,18 +103,21 @@ def is_so(status, clients, commands):
         and status["overdue"] == ("overdue" in told) and status["rollback_claims"] == told.get("claim", 0))
 
 
-def words(browser, demo, name, said, unsaid):
+def words(browser, demo, name, state):
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": True})
     browser.cdp("Page.navigate", {"url": demo.url})
-    until(lambda: "metrics" in visible(browser), name + ": scripts off, the page is there")
-    text = visible(browser)
-    for pattern in said:
-        check(re.search(pattern, text), "%s: it says '%s'%s" % (name, pattern,
-            "" if re.search(pattern, text) else "\n        " + text))
-    for pattern in unsaid:
-        check(not re.search(pattern, text), "%s: it does not say '%s'" % (name, pattern))
-    for number in ("Steps decided", "Reports counted", "Refusals"):
-        check(number in text, "%s: the last hour has '%s'" % (name, number))
+    until(lambda: "metrics" in browser.visible(), name + ": scripts off, the page is there")
+    text = browser.visible()
+
+    def says(what, pattern, true):
+        check(true, "%s: %s'%s'%s" % (name, what, pattern, "" if true else "\n        " + text))
+
+    for question, pattern in zip(QUESTIONS, state.answers):
+        says(question + "? ", pattern, re.search(pattern, text))
+    for pattern in [*state.said, "Steps decided", "Reports counted", "Refusals"]:
+        says("it says ", pattern, re.search(pattern, text))
+    for pattern in state.unsaid:
+        says("it does not say ", pattern, not re.search(pattern, text))
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
@@ -115,9 +132,7 @@ def looks(browser, demo, name, pictures):
             browser.scheme(scheme)
             wide = browser.run("return document.documentElement.scrollWidth")
             check(wide <= width, "%s: nothing sticks out at %d pixels" % (name, width))
-            found = violations(browser)
-            check(not found, "%s, %d, %s: axe finds nothing%s" % (name, width, scheme,
-                "".join("\n        " + f for f in found)))
+            finds_nothing(browser, "%s, %d, %s" % (name, width, scheme))
             if pictures:
                 picture(browser, "%s/status-%s-%d-%s.png" % (pictures, name, width, scheme), width, scale)
 
@@ -128,15 +143,15 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
-            for name, (arguments, before, after, said, unsaid) in STATES.items():
-                demo = Demo(sys.argv[1], *arguments)
+            for name, state in STATES.items():
+                demo = Demo(sys.argv[1], *state.arguments)
                 try:
-                    for command in before:
+                    for command in state.before:
                         look(demo) if command == "look" else demo.tell(command)
                     look(demo)  # at everybody, so that those who go then were seen
-                    demo.tell(*after)
-                    until(lambda: is_so(demo.status(), int(arguments[0]), after), name + ": it is so")
-                    words(browser, demo, name, said, unsaid)
+                    demo.tell(*state.after)
+                    until(lambda: is_so(demo.status(), int(state.arguments[0]), state.after), name + ": it is so")
+                    words(browser, demo, name, state)
                     looks(browser, demo, name, pictures)
                 finally:
                     demo.end()

@@ -2,7 +2,7 @@
 /* status_demo.c: a federation for tests/browser: real machines and a real ledger in one process, seeded, behind the
  * real status pages. It moves only when told to on standard input, so a browser test waits for nothing but the page.
  *
- *    status_demo [CLIENTS [endless | waiting]]      24 clients, a run with an end that has begun
+ *    status_demo [CLIENTS [endless | waiting | hedge]]      24 clients, a run with an end that has begun
  *
  *    steps N    decide N steps (or as many as there are)
  *    answer N   clients 1..N answer the step in hand, and no more
@@ -33,7 +33,7 @@ static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static caucus_plan *plan;
 static caucus_coordinator *coordinator;
 static uint32_t clients = 24;
-static bool endless, waiting;
+static bool endless, waiting, hedge;
 static double minutes; /* that the clock went on by command */
 static caucus_client *client[CLIENTS_MOST];
 static caucus_ledger *ledger;
@@ -118,10 +118,24 @@ static void step(void) {
     publish();
 }
 
+/* Experts as an engineer would name them: a size and a way to store the weights. */
+static const char *names_of_experts(void) {
+    static const char *const size[] = {"tiny", "small", "base", "large", "distilled"};
+    static const char *const stored[] = {"fp32", "fp16", "int8", "int4", "sparse", "pruned", "lora", "shared"};
+    static char text[EXPERTS * 24];
+    size_t length = 0;
+    for (uint32_t y = 0; y < EXPERTS; y++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s-%s", y > 0 ? "," : "", size[y % 5],
+                                   stored[y / 5]);
+    return text;
+}
+
 static void open_federation(void) {
     caucus_error error = {0};
-    caucus_settings settings = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, clients, EXPERTS,
-                                                endless ? CAUCUS_ROUNDS_ENDLESS : ROUNDS, 10);
+    caucus_settings settings =
+        testing_settings(hedge ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, clients,
+                         EXPERTS, endless ? CAUCUS_ROUNDS_ENDLESS : ROUNDS, 10);
+    settings.names = names_of_experts();
     must(caucus_plan_new(&settings, &plan, &error), &error);
     caucus_key seed, trial, key;
     caucus_key_from_seed(1, &seed);
@@ -142,8 +156,8 @@ static void open_federation(void) {
                                            .present = clients,
                                            .started = !waiting,
                                            .seeded = true,
-                                           .selections_allowed = plan->svt.switches,
-                                           .blocks = plan->svt.blocks,
+                                           .selections_allowed = hedge ? 0 : plan->svt.switches,
+                                           .blocks = caucus_plan_blocks(plan),
                                            .epsilon_choices = plan->guarantee.epsilon_choices,
                                            .epsilon_messages = plan->guarantee.epsilon_messages,
                                            .deadline_seconds = 10,
@@ -213,8 +227,9 @@ int main(int argc, char **argv) {
         clients = (uint32_t)strtoul(argv[1], NULL, 10);
     endless = argc > 2 && strcmp(argv[2], "endless") == 0;
     waiting = argc > 2 && strcmp(argv[2], "waiting") == 0;
-    if (clients < 1 || clients > CLIENTS_MOST || (argc > 2 && !endless && !waiting)) {
-        (void)fputs("usage: status_demo [CLIENTS [endless | waiting]]\n", stderr);
+    hedge = argc > 2 && strcmp(argv[2], "hedge") == 0;
+    if (clients < 1 || clients > CLIENTS_MOST || (argc > 2 && !endless && !waiting && !hedge)) {
+        (void)fputs("usage: status_demo [CLIENTS [endless | waiting | hedge]]\n", stderr);
         return 2;
     }
     uint8_t hash[32];

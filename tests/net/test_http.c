@@ -475,6 +475,7 @@ static void the_page_is_whole(void **state) {
     static const char *const parts[] = {
         "<h1>Ward &lt;7&gt; &amp; &quot;co&quot;</h1>",
         "data-live>93</p>",
+        "<span class=\"state running\">running</span>",
         "since block 7 (announcement 6)",
         "Reserved 10 of 30 by this run (2.5 used so far; the rest is not given back), 15 left",
         "verything one client contributes to the run: epsilon 5120 at most",
@@ -483,9 +484,10 @@ static void the_page_is_whole(void **state) {
         "7 of 512 blocks done",
         "Not connected: client 10 (not seen yet). ",
         "<span>block 8, now</span>",
-        "93, in force</span>",
+        "93, in force: 14 %</span>",
+        "41: 43 %</span>",
         "123 kB in",
-        "block 8 of 512",
+        ">block 8</p>",
         "3f9c00000000",
         "1 h 1 min"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -560,7 +562,13 @@ static void the_page_says_where_the_run_stands(void **state) {
     server.status.finished = true;
     caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
     char *answer = ask(http, "GET", "/", NULL);
-    assert_non_null(strstr(answer, "<strong>This run is finished.</strong> Expert 93 stays in force"));
+    assert_non_null(strstr(answer, "<strong>Expert 93 stays in force.</strong>"));
+    assert_int_equal(occurrences(answer, ">finished<"), 1);
+    assert_non_null(strstr(answer, "10 clients; 9 still connected."));
+    static const char *const never[] = {"10 reported", "<i class=\"expected\"", "Step in hand", "Running for"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(answer, never[i]))
+            fail_msg("a run that is over shows '%s'", never[i]);
     assert_non_null(strstr(answer, "512 of 512 blocks done"));
     assert_null(strstr(answer, "Not connected"));
     assert_null(strstr(answer, "stays open"));
@@ -570,7 +578,8 @@ static void the_page_says_where_the_run_stands(void **state) {
     http = open_pages("127.0.0.1:0", NULL, NULL);
     answer = ask(http, "GET", "/", NULL);
     assert_non_null(strstr(answer, "Waiting: 9 of 10 clients are here"));
-    assert_null(strstr(answer, "This run is finished"));
+    assert_null(strstr(answer, "finished"));
+    assert_int_equal(occurrences(answer, "9 of 10 "), 1); /* who is here is said once */
     free(answer);
     caucus_http_close(http);
 }
@@ -707,6 +716,8 @@ static void claims_are_shown(void **state) {
     http = open_pages("127.0.0.1:0", NULL, NULL);
     answer = ask(http, "GET", "/", NULL);
     assert_non_null(strstr(answer, "<strong>Rolled back.</strong> 4 clients have heard more than this state holds"));
+    assert_non_null(strstr(answer, "<span class=\"state stopped\">stopped</span>"));
+    assert_null(strstr(answer, ">running<"));
     free(answer);
     caucus_http_close(http);
 }
@@ -716,16 +727,20 @@ static void the_last_hour_is_kept(void **state) {
     (void)state;
     caucus_recent recent = {0};
     caucus_recent_counts now = {100, 1000, 10};
-    caucus_recent_note(&recent, 30, &now); /* what was before is not known */
+    caucus_recent_note(&recent, 61, &now); /* in which minute the hundred were is not known */
     assert_int_equal(recent.known, 1);
     assert_int_equal(caucus_recent_at(&recent, 0)->steps, 0);
+    recent = (caucus_recent){0};
+    caucus_recent_note(&recent, 30, &now);
+    assert_int_equal(recent.known, 1);
+    assert_int_equal(caucus_recent_at(&recent, 0)->steps, 100);
     now = (caucus_recent_counts){103, 1030, 10};
     caucus_recent_note(&recent, 59.9, &now);
     now = (caucus_recent_counts){107, 1070, 12};
     caucus_recent_note(&recent, 60, &now);
     assert_int_equal(recent.known, 2);
-    assert_int_equal(caucus_recent_at(&recent, 1)->steps, 3);
-    assert_int_equal(caucus_recent_at(&recent, 1)->reports, 30);
+    assert_int_equal(caucus_recent_at(&recent, 1)->steps, 103);
+    assert_int_equal(caucus_recent_at(&recent, 1)->reports, 1030);
     assert_int_equal(caucus_recent_at(&recent, 0)->steps, 4);
     assert_int_equal(caucus_recent_at(&recent, 0)->refused, 2);
     now.steps++;

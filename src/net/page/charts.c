@@ -17,7 +17,8 @@ static uint64_t field_at(const caucus_recent *recent, uint32_t ago, size_t offse
     return value;
 }
 
-static void put_chart(const caucus_recent *recent, FILE *to, const char *what, size_t offset) {
+/* `all`: since the process started; said where it is more than the chart shows. */
+static void put_chart(const caucus_recent *recent, FILE *to, const char *what, size_t offset, uint64_t all) {
     uint64_t total = 0, most = 0;
     for (uint32_t ago = 0; ago < recent->known; ago++) {
         const uint64_t value = field_at(recent, ago, offset);
@@ -28,8 +29,14 @@ static void put_chart(const caucus_recent *recent, FILE *to, const char *what, s
     caucus_put_thousands(to, total);
     (void)fprintf(to, "<span class=\"quiet\">, at most ");
     caucus_put_thousands(to, most);
+    (void)fputs(" a minute", to);
+    if (all > total) {
+        (void)fputs("; ", to);
+        caucus_put_thousands(to, all);
+        (void)fputs(" since this process started", to);
+    }
     (void)fprintf(to,
-                  " a minute</span></p><svg class=\"hour\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+                  "</span></p><svg class=\"hour\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
                   "role=\"img\" aria-label=\"%s in the last %u minute%s: %" PRIu64 ", at most %" PRIu64
                   " a minute\"><rect class=\"whole\" width=\"%d\" height=\"%d\"/><path class=\"part\" d=\"",
                   CAUCUS_RECENT_MINUTES, HEIGHT, what, recent->known, recent->known == 1 ? "" : "s", total, most,
@@ -46,9 +53,9 @@ static void put_chart(const caucus_recent *recent, FILE *to, const char *what, s
 void caucus_figure_hour(const caucus_view *view, FILE *to) {
     const caucus_recent *recent = &view->recent;
     (void)fputs("<div class=\"charts\">", to);
-    put_chart(recent, to, "Steps decided", offsetof(caucus_recent_counts, steps));
-    put_chart(recent, to, "Reports counted", offsetof(caucus_recent_counts, reports));
-    put_chart(recent, to, "Refusals", offsetof(caucus_recent_counts, refused));
+    put_chart(recent, to, "Steps decided", offsetof(caucus_recent_counts, steps), view->status.steps_decided);
+    put_chart(recent, to, "Reports counted", offsetof(caucus_recent_counts, reports), view->status.reports);
+    put_chart(recent, to, "Refusals", offsetof(caucus_recent_counts, refused), view->status.refused);
     (void)fputs("</div><p class=\"axis quiet\"><span>60 minutes ago</span><span>now</span></p>", to);
     if (recent->known < CAUCUS_RECENT_MINUTES)
         (void)fprintf(to, "<p class=\"quiet\">Known so far: %u minute%s.</p>", recent->known,

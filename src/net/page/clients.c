@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clients.c: the clients on the status page: one by one where they are few, by density where they are many, and those
- * that are late or away by number, with when they were last seen. See http_view.h.
+ * that are late or away by number, with when they were last seen. A run that is over waits for nobody and shows nobody.
+ * See http_view.h.
  * layer: net */
 #include "net/http_view.h"
 
 enum {
-    NAMED = 12,   /* of the late, and of the away, are named */
-    FOCUSED = 32, /* of them can be reached with the keyboard */
-    CELLS = 100   /* squares of the density, at most */
+    FOCUSED = 32,              /* of the late and the away can be reached with the keyboard */
+    CELLS = CAUCUS_VIEW_CELLS, /* squares of the density, at most */
+    NAMED = CAUCUS_VIEW_NAMED
 };
 
 static const char *word_of(const caucus_view *view, uint32_t client) {
@@ -38,7 +39,7 @@ static void put_those(const caucus_view *view, FILE *to, const char *what, uint8
         count++;
     }
     if (count > NAMED)
-        (void)fprintf(to, " and %u more", count - NAMED);
+        (void)fprintf(to, " and %u more, listed under Clients", count - NAMED);
     if (count > 0)
         (void)fputs(". ", to);
 }
@@ -109,7 +110,7 @@ static void put_density(const caucus_view *view, FILE *to) {
                   each);
 }
 
-void caucus_figure_clients(const caucus_view *view, FILE *to) {
+static void put_figure(const caucus_view *view, FILE *to) {
     if (!view->presence) {
         (void)fputs("<p class=\"quiet\">", to);
         put_words(view, to);
@@ -122,7 +123,7 @@ void caucus_figure_clients(const caucus_view *view, FILE *to) {
 }
 
 /* What the shapes mean; squares say it themselves. */
-void caucus_figure_client_key(const caucus_view *view, FILE *to) {
+static void put_key(const caucus_view *view, FILE *to) {
     static const char *const words[] = {"reported", "expected", "late", "away"};
     if (!view->presence || view->plan->settings.clients > CAUCUS_VIEW_DOTS)
         return;
@@ -130,4 +131,25 @@ void caucus_figure_client_key(const caucus_view *view, FILE *to) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         (void)fprintf(to, "<span><i class=\"%s\"></i> %s</span> ", words[i], words[i]);
     (void)fputs("</p>", to);
+}
+
+void caucus_view_clients(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    const bool half = s->started && !s->finished; /* the step in hand stands beside it */
+    (void)fprintf(to,
+                  "<section class=\"card %s\" aria-labelledby=\"clients-title\"><h2 id=\"clients-title\">Clients</h2>",
+                  half ? "half" : "whole-width");
+    if (s->finished) {
+        (void)fprintf(to, "<p id=\"clients\">%u client%s; %u still connected.</p></section>", s->clients,
+                      s->clients == 1 ? "" : "s", s->present);
+        return;
+    }
+    if (s->started)
+        (void)fprintf(to, "<p id=\"clients\">%u of %u reported, %u connected</p>", s->answered, s->clients, s->present);
+    (void)fputs("<div id=\"dots\">", to);
+    put_figure(view, to);
+    (void)fputs("</div>", to);
+    put_key(view, to);
+    caucus_view_missing_list(view, to);
+    (void)fputs("</section>", to);
 }

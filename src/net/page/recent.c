@@ -11,8 +11,9 @@ static uint64_t more(uint64_t now, uint64_t before) {
 void caucus_recent_note(caucus_recent *r, double uptime_seconds, const caucus_recent_counts *now) {
     const uint64_t minute = uptime_seconds > 0 ? (uint64_t)(uptime_seconds / 60) : 0;
     if (!r->begun) {
-        *r = (caucus_recent){.begun = true, .known = 1, .minute = minute, .last = *now};
-        return;
+        *r = (caucus_recent){.begun = true, .known = 1, .minute = minute};
+        if (minute > 0) /* in which of the minutes before is not known */
+            r->last = *now;
     }
     if (minute > r->minute + CAUCUS_RECENT_MINUTES) /* all that was known is too old */
         r->minute = minute - CAUCUS_RECENT_MINUTES;

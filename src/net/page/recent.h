@@ -28,8 +28,9 @@ typedef struct caucus_recent {
     caucus_recent_counts in[CAUCUS_RECENT_MINUTES]; /* minute k at place k % CAUCUS_RECENT_MINUTES */
 } caucus_recent;
 
-/** Take a look. What has been added since the last look counts for the minute of this one; before the first look
- *  nothing is known. A clock that goes back is the minute in hand. */
+/** Take a look. What has been added since the last look counts for the minute of this one. A first look counts what was
+ *  before it if it comes within the process's first minute; else that is left out. A clock that goes back is the minute
+ *  in hand. */
 void caucus_recent_note(caucus_recent *recent, double uptime_seconds, const caucus_recent_counts *now);
 /** What happened `ago` minutes ago; 0 is the minute in hand. ago < recent->known (assert). */
 const caucus_recent_counts *caucus_recent_at(const caucus_recent *recent, uint32_t ago);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step.c: the status page's card of the step in hand: what is asked, and how long it stays open. See http_view.h.
+ * layer: net
+ *
+ * A run that has not begun, or is over, has no step in hand and no such card. */
+#include "net/http_view.h"
+
+#include <inttypes.h>
+
+static void put_deadline(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (caucus_view_overdue(view))
+        (void)fputs("Past the deadline: waiting for a quorum.", to);
+    else if (s->deadline_seconds > 0) {
+        (void)fputs("A step stays open for at most ", to);
+        caucus_put_duration(to, s->deadline_seconds);
+        (void)fputs(".", to);
+    } else
+        (void)fputs("No deadline: a step is decided when everybody has answered.", to);
+}
+
+void caucus_view_step(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (!s->started || s->finished)
+        return;
+    (void)fputs("<section class=\"card half\" aria-labelledby=\"clock-title\"><h2 id=\"clock-title\">Step in hand</h2>"
+                "<div class=\"beside\"><div id=\"clock\">",
+                to);
+    caucus_figure_clock(view, to);
+    (void)fputs("</div><div><p class=\"first-capital\" id=\"step\">", to);
+    if (s->now.ask == CAUCUS_ASK_NOTHING)
+        (void)fputs("nothing more is asked", to);
+    else
+        (void)fprintf(to, "%s %" PRIu64, caucus_view_block_word(view), s->now.block);
+    (void)fprintf(to, "</p><p class=\"quiet\" id=\"ask\">asks for %s</p></div></div>", caucus_view_ask(view));
+    if (s->rollback_claims == 0) {
+        (void)fputs("<p class=\"quiet\" id=\"deadline\">", to);
+        put_deadline(view, to);
+        (void)fputs("</p>", to);
+    }
+    (void)fputs("</section>", to);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the status page says of the missing, of the experts' shares and of counts, over plain memory: no socket. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake_server.h"
+#include "net/http_view.h"
+#include "testing_settings.h"
+
+static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static const uint8_t hash[32];
+
+static void begin(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, caucus_plan **ret_plan) {
+    caucus_settings settings = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, clients, 100, 512, 10);
+    caucus_error error = {0};
+    assert_int_equal(caucus_plan_new(&settings, ret_plan, &error), CAUCUS_OK);
+    memset(&server, 0, sizeof server);
+    pthread_mutex_init(&server.lock, NULL);
+    server.status = (caucus_server_status){.clients = clients,
+                                           .present = clients,
+                                           .started = true,
+                                           .epsilon_choices = 10,
+                                           .epsilon_messages = NAN,
+                                           .epsilon_reserved = 10,
+                                           .budget_epsilon = INFINITY,
+                                           .left_epsilon = INFINITY,
+                                           .epsilon_device = INFINITY,
+                                           .commits = 1,
+                                           .deadline_seconds = 30,
+                                           .uptime_seconds = 10};
+    memset(server.presence, CAUCUS_VIEW_HERE, clients);
+    const caucus_http_settings pages = {.plan = *ret_plan, .plan_hash = hash};
+    assert_int_equal(caucus_view_open(view, &server, &pages), CAUCUS_OK);
+}
+
+/* What a function of the page writes. Returns: to be freed. */
+static char *written(const caucus_view *view, void (*put)(const caucus_view *view, FILE *to)) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    put(view, to);
+    assert_int_equal(fclose(to), 0);
+    return text;
+}
+
+static void has(const char *text, const char *part) {
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in: %s", part, text);
+}
+
+static void end(caucus_view *view, caucus_plan *plan) {
+    caucus_view_close(view);
+    caucus_plan_free(plan);
+}
+
+/* Twelve are named in a sentence; more have a list, which is whole, however many and however scattered they are. */
+static void all_that_are_missing_are_listed(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    enum { CLIENTS = 10000 };
+    begin(&view, CAUCUS_ALGORITHM_SVT, CLIENTS, &plan);
+    fake_announce(&server, 1, 1, CAUCUS_ASK_COST);
+    assert_true(caucus_view_refresh(&view, 0)); /* everybody is seen at 10 s */
+    memset(server.presence, CAUCUS_VIEW_ANSWERED, CLIENTS);
+    for (uint32_t i = 100; i < 112; i++)
+        server.presence[i] = CAUCUS_VIEW_AWAY;
+    server.status.uptime_seconds = 10 + 180;
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_clients);
+    assert_null(strstr(text, "missing-list"));
+    free(text);
+
+    server.presence[500] = CAUCUS_VIEW_AWAY; /* seen just now */
+    memset(server.presence + 700, CAUCUS_VIEW_HERE, 300);
+    server.status.uptime_seconds += 3600;
+    server.status.seconds_in_step = 31;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_clients);
+    has(text, "<details id=\"missing-list\"><summary>All 313 that are missing</summary>");
+    has(text, "<tr><td>701 to 1000</td><td>late</td><td>60 min ago</td></tr>");
+    has(text, "<tr><td>101 to 112</td><td>away</td><td>63 min ago</td></tr>");
+    has(text, "<tr><td>501</td><td>away</td><td>60 min ago</td></tr>");
+    free(text);
+    text = written(&view, caucus_view_missing);
+    has(text, "and 288 more, listed under Clients");
+    free(text);
+
+    for (uint32_t i = 0; i < CLIENTS; i += 2) /* every other one: by square, and nobody is left out */
+        server.presence[i] = CAUCUS_VIEW_AWAY;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_clients);
+    has(text, "<tr><td>1 to 99 (50 of them)</td><td>away</td><td>0 s ago</td></tr>");
+    unsigned rows = 0, listed = 0;
+    for (const char *row = text; (row = strstr(row, "<tr><td>")); row++) {
+        unsigned first = 0, last = 0, count = 0;
+        const int read = sscanf(row, "<tr><td>%u to %u (%u of them)", &first, &last, &count);
+        listed += read == 3 ? count : read == 2 ? last - first + 1 : 1;
+        rows++;
+    }
+    unsigned missing = 0;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        missing += server.presence[i] != CAUCUS_VIEW_ANSWERED;
+    assert_int_equal(listed, missing);
+    assert_true(rows <= 2 * CAUCUS_VIEW_CELLS);
+    free(text);
+    text = written(&view, caucus_view_page);
+    assert_true(strlen(text) < 60000);
+    free(text);
+    end(&view, plan);
+}
+
+/* Shares count rounds: blocks are alike, phases are not; and a run that is over counts to its end. */
+static void experts_have_shares(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_HEDGE, 10, &plan);
+    for (uint32_t block = 1; block <= 401; block++) /* 3, then 5 and 7 by turns: more stretches than are kept */
+        fake_announce(&server, block <= 100 ? 3 : block % 3 == 0 ? 5 : 7, block, CAUCUS_ASK_SUMS);
+    assert_true(caucus_view_refresh(&view, 0));
+    assert_int_equal(caucus_view_in_force(&view, 3), 100);
+    assert_int_equal(caucus_view_in_force(&view, 5) + caucus_view_in_force(&view, 7), 300);
+    char *text = written(&view, caucus_figure_expert_key);
+    has(text, "7, in force: 50 %</span>");
+    has(text, "5: 25 %</span>");
+    has(text, "3: 25 %</span>");
+    free(text);
+    server.status.finished = true;
+    assert_true(caucus_view_refresh(&view, 0));
+    assert_int_equal(caucus_view_in_force(&view, 7), 512 - 100 - 100);
+    end(&view, plan);
+
+    begin(&view, CAUCUS_ALGORITHM_STOCH, 10, &plan);
+    fake_announce(&server, 1, 1, CAUCUS_ASK_LEAF);
+    fake_announce(&server, 2, 5, CAUCUS_ASK_LEAF); /* phase 5 begins with round 16 */
+    fake_announce(&server, 1, 6, CAUCUS_ASK_LEAF);
+    assert_true(caucus_view_refresh(&view, 0));
+    assert_int_equal(caucus_view_in_force(&view, 1), 15);
+    assert_int_equal(caucus_view_in_force(&view, 2), 16);
+    end(&view, plan);
+}
+
+/* A count of the last hour stands once; where it is not all, all of it stands beside. */
+static void counts_stand_once(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_SVT, 10, &plan);
+    fake_announce(&server, 1, 1, CAUCUS_ASK_COST);
+    server.status.steps_decided = 41;
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_page);
+    has(text, "<strong>Steps decided</strong> 41<span");
+    const char *first = strstr(text, ">Steps decided<");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, ">Steps decided<"));
+    assert_null(strstr(text, "since this process started</span>"));
+    free(text);
+    server.status.steps_decided = 43;
+    server.status.uptime_seconds = 3 * 3600;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_figure_hour);
+    has(text,
+        "<strong>Steps decided</strong> 2<span class=\"quiet\">, at most 2 a minute; 43 since this process started");
+    free(text);
+    end(&view, plan);
+}
+
+/* How long a run took is known once it is over, and does not grow. */
+static void a_run_that_is_over_took_its_time(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_SVT, 10, &plan);
+    fake_announce(&server, 1, 1, CAUCUS_ASK_COST);
+    assert_true(caucus_view_refresh(&view, 0));
+    server.status.finished = true;
+    server.status.uptime_seconds = 125;
+    assert_true(caucus_view_refresh(&view, 0));
+    server.status.uptime_seconds = 999999;
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_page);
+    has(text, "<th scope=\"row\">Ran for</th><td>2 min 5 s</td>");
+    free(text);
+    end(&view, plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_are_missing_are_listed),
+        cmocka_unit_test(experts_have_shares),
+        cmocka_unit_test(counts_stand_once),
+        cmocka_unit_test(a_run_that_is_over_took_its_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
