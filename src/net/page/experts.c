@@ -4,8 +4,7 @@
  * layer: net
  *
  * Where the expert changes often (hedge), when the one in force came says little; its share says which one the fleet
- * plays. Rounds are counted when the next expert comes, so that memory is one number per expert however long the run.
- */
+ * plays. Rounds are counted when the next expert comes: memory is one number per expert, however long the run. */
 #include "net/http_view.h"
 
 #include <inttypes.h>
