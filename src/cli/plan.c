@@ -267,8 +267,7 @@ static int recommend(planning *p) {
                                       .interval_open = given[CAUCUS_FIELD_INTERVAL].count == 0,
                                       .losses = value_of(p, OPTION_LOSSES),
                                       .clients_open = given[CAUCUS_FIELD_CLIENTS].count == 0,
-                                      .experts_open = given[CAUCUS_FIELD_EXPERTS].count == 0 &&
-                                                      given[CAUCUS_FIELD_NAMES].count == 0,
+                                      .experts_open = given[CAUCUS_FIELD_EXPERTS].count == 0,
                                       .rounds_open = given[CAUCUS_FIELD_ROUNDS].count == 0,
                                       .width = caucus_screen_table_width()};
     caucus_status status = caucus_recommend(p->json ? NULL : stdout, p->json ? stdout : NULL, &question, &error);

@@ -6,6 +6,8 @@
 
 #include "algo/wipe.h"
 #include "data/csv_table.h"
+#include "num/fail.h"
+#include "num/label.h"
 #include "store/atomic_file.h"
 
 #include <inttypes.h>
@@ -66,6 +68,21 @@ static caucus_status place_rows(const char *name, const caucus_csv_table *t, cau
     return status;
 }
 
+/* What the header calls the columns of experts: the last `experts` of them. The table has checked each by itself. */
+static caucus_status take_names(const char *name, const caucus_csv_table *t, caucus_npy *ret, caucus_error *ret_error) {
+    if (t->name == NULL)
+        return CAUCUS_OK;
+    const char *const *label = (const char *const *)t->name + (t->columns - ret->experts);
+    caucus_error error = {0};
+    caucus_status status = caucus_labels_differ(label, ret->experts, &error);
+    if (status == CAUCUS_OK && (ret->names = caucus_labels_text(label, ret->experts)) == NULL)
+        status = caucus_fail_memory(&error, "names");
+    if (status == CAUCUS_OK)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, status, "", "%s:1: %.160s%s", name, error.text,
+                       status == CAUCUS_E_MEMORY ? "" : " — expected names that differ");
+}
+
 caucus_status caucus_losses_csv_open(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
     const char *name = caucus_path_tail(path);
     caucus_csv_table table = {0};
@@ -91,6 +108,8 @@ caucus_status caucus_losses_csv_open(const char *path, bool own, caucus_npy *ret
                         "every client and round",
                         name);
     }
+    if (status == CAUCUS_OK)
+        status = take_names(name, &table, &made, ret_error);
     caucus_csv_table_free(&table);
     made.values = (const uint8_t *)made.read;
     if (status == CAUCUS_OK)

@@ -11,6 +11,7 @@
 #include "num/little_endian.h"
 #include "store/atomic_file.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -308,7 +309,9 @@ caucus_npy caucus_npy_borrow(const caucus_loss_array *losses) {
 void caucus_npy_close(caucus_npy *npy) {
     caucus_mapped_close(&npy->file);
     caucus_wipe_free(npy->read, npy->read != NULL ? (size_t)npy->clients * npy->rounds * npy->experts * 8 : 0);
+    free(npy->names);
     npy->read = NULL;
+    npy->names = NULL;
 }
 
 caucus_status caucus_npy_whole(const caucus_npy *npy, const char *name, caucus_error *ret_error) {

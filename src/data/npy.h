@@ -8,7 +8,7 @@
  *
  * A file called *.csv that does not begin so is read as CSV (csv_table.h), into memory: a header
  * `client,round,NAME,...` and a row per client and round, in any order; of one client's own losses those two columns,
- * and the header, may be left out. */
+ * and the header, may be left out. The names are labels (num/label.h) and differ from each other. */
 #ifndef CAUCUS_DATA_NPY_H
 #define CAUCUS_DATA_NPY_H
 
@@ -25,6 +25,7 @@ typedef struct caucus_npy {
     const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
     caucus_mapped file;    /* zero if parsed from memory */
     double *read;          /* CSV: where `values` lie; NULL for NumPy's */
+    char *names;           /* CSV: what its header calls the experts, separated by commas; NULL: it has none */
 } caucus_npy;
 
 /** Losses that lie in memory already, as if they had been read; they stay borrowed by the result. */

@@ -85,3 +85,27 @@ caucus_status caucus_labels_differ(const char *const *label, uint32_t count, cau
     free(sorted);
     return status;
 }
+
+char *caucus_labels_text(const char *const *label, uint32_t count) {
+    size_t bytes = 1;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += strlen(label[i]) + 1;
+    char *joined = malloc(bytes), *at = joined;
+    for (uint32_t i = 0; joined != NULL && i < count; i++) {
+        const size_t length = strlen(label[i]);
+        if (i > 0)
+            *at++ = ',';
+        memcpy(at, label[i], length);
+        at += length;
+    }
+    if (joined != NULL)
+        *at = '\0';
+    return joined;
+}
+
+uint32_t caucus_labels_count(const char *names) {
+    uint32_t count = 1;
+    for (; *names != '\0'; names++)
+        count += *names == ',';
+    return count;
+}

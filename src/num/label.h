@@ -23,4 +23,9 @@ caucus_status caucus_label_check(const char *label, size_t length, caucus_error 
  *  CAUCUS_E_MEMORY. */
 caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** All of them as one text, separated by commas; the caller frees it. NULL: out of memory. */
+char *caucus_labels_text(const char *const *label, uint32_t count);
+/** How many labels such a text holds. */
+uint32_t caucus_labels_count(const char *names);
+
 #endif

@@ -87,6 +87,15 @@ const char *caucus_plan_federation(const caucus_plan *plan) {
     return plan->federation;
 }
 
+caucus_expert_words caucus_names_label(const char *names, uint32_t expert) {
+    caucus_expert_words words = {""};
+    for (; names != NULL && expert > 0; expert--)
+        names += strcspn(names, ",") + 1;
+    if (names != NULL)
+        (void)snprintf(words.text, sizeof words.text, "%.*s", (int)strcspn(names, ","), names);
+    return words;
+}
+
 caucus_expert_words caucus_plan_expert_words(const caucus_plan *plan, uint32_t expert) {
     caucus_expert_words words;
     const char *name = caucus_plan_expert_name(plan, expert);

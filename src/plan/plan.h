@@ -123,6 +123,8 @@ typedef struct caucus_expert_words {
     char text[CAUCUS_LABEL_MAX + 16];
 } caucus_expert_words;
 caucus_expert_words caucus_plan_expert_words(const caucus_plan *plan, uint32_t expert);
+/** Label number `expert` of a list with commas, which has as many; empty if there is no list (NULL). */
+caucus_expert_words caucus_names_label(const char *names, uint32_t expert);
 
 /** Copy names and federation of checked settings into the plan, and point its settings to the copies.
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */

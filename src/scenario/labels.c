@@ -20,23 +20,6 @@ void caucus_labels_free(caucus_labels *labels) {
     *labels = (caucus_labels){0};
 }
 
-char *caucus_labels_join(const caucus_labels *labels) {
-    size_t bytes = 1;
-    for (uint32_t i = 0; i < labels->count; i++)
-        bytes += strlen(labels->label[i]) + 1;
-    char *joined = malloc(bytes), *at = joined;
-    for (uint32_t i = 0; joined != NULL && i < labels->count; i++) {
-        const size_t length = strlen(labels->label[i]);
-        if (i > 0)
-            *at++ = ',';
-        memcpy(at, labels->label[i], length);
-        at += length;
-    }
-    if (joined != NULL)
-        *at = '\0';
-    return joined;
-}
-
 static caucus_status add(caucus_labels *labels, const char *label, size_t length, caucus_error *ret_error) {
     caucus_status status = caucus_label_check(label, length, ret_error);
     if (status != CAUCUS_OK)

@@ -20,8 +20,6 @@ caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_er
 /** A checked copy. */
 caucus_status caucus_labels_copy(const char *const *label, uint32_t count, caucus_labels *ret,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** One text, separated by commas; the caller frees it. NULL: out of memory. */
-char *caucus_labels_join(const caucus_labels *labels);
 void caucus_labels_free(caucus_labels *labels);
 
 #endif

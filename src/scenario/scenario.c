@@ -3,6 +3,7 @@
 #include "scenario/scenario_convert.h"
 
 #include "num/error_line.h"
+#include "num/label.h"
 #include "num/printable.h"
 #include "scenario/labels.h"
 
@@ -129,7 +130,7 @@ caucus_status caucus_scenario_read_names(caucus_scenario *scenario, caucus_compl
     caucus_status status = caucus_labels_read(values->text[0], &labels, &error);
     if (status != CAUCUS_OK)
         return caucus_scenario_complain(scenario, status, &error, ret);
-    char *joined = caucus_labels_join(&labels);
+    char *joined = caucus_labels_text((const char *const *)labels.label, labels.count);
     caucus_labels_free(&labels);
     if (joined == NULL) {
         (void)refuse_flag(CAUCUS_FIELD_NAMES, caucus_status_text(CAUCUS_E_MEMORY), ret);

@@ -4,6 +4,7 @@
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
  * a hundred combinations is refused at once, and nothing has been written by then. */
 #include "data/movielens.h"
+#include "num/label.h"
 #include "plan/family.h"
 #include "scenario/scenario_convert.h"
 #include "scenario/scenario_pace.h"
@@ -126,9 +127,7 @@ static caucus_status read_names(resolver *r, caucus_settings *s) {
     if (!given(r, CAUCUS_FIELD_NAMES))
         return CAUCUS_OK;
     caucus_scenario_text t = text_of(r, CAUCUS_FIELD_NAMES, 0);
-    uint32_t count = 1;
-    for (const char *c = t.text; *c != '\0'; c++)
-        count += *c == ',';
+    const uint32_t count = caucus_labels_count(t.text);
     if (given(r, CAUCUS_FIELD_EXPERTS) && s->experts != count)
         return caucus_scenario_refuse(&t, "%u labels, and %u experts were asked for — leave out experts", count,
                                       s->experts);
@@ -291,7 +290,7 @@ static caucus_status read_adversary(resolver *r, const size_t *at, const caucus_
         .kind = kind,
         .seed = run->seed,
         .clients = data && !given(r, CAUCUS_FIELD_CLIENTS) ? 0 : s->clients,
-        .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) && s->names == NULL ? 0 : s->experts,
+        .experts = data && !given(r, CAUCUS_FIELD_EXPERTS) ? 0 : s->experts,
         .rounds = data && !given(r, CAUCUS_FIELD_ROUNDS) ? 0 : rounds,
         .epsilon = s->epsilon,
         .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX,
@@ -336,8 +335,12 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
     uint64_t *rounds = run->settings.rounds == CAUCUS_ROUNDS_ENDLESS ? NULL : &run->settings.rounds;
     caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, rounds);
     caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
-    if (r->scenario->plan != NULL) /* it has a range, and clamps, of its own */
+    if (r->scenario->plan != NULL) /* it has names, a range, and clamps, of its own */
         return CAUCUS_OK;
+    caucus_error mismatch = {0};
+    caucus_status matched = caucus_adversary_match_names(adversary, &run->settings.names, &mismatch);
+    if (matched != CAUCUS_OK)
+        return complain(r, matched, &mismatch);
     if (!given(r, CAUCUS_FIELD_RANGE))
         caucus_adversary_range(adversary, &run->settings.lo, &run->settings.hi);
     if (run->adversary.convex)

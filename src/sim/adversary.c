@@ -4,6 +4,7 @@
 #include "sim/adversary.h"
 #include "num/choice.h"
 #include "num/fail.h"
+#include "num/label.h"
 #include "sim/adversary_impl.h"
 #include "store/atomic_file.h"
 
@@ -176,6 +177,22 @@ void caucus_adversary_range(const caucus_adversary *adversary, double *ret_lo, d
 
 const char *caucus_adversary_expert_name(const caucus_adversary *adversary, uint32_t expert) {
     return adversary->movielens != NULL && expert < adversary->experts ? adversary->movielens->name[expert] : NULL;
+}
+
+caucus_status caucus_adversary_match_names(const caucus_adversary *adversary, const char **names,
+                                           caucus_error *ret_error) {
+    const char *header = adversary->npy.names;
+    if (*names == NULL)
+        *names = header;
+    const uint32_t count = *names != NULL ? caucus_labels_count(*names) : adversary->experts;
+    if (count == adversary->experts)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "names",
+                       "%u labels, and %s has %u experts — give one for each, or leave names out%s", count,
+                       adversary->path != NULL        ? caucus_path_tail(adversary->path)
+                       : adversary->movielens != NULL ? "movielens"
+                                                      : "the array of losses",
+                       adversary->experts, header != NULL ? ": the file's header has them" : "");
 }
 
 uint32_t caucus_adversary_best_genre(const caucus_adversary *adversary) {

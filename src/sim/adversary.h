@@ -149,6 +149,12 @@ void caucus_adversary_range(const caucus_adversary *adversary, double *ret_lo, d
 /** The name of expert n, from 0 (movielens: its genre), or NULL if experts have no names. */
 const char *caucus_adversary_expert_name(const caucus_adversary *adversary, uint32_t expert);
 
+/** Let labels and data agree. *names NULL: it becomes what the header of a CSV file of losses calls the experts, which
+ *  lives as long as the adversary (and stays NULL without one). Otherwise: there is a label for each expert of the data.
+ *  Returns: CAUCUS_OK, CAUCUS_E_CONFLICT (field "names"; both counts, and what to do). */
+caucus_status caucus_adversary_match_names(const caucus_adversary *adversary, const char **names,
+                                           caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
 /** movielens: g*, as an expert number from 0; UINT32_MAX for other adversaries. */
 uint32_t caucus_adversary_best_genre(const caucus_adversary *adversary);
 

@@ -226,11 +226,15 @@ grep -qF "NOT PRIVATE: this comparison reads your losses as they are" out || fai
 grep -qE "^    not realizable: svt assumes an expert that loses at most L\* = 0 in all" out || fail "own losses: L*"
 grep -qE "^      caucus simulate --losses mine.csv --algorithm " out || fail "own losses: the command to type next"
 ! grep -q "did you mean" out || fail "own losses: a range that fits"
+[ "$(grep -c "^      caucus .* --names small,distilled,large " out)" -eq 2 ] || fail "own losses: names from the header"
 next=$(sed -nE 's/^      caucus (simulate .*)/\1/p' out)
 eval "\"\$CAUCUS\" $next" >table 2>err || fail "the command to type next"
 grep -q "Your losses: not realizable" err && pass "simulate names the same premises" || fail "simulate: premises"
 holds "a larger fleet than the history" "Simulated: 20 trials of 6 clients in 64 rounds of your losses, a smaller run" \
     --recommend --losses mine.csv --range 0,10 --clients 500
+holds "the expert that makes them realizable, by name" "realizable: expert small (0) loses at most" --recommend \
+    --losses mine.csv --range 0,10 --lstar 640
+holds "its label beside its number" '"best_name": "small"' --recommend --losses mine.csv --range 0,10 --format json
 holds "JSON of a history" '"drifts": "no"' --recommend --losses mine.csv --range 0,10 --format json
 
 [ "$failures" -eq 0 ]

@@ -61,11 +61,11 @@ static void print_help(void) {
           "\n"
           "Takes the flags of caucus simulate (one value each; one trial), and ends by comparing what every client "
           "played with that\n"
-          "simulation. Losses are simulated and the noise is seeded: NOT PRIVATE, a demonstration. Nothing stays, no "
-          "process and\n"
-          "no file, unless --keep is given. At a terminal with a desktop a browser shows the status page, which stays "
-          "until\n"
-          "you press Enter.\n",
+          "simulation. Losses are simulated, or a file's (--losses), and the noise is seeded: NOT PRIVATE, a "
+          "demonstration. Nothing\n"
+          "stays, no process and no file, unless --keep is given. At a terminal with a desktop a browser shows the "
+          "status page,\n"
+          "which stays until you press Enter.\n",
           stdout);
     caucus_options_sections(options, sections);
 }

@@ -4,6 +4,7 @@
 #include "show/bound_fit.h"
 #include "show/output.h"
 #include "show/plan_words.h"
+#include "store/atomic_file.h"
 #include "store/json.h"
 #include "store/look_json.h"
 
@@ -67,12 +68,19 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
     (void)caucus_up_number(u->summary, "\"scalars_paper\": ", &paper);
     (void)caucus_up_number(u->summary, "\"bytes_in\": ", &in);
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
-    printf("  NOT PRIVATE (seeded): seed %llu, simulated losses%s.\n", (unsigned long long)u->prepared.run[0].seed,
-           u->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0 ? caucus_output_unnamed(&u->prepared.run[0]).text : "");
-    printf("  %s against %s: %u clients over mutual TLS, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
-           caucus_algorithm_word(s->algorithm), caucus_adversary_kind_word(u->prepared.run[0].adversary.kind),
-           s->clients, s->experts, caucus_run_rounds(&u->prepared.run[0], s),
-           s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds", s->epsilon, u->seconds);
+    const caucus_adversary_settings *losses = &u->prepared.run[0].adversary;
+    const bool own = losses->kind == CAUCUS_ADVERSARY_LOSSES;
+    const bool unnamed = u->scenario.field[CAUCUS_FIELD_ALGORITHM].count == 0;
+    printf("  NOT PRIVATE (seeded): seed %llu%s%s.\n", (unsigned long long)u->prepared.run[0].seed,
+           !own      ? ", simulated losses"
+           : unnamed ? ""
+                     : ", your own losses",
+           unnamed ? caucus_output_unnamed(&u->prepared.run[0]).text : "");
+    printf("  %s %s %s: %u clients over mutual TLS, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
+           caucus_algorithm_word(s->algorithm), own ? "on" : "against",
+           own ? caucus_path_tail(losses->losses) : caucus_adversary_kind_word(losses->kind), s->clients, s->experts,
+           caucus_run_rounds(&u->prepared.run[0], s), s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds", s->epsilon,
+           u->seconds);
     if (caucus_plan_is_endless(plan))
         printf("  Device      everything that one client contributes to a run without an end: no bound\n");
     else

@@ -24,6 +24,7 @@ typedef struct caucus_candidate {
 typedef struct caucus_comparison {
     const caucus_question *question;
     caucus_settings settings; /* with the sizes of own losses */
+    char *names;              /* and what their header calls the experts; NULL: it does not, or others were given */
     caucus_candidate candidate[CAUCUS_CANDIDATES];
     size_t count;
     caucus_knowledge known; /* the situation looked at; CAUCUS_KNOWLEDGE_COUNT: own losses */

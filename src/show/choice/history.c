@@ -190,6 +190,8 @@ caucus_status caucus_history_read(const caucus_adversary *adversary, const caucu
     }
     if (status == CAUCUS_OK) {
         conclude(&r);
+        r.found.best_name = caucus_names_label(settings->names, r.found.best);
+        r.found.safest_name = caucus_names_label(settings->names, r.found.safest);
         *ret = r.found;
     }
     caucus_adversary_trial_free(trial);
@@ -252,11 +254,13 @@ static bool say_range(const caucus_history *h, char ret[CAUCUS_HISTORY_BYTES]) {
 }
 
 static void say_lstar(const caucus_history *h, char ret[CAUCUS_HISTORY_BYTES]) {
+    const bool named = h->safest_name.text[0] != '\0';
     if (caucus_history_realizable(h))
         (void)snprintf(ret, CAUCUS_HISTORY_BYTES,
-                       "realizable: expert %u loses at most %s in all at every client, and svt assumes at most %s: so "
-                       "it is here",
-                       h->safest, caucus_words_number(h->safest_loss).text, caucus_words_number(h->lstar).text);
+                       "realizable: expert %s%s%u%s loses at most %s in all at every client, and svt assumes at most "
+                       "%s: so it is here",
+                       h->safest_name.text, named ? " (" : "", h->safest, named ? ")" : "",
+                       caucus_words_number(h->safest_loss).text, caucus_words_number(h->lstar).text);
     else
         (void)snprintf(ret, CAUCUS_HISTORY_BYTES,
                        "not realizable: svt assumes an expert that loses at most L* = %s in all at every client; here "
@@ -308,6 +312,7 @@ void caucus_history_json(caucus_json *j, const caucus_history *h) {
     caucus_json_real(j, "outside_share", h->outside);
     caucus_json_real(j, "nan_share", h->nan);
     caucus_json_whole(j, "best", h->best);
+    caucus_json_text(j, "best_name", h->best_name.text[0] != '\0' ? h->best_name.text : NULL);
     caucus_json_real(j, "lstar", h->safest_loss);
     caucus_json_truth(j, "realizable", caucus_history_realizable(h));
     caucus_json_text(j, "drifts", drifts[h->drift]);

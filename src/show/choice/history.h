@@ -15,6 +15,7 @@
 #ifndef CAUCUS_SHOW_CHOICE_HISTORY_H
 #define CAUCUS_SHOW_CHOICE_HISTORY_H
 
+#include "plan/plan.h"
 #include "sim/adversary.h"
 #include "store/json.h"
 
@@ -27,13 +28,14 @@ typedef enum caucus_history_drift {
 } caucus_history_drift;
 
 typedef struct caucus_history {
-    double lo, hi;      /* the range they are held against */
-    double lstar;       /* and L*, in loss units above lo */
-    double least, most; /* smallest and largest loss that is a number; 0, 0 if none is */
-    double outside;     /* share of the losses that are below lo or above hi */
-    double nan;         /* share that is not a number */
-    uint32_t best;      /* the expert with the smallest total over all clients */
-    uint32_t safest;    /* the expert that loses least at the client where it loses most */
+    double lo, hi;                              /* the range they are held against */
+    double lstar;                               /* and L*, in loss units above lo */
+    double least, most;                         /* smallest and largest loss that is a number; 0, 0 if none is */
+    double outside;                             /* share of the losses that are below lo or above hi */
+    double nan;                                 /* share that is not a number */
+    uint32_t best;                              /* the expert with the smallest total over all clients */
+    uint32_t safest;                            /* the expert that loses least at the client where it loses most */
+    caucus_expert_words best_name, safest_name; /* their labels; empty without */
     double safest_loss; /* what that is: L* of the data, counted from lo, clamped to the range */
     caucus_history_drift drift;
     double gain; /* per client: how much less the best expert of each part loses than `best` */

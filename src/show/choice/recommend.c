@@ -2,8 +2,12 @@
 /* recommend.c: the situations, one after the other. See recommend.h. */
 #include "show/choice/recommend.h"
 
+#include "num/fail.h"
 #include "show/choice/comparison.h"
 #include "show/choice/recommend_print.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static caucus_status refuse(const caucus_question *q, caucus_error *ret_error) {
     const caucus_settings *s = &q->settings;
@@ -34,13 +38,20 @@ static caucus_status read_own(caucus_comparison *c, caucus_error *ret_error) {
     if (status != CAUCUS_OK)
         return status;
     caucus_adversary_shape(adversary, &c->own_clients, &s->experts, &c->own_rounds);
+    status = caucus_adversary_match_names(adversary, &s->names, ret_error);
+    if (status == CAUCUS_OK && s->names != NULL && s->names != q->settings.names) {
+        c->names = strdup(s->names); /* the adversary is closed before the last use */
+        s->names = c->names;
+        status = c->names != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "names");
+    }
     if (q->clients_open)
         s->clients = c->own_clients;
     if (q->rounds_open && s->rounds != CAUCUS_ROUNDS_ENDLESS)
         s->rounds = c->own_rounds;
     c->own_clients = s->clients < c->own_clients ? s->clients : c->own_clients;
     c->own_rounds = s->rounds < c->own_rounds ? s->rounds : c->own_rounds;
-    status = caucus_history_read(adversary, s, c->own_clients, c->own_rounds, &c->history, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_history_read(adversary, s, c->own_clients, c->own_rounds, &c->history, ret_error);
     caucus_adversary_close(adversary);
     return status;
 }
@@ -69,28 +80,35 @@ static caucus_status compare(caucus_comparison *c, caucus_printer *printer, doub
     return status;
 }
 
+/* One situation, or each of them in turn. */
+static caucus_status compare_all(caucus_comparison *c, caucus_printer *printer, caucus_error *ret_error) {
+    const caucus_question *question = c->question;
+    caucus_status status = CAUCUS_OK;
+    if (c->own || question->known != CAUCUS_KNOWLEDGE_COUNT) {
+        c->known = c->own ? CAUCUS_KNOWLEDGE_COUNT : question->known;
+        return compare(c, printer, CAUCUS_QUICK_LOSSES, ret_error);
+    }
+    for (unsigned i = 0; status == CAUCUS_OK && i < CAUCUS_KNOWLEDGE_COUNT; i++) {
+        c->known = (caucus_knowledge)i;
+        if (caucus_comparison_playable(c))
+            status = compare(c, printer, CAUCUS_QUICK_LOSSES / CAUCUS_KNOWLEDGE_COUNT, ret_error);
+    }
+    return status;
+}
+
 caucus_status caucus_recommend(FILE *text, FILE *json, const caucus_question *question, caucus_error *ret_error) {
     caucus_comparison c = {.question = question, .settings = question->settings};
+    caucus_printer printer = {.text = text, .json = json, .width = question->width};
     caucus_status status = refuse(question, ret_error);
     c.own = question->losses != NULL || question->array != NULL;
     if (question->interval_open)
         c.settings.interval = CAUCUS_INTERVAL_AUTO;
     if (status == CAUCUS_OK && c.own)
         status = read_own(&c, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    caucus_printer printer = {.text = text, .json = json, .width = question->width};
-    const bool one = c.own || question->known != CAUCUS_KNOWLEDGE_COUNT;
-    if (one) {
-        c.known = c.own ? CAUCUS_KNOWLEDGE_COUNT : question->known;
-        status = compare(&c, &printer, CAUCUS_QUICK_LOSSES, ret_error);
-    }
-    for (unsigned i = 0; status == CAUCUS_OK && !one && i < CAUCUS_KNOWLEDGE_COUNT; i++) {
-        c.known = (caucus_knowledge)i;
-        if (caucus_comparison_playable(&c))
-            status = compare(&c, &printer, CAUCUS_QUICK_LOSSES / CAUCUS_KNOWLEDGE_COUNT, ret_error);
-    }
+    if (status == CAUCUS_OK)
+        status = compare_all(&c, &printer, ret_error);
     if (status == CAUCUS_OK)
         caucus_printer_end(&printer);
+    free(c.names);
     return status;
 }
