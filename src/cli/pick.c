@@ -62,13 +62,15 @@ static void print_help(void) {
         "  caucus pick ratings.npy --epsilon 0.5 --largest --range 1,5 --names small,distilled,large\n"
         "  caucus pick sums.csv --epsilon 1 --summed --sensitivity 1\n"
         "\n"
-        "One row per person, one column per candidate: a CSV file, whose first line may name the columns, or a NumPy "
-        "file,\n"
-        "persons x candidates. Whoever sees the choice learns next to nothing about any one row: replacing a row by "
-        "any other\n"
-        "changes the probability of every choice by a factor of at most e^epsilon (docs/PRIVACY.md, \"One choice\"). "
-        "Each run\n"
-        "spends that epsilon again.\n",
+        "One row per person, one column per candidate: a CSV file, whose first line may name the columns (numbers in "
+        "it are\n"
+        "a person's), or a NumPy file, persons x candidates. Whoever sees the choice learns next to nothing about any "
+        "one row:\n"
+        "replacing a row by any other changes the probability of every choice by a factor of at most e^epsilon "
+        "(docs/PRIVACY.md,\n"
+        "\"One choice\"). Each run spends that epsilon again. Sums beyond 2^30 times the sensitivity are moved there, "
+        "and "
+        "counted.\n",
         options, OPTIONS);
 }
 
@@ -251,9 +253,16 @@ static void print_json(const picking *p) {
     caucus_json_end(&j);
 }
 
-/* For who holds the data, and for nobody else: these counts are not private. */
+/* For who holds the data, and for nobody else: these counts are not private. That is also why sums beyond the limit are
+ * moved to it and not refused: a refusal depends on the data, and everybody would see it. */
 static void say_clamped(const picking *p) {
-    const uint64_t outside = p->clips.low + p->clips.high + p->moved;
+    const uint64_t outside = p->clips.low + p->clips.high;
+    if (p->moved > 0)
+        fprintf(stderr,
+                "caucus pick: %u of %u sums are beyond 2^30 times the sensitivity (%g), or no numbers, and were moved "
+                "there: columns beyond it cannot be told apart — is --sensitivity %s right? (this count is not "
+                "private)\n",
+                p->moved, p->d, ldexp(p->sensitivity, 30), p->text[SENSITIVITY]);
     if (p->clips.nan > 0)
         fprintf(stderr, "caucus pick: %" PRIu64 " values that are not numbers were taken for the worst there is\n",
                 p->clips.nan);

@@ -96,7 +96,10 @@ static void print_help(const planning *p) {
     for (unsigned i = 0; i < CAUCUS_KNOWLEDGE_COUNT; i++)
         printf("  %-22s %s\n", caucus_knowledge_word((caucus_knowledge)i), caucus_knowledge_help((caucus_knowledge)i));
     fputs("  iid: stoch; drifting: stoch, --longest-phase auto, or --pace own where --phase-time is given; realizable: "
-          "svt;\n  any and adaptive: hedge, --interval auto\n",
+          "svt;\n  any and adaptive: hedge, --interval auto. With --rounds endless also --longest-phase auto, --renew "
+          "4096\n"
+          "  adaptive: the expert of a block is announced at its start; whoever reacts to the expert being served is "
+          "not covered\n",
           stdout);
     fputs("\nAlgorithms\n", stdout);
     for (unsigned i = 0; i < CAUCUS_ALGORITHM_COUNT; i++)

@@ -6,7 +6,8 @@
  *     pure: epsilon = 2 (B-1) e_H/m;   zCDP: rho = (B-1) e_H^2/(2 m^2);
  * expected regret per client <= ln d/e_H + e_H * sum of (block length)^2 / 8, smallest at the e_H where both are equal,
  * which is used if the budget allows it and otherwise the largest e_H that it allows.
- * An interval N = auto is the one with the smallest bound at that e_H: public numbers alone decide it.
+ * An interval N = auto is the one with the smallest bound at that e_H, of a run that renews itself every R rounds the
+ * one of R's divisors up to R/2 with the smallest bound of a cycle: public numbers alone decide it.
  * A run that renews itself is calibrated for one cycle; cycles use different losses, so one cycle's cost is the run's.
  * A cycle's first expert is carried over instead of drawn uniformly, which costs at most N(1 - 1/d) more:
  *     regret <= sum over cycles of ln d/e_H + e_H * squares/8, + N (1 - 1/d) for each cycle but the first,
@@ -53,12 +54,29 @@ static double budget_rho(const caucus_settings *s) {
     return s->delta > 0 && isfinite(s->epsilon) ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) : 0;
 }
 
-/* The bound of one interval, per unit of the losses' range, before e_H is rounded to a fraction. */
+/* The bound of one interval, per unit of the losses' range, before e_H is rounded to a fraction; of a cycle that carries
+ * its expert over, where there are cycles. */
 static double bound_at(const caucus_settings *settings, uint64_t interval, double zcdp_rho) {
     caucus_settings s = *settings;
     s.interval = interval;
     const double e = learning_rate(&s, zcdp_rho);
-    return log((double)s.experts) / e + e * squares(&s, s.rounds) / 8;
+    const double carried = s.renew != 0 ? (double)interval * (1 - 1.0 / s.experts) : 0;
+    return log((double)s.experts) / e + e * squares(&s, caucus_settings_cycle(&s)) / 8 + carried;
+}
+
+/* Cycles have two blocks or more, all of one length. R is at most 2^30: divisors up to its root, and their partners. */
+static uint64_t best_divisor(const caucus_settings *s, double zcdp_rho) {
+    uint64_t best = 1;
+    double least = bound_at(s, 1, zcdp_rho);
+    for (uint64_t n = 2; n * n <= s->renew; n++) {
+        const uint64_t pair[2] = {n, s->renew / n};
+        for (size_t i = 0; i < 2 && s->renew % n == 0; i++) {
+            const double here = bound_at(s, pair[i], zcdp_rho);
+            best = here < least || (here == least && pair[i] < best) ? pair[i] : best;
+            least = fmin(here, least);
+        }
+    }
+    return best;
 }
 
 /* The N in 1 .. T with the smallest bound, the smallest of equals. As a function of N the bound falls and then rises,
@@ -69,6 +87,8 @@ static uint64_t best_interval(const caucus_settings *s) {
     if (is_leader(s))
         return 1; /* reports cost it nothing, and it has no bound */
     const double zcdp_rho = budget_rho(s);
+    if (s->renew != 0)
+        return best_divisor(s, zcdp_rho);
     uint64_t best = 1;
     double least = bound_at(s, 1, zcdp_rho);
     for (uint64_t n = 2; n <= s->rounds; n *= 2) {

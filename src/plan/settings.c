@@ -290,14 +290,12 @@ static caucus_status check_renew(const caucus_settings *s, caucus_error *e) {
                            "%" PRIu64
                            " (accepted only for %s with calibration tight, protocol two-step and no front-load)",
                            s->renew, caucus_option_takers(CAUCUS_OPTION_RENEW, " and ").text);
-    if (s->interval == CAUCUS_INTERVAL_AUTO)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "renew",
-                           "%" PRIu64 " with interval auto (accepted: with an interval that divides it)", s->renew);
-    if (s->renew > 1u << 30 || s->renew % s->interval != 0 || s->renew / s->interval < 2)
+    const uint64_t interval = s->interval == CAUCUS_INTERVAL_AUTO ? 1 : s->interval; /* auto: one of its divisors */
+    if (s->renew > 1u << 30 || s->renew % interval != 0 || s->renew / interval < 2)
         return caucus_fail(e, CAUCUS_E_RANGE, "renew",
                            "%" PRIu64 " (accepted: a multiple of interval, which is %" PRIu64
                            ", two blocks or more and at most %u rounds)",
-                           s->renew, s->interval, 1u << 30);
+                           s->renew, interval, 1u << 30);
     return CAUCUS_OK;
 }
 

@@ -283,9 +283,9 @@ static void explain_message_phases(caucus_explainer *e, const caucus_stoch_phase
 static void explain_slots(caucus_explainer *e) {
     const caucus_settings *s = &e->plan->settings;
     caucus_explain_say(e, "At their own pace",
-                       "Slots of %u seconds of the device's clock; a decision %u seconds after the end of each. The "
-                       "ledger is charged once.",
-                       s->phase_time, s->grace);
+                       "Slots of %s of the device's clock; a decision %s after the end of each. The ledger is charged "
+                       "once.",
+                       caucus_words_time(s->phase_time).text, caucus_words_time(s->grace).text);
     caucus_explain_more(e, "A slot is in at most one item of its device, an item in at most one decision: however long "
                            "the run, it costs what one decision costs.");
     caucus_explain_more(e, "An item counts at most %" PRIu64 " losses, the first ones.", s->most);

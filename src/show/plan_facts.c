@@ -55,14 +55,18 @@ caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan) {
     return cycles ? CAUCUS_STRETCH_CYCLE : CAUCUS_STRETCH_RUN;
 }
 
-bool caucus_plan_is_vacuous(const caucus_plan *plan) {
+uint64_t caucus_plan_stretch_rounds(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_stretch_kind about = caucus_plan_stretch_of(plan);
-    const double rounds = about == CAUCUS_STRETCH_ROUNDS    ? 1000
-                          : about == CAUCUS_STRETCH_NOMINAL ? (double)s->nominal_rounds
-                          : about == CAUCUS_STRETCH_CYCLE   ? (double)caucus_settings_cycle(s)
-                                                            : (double)s->rounds;
-    return plan->bound_uncapped >= rounds * (s->hi - s->lo);
+    return about == CAUCUS_STRETCH_ROUNDS    ? 1000
+           : about == CAUCUS_STRETCH_NOMINAL ? s->nominal_rounds
+           : about == CAUCUS_STRETCH_CYCLE   ? caucus_settings_cycle(s)
+                                             : s->rounds;
+}
+
+bool caucus_plan_is_vacuous(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    return plan->bound_uncapped >= (double)caucus_plan_stretch_rounds(plan) * (s->hi - s->lo);
 }
 
 double caucus_hedge_best_rate(const caucus_settings *s) {

@@ -38,6 +38,8 @@ typedef enum caucus_stretch_kind {
     CAUCUS_STRETCH_NOMINAL
 } caucus_stretch_kind;
 caucus_stretch_kind caucus_plan_stretch_of(const caucus_plan *plan);
+/** And how many rounds that are. */
+uint64_t caucus_plan_stretch_rounds(const caucus_plan *plan);
 
 /** Whether a bound says no more than that every round can be lost. */
 bool caucus_plan_is_vacuous(const caucus_plan *plan);

@@ -67,18 +67,46 @@ caucus_words caucus_words_bytes(double bytes) {
     return ret;
 }
 
-caucus_words caucus_words_time(uint64_t seconds) {
-    static const struct {
-        uint64_t seconds;
-        const char *name;
-    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
-    caucus_words ret;
+typedef struct time_unit {
+    uint64_t seconds;
+    const char *name;
+} time_unit;
+static const time_unit time_units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+
+/* The largest unit that a time is a whole number of; of no time at all the smallest. */
+static size_t unit_of(uint64_t seconds) {
     size_t unit = 0;
-    while (seconds % units[unit].seconds != 0 || (seconds == 0 && units[unit].seconds > 1))
+    while (seconds % time_units[unit].seconds != 0 || (seconds == 0 && time_units[unit].seconds > 1))
         unit++;
-    const uint64_t count = seconds / units[unit].seconds;
-    (void)snprintf(ret.text, sizeof ret.text, "%llu %s%s", (unsigned long long)count, units[unit].name,
-                   count == 1 ? "" : "s");
+    return unit;
+}
+
+/* Up to 120 of a unit are counted; of more, the larger unit first. */
+static void add_time(uint64_t seconds, char *ret, size_t bytes) {
+    const size_t unit = unit_of(seconds);
+    uint64_t count = seconds / time_units[unit].seconds;
+    size_t used = 0;
+    ret[0] = '\0';
+    if (unit > 0 && count > 120) {
+        const uint64_t larger = time_units[unit - 1].seconds;
+        add_time(seconds / larger * larger, ret, bytes);
+        count = seconds % larger / time_units[unit].seconds;
+        used = strlen(ret);
+    }
+    (void)snprintf(ret + used, bytes - used, "%s%llu %s%s", used > 0 ? " " : "", (unsigned long long)count,
+                   time_units[unit].name, count == 1 ? "" : "s");
+}
+
+caucus_words caucus_words_time(uint64_t seconds) {
+    caucus_words ret;
+    add_time(seconds, ret.text, sizeof ret.text);
+    return ret;
+}
+
+caucus_words caucus_words_typed_time(uint64_t seconds) {
+    caucus_words ret;
+    const time_unit *unit = &time_units[unit_of(seconds)];
+    (void)snprintf(ret.text, sizeof ret.text, "%llu%c", (unsigned long long)(seconds / unit->seconds), unit->name[0]);
     return ret;
 }
 

@@ -18,8 +18,10 @@ caucus_words caucus_words_number(double value);
 /** Two digits that count: "2", "740", "12,000": for what was simulated or estimated. */
 caucus_words caucus_words_about(double value);
 caucus_words caucus_words_whole(uint64_t value);
-/** A time in whole seconds: "1 day", "36 hours", "90 minutes", "61 seconds". */
+/** A time in whole seconds: "1 day", "36 hours", "90 minutes", "22 minutes 30 seconds". */
 caucus_words caucus_words_time(uint64_t seconds);
+/** The same as it is typed: "1d", "36h", "90m", "1350s". */
+caucus_words caucus_words_typed_time(uint64_t seconds);
 /** "812 bytes", "12.2 kB", "3.1 MB". */
 caucus_words caucus_words_bytes(double bytes);
 /** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is

@@ -33,6 +33,10 @@ same "names" "x (1)" "$(pick scores.npy "${e[@]}" --names w,x,y,z)"
 same "names of a file" "x (1)" "$(pick scores.csv "${e[@]}" --names @names)"
 same "sums" "1" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1)"
 same "sums, largest" "0" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1 --largest)"
+printf '1e12,3,2e12\n' >far.csv
+pick far.csv "${e[@]}" --summed --sensitivity 10 >/dev/null
+grep -qF "2 of 3 sums are beyond 2^30 times the sensitivity (1.07374e+10), or no numbers, and were moved there" err &&
+    pass "sums beyond the limit are counted, and the limit named" || fail "sums beyond the limit: $(cat err)"
 same "a range that holds all" "b c (1)" "$(pick scores.csv --epsilon 50 --range -1,3)"
 pick scores.csv "${e[@]}" --range 0.4,0.6 >/dev/null
 grep -q '^caucus pick: 1080 of 1600 values outside the range' err || fail "no count of clamped values: $(cat err)"

@@ -112,6 +112,35 @@ static void accounts(void **state) {
     plan_refused(&s, CAUCUS_E_OVERFLOW, "rounds");
 }
 
+static double link_bound(caucus_settings s, uint64_t interval) {
+    s.rounds = CAUCUS_ROUNDS_ENDLESS; /* then a plan's bound is that of a link */
+    s.interval = interval;
+    caucus_plan *plan = plan_made(&s);
+    const double bound = plan->bound_uncapped;
+    caucus_plan_free(plan);
+    return bound;
+}
+
+/* Interval auto of a run that renews itself: of the divisors of a link, two blocks or more, none has a smaller bound. */
+static void best_divisor(void **state) {
+    (void)state;
+    static const uint64_t rounds[] = {1000, CAUCUS_ROUNDS_ENDLESS}, renew[] = {2, 97, 360, 500};
+    for (size_t i = 0; i < 8; i++) {
+        caucus_settings s = base(CAUCUS_ALGORITHM_HEDGE, i < 4 ? 1 : 0.2);
+        s.rounds = rounds[i % 2];
+        s.renew = renew[i / 2];
+        s.interval = CAUCUS_INTERVAL_AUTO;
+        caucus_plan *chosen = plan_made(&s);
+        const uint64_t taken = chosen->settings.interval;
+        caucus_plan_free(chosen);
+        assert_true(s.renew % taken == 0 && s.renew / taken >= 2);
+        const double least = link_bound(s, taken);
+        for (uint64_t interval = 1; interval <= s.renew / 2; interval++)
+            if (s.renew % interval == 0)
+                assert_true(least <= link_bound(s, interval) * (1 + 1e-8));
+    }
+}
+
 static void refusals(void **state) {
     (void)state;
     caucus_settings s = base(CAUCUS_ALGORITHM_STOCH, 1);
@@ -124,14 +153,15 @@ static void refusals(void **state) {
     plan_refused(&s, CAUCUS_E_INFEASIBLE, "renew");
     s = base(CAUCUS_ALGORITHM_SVT, 1), s.interval = 5;
     plan_refused(&s, CAUCUS_E_RANGE, "renew");
-    s = base(CAUCUS_ALGORITHM_HEDGE, 1), s.interval = CAUCUS_INTERVAL_AUTO;
-    plan_refused(&s, CAUCUS_E_INFEASIBLE, "renew");
+    s = base(CAUCUS_ALGORITHM_HEDGE, 1), s.interval = CAUCUS_INTERVAL_AUTO, s.renew = 1;
+    plan_refused(&s, CAUCUS_E_RANGE, "renew");
     s = base(CAUCUS_ALGORITHM_HEDGE, 1), s.interval = 512;
     plan_refused(&s, CAUCUS_E_RANGE, "renew");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(svt_values), cmocka_unit_test(hedge_values),
-                                       cmocka_unit_test(accounts), cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(accounts), cmocka_unit_test(best_divisor),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,6 +135,62 @@ static void without_an_end(void **state) {
     forget(&s);
 }
 
+/* What an algorithm lacks for a run without an end is an option with a usual value: hedge's renewal among them. */
+static void without_an_end_what_is_proved_is_taken(void **state) {
+    (void)state;
+    static const caucus_knowledge known[] = {CAUCUS_KNOWLEDGE_ANY, CAUCUS_KNOWLEDGE_ADAPTIVE};
+    caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
+    q.settings.trust = CAUCUS_TRUST_COUNT;
+    for (size_t i = 0; i < 2; i++) {
+        q.known = known[i];
+        said s = ask(&q);
+        assert_non_null(strstr(s.text, "    Take hedge ("));
+        assert_non_null(strstr(s.text, " in 4,096 rounds proved.\n"));
+        assert_non_null(strstr(s.text, " --interval auto --epsilon 5 --trust coordinator --renew 4096 --write"));
+        assert_null(strstr(s.text, "does not fit"));
+        assert_non_null(strstr(s.json, "\"proven_rounds\": 4096"));
+        forget(&s);
+    }
+    q.known = CAUCUS_KNOWLEDGE_COUNT;
+    q.settings.trust = CAUCUS_TRUST_NOBODY;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "    Take stoch (knorm, longest phase 64) with trust nobody"));
+    assert_non_null(strstr(s.text, "Nothing that fits is made for such losses. Least was lost by stoch ("));
+    assert_non_null(strstr(s.text, "With --trust coordinator instead this is made for them: hedge ("));
+    assert_null(strstr(s.text, "does not fit"));
+    forget(&s);
+}
+
+/* A situation in which nothing fits says so, and what would. */
+static void what_would_fit(void **state) {
+    (void)state;
+    caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
+    q.settings.unit = CAUCUS_UNIT_CLIENT;
+    q.known = CAUCUS_KNOWLEDGE_IID;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "unit client in a run without an end"));
+    assert_non_null(strstr(s.text, "    Nothing fits these settings.\n"));
+    assert_non_null(strstr(s.text, "    With --unit event instead these fit: svt, stoch (longest phase "));
+    assert_non_null(strstr(s.text, "    With --rounds and a number instead this fits: stoch.\n"));
+    assert_null(strstr(s.text, "    Next\n"));
+    assert_null(strstr(s.text, "    Take "));
+    forget(&s);
+}
+
+/* Rows that differ in the unit say so, also where few evaluations were asked for. */
+static void rows_of_few_evaluations(void **state) {
+    (void)state;
+    caucus_question q = question_of(50, 10, 128, 5);
+    q.settings.evaluate = 5;
+    q.known = CAUCUS_KNOWLEDGE_IID;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, " stoch            evaluate 5  "));
+    assert_non_null(strstr(s.text, " stoch            evaluate 5, unit client-block "));
+    assert_non_null(strstr(s.text, " stoch            evaluate 5, unit client  "));
+    assert_non_null(strstr(s.text, "    For unit client (everything one client contributes to the run"));
+    forget(&s);
+}
+
 static void at_their_own_pace(void **state) {
     (void)state;
     caucus_question q = question_of(20, 5, CAUCUS_ROUNDS_ENDLESS, 5);
@@ -142,7 +198,7 @@ static void at_their_own_pace(void **state) {
     said s = ask(&q);
     assert_non_null(strstr(s.text, "each at its own pace"));
     assert_non_null(strstr(s.text, "    Take stoch (own pace)"));
-    assert_non_null(strstr(s.text, " --pace own --phase-time 86400s"));
+    assert_non_null(strstr(s.text, " --pace own --phase-time 1d"));
     forget(&s);
 }
 
@@ -188,10 +244,11 @@ static void what_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fleets_history),       cmocka_unit_test(something_is_always_played),
-        cmocka_unit_test(without_an_end),         cmocka_unit_test(at_their_own_pace),
-        cmocka_unit_test(a_history_that_drifts),  cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(adaptive_losses_follow),
+        cmocka_unit_test(a_fleets_history),  cmocka_unit_test(something_is_always_played),
+        cmocka_unit_test(without_an_end),    cmocka_unit_test(without_an_end_what_is_proved_is_taken),
+        cmocka_unit_test(what_would_fit),    cmocka_unit_test(rows_of_few_evaluations),
+        cmocka_unit_test(at_their_own_pace), cmocka_unit_test(a_history_that_drifts),
+        cmocka_unit_test(what_is_refused),   cmocka_unit_test(adaptive_losses_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

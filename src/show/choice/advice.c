@@ -30,23 +30,53 @@ bool caucus_candidate_useful(const caucus_comparison *c, const caucus_candidate 
     return caucus_candidate_proved(c, x) && !caucus_plan_is_vacuous(x->plan);
 }
 
-/* Better: made for such losses before not made for them; then what was seen; without that, what is proved. */
-static bool is_better(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
+/* What is proved, per round: bounds of runs without an end are about stretches of several lengths. */
+static double proved_of(const caucus_comparison *c, const caucus_candidate *x) {
+    return caucus_candidate_proved(c, x) ? x->plan->bound_uncapped / (double)caucus_plan_stretch_rounds(x->plan)
+                                         : (double)INFINITY;
+}
+
+/* Made for such losses before not made for them; then what was seen; without that, what is proved. */
+static bool is_ahead(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
     const bool covers_a = caucus_candidate_covers(c, a), covers_b = caucus_candidate_covers(c, b);
     if (covers_a != covers_b)
         return covers_a;
     if (a->quick.done && b->quick.done)
         return a->quick.regret.mean < b->quick.regret.mean;
-    return (caucus_candidate_proved(c, a) ? a->plan->bound_uncapped : (double)INFINITY) <
-           (caucus_candidate_proved(c, b) ? b->plan->bound_uncapped : (double)INFINITY);
+    return proved_of(c, a) < proved_of(c, b);
 }
 
+/* The square of a mean's standard error; of a single trial nothing is known, and it stands as it is. */
+static double square_error(const caucus_candidate *x) {
+    const double std = x->quick.regret.std;
+    return isnan(std) ? 0 : std * std / x->quick.trials;
+}
+
+/* Whether a few trials cannot tell two candidates apart: their means differ by less than twice the standard error of
+ * the difference. */
+static bool is_near(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
+    if (!a->quick.done || !b->quick.done || caucus_candidate_covers(c, a) != caucus_candidate_covers(c, b))
+        return false;
+    return fabs(a->quick.regret.mean - b->quick.regret.mean) <= 2 * sqrt(square_error(a) + square_error(b));
+}
+
+static bool is_one_of(const caucus_comparison *c, const caucus_candidate *x, caucus_trust trust, bool alone) {
+    return x->plan != NULL && !x->other && is_shown(c, x) && x->alone == alone && x->asked.trust == trust;
+}
+
+/* The one that is ahead; and of those that the simulation cannot tell from it the one with the smallest proved bound.
+ */
 static const caucus_candidate *best(const caucus_comparison *c, caucus_trust trust, bool alone) {
-    const caucus_candidate *found = NULL;
+    const caucus_candidate *ahead = NULL, *found = NULL;
     for (size_t i = 0; i < c->count; i++) {
         const caucus_candidate *x = &c->candidate[i];
-        if (x->plan != NULL && !x->other && is_shown(c, x) && x->alone == alone && x->asked.trust == trust &&
-            (found == NULL || is_better(c, x, found)))
+        if (is_one_of(c, x, trust, alone) && (ahead == NULL || is_ahead(c, x, ahead)))
+            ahead = x;
+    }
+    found = ahead;
+    for (size_t i = 0; i < c->count; i++) {
+        const caucus_candidate *x = &c->candidate[i];
+        if (is_one_of(c, x, trust, alone) && is_near(c, x, ahead) && proved_of(c, x) < proved_of(c, found))
             found = x;
     }
     return found;
@@ -70,8 +100,7 @@ static void put_in_order(caucus_comparison *c) {
     }
 }
 
-static void say(caucus_comparison *c, const char *format, ...) CAUCUS_PRINTF(2, 3);
-static void say(caucus_comparison *c, const char *format, ...) {
+void caucus_comparison_say(caucus_comparison *c, const char *format, ...) {
     va_list arguments;
     if (c->sentences == CAUCUS_ADVICE)
         return;
@@ -81,20 +110,23 @@ static void say(caucus_comparison *c, const char *format, ...) {
 }
 
 static void say_taken(caucus_comparison *c, const caucus_candidate *x, const char *start) {
-    char seen[96] = "", proved[128];
+    char seen[96] = "", proved[160], stretch[48] = "";
     if (x->quick.done)
         (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ",
                        caucus_words_about(x->quick.regret.mean).text);
+    if (caucus_candidate_useful(c, x) && caucus_plan_is_endless(x->plan) && c->settings.pace != CAUCUS_PACE_OWN)
+        (void)snprintf(stretch, sizeof stretch, " in %.32s rounds",
+                       caucus_words_whole(caucus_plan_stretch_rounds(x->plan)).text);
     if (caucus_candidate_useful(c, x))
-        (void)snprintf(proved, sizeof proved, "at most %s proved%s", caucus_words_number(x->plan->bound).text,
-                       c->own ? " if they are what it assumes" : "");
+        (void)snprintf(proved, sizeof proved, "at most %s%s proved%s", caucus_words_number(x->plan->bound).text,
+                       stretch, c->own ? " if they are what it assumes" : "");
     else
         (void)snprintf(proved, sizeof proved, "nothing useful is proved %s",
                        caucus_candidate_covers(c, x) ? "at this size" : "for such losses");
     const caucus_candidate_words with = caucus_candidate_with(x);
-    say(c, "%s %s%s%s%s with trust %s: %s%s.", start, caucus_algorithm_word(x->asked.algorithm),
-        with.text[0] != '\0' ? " (" : "", with.text, with.text[0] != '\0' ? ")" : "", caucus_trust_word(x->asked.trust),
-        seen, proved);
+    caucus_comparison_say(c, "%s %s%s%s%s with trust %s: %s%s.", start, caucus_algorithm_word(x->asked.algorithm),
+                          with.text[0] != '\0' ? " (" : "", with.text, with.text[0] != '\0' ? ")" : "",
+                          caucus_trust_word(x->asked.trust), seen, proved);
 }
 
 static void say_federation(caucus_comparison *c, const caucus_candidate *x) {
@@ -104,13 +136,14 @@ static void say_federation(caucus_comparison *c, const caucus_candidate *x) {
         return;
     const double lost = alone->quick.regret.mean, ratio = lost / fmax(x->quick.regret.mean, lost / 1000);
     if (ratio > 999)
-        say(c, "One client alone would lose about %s: together next to nothing.", caucus_words_about(lost).text);
+        caucus_comparison_say(c, "One client alone would lose about %s: together next to nothing.",
+                              caucus_words_about(lost).text);
     else if (ratio > 1.15)
-        say(c, "One client alone would lose about %s: together each loses %s times less.",
-            caucus_words_about(lost).text, caucus_words_about(ratio).text);
+        caucus_comparison_say(c, "One client alone would lose about %s: together each loses %s times less.",
+                              caucus_words_about(lost).text, caucus_words_about(ratio).text);
     else
-        say(c, "One client alone would lose about %s: here a federation helps little or nothing.",
-            caucus_words_about(lost).text);
+        caucus_comparison_say(c, "One client alone would lose about %s: here a federation helps little or nothing.",
+                              caucus_words_about(lost).text);
 }
 
 /* Fed-Hedge and what no federation can change. */
@@ -120,16 +153,23 @@ static void say_any(caucus_comparison *c, const caucus_candidate *x) {
     if (words->free_from != NULL && isfinite(s->epsilon)) {
         const double from = words->free_from(x->plan);
         if (from <= 0)
-            say(c, "Privacy is free here: with %s clients it allows the learning rate that would be best without it.",
+            caucus_comparison_say(
+                c, "Privacy is free here: with %s clients it allows the learning rate that would be best without it.",
                 caucus_words_whole(s->clients).text);
         else
-            say(c, "Privacy would be free from about %s clients on (or with more rounds per block: a larger interval).",
+            caucus_comparison_say(
+                c, "Privacy would be free from about %s clients on (or with more rounds per block: a larger interval).",
                 caucus_words_whole((uint64_t)from).text);
     }
+    if (c->known == CAUCUS_KNOWLEDGE_ADAPTIVE)
+        caucus_comparison_say(c,
+                              "An expert is announced at the start of its block: users who react to the one that they "
+                              "are being served are not covered by what is proved.");
     if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
         return;
     const double floor_regret = sqrt((double)s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
-    say(c,
+    caucus_comparison_say(
+        c,
         "If all clients see the same losses a federation cannot help: nobody, private or not, gets far below sqrt(T ln "
         "d/2) = %s on the worst of them (docs/PRIVACY.md, \"Lower-bound loss sequences\").",
         caucus_words_number(floor_regret).text);
@@ -142,7 +182,8 @@ static void say_tempting(caucus_comparison *c, const caucus_candidate *taken) {
         if (x->alone || x->other || x->asked.trust != taken->asked.trust || !x->quick.done || !taken->quick.done ||
             caucus_candidate_covers(c, x) || x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
             continue;
-        say(c,
+        caucus_comparison_say(
+            c,
             "%s lost less here (about %s), but nothing is proved for it on such losses: take it only if they are also "
             "%s.",
             caucus_algorithm_word(x->asked.algorithm), caucus_words_about(x->quick.regret.mean).text,
@@ -155,12 +196,13 @@ static void say_tempting(caucus_comparison *c, const caucus_candidate *taken) {
 static void say_others(caucus_comparison *c) {
     for (size_t i = 0; i < c->count; i++) {
         const caucus_candidate *x = &c->candidate[i];
-        if (!x->other || !x->quick.done || x->asked.evaluate != 0)
+        if (!x->wider || !x->quick.done)
             continue;
         const double device = caucus_plan_epsilon_device(x->plan);
-        say(c, "For unit %s (%s): about %s lost, epsilon of a whole device %s.", caucus_unit_word(x->asked.unit),
-            caucus_unit_help(x->asked.unit), caucus_words_about(x->quick.regret.mean).text,
-            isfinite(device) ? caucus_words_number(device).text : "without a bound");
+        caucus_comparison_say(c, "For unit %s (%s): about %s lost, epsilon of a whole device %s.",
+                              caucus_unit_word(x->asked.unit), caucus_unit_help(x->asked.unit),
+                              caucus_words_about(x->quick.regret.mean).text,
+                              isfinite(device) ? caucus_words_number(device).text : "without a bound");
     }
 }
 
@@ -171,10 +213,14 @@ void caucus_comparison_advise(caucus_comparison *c) {
     c->sentences = 0;
     c->taken = central != NULL ? central : nobody;
     if (c->taken == NULL) {
-        say(c, "Nothing fits these settings.");
+        caucus_comparison_say(c, "Nothing fits these settings.");
+        (void)caucus_comparison_would_fit(c, false);
         return;
     }
-    say_taken(c, c->taken, "Take");
+    const bool covered = caucus_candidate_covers(c, c->taken);
+    say_taken(c, c->taken, covered ? "Take" : "Nothing that fits is made for such losses. Least was lost by");
+    if (!covered)
+        (void)caucus_comparison_would_fit(c, true);
     say_federation(c, c->taken);
     say_tempting(c, c->taken);
     if (central != NULL && nobody != NULL)
@@ -183,6 +229,6 @@ void caucus_comparison_advise(caucus_comparison *c) {
         say_any(c, c->taken);
     else if (c->known == CAUCUS_KNOWLEDGE_REALIZABLE && caucus_knowledge_of(c->taken->asked.algorithm) == c->known &&
              !caucus_candidate_useful(c, c->taken))
-        say(c, "The bound becomes useful with more clients, more rounds or a larger epsilon.");
+        caucus_comparison_say(c, "The bound becomes useful with more clients, more rounds or a larger epsilon.");
     say_others(c);
 }

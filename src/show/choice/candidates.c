@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* candidates.c: everything that may be recommended. See comparison.h. */
 #include "show/choice/comparison.h"
+#include "show/choice/losses_are.h"
 #include "show/family_words.h"
 
 #include <inttypes.h>
@@ -55,16 +56,18 @@ static void trim(caucus_settings *s) {
         s->trees = plain.trees;
 }
 
-/* Another bargain that does not fit is nobody's loss; anything else that does not fit is shown with the reason. */
+/* Another bargain that does not fit is nobody's loss, nor is a client alone; anything else that does not fit is shown
+ * with the reason. */
 static void add(caucus_comparison *c, caucus_settings settings, bool alone, bool other) {
     caucus_candidate *made = &c->candidate[c->count];
     *made = (caucus_candidate){.asked = settings, .alone = alone, .other = other};
+    made->wider = other && settings.unit != c->settings.unit;
     trim(&made->asked);
     if (alone)
         made->asked.clients = 1;
     if (caucus_plan_new(&made->asked, &made->plan, &made->why) != CAUCUS_OK)
         made->plan = NULL;
-    if (made->plan != NULL || !other)
+    if (made->plan != NULL || (!other && !alone))
         c->count++;
 }
 
@@ -77,22 +80,34 @@ static caucus_algorithm algorithm_of(caucus_family family, bool alone) {
     return ops->variant[0].algorithm;
 }
 
+static bool lock_step(const caucus_settings *s) {
+    return s->pace != CAUCUS_PACE_OWN;
+}
+
+static bool endless(const caucus_settings *s) {
+    return lock_step(s) && s->rounds == CAUCUS_ROUNDS_ENDLESS;
+}
+
+/* Where losses drift, and where rounds have no end, phases with a longest length; where an algorithm begins again, the
+ * usual length of a cycle. Both are options that were left open and without which it would not fit. */
+static void follow(const caucus_comparison *c, caucus_settings *s) {
+    if ((caucus_comparison_drifts(c) || endless(s)) && lock_step(s) && takes(s, CAUCUS_OPTION_LONGEST_PHASE) &&
+        s->longest_phase == 0)
+        s->longest_phase = s->trust == CAUCUS_TRUST_NOBODY ? CAUCUS_LONGEST_MEASURED : CAUCUS_PHASE_AUTO;
+    if (endless(s) && takes(s, CAUCUS_OPTION_RENEW) && s->renew == 0 && !caucus_settings_grow(s))
+        s->renew = CAUCUS_RENEW_USUAL;
+}
+
 /* Where a coordinator is trusted: as asked; and, where it was not asked for, phases with a longest length. */
 static void add_central(caucus_comparison *c, caucus_settings s) {
     s.trust = CAUCUS_TRUST_COORDINATOR;
+    if (endless(&s))
+        follow(c, &s);
     add(c, s, false, false);
-    if (takes(&s, CAUCUS_OPTION_LONGEST_PHASE) && s.longest_phase == 0 && s.pace != CAUCUS_PACE_OWN) {
+    if (takes(&s, CAUCUS_OPTION_LONGEST_PHASE) && s.longest_phase == 0 && lock_step(&s)) {
         s.longest_phase = CAUCUS_PHASE_AUTO;
         add(c, s, false, false);
     }
-}
-
-/* Where losses drift, phases with a longest length. Where the coordinator is not trusted no bound says which is best,
- * and it is one that was measured (experiments/fleet.yaml). */
-static void follow(const caucus_comparison *c, caucus_settings *s) {
-    enum { MEASURED = 64 };
-    if (caucus_comparison_drifts(c) && s->longest_phase == 0 && s->pace != CAUCUS_PACE_OWN)
-        s->longest_phase = s->trust == CAUCUS_TRUST_NOBODY ? MEASURED : CAUCUS_PHASE_AUTO;
 }
 
 /* Where nobody is: with a second message if none was asked for. */
@@ -118,8 +133,7 @@ static void add_others(caucus_comparison *c, caucus_settings s) {
         add(c, s, false, true);
     }
     s.unit = asked;
-    if (s.evaluate == 0 && s.trust == CAUCUS_TRUST_COORDINATOR && takes(&s, CAUCUS_OPTION_EVALUATE) &&
-        s.pace != CAUCUS_PACE_OWN) {
+    if (s.evaluate == 0 && s.trust == CAUCUS_TRUST_COORDINATOR && takes(&s, CAUCUS_OPTION_EVALUATE) && lock_step(&s)) {
         s.evaluate = 1;
         add(c, s, false, true);
     }
@@ -145,6 +159,8 @@ void caucus_candidates_add(caucus_comparison *c) {
     for (unsigned i = 0; i < count && c->settings.pace != CAUCUS_PACE_OWN; i++) {
         each[i].algorithm = algorithm_of(caucus_algorithm_family(each[i].algorithm), true);
         each[i].trust = CAUCUS_TRUST_COORDINATOR;
+        if (endless(&each[i]))
+            follow(c, &each[i]);
         add(c, each[i], true, false);
     }
 }
@@ -158,21 +174,23 @@ void caucus_candidates_free(caucus_comparison *c) {
 caucus_candidate_words caucus_candidate_with(const caucus_candidate *x) {
     caucus_candidate_words made = {""};
     const caucus_settings *s = x->plan != NULL ? &x->plan->settings : &x->asked;
-    char parts[5][40] = {"", "", "", "", ""};
+    char parts[7][40] = {"", "", "", "", "", "", ""};
     if (x->asked.trust == CAUCUS_TRUST_NOBODY && x->plan != NULL)
         (void)snprintf(parts[0], sizeof parts[0], "%s", caucus_message_word(x->plan->stoch.message));
     if (s->longest_phase != 0 && s->pace != CAUCUS_PACE_OWN && s->longest_phase != CAUCUS_PHASE_AUTO)
         (void)snprintf(parts[1], sizeof parts[1], "longest phase %" PRIu64, s->longest_phase);
-    if (s->interval > 1 && takes(s, CAUCUS_OPTION_INTERVAL_AUTO))
+    if (s->interval > 1 && s->interval != CAUCUS_INTERVAL_AUTO && takes(s, CAUCUS_OPTION_INTERVAL_AUTO))
         (void)snprintf(parts[2], sizeof parts[2], "interval %" PRIu64, s->interval);
-    if (x->other && s->evaluate != 0)
-        (void)snprintf(parts[3], sizeof parts[3], "evaluate %u", s->evaluate);
-    else if (x->other)
-        (void)snprintf(parts[3], sizeof parts[3], "unit %s", caucus_unit_word(s->unit));
+    if (s->renew != 0)
+        (void)snprintf(parts[3], sizeof parts[3], "renew %" PRIu64, s->renew);
+    if (s->evaluate != 0)
+        (void)snprintf(parts[4], sizeof parts[4], "evaluate %u", s->evaluate);
+    if (x->wider)
+        (void)snprintf(parts[5], sizeof parts[5], "unit %s", caucus_unit_word(s->unit));
     if (s->pace == CAUCUS_PACE_OWN)
-        (void)snprintf(parts[4], sizeof parts[4], "own pace");
+        (void)snprintf(parts[6], sizeof parts[6], "own pace");
     size_t used = 0;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i][0] != '\0')
             used +=
                 (size_t)snprintf(made.text + used, sizeof made.text - used, "%s%.38s", used > 0 ? ", " : "", parts[i]);

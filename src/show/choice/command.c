@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.c: settings as they are typed, and what to type next. See comparison.h. */
+#include "dial/certify.h"
 #include "show/choice/comparison.h"
 #include "show/choice/shell_word.h"
+#include "show/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,9 +66,9 @@ static void phases(FILE *out, const caucus_settings *s, const caucus_settings *p
     real(out, "show-loss", s->show_loss, plain->show_loss);
     if (s->pace != CAUCUS_PACE_OWN)
         return;
-    fprintf(out, " --pace own --phase-time %us", s->phase_time);
+    fprintf(out, " --pace own --phase-time %s", caucus_words_typed_time(s->phase_time).text);
     if (s->grace != CAUCUS_GRACE_AUTO)
-        fprintf(out, " --grace %us", s->grace);
+        fprintf(out, " --grace %s", caucus_words_typed_time(s->grace).text);
     whole(out, "most", s->most, plain->most);
 }
 
@@ -156,6 +158,26 @@ static void print_plan(FILE *out, const caucus_comparison *c) {
     caucus_command_plan(out, &c->taken->asked);
 }
 
+/* Certificates to try it with, up to as many as certify makes. */
+static void print_certify(FILE *out, const caucus_comparison *c) {
+    fprintf(out, "caucus certify certs --clients %u",
+            c->taken->asked.clients < CAUCUS_CERTIFY_MAX_CLIENTS ? c->taken->asked.clients
+                                                                 : CAUCUS_CERTIFY_MAX_CLIENTS);
+}
+
+/* The first client, on the coordinator's machine: with its losses of the file, if they last for the run; else they come
+ * by lines. */
+static void print_join(FILE *out, const caucus_comparison *c) {
+    fputs("caucus join --plan plan.yaml --connect 127.0.0.1:7400 --state client-1.state --cert certs/client-1.pem "
+          "--key certs/client-1.key --ca certs/ca.pem",
+          out);
+    const uint64_t rounds = c->taken->asked.rounds;
+    if (c->own && c->question->losses != NULL && (rounds == CAUCUS_ROUNDS_ENDLESS || rounds <= c->own_rounds)) {
+        fputs(" --losses ", out);
+        caucus_shell_word(out, c->question->losses);
+    }
+}
+
 /* A command that is printed by `print`, which may fail for want of memory alone: then the lines are missing. */
 static void put_printed(FILE *out, int width, const char *before, void (*print)(FILE *, const caucus_comparison *),
                         const caucus_comparison *c) {
@@ -175,7 +197,9 @@ void caucus_command_next(FILE *out, const caucus_comparison *c, const char *befo
         put_printed(out, width, before, print_simulate, c);
     put_printed(out, width, before, print_plan, c);
     put_command(out, width, before, "caucus statement plan.yaml");
+    put_printed(out, width, before, print_certify, c);
     put_command(out, width, before,
                 "caucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 --cert certs/coordinator.pem --key "
                 "certs/coordinator.key --client-ca certs/ca.pem");
+    put_printed(out, width, before, print_join, c);
 }

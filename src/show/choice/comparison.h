@@ -15,6 +15,7 @@ typedef struct caucus_candidate {
     caucus_settings asked; /* what to type; everything that this algorithm would ignore is left out */
     bool alone;            /* one client by itself, to see whether a federation helps */
     bool other;            /* another bargain (a wider unit, fewer evaluations): shown, and not taken unasked */
+    bool wider;            /* and which of them: a wider unit */
     caucus_plan *plan;     /* NULL: does not fit, and why */
     caucus_error why;
     caucus_quick quick;    /* done or not */
@@ -51,7 +52,7 @@ void caucus_candidates_add(caucus_comparison *comparison);
 void caucus_candidates_free(caucus_comparison *comparison);
 /** What tells this candidate from others of its algorithm: "longest phase 33", "vote", "unit client-block". */
 typedef struct caucus_candidate_words {
-    char text[208]; /* five parts of at most 38 bytes */
+    char text[288]; /* seven parts of at most 38 bytes */
 } caucus_candidate_words;
 caucus_candidate_words caucus_candidate_with(const caucus_candidate *candidate);
 
@@ -70,6 +71,15 @@ bool caucus_candidate_useful(const caucus_comparison *comparison, const caucus_c
 
 /** Order the candidates, take one and say why (advice.c). */
 void caucus_comparison_advise(caucus_comparison *comparison);
+/** One more sentence of advice; beyond CAUCUS_ADVICE there are none. */
+void caucus_comparison_say(caucus_comparison *comparison, const char *format, ...) CAUCUS_PRINTF(2, 3);
+
+/** Whether a candidate fits that federates. */
+bool caucus_comparison_fits(const caucus_comparison *comparison);
+/** Where none does: which settings stand in the way, and what fits without them, as sentences (unfit.c).
+ *  In:      covered  name those alone that are made for the losses of the situation.
+ *  Returns: whether there is any. */
+bool caucus_comparison_would_fit(caucus_comparison *comparison, bool covered);
 
 /** The settings of a candidate as options of a command: " --algorithm stoch --clients 500 …" (command.c). */
 void caucus_command_options(FILE *out, const caucus_settings *settings);

@@ -5,6 +5,9 @@
 #include "num/fail.h"
 #include "show/family_words.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static bool given(const caucus_scenario *scenario, caucus_scenario_field field) {
     return scenario->field[field].count > 0;
 }
@@ -26,17 +29,43 @@ static caucus_algorithm algorithm_for(caucus_knowledge known) {
     return caucus_family_ops((caucus_family)family)->variant[0].algorithm;
 }
 
+static bool says(const caucus_scenario *scenario, caucus_scenario_field field, const char *word) {
+    return given(scenario, field) && strcmp(scenario->field[field].text[0], word) == 0;
+}
+
+static bool set_number(caucus_scenario *scenario, caucus_scenario_field field, unsigned number) {
+    char text[16];
+    (void)snprintf(text, sizeof text, "%u", number);
+    return set(scenario, field, text);
+}
+
+/* Phases with a longest length, which a bound chooses where there is one. */
+static bool set_longest(caucus_scenario *scenario) {
+    return says(scenario, CAUCUS_FIELD_TRUST, caucus_trust_word(CAUCUS_TRUST_NOBODY))
+               ? set_number(scenario, CAUCUS_FIELD_LONGEST_PHASE, CAUCUS_LONGEST_MEASURED)
+               : set(scenario, CAUCUS_FIELD_LONGEST_PHASE, "auto");
+}
+
+/* What a run without an end needs beside an algorithm; thresholds that grow need nothing. */
+static bool set_endless(caucus_scenario *scenario, caucus_algorithm algorithm) {
+    if (caucus_algorithm_takes(algorithm, CAUCUS_OPTION_LONGEST_PHASE))
+        return set_longest(scenario);
+    return caucus_algorithm_takes(algorithm, CAUCUS_OPTION_NOMINAL) ||
+           !caucus_algorithm_takes(algorithm, CAUCUS_OPTION_RENEW) ||
+           set_number(scenario, CAUCUS_FIELD_RENEW, CAUCUS_RENEW_USUAL);
+}
+
 static bool choose(caucus_scenario *scenario, caucus_knowledge known) {
     const caucus_algorithm algorithm = algorithm_for(known);
     bool done = set(scenario, CAUCUS_FIELD_ALGORITHM, caucus_algorithm_word(algorithm));
     if (caucus_algorithm_takes(algorithm, CAUCUS_OPTION_INTERVAL_AUTO))
         done = done && set(scenario, CAUCUS_FIELD_INTERVAL, "auto");
     if (known != CAUCUS_KNOWLEDGE_DRIFTING)
-        return done;
+        return done && (!says(scenario, CAUCUS_FIELD_ROUNDS, "endless") || set_endless(scenario, algorithm));
     /* At a device's own pace the phases are slots of its clock: there is no longest length to choose. */
     if (given(scenario, CAUCUS_FIELD_PHASE_TIME) || given(scenario, CAUCUS_FIELD_PACE))
         return done && set(scenario, CAUCUS_FIELD_PACE, caucus_pace_word(CAUCUS_PACE_OWN));
-    return done && set(scenario, CAUCUS_FIELD_LONGEST_PHASE, "auto");
+    return done && set_longest(scenario);
 }
 
 caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *said, caucus_knowledge *ret_known,

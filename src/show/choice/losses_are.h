@@ -10,6 +10,12 @@
 #include "scenario/scenario.h"
 #include "show/plan_facts.h"
 
+/* Public numbers for who has said none: a longest phase where no bound says which is best (measured:
+ * experiments/fleet.yaml), and rounds after which an algorithm without an end begins again, as many as svt's nominal
+ * ones. */
+#define CAUCUS_LONGEST_MEASURED 64
+#define CAUCUS_RENEW_USUAL CAUCUS_NOMINAL_ROUNDS
+
 /** Set the fields that a kind of losses stands for, as if they had been given, unless an algorithm was: it is then
  *  taken as it is. Fields that were given keep their values.
  *      iid          stoch
@@ -17,6 +23,8 @@
  *      realizable   svt
  *      any          hedge, interval auto
  *      adaptive     the same
+ *  Rounds without an end also need a longest phase (stoch) or a renewal (hedge): the usual ones. Where the coordinator
+ *  is not trusted no bound says which longest phase is best, and it is the one that was measured.
  *  In:      said       a word of CAUCUS_KNOWLEDGE_LIST; NULL: nothing was said.
  *  Out:     ret_known  CAUCUS_KNOWLEDGE_COUNT if nothing was said.
  *  Returns: CAUCUS_OK; CAUCUS_E_RANGE (field "losses-are": no such word; or neither it nor an algorithm was given);

@@ -56,19 +56,16 @@ static caucus_status read_own(caucus_comparison *c, caucus_error *ret_error) {
     return status;
 }
 
-/* If nothing fits, the fault is in what all have in common. */
-static caucus_status check_some(const caucus_comparison *c, caucus_error *ret_error) {
-    for (size_t i = 0; i < c->count; i++)
-        if (c->candidate[i].plan != NULL && !c->candidate[i].alone)
-            return CAUCUS_OK;
-    *ret_error = c->candidate[0].why;
-    return CAUCUS_E_INFEASIBLE;
-}
-
 static caucus_status compare(caucus_comparison *c, caucus_printer *printer, double losses, caucus_error *ret_error) {
+    caucus_status status = CAUCUS_OK;
     caucus_candidates_add(c);
-    caucus_status status = check_some(c, ret_error);
-    if (status == CAUCUS_OK) {
+    const bool fits = caucus_comparison_fits(c);
+    if (!fits && !caucus_comparison_would_fit(c, false)) { /* the fault is in what all have in common */
+        *ret_error = c->candidate[0].why;
+        status = CAUCUS_E_INFEASIBLE;
+    }
+    c->scale = (caucus_scale){0};
+    if (fits) {
         caucus_comparison_scale(c, losses);
         status = caucus_comparison_play(c, ret_error);
     }

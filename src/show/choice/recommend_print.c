@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of the table on a screen that has so many. */
-enum { TABLE_WIDTH = 156 };
+/* Columns of the table on a screen that has so many; and of sentences where nothing says how wide it is. */
+enum { TABLE_WIDTH = 156, PAGE_WIDTH = 120 };
 
 /* What is weak is weak in each of them: epsilon and delta are what was asked for. */
 static void print_weak(FILE *out, const caucus_comparison *c) {
@@ -46,6 +46,8 @@ static void print_head(FILE *out, const caucus_comparison *c) {
 static void print_scale(FILE *out, const caucus_comparison *c) {
     const caucus_scale *scale = &c->scale;
     const bool own_pace = c->settings.pace == CAUCUS_PACE_OWN;
+    if (scale->trials == 0) /* nothing fits */
+        return;
     if (!caucus_comparison_playable(c)) {
         fputs("    Not simulated: these losses come by rounds, which a device at its own pace has not.\n", out);
         return;
@@ -83,6 +85,10 @@ static row_words words_of(const caucus_comparison *c, const caucus_candidate *x)
     if (caucus_candidate_proved(c, x))
         (void)snprintf(w.proved, sizeof w.proved, "%.39s",
                        caucus_candidate_useful(c, x) ? caucus_words_number(x->plan->bound).text : "vacuous");
+    /* Without an end bounds are about stretches of their own. */
+    if (caucus_candidate_useful(c, x) && caucus_plan_is_endless(x->plan) && c->settings.pace != CAUCUS_PACE_OWN)
+        (void)snprintf(w.proved, sizeof w.proved, "%.16s in %.16s", caucus_words_number(x->plan->bound).text,
+                       caucus_words_whole(caucus_plan_stretch_rounds(x->plan)).text);
     if (x->quick.done && isnan(x->quick.regret.std))
         (void)snprintf(w.seen, sizeof w.seen, "%.16s", caucus_words_about(x->quick.regret.mean).text);
     else if (x->quick.done)
@@ -114,7 +120,7 @@ static void print_row(FILE *out, const caucus_comparison *c, const caucus_candid
 static void print_row_narrow(FILE *out, const caucus_comparison *c, const caucus_candidate *x, int width) {
     const caucus_candidate_words with = caucus_candidate_with(x);
     const uint32_t clients = x->alone ? 1 : c->settings.clients;
-    char what[320], why[sizeof x->why.field + sizeof x->why.text + 32];
+    char what[400], why[sizeof x->why.field + sizeof x->why.text + 32];
     (void)snprintf(what, sizeof what, "%s%s%s%s%s, %s client%s", caucus_algorithm_word(x->asked.algorithm),
                    with.text[0] != '\0' ? ", " : "", with.text, x->alone ? "" : ", trust ",
                    x->alone ? "" : caucus_trust_word(x->asked.trust), caucus_words_whole(clients).text,
@@ -145,6 +151,8 @@ static void print_table(FILE *out, const caucus_comparison *c, int width) {
             print_row(out, c, &c->candidate[c->order[i]]);
     if (narrow)
         fputs("    device: epsilon of a whole device.\n", out);
+    if (c->settings.rounds == CAUCUS_ROUNDS_ENDLESS && c->settings.pace != CAUCUS_PACE_OWN && c->scale.trials > 0)
+        fputs("    proven at most X in N: in N rounds, since there is no end.\n", out);
 }
 
 static void print_situation(FILE *out, const caucus_comparison *c, int width) {
@@ -162,6 +170,9 @@ static void print_situation(FILE *out, const caucus_comparison *c, int width) {
         return;
     fputs("    Next\n", out);
     caucus_command_next(out, c, "      ", width);
+    caucus_wrap_put(out, width > 0 ? width : PAGE_WIDTH, "      ",
+                    "(certify is for trying things. On each device: its own number for that of client-1, the "
+                    "coordinator's address for 127.0.0.1, and its losses as lines.)");
 }
 
 static void json_command(caucus_json *j, const char *key, const caucus_settings *settings) {
@@ -187,6 +198,10 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
     caucus_json_text(j, "unit", caucus_unit_word(x->asked.unit));
     caucus_json_whole(j, "clients", x->alone ? 1 : c->settings.clients);
     caucus_json_real(j, "proven", x->plan != NULL && caucus_candidate_proved(c, x) ? x->plan->bound : (double)NAN);
+    if (x->plan != NULL && caucus_candidate_proved(c, x) && c->settings.pace != CAUCUS_PACE_OWN)
+        caucus_json_whole(j, "proven_rounds", caucus_plan_stretch_rounds(x->plan));
+    else
+        caucus_json_null(j, "proven_rounds");
     caucus_json_truth(j, "vacuous", caucus_candidate_proved(c, x) && !caucus_candidate_useful(c, x));
     caucus_json_truth(j, "premise_refuted",
                       c->own && x->plan != NULL && caucus_history_refutes(&c->history, &x->plan->settings));

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show/choice/advice.c: which candidate is taken when a few trials cannot tell two apart, and when they can. The results
+ * of the simulation are put there by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "show/choice/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static caucus_question question;
+
+/* Candidates of a run on iid losses, all played, all far behind. */
+static void prepare(caucus_comparison *c) {
+    question = (caucus_question){.known = CAUCUS_KNOWLEDGE_IID, .interval_open = true};
+    caucus_settings_init(&question.settings);
+    question.settings.trust = CAUCUS_TRUST_COORDINATOR;
+    question.settings.clients = 100;
+    question.settings.experts = 10;
+    question.settings.rounds = 1024;
+    question.settings.epsilon = 1;
+    *c = (caucus_comparison){
+        .question = &question, .settings = question.settings, .known = CAUCUS_KNOWLEDGE_IID, .scale = {.trials = 16}};
+    caucus_candidates_add(c);
+    for (size_t i = 0; i < c->count; i++)
+        c->candidate[i].quick =
+            (caucus_quick){.done = true, .trials = 16, .regret = {.mean = 500, .std = 1, .min = 499, .max = 501}};
+}
+
+/* stoch with phases that double, or with a longest one: both are made for iid losses, the second's bound is larger. */
+static caucus_candidate *stoch(caucus_comparison *c, bool longest) {
+    for (size_t i = 0; i < c->count; i++) {
+        caucus_candidate *x = &c->candidate[i];
+        if (!x->alone && !x->other && x->asked.algorithm == CAUCUS_ALGORITHM_STOCH &&
+            (x->asked.longest_phase != 0) == longest)
+            return x;
+    }
+    fail_msg("no such candidate");
+    return NULL;
+}
+
+static void seen(caucus_candidate *x, double mean, double std) {
+    x->quick.regret.mean = mean;
+    x->quick.regret.std = std;
+}
+
+static void within_the_spread_the_bound_decides(void **state) {
+    (void)state;
+    static caucus_comparison c;
+    prepare(&c);
+    caucus_candidate *doubling = stoch(&c, false), *longest = stoch(&c, true);
+    assert_true(doubling->plan->bound_uncapped < longest->plan->bound_uncapped);
+    /* Standard errors of 1/4 each, .354 of the difference: .7 apart is chance, .72 is not. */
+    seen(doubling, 10.7, 1);
+    seen(longest, 10, 1);
+    caucus_comparison_advise(&c);
+    assert_ptr_equal(c.taken, doubling);
+    seen(doubling, 10.72, 1);
+    caucus_comparison_advise(&c);
+    assert_ptr_equal(c.taken, longest);
+    /* Of a single trial nothing is known about the spread. */
+    seen(doubling, 10.1, (double)NAN);
+    seen(longest, 10, (double)NAN);
+    caucus_comparison_advise(&c);
+    assert_ptr_equal(c.taken, longest);
+    caucus_candidates_free(&c);
+}
+
+/* What is not made for such losses is not taken, however well it did and however wide the spread. */
+static void made_for_such_losses_comes_first(void **state) {
+    (void)state;
+    static caucus_comparison c;
+    prepare(&c);
+    for (size_t i = 0; i < c.count; i++)
+        if (c.candidate[i].asked.algorithm == CAUCUS_ALGORITHM_SVT)
+            seen(&c.candidate[i], 1, 100);
+    caucus_comparison_advise(&c);
+    assert_true(caucus_candidate_covers(&c, c.taken));
+    assert_int_not_equal(c.taken->asked.algorithm, CAUCUS_ALGORITHM_SVT);
+    caucus_candidates_free(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(within_the_spread_the_bound_decides),
+                                       cmocka_unit_test(made_for_such_losses_comes_first)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
