@@ -88,7 +88,9 @@ class Files(TypedDict):
 class Federation:
     """A coordinator, `caucus serve`, with certificates, and what clients need to join it."""
 
-    def __init__(self, program: Program, folder: Path, plan: caucus.Plan, seed: int) -> None:
+    def __init__(
+        self, program: Program, folder: Path, plan: caucus.Plan, seed: int, client_ca: Path | None = None
+    ) -> None:
         self.program, self.folder, self.plan, self.seed = program, folder, plan, seed
         folder.mkdir(exist_ok=True)
         self.plan_file = folder / "plan.yaml"
@@ -96,13 +98,16 @@ class Federation:
         self.certs = folder / "certs"
         made = program("certify", str(self.certs), "--clients", str(plan.clients))
         assert made.returncode == 0, made.stderr
+        self.client_ca = client_ca if client_ca is not None else self.certs / "ca.pem"
+        if client_ca is not None:  # its own clients, too
+            client_ca.write_text(client_ca.read_text() + (self.certs / "ca.pem").read_text())
         self.processes: list[subprocess.Popen[str]] = []
         self.address = self._serve("127.0.0.1:0")
 
     def _serve(self, listen: str) -> str:
         words = [self.program.path, "serve", "--plan", str(self.plan_file), "--listen", listen, "--state"]
         words += [str(self.folder / "serve"), "--cert", str(self.certs / "coordinator.pem"), "--key"]
-        words += [str(self.certs / "coordinator.key"), "--client-ca", str(self.certs / "ca.pem")]
+        words += [str(self.certs / "coordinator.key"), "--client-ca", str(self.client_ca)]
         words += ["--seed", str(self.seed)]
         self.server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.processes.append(self.server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -309,11 +310,8 @@ def test_who_is_refused(federation: Federation, tmp_path: Path, plan: caucus.Pla
     ):
         next(member)
     assert caught.value.status == "CAUCUS_E_MISMATCH"
-    with (
-        caucus.join(federation.address, plan=plan, client=2, give_up=PATIENCE, **federation.files(1)) as member,
-        pytest.raises(caucus.RefusedError),
-    ):
-        next(member)
+    with pytest.raises(caucus.InputError, match=r"client 2: the certificate .*client-1\.pem is that of client 1"):
+        caucus.join(federation.address, plan=plan, client=2, give_up=PATIENCE, **federation.files(1))
     strangers = tmp_path / "strangers"
     assert federation.program("certify", str(strangers), "--clients", "3").returncode == 0
     files: Files = {
@@ -328,16 +326,21 @@ def test_who_is_refused(federation: Federation, tmp_path: Path, plan: caucus.Pla
         next(member)
 
 
-def test_an_unknown_coordinator_hears_nothing(federation: Federation, tmp_path: Path, plan: caucus.Plan) -> None:
+def test_an_unknown_coordinator_hears_nothing(
+    federation: Federation, tmp_path: Path, plan: caucus.Plan, caplog: pytest.LogCaptureFixture
+) -> None:
     """A coordinator that another authority signed may be mended: the client comes again until it gives up."""
     strangers = tmp_path / "strangers"
     assert federation.program("certify", str(strangers), "--clients", "3").returncode == 0
     files: Files = {**federation.files(1), "ca": str(strangers / "ca.pem")}
     with (
         caucus.join(federation.address, plan=plan, client=1, give_up=0.5, **files) as member,
-        pytest.raises(caucus.Error, match=r"no coordinator at 127\.0\.0\.1:\d+ for 0.5 s"),
+        pytest.raises(caucus.Error, match=r"no coordinator at 127\.0\.0\.1:\d+ for 0.5 s") as caught,
     ):
         next(member)
+    assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+    assert "TLS: certificate: " in caplog.text
+    assert "trying again in" in caplog.text
 
 
 def test_one_state_one_process(federation: Federation, plan: caucus.Plan, tmp_path: Path) -> None:
@@ -352,7 +355,7 @@ def test_one_state_one_process(federation: Federation, plan: caucus.Plan, tmp_pa
     assert caught.value.status == "CAUCUS_E_BUSY"
     caucus.join(federation.address, plan=plan, client=1, state=state, **files).leave()
     with pytest.raises(caucus.InputError, match=r"one\.state: .*client"):
-        caucus.join(federation.address, plan=plan, client=2, state=state, **files)
+        caucus.join(federation.address, plan=plan, client=2, state=state, **federation.files(2))
 
 
 def test_what_join_refuses(plan: caucus.Plan, tmp_path: Path) -> None:
@@ -363,7 +366,7 @@ def test_what_join_refuses(plan: caucus.Plan, tmp_path: Path) -> None:
         ("a:99999", {"insecure": True}, "write HOST:PORT"),
         ("127.0.0.1:1", {}, "cert is needed"),
         ("127.0.0.1:1", {"cert": "a", "key": "b"}, "ca is needed"),
-        ("127.0.0.1:1", {"cert": "a", "key": "b", "ca": "c"}, "cert a: No such file"),
+        ("127.0.0.1:1", {"cert": "a", "key": "b", "ca": "c"}, "cert a: cannot be read: No such file"),
         ("127.0.0.1:1", {"cert": "a", "insecure": True}, "insecure uses no certificates"),
         ("127.0.0.1:1", {"insecure": True, "client": 4}, "client|index"),
         ("127.0.0.1:1", {"insecure": True, "new_device": True}, "new_device is for plans that trust nobody"),
@@ -462,3 +465,24 @@ def test_a_device_s_slots_are_its_clock_s(tmp_path: Path) -> None:
         assert not asyncio.run(device.wait_async(0.01))
         assert device.expert is None
         assert device.heard == 0
+
+
+def test_the_example_of_a_device(program: Program, tmp_path: Path) -> None:
+    """Three devices that come when they like: each has an expert, observes, and leaves."""
+    plan = caucus.plan(
+        algorithm="stoch", clients=3, names=["a", "b"], rounds="endless", pace="own", epsilon=2, trust="coordinator"
+    )
+    federation = Federation(program, tmp_path, plan, seed=6)
+    try:
+        words = [sys.executable, str(EXAMPLE.with_name("device.py")), str(federation.plan_file), federation.address]
+        calls = [[*words, i, str(federation.certs), str(tmp_path / f"{i}.state"), "9"] for i in ("1", "2", "3")]
+        devices = [subprocess.Popen(call, stdout=subprocess.PIPE, text=True) for call in calls]
+        federation.processes += devices
+        said = [device.communicate(timeout=PATIENCE)[0] for device in devices]
+        assert [re.fullmatch(r"(expert [01] [ab]\n)+observed (9|1[01])\n", out) is not None for out in said] == [
+            True
+        ] * 3
+        again = subprocess.run(calls[0], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+        assert again == said[0].splitlines(keepends=True)[-1]  # it has observed so many before
+    finally:
+        federation.close()

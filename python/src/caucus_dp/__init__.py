@@ -7,7 +7,7 @@ exact noise. All of it is the C library of the program `caucus`: the same settin
 """
 
 from ._device import Device
-from ._errors import Error, InputError, RefusedError
+from ._errors import Error, InputError, OutsideWarning, RefusedError
 from ._gradient import Gradient
 from ._join import join
 from ._keys import Key
@@ -36,6 +36,7 @@ __all__ = [
     "Key",
     "Look",
     "Member",
+    "OutsideWarning",
     "Plan",
     "PlanSettings",
     "RefusedError",

@@ -14,12 +14,21 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ._errors import InputError, refuse
+from ._errors import refuse
+from ._tls import check_coordinator
 
 if TYPE_CHECKING:
     from ._link import Link
 
 READ_BYTES = 1 << 16
+# As `caucus join` has it: a host that vanished sends nothing, not even an end. After 20 s of silence the kernel asks,
+# every 5 s, whether it is still there; 30 s after the first byte that nobody acknowledged the connection is over.
+_PATIENCE = (
+    (socket.TCP_KEEPIDLE, 20),
+    (socket.TCP_KEEPINTVL, 5),
+    (socket.TCP_KEEPCNT, 2),
+    (socket.TCP_USER_TIMEOUT, 30_000),
+)
 
 
 def now_ms() -> int:
@@ -35,28 +44,6 @@ def split_address(text: str) -> tuple[str, int]:
     return found[1] or found[2], int(found[3])
 
 
-def tls_context(
-    cert: str | os.PathLike[str], key: str | os.PathLike[str], ca: str | os.PathLike[str]
-) -> ssl.SSLContext:
-    """TLS 1.3 and nothing older, with a certificate on both sides."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    for name, path in (("cert", cert), ("key", key), ("ca", ca)):
-        if not os.access(path, os.R_OK):
-            why = FileNotFoundError if not os.path.exists(path) else PermissionError
-            words = {FileNotFoundError: "No such file or directory", PermissionError: "Permission denied"}[why]
-            raise InputError(f"{name} {os.fspath(path)}: {words}", "CAUCUS_E_PATH", name)
-    try:
-        context.load_verify_locations(ca)
-    except ssl.SSLError as error:
-        raise InputError(f"ca {os.fspath(ca)}: {error.reason or error}", "CAUCUS_E_FORMAT", "ca") from None
-    try:
-        context.load_cert_chain(cert, key, password=lambda: b"")
-    except ssl.SSLError as error:
-        raise InputError(f"cert {os.fspath(cert)}: {error.reason or error}", "CAUCUS_E_FORMAT", "cert") from None
-    return context
-
-
 class Connection:
     """One connection that is being made, or is there: a socket, TLS, and the link's bytes."""
 
@@ -70,14 +57,14 @@ class Connection:
         self._shaken = False
         self._reached = False
         self.socket = self._next_socket(OSError("all that this name stands for have refused"))
-        if link.context is not None:
-            self._tls = link.context.wrap_bio(self._incoming, self._outgoing, server_hostname=self.host)
+        if link.credentials is not None:
+            self._tls = link.credentials.context.wrap_bio(self._incoming, self._outgoing, server_hostname=self.host)
 
     def _next_socket(self, why: OSError) -> socket.socket:
         """Begin to connect to the next machine that the name stands for."""
         while self._targets:
             family, kind, protocol, _, target = self._targets.pop(0)
-            if self.link.context is None and not ipaddress.ip_address(target[0]).is_loopback:
+            if self.link.credentials is None and not ipaddress.ip_address(target[0]).is_loopback:
                 raise refuse(
                     "connect",
                     f"{self.host}: is not this machine, and without certificates nothing may leave it "
@@ -92,6 +79,8 @@ class Connection:
             with contextlib.suppress(OSError):
                 fresh.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 fresh.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                for option, value in _PATIENCE:
+                    fresh.setsockopt(socket.IPPROTO_TCP, option, value)
             code = fresh.connect_ex(target)
             if code in (0, 115):  # EINPROGRESS
                 return fresh
@@ -129,7 +118,7 @@ class Connection:
         self._work()
         self._send()
         if ended:
-            raise ConnectionResetError("the coordinator has closed the connection")
+            raise ConnectionResetError("the connection was closed")
 
     def _receive(self) -> bool:
         """Take what the socket has. True: it has ended."""
@@ -146,6 +135,7 @@ class Connection:
             try:
                 if self._tls is not None:
                     self._tls.do_handshake()
+                    check_coordinator(self._tls.getpeercert(binary_form=True))  # before anything has left
             except ssl.SSLWantReadError:
                 return
             self._shaken = True

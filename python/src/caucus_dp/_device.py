@@ -6,15 +6,13 @@ The protocol, what must survive a restart and how much of a slot counts are libc
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ._connection import now_ms, split_address
+from ._connection import now_ms
 from ._errors import Error, refuse
 from ._link import Link
 from ._machines import rows_of
@@ -89,38 +87,20 @@ class Device(Member):
         """
         before, end = self.expert, now_ms() + int(seconds * 1000)
         while not self._settled(before):
-            address = self._link.next_address()
-            if address is not None:
-                host, port = split_address(address)
-                try:
-                    self._dial(address, socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-                except OSError as why:
-                    self._dial(address, why)
-                continue
             left = (end - now_ms()) / 1000
-            if left <= 0:
+            self._dial_or_wait(min(max(left, 0), self._seconds(), self._until_slot()))
+            if left <= 0 and not self._settled(before):
                 return False
-            self._wait(min(left, self._seconds(), self._until_slot()))
         return self.expert != before
 
     async def wait_async(self, seconds: float = 0) -> bool:
         """The same without blocking."""
         before, end = self.expert, now_ms() + int(seconds * 1000)
         while not self._settled(before):
-            address = self._link.next_address()
-            if address is not None:
-                host, port = split_address(address)
-                try:
-                    loop = asyncio.get_running_loop()
-                    self._dial(address, await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-                except OSError as why:
-                    self._dial(address, why)
-                continue
             left = (end - now_ms()) / 1000
-            if left <= 0:
-                await asyncio.sleep(0)
+            await self._dial_or_await(min(max(left, 0), self._seconds(), self._until_slot()))
+            if left <= 0 and not self._settled(before):
                 return False
-            await self._await(min(left, self._seconds(), self._until_slot()))
         return self.expert != before
 
     def _settled(self, before: int | None) -> bool:

@@ -41,6 +41,10 @@ class RefusedError(Error):
     """Refused for good: neither coming again nor starting again helps (the program's exit code 3)."""
 
 
+class OutsideWarning(UserWarning):
+    """Values were no numbers, or outside their public range. How many is not private."""
+
+
 def new_error() -> Any:
     """An empty caucus_error, for a call."""
     return ffi.new("caucus_error *")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ._errors import check, new_error, refuse
 from ._native import ffi, lib
+from ._numbers import whole
 
 
 class Key:
@@ -20,10 +21,8 @@ class Key:
         self._key = ffi.gc(ffi.new("caucus_key *"), lib.caucus_key_wipe)
         if seed is None:
             check(lib.caucus_key_generate(self._key), new_error())
-        elif isinstance(seed, bool) or not 0 <= seed < 1 << 64:
-            raise refuse("seed", f"{seed}: must be a whole number")
         else:
-            lib.caucus_key_from_seed(seed, self._key)
+            lib.caucus_key_from_seed(whole("seed", seed, 0, (1 << 64) - 1, "must be a whole number"), self._key)
 
     @property
     def seeded(self) -> bool:

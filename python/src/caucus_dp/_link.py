@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
-import ssl
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +19,10 @@ from ._errors import Error, RefusedError, check, failure, new_error, owned
 from ._gradient import GradientSource
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
+from ._lost import Notices, refuses, words_of
 from ._native import ffi, lib
 from ._plan import Plan, pointer
-
-# Alerts with which a coordinator refuses this client's certificate: coming again cannot help. The last one can be the
-# fault of the coordinator's own files, if it has accepted the same certificate before.
-_NOT_ACCEPTED = re.compile(
-    r"ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_(REVOKED|EXPIRED|UNKNOWN|REQUIRED)|UNKNOWN_CA)$"
-)
+from ._tls import Credentials
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class Link:
         plan: Plan,
         client: int,
         *,
-        context: ssl.SSLContext | None,
+        credentials: Credentials | None,
         state: str | os.PathLike[str] | None,
         seed: int | None,
         key: Key | None,
@@ -58,7 +52,7 @@ class Link:
         tick: int = 0,
         source: GradientSource | None = None,
     ) -> None:
-        self.plan, self.index, self.context, self.addresses = plan, client, context, addresses
+        self.plan, self.index, self.credentials, self.addresses = plan, client, credentials, addresses
         self.tick = tick
         """Bytes leave on multiples of so many milliseconds of this machine's clock; 0: as soon as they can."""
         self._leave_at = 0  # the tick that what is to be sent waits for; 0: nothing waits
@@ -68,6 +62,7 @@ class Link:
         self._state = state
         self._error = new_error()
         self._why: Exception | None = None  # the last refusal
+        self._notices = Notices()
         self._journal = ffi.NULL
         if state is not None:
             ret = ffi.new("caucus_journal **")
@@ -156,7 +151,7 @@ class Link:
         if isinstance(error, MemoryError):
             raise error
         self._why = error
-        raise ConnectionError(str(error))
+        raise ConnectionError(str(error)) from error
 
     def connected(self) -> None:
         """A connection is up, handshake included."""
@@ -166,6 +161,8 @@ class Link:
         """Bytes from the coordinator, which therefore accepts this client's certificate."""
         self.accepted = True
         self._check(lib.caucus_link_receive(self._link, data, len(data), self._error))
+        if not lib.caucus_link_late(self._link):
+            self._notices.forget()
 
     def observe(self, row: Any) -> None:
         """One round of losses; NULL where they are functions."""
@@ -180,15 +177,19 @@ class Link:
         self._check(lib.caucus_link_slot(self._link, number, self._error))
 
     def lost(self, why: OSError) -> None:
-        """The connection is gone, or the attempt has failed."""
-        reason = getattr(why, "reason", None) if isinstance(why, ssl.SSLError) else None
-        found = _NOT_ACCEPTED.search(reason or "")
-        if found is not None and not (self.accepted and found[1] == "UNKNOWN_CA"):
+        """The connection is gone, or the attempt has failed; it is said why, and tried again unless that is final."""
+        said = ffi.string(lib.caucus_link_last_words(self._link)).decode("utf-8", "replace")
+        words = words_of(why, said)
+        final = isinstance(why.__cause__, RefusedError)  # the coordinator's word; else TLS's:
+        if refuses(why, self.accepted, self.credentials):
+            final = True
             lib.caucus_link_refuse(self._link)
-            words = f"it does not accept this client's certificate: {(reason or '').lower().replace('_', ' ')}"
-            self._why = RefusedError(f"{','.join(self.addresses)}: {words}", "CAUCUS_E_REFUSED")
+            self._why = RefusedError(f"{self._notices.address}: {words}", "CAUCUS_E_REFUSED")
+            self._why.__cause__ = why
         self._leave_at = 0
         lib.caucus_link_disconnected(self._link, now_ms())
+        pause = None if final else max(lib.caucus_link_wait_ms(self._link, now_ms()), 0) / 1000
+        self._notices.say(why, words, pause)
 
     def check_refused(self) -> None:
         """Raise why every address has refused for good, if all have."""
@@ -200,7 +201,8 @@ class Link:
         """Raise if there has been no coordinator for so many seconds."""
         if give_up is not None and lib.caucus_link_missing_ms(self._link, now_ms()) > give_up * 1000:
             what = "announcement" if lib.caucus_link_late(self._link) else "coordinator"
-            raise Error(f"no {what} at {','.join(self.addresses)} for {give_up:g} s", "CAUCUS_E_NETWORK")
+            words = f"no {what} at {','.join(self.addresses)} for {give_up:g} s"
+            raise Error(words, "CAUCUS_E_NETWORK") from self._notices.last
 
     def leave(self, words: str) -> None:
         """Save the state as it is, and put a farewell behind what is being sent."""
@@ -232,12 +234,21 @@ class Link:
     def next_address(self) -> str | None:
         """The address to dial now; None: not now."""
         address = lib.caucus_link_next_address(self._link, now_ms())
-        return None if address == ffi.NULL else ffi.string(address).decode()
+        if address == ffi.NULL:
+            return None
+        self._notices.address = ffi.string(address).decode()
+        if self.credentials is not None and self.credentials.renew():
+            self.accepted = False
+        return self._notices.address
 
     @property
-    def overdue(self) -> bool:
-        """Whether the connection has taken too long to come, or to bring an announcement."""
-        return bool(lib.caucus_link_timeout(self._link, now_ms()) != lib.CAUCUS_LINK_IN_TIME)
+    def overdue(self) -> str | None:
+        """What has taken too long, the connection or an announcement, in words; None: nothing."""
+        overdue = lib.caucus_link_timeout(self._link, now_ms())
+        if overdue == lib.CAUCUS_LINK_NO_ANNOUNCEMENT:
+            deadline = lib.caucus_link_deadline_ms(self._link) / 1000
+            return f"no announcement after the deadline ({deadline:g} s): it hangs, is gone, or waits for a quorum"
+        return None if overdue == lib.CAUCUS_LINK_IN_TIME else "no answer"
 
     @property
     def wait_seconds(self) -> float:

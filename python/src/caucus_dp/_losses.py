@@ -12,11 +12,18 @@ from ._errors import refuse
 from ._native import ffi, lib
 
 
+def numbers_of(losses: ArrayLike) -> NDArray[Any]:
+    """float32 or float64 in C order, without a copy where they are that already."""
+    try:
+        array = np.asarray(losses)
+        return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    except (TypeError, ValueError) as why:  # words, or rows of different lengths
+        raise refuse("", f"losses: {why}") from why
+
+
 def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
     """A caucus_loss_array, and the array that it borrows, which has to live as long."""
-    array = np.asarray(losses)
-    if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
-        array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    array = numbers_of(losses)
     if array.ndim != 3 or array.size == 0:
         raise refuse(
             "", f"losses: shape {array.shape} — expected clients × rounds × experts, for example (10, 512, 100)"

@@ -12,9 +12,11 @@ from ._errors import check, failure, new_error, owned, refuse
 from ._gradient import Gradient, source_of
 from ._keys import Key, key_of
 from ._keys import pointer as key_pointer
+from ._losses import numbers_of
 from ._messages import ASKS, Announcement, Look, Report, ask_value
 from ._native import ffi, lib
-from ._plan import Plan, pointer
+from ._numbers import whole
+from ._plan import PlanOrPath, as_plan, pointer
 
 
 def _checked(status: int, what: str) -> None:
@@ -40,7 +42,7 @@ class Client:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlanOrPath,
         index: int,
         *,
         seed: int | None = None,
@@ -49,15 +51,16 @@ class Client:
     ) -> None:
         self._begin(plan, index, gradient)
         ret = ffi.new("caucus_client **")
-        own = key_of(key, seed, index)
-        _checked(lib.caucus_client_new(pointer(plan), index, key_pointer(own), ret), f"client {index}")
+        own = key_of(key, seed, self.index)
+        status = lib.caucus_client_new(pointer(self.plan), self.index, key_pointer(own), ret)
+        _checked(status, f"client {index}")
         self._take(ret[0])
 
-    def _begin(self, plan: Plan, index: int, gradient: Gradient | None) -> None:
-        if not 1 <= index <= plan.clients:
-            raise refuse("client", f"{index}: must be a client's number, 1 to {plan.clients}")
-        self.plan, self.index = plan, index
-        self._source = source_of(plan, gradient)
+    def _begin(self, plan: PlanOrPath, index: int, gradient: Gradient | None) -> None:
+        self.plan = as_plan(plan)
+        words = f"must be a client's number, 1 to {self.plan.clients}"
+        self.index = whole("client", index, 1, self.plan.clients, words)
+        self._source = source_of(self.plan, gradient)
 
     def _take(self, client: Any) -> None:
         self._client = owned(client, lib.caucus_client_free, pointer(self.plan), self._source)
@@ -67,7 +70,7 @@ class Client:
     @classmethod
     def restore(
         cls,
-        plan: Plan,
+        plan: PlanOrPath,
         index: int,
         state: bytes,
         *,
@@ -79,8 +82,8 @@ class Client:
         client = cls.__new__(cls)
         client._begin(plan, index, gradient)
         ret = ffi.new("caucus_client **")
-        own = key_of(key, seed, index)
-        status = lib.caucus_client_restore(pointer(plan), index, key_pointer(own), state, len(state), ret)
+        own = key_of(key, seed, client.index)
+        status = lib.caucus_client_restore(pointer(client.plan), client.index, key_pointer(own), state, len(state), ret)
         _checked(status, f"client {index}")
         client._take(ret[0])
         return client
@@ -199,22 +202,23 @@ class Coordinator:
     depend on losses.
     """
 
-    def __init__(self, plan: Plan, *, seed: int | None = None, key: Key | None = None) -> None:
-        self.plan = plan
+    def __init__(self, plan: PlanOrPath, *, seed: int | None = None, key: Key | None = None) -> None:
+        self.plan = as_plan(plan)
         ret = ffi.new("caucus_coordinator **")
         own = key_of(key, seed, 0)
-        _checked(lib.caucus_coordinator_new(pointer(plan), key_pointer(own), ret), "coordinator")
-        self._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(plan))
+        _checked(lib.caucus_coordinator_new(pointer(self.plan), key_pointer(own), ret), "coordinator")
+        self._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(self.plan))
 
     @classmethod
-    def restore(cls, plan: Plan, state: bytes, *, seed: int | None = None, key: Key | None = None) -> Coordinator:
+    def restore(cls, plan: PlanOrPath, state: bytes, *, seed: int | None = None, key: Key | None = None) -> Coordinator:
         """The coordinator that `save()` was asked of; the epochs after the one in hand draw from a new key."""
         coordinator = cls.__new__(cls)
-        coordinator.plan = plan
+        coordinator.plan = own_plan = as_plan(plan)
         ret = ffi.new("caucus_coordinator **")
         own = key_of(key, seed, 0)
-        _checked(lib.caucus_coordinator_restore(pointer(plan), key_pointer(own), state, len(state), ret), "coordinator")
-        coordinator._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(plan))
+        status = lib.caucus_coordinator_restore(pointer(own_plan), key_pointer(own), state, len(state), ret)
+        _checked(status, "coordinator")
+        coordinator._coordinator = owned(ret[0], lib.caucus_coordinator_free, pointer(own_plan))
         return coordinator
 
     def save(self) -> bytes:
@@ -273,8 +277,7 @@ class Coordinator:
 
 def rows_of(losses: ArrayLike, experts: int) -> NDArray[Any]:
     """Losses as rows of `experts` numbers, float32 or float64, without a copy where they are that already."""
-    rows = np.asarray(losses)
-    rows = np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
+    rows = numbers_of(losses)
     if rows.ndim == 1:
         rows = rows[np.newaxis, :]
     if rows.ndim != 2 or rows.shape[1] != experts:

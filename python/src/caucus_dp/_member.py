@@ -85,6 +85,11 @@ class Member:
         return self._link.plan
 
     @property
+    def index(self) -> int:
+        """The number of this client, from 1."""
+        return self._link.index
+
+    @property
     def round(self) -> int:
         """Rounds observed so far; after a restart the next one is the one after these."""
         return self._link.round if self._last is None else self._last[0]
@@ -98,6 +103,44 @@ class Member:
     def counts(self) -> dict[str, int]:
         """Numbers for people: reports, reports sent again, bytes_sent, bytes_received."""
         return self._link.counts if self._last is None else dict(self._last[2])
+
+    # Clients at their own pace (_device.py). They are named here, too, because a plan file says which of the two join()
+    # gives, and whoever checks types has not read it.
+
+    @property
+    def expert(self) -> int | None:
+        """At its own pace: the expert to play, from 0; None until the coordinator has said one."""
+        raise self._in_step()
+
+    @property
+    def expert_name(self) -> str | None:
+        """At its own pace: what it is called; None where experts have numbers, or before the first."""
+        raise self._in_step()
+
+    @property
+    def heard(self) -> int:
+        """At its own pace: announcements so far; it grows with every decision, whether the expert changes or not."""
+        raise self._in_step()
+
+    def slot(self, number: int) -> None:
+        """At its own pace, and with a seed: which slot it is."""
+        raise self._in_step()
+
+    def observe(self, losses: ArrayLike | LossMapping) -> None:
+        """At its own pace: losses that were seen now. Elsewhere a round has them: `round.observe()`."""
+        raise self._in_step()
+
+    def wait(self, seconds: float = 0) -> bool:
+        """At its own pace: talk with the coordinator; whether the expert has changed."""
+        raise self._in_step()
+
+    async def wait_async(self, seconds: float = 0) -> bool:
+        """At its own pace: the same without blocking."""
+        raise self._in_step()
+
+    @staticmethod
+    def _in_step() -> Error:
+        return Error("this plan's clients are in step: iterate over rounds, and observe() those", "CAUCUS_E_ORDER")
 
     def _observe(self, round: Round, losses: ArrayLike | LossMapping | None) -> None:
         if self._left:
@@ -153,8 +196,9 @@ class Member:
             return
         try:
             self._connection.move()
-            if self._link.overdue:
-                raise TimeoutError("took too long")
+            overdue = self._link.overdue
+            if overdue is not None:
+                raise TimeoutError(overdue)
         except OSError as why:
             self._hang_up(why)
 
@@ -200,15 +244,19 @@ class Member:
             found = self._next()
             if found is not None:
                 return found
-            address = self._link.next_address()
-            if address is not None:
-                host, port = split_address(address)
-                try:
-                    self._dial(address, socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-                except OSError as why:
-                    self._dial(address, why)
-            else:
-                self._wait(self._seconds())
+            self._dial_or_wait(self._seconds())
+
+    def _dial_or_wait(self, seconds: float) -> None:
+        """Dial if it is time for that; otherwise wait until something happens."""
+        address = self._link.next_address()
+        if address is None:
+            self._wait(seconds)
+            return
+        host, port = split_address(address)
+        try:
+            self._dial(address, socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as why:
+            self._dial(address, why)
 
     def _seconds(self) -> float:
         """How long to sleep; with a limit for giving up not much beyond it."""
@@ -272,16 +320,19 @@ class Member:
             if found is not None:
                 await asyncio.sleep(0)  # others have their turn, however many rounds can be played
                 return found
-            address = self._link.next_address()
-            if address is not None:
-                host, port = split_address(address)
-                loop = asyncio.get_running_loop()
-                try:
-                    self._dial(address, await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-                except OSError as why:
-                    self._dial(address, why)
-            else:
-                await self._await(self._seconds())
+            await self._dial_or_await(self._seconds())
+
+    async def _dial_or_await(self, seconds: float) -> None:
+        address = self._link.next_address()
+        if address is None:
+            await self._await(seconds)
+            return
+        host, port = split_address(address)
+        try:
+            loop = asyncio.get_running_loop()
+            self._dial(address, await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as why:
+            self._dial(address, why)
 
     async def _await(self, seconds: float) -> None:
         connection, loop, woken = self._connection, asyncio.get_running_loop(), asyncio.Event()

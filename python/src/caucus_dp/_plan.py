@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ._errors import check, new_error, take_text
+from ._errors import check, new_error, refuse, take_text
 from ._losses import loss_array
 from ._native import ffi, lib
 from ._words import Named
@@ -17,6 +17,9 @@ from ._words import Named
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Unpack
+
+
+FilePath = str | os.PathLike[str]
 
 
 class PlanSettings(TypedDict, total=False):
@@ -52,7 +55,7 @@ class PlanSettings(TypedDict, total=False):
     grace: str | None
     most: int | None
     nominal_rounds: int | None
-    evaluate: int | None
+    evaluate: int | str | None
     growth: int | str | None
     show_loss: float | None
     convex: tuple[float, float] | None
@@ -105,13 +108,13 @@ class Plan:
         return cls(ret[0])
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Plan:
+    def read(cls, path: FilePath) -> Plan:
         """A plan from a file that `caucus plan --write` or `write()` has made."""
         ret, error = ffi.new("caucus_plan **"), new_error()
         check(lib.caucus_plan_file_read(os.fsencode(path), ret, error), error)
         return cls(ret[0])
 
-    def write(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
+    def write(self, path: FilePath, *, replace: bool = False) -> None:
         """Write the plan file, whole or not at all; another one is replaced only if that is said."""
         error = new_error()
         status = lib.caucus_plan_file_write(self._plan, os.fsencode(path), replace, error)
@@ -271,3 +274,15 @@ def plan(**settings: Unpack[PlanSettings]) -> Plan:
 def pointer(plan: Plan) -> Any:
     """The caucus_plan itself."""
     return plan._plan
+
+
+PlanOrPath = Plan | FilePath
+
+
+def as_plan(given: PlanOrPath) -> Plan:
+    """A plan, or that of a file."""
+    if isinstance(given, Plan):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return Plan.read(given)
+    raise refuse("plan", f"{given!r}: must be a Plan, or the path of its file")

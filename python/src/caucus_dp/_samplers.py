@@ -14,15 +14,19 @@ from ._errors import refuse
 from ._keys import Key, pointer
 from ._native import ffi, lib
 
+Scale = float | Fraction | np.integer[Any] | np.floating[Any]
 _BITS = 56  # of a denominator, the most that a sampler takes
 _DRAWS = 1 << 20  # from one stream, which has no end that so many draws could reach
 
 
-def _exact(name: str, value: float | Fraction) -> Fraction:
+def _exact(name: str, value: Scale) -> Fraction:
     try:
-        exact = Fraction(value)
+        if isinstance(value, bool | str):
+            raise TypeError
+        exact = Fraction(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):
-        raise refuse(name, f"{value}: must be a number above 0") from None
+        given = repr(value) if isinstance(value, str) else value
+        raise refuse(name, f"{given}: must be a number above 0") from None
     if not exact > 0:
         raise refuse(name, f"{value}: must be a number above 0")
     return exact
@@ -38,7 +42,10 @@ def _rational(value: Fraction, up: bool) -> Any:
 
 
 def _draw(fill: Any, parameter: Any, size: int | tuple[int, ...], seed: int | None) -> NDArray[np.int64]:
-    draws = np.empty(size, dtype=np.int64)
+    try:
+        draws = np.empty(size, dtype=np.int64)
+    except (TypeError, ValueError):
+        raise refuse("size", f"{size!r}: must be a whole number, 0 or above, or the shape of an array") from None
     flat = draws.reshape(-1)
     key = Key(seed)
     stream = ffi.gc(ffi.new("caucus_stream *"), lib.caucus_stream_wipe)
@@ -49,7 +56,7 @@ def _draw(fill: Any, parameter: Any, size: int | tuple[int, ...], seed: int | No
     return draws
 
 
-def laplace(size: int | tuple[int, ...], *, scale: float | Fraction, seed: int | None = None) -> NDArray[np.int64]:
+def laplace(size: int | tuple[int, ...], *, scale: Scale, seed: int | None = None) -> NDArray[np.int64]:
     """Whole numbers with P(y) ~ e^(-|y|/scale), exactly: no floating point, no cut tail.
 
     A scale that is no fraction of small parts is rounded up, towards privacy. With a seed the draws can be repeated:
@@ -61,7 +68,7 @@ def laplace(size: int | tuple[int, ...], *, scale: float | Fraction, seed: int |
     return _draw(lib.caucus_laplace_fill, _rational(1 / exact, up=False), size, seed)
 
 
-def gaussian(size: int | tuple[int, ...], *, scale: float | Fraction, seed: int | None = None) -> NDArray[np.int64]:
+def gaussian(size: int | tuple[int, ...], *, scale: Scale, seed: int | None = None) -> NDArray[np.int64]:
     """Whole numbers with P(y) ~ e^(-y^2/(2 scale^2)), exactly; `scale` is the standard deviation but for rounding.
 
     As `laplace()`; scale^2 is rounded up.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._errors import check, new_error, owned, refuse, take_text
 from ._losses import loss_array
 from ._native import ffi, lib
-from ._plan import Plan, pointer
+from ._plan import PlanOrPath, as_plan, pointer
 from ._words import Named
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class SimulationSettings(TypedDict, total=False):
     clients: int | Sequence[int] | None
     experts: int | Sequence[int] | None
     names: Sequence[str] | None
-    rounds: int | Sequence[int] | None
+    rounds: int | str | Sequence[int | str] | None
     interval: int | str | Sequence[int | str] | None
     epsilon: float | Sequence[float] | None
     delta: float | Sequence[float] | None
@@ -60,7 +60,7 @@ class SimulationSettings(TypedDict, total=False):
     grace: str | None
     most: int | None
     nominal_rounds: int | None
-    evaluate: int | Sequence[int] | None
+    evaluate: int | str | Sequence[int | str] | None
     growth: int | str | Sequence[int | str] | None
     show_loss: float | Sequence[float] | None
     rho: float | None
@@ -71,11 +71,12 @@ class SimulationSettings(TypedDict, total=False):
     spread: float | Sequence[float] | None
     drift: float | Sequence[float] | None
     activity: tuple[float, float] | None
+    play: int | None
     data: str | os.PathLike[str] | None
     genre: str | None
     trials: int | None
     seed: int | None
-    threads: int | None
+    threads: int | str | None
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,7 @@ def _play(call: Callable[[Any], int], progress: Callable[[int, int, int, int], N
 
 
 def simulate(
-    plan: Plan | None = None,
+    plan: PlanOrPath | None = None,
     *,
     losses: ArrayLike | str | os.PathLike[str] | None = None,
     progress: Callable[[int, int, int, int], None] | None = None,
@@ -261,9 +262,10 @@ def simulate(
 ) -> Simulation:
     """Play a plan, or settings, many times at once, on all cores (`caucus simulate`).
 
-    With a plan the settings say only against what, how often and from which seed. `losses` are your own: an array of
-    clients × rounds × experts (float32 and float64 in C order are read where they lie), or the path of a NumPy or CSV
-    file. `progress(run, runs, done, trials)` is called now and then. A keyboard's interrupt ends it.
+    With a plan, or the path of its file, the settings say only against what, how often and from which seed. `losses`
+    are your own: an array of clients × rounds × experts (float32 and float64 in C order are read where they lie), or
+    the path of a NumPy or CSV file. `progress(run, runs, done, trials)` is called now and then. A keyboard's interrupt
+    ends it.
 
     >>> r = simulate(algorithm="svt", clients=3, experts=4, rounds=20, epsilon=10, trust="coordinator", trials=5)
     >>> r.regret.shape
@@ -278,7 +280,7 @@ def simulate(
         array, borrowed = loss_array(losses)
     named = Named(words, {**SimulationSettings.__annotations__, "losses": None}, "simulate")
     ret, error = ffi.new("caucus_simulation **"), new_error()
-    own = ffi.NULL if plan is None else pointer(plan)
+    own = ffi.NULL if plan is None else pointer(as_plan(plan))
 
     def call(watch: Any) -> int:
         return int(

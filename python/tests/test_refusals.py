@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What callers get wrong: one line in the program's words, and an InputError, whatever was given."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import caucus_dp as caucus
+from conftest import Program
+
+ADDRESS = "127.0.0.1:1"
+SCORES = np.full((4, 3), 0.5)
+api: Any = caucus  # types are for those who look at them first
+
+
+@pytest.fixture(scope="module")
+def nobody() -> caucus.Plan:
+    """A plan whose clients add the noise."""
+    return caucus.plan(algorithm="stoch", clients=3, experts=4, rounds=40, epsilon=5, trust="nobody")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"client": -1}, "client -1: must be a client's number, from 1"),
+        ({"client": 0}, "client 0: must be a client's number, from 1"),
+        ({"client": 1 << 24 | 1}, "client 16777217: must be a client's number, from 1"),
+        ({"client": 1 << 70}, f"client {1 << 70}: must be a client's number, from 1"),
+        ({"client": "1"}, "client '1': must be a client's number, from 1"),
+        ({"client": 1.0}, "client 1.0: must be a client's number, from 1"),
+        ({"client": True}, "client True: must be a client's number, from 1"),
+        ({"client": 4}, "client 4 (the plan has clients 1 to 3)"),
+        ({"client": None}, "client is needed with insecure: no certificate says who this is"),
+        ({"give_up": math.nan}, "give_up nan: must be seconds, or None: never"),
+        ({"give_up": -1}, "give_up -1: must be seconds, or None: never"),
+        ({"give_up": "x"}, "give_up 'x': must be seconds, or None: never"),
+        ({"tick": -1}, "tick -1: must be milliseconds, at most 60000 (a minute)"),
+        ({"tick": 0.5}, "tick 0.5: must be milliseconds, at most 60000 (a minute)"),
+        ({"seed": "x"}, "seed 'x': must be a whole number"),
+        ({"seed": 1 << 64}, f"seed {1 << 64}: must be a whole number"),
+        ({"plan": 3}, "plan 3: must be a Plan, or the path of its file"),
+        ({"plan": None}, "plan None: must be a Plan, or the path of its file"),
+    ],
+)
+def test_join(plan: caucus.Plan, settings: dict[str, Any], words: str) -> None:
+    """Before anything is dialled."""
+    with pytest.raises(caucus.InputError) as caught:
+        caucus.join(ADDRESS, **{"plan": plan, "client": 1, "insecure": True, **settings})
+    assert str(caught.value) == words
+    assert caught.value.field == words.split(" ", maxsplit=1)[0] or caught.value.field == "index"
+
+
+@pytest.mark.parametrize("budget", [(1,), (1, 2, 3), (), "1", ("1", 0), (1, 1), (-1, 0), math.nan, -1, True, {}])
+def test_budget(nobody: caucus.Plan, budget: Any, tmp_path: Path) -> None:
+    """One number, or two."""
+    words = "must be epsilon, 0 or above, or \\(epsilon, delta\\) with delta from 0 to below 1$"
+    with pytest.raises(caucus.InputError, match=f"^budget .*: {words}"):
+        caucus.join(
+            ADDRESS,
+            plan=nobody,
+            client=1,
+            insecure=True,
+            state=tmp_path / "state",
+            ledger=tmp_path / "ledger",
+            budget=budget,
+        )
+    assert not (tmp_path / "ledger").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: api.pick(SCORES, epsilon=1, range=(0,)), "range (0,): must be a lower and a higher number"),
+        (lambda: api.pick(SCORES, epsilon=1, range="0,1"), "range '0,1': must be a lower and a higher number"),
+        (
+            lambda: api.pick(SCORES, epsilon=1, range=(0, math.nan)),
+            "range (0, nan): must be a lower and a higher number",
+        ),
+        (lambda: api.pick(SCORES, epsilon="x"), "epsilon 'x': must be above 0, at most 1000"),
+        (lambda: api.pick(SCORES, epsilon=math.nan), "epsilon nan: must be above 0, at most 1000"),
+        (lambda: api.pick([["a", "b"]], epsilon=1), "scores: could not convert string to float"),
+        (lambda: api.pick([[1, 2], [3]], epsilon=1), "scores: setting an array element with a sequence"),
+        (lambda: api.laplace(2, scale="1"), "scale '1': must be a number above 0"),
+        (lambda: api.laplace(2, scale=np.float32(np.nan)), "scale nan: must be a number above 0"),
+        (lambda: api.gaussian(2, scale=None), "scale None: must be a number above 0"),
+        (lambda: api.laplace(-1, scale=1), "size -1: must be a whole number, 0 or above, or the shape of an array"),
+        (lambda: api.laplace("a", scale=1), "size 'a': must be a whole number"),
+        (lambda: api.simulate("nowhere.yaml"), "nowhere.yaml: No such file"),
+        (lambda: api.simulate(7), "plan 7: must be a Plan, or the path of its file"),
+        (lambda: api.simulate(losses=[["a"]], trust="coordinator"), "losses: could not convert string to float"),
+        (lambda: api.Client("nowhere.yaml", 1), "nowhere.yaml: No such file"),
+        (lambda: api.Coordinator(None), "plan None: must be a Plan, or the path of its file"),
+        (lambda: api.Key(-1), "seed -1: must be a whole number"),
+        (lambda: api.Key(2.0), "seed 2.0: must be a whole number"),
+    ],
+)
+def test_calls(call: Callable[[], object], words: str) -> None:
+    """Everything else."""
+    with pytest.raises(caucus.InputError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("index", [0, 4, -1, 1.0, "1", None, 1 << 40])
+def test_bare_clients(plan: caucus.Plan, index: Any) -> None:
+    """A machine has a place in its plan."""
+    with pytest.raises(caucus.InputError, match="must be a client's number, 1 to 3"):
+        caucus.Client(plan, index)
+
+
+def test_numbers_may_be_numpy_s(plan: caucus.Plan) -> None:
+    """Of any width."""
+    assert np.array_equal(caucus.laplace(9, scale=np.float32(2), seed=1), caucus.laplace(9, scale=2, seed=1))
+    assert np.array_equal(caucus.gaussian(9, scale=np.int64(3), seed=1), caucus.gaussian(9, scale=3, seed=1))
+    assert api.pick(SCORES, epsilon=np.float64(1), range=(np.float32(0), np.int8(1)), seed=2) < 3
+    assert api.pick(SCORES, epsilon=1, range=np.array([0.0, 1.0]), seed=2) < 3
+    assert api.Client(plan, np.int64(2)).index == 2
+    with api.join(ADDRESS, plan=plan, client=np.int32(2), insecure=True, give_up=np.float32(1)) as member:
+        assert member.index == 2
+
+
+def test_plans_may_be_files(plan: caucus.Plan, losses: NDArray[np.float64], tmp_path: Path) -> None:
+    """Everywhere."""
+    file = tmp_path / "plan.yaml"
+    plan.write(file)
+    assert np.array_equal(
+        caucus.simulate(str(file), losses=losses, trials=4).regret,
+        caucus.simulate(plan, losses=losses, trials=4).regret,
+    )
+    assert caucus.Client(file, 1).plan == caucus.Coordinator(file).plan == plan
+
+
+def test_pick_says_what_it_moved(program: Program, tmp_path: Path) -> None:
+    """In the program's words, as a warning: the counts are for the owner of the data."""
+    table = np.array([[0.5, math.nan, 2.0], [-1.0, math.nan, 0.5]])
+    np.save(tmp_path / "scores.npy", table)
+    out = program("pick", str(tmp_path / "scores.npy"), "--epsilon", "1", "--seed", "1")
+    with pytest.warns(caucus.OutsideWarning) as said:
+        caucus.pick(table, epsilon=1)
+    theirs = [line.removeprefix("caucus pick: ") for line in out.stderr.splitlines() if "NOT PRIVATE" not in line]
+    assert [str(warning.message) for warning in said] == theirs
+    assert {warning.filename for warning in said} == {__file__}
+    assert len(theirs) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        caucus.pick(SCORES, epsilon=1)
+
+
+def test_in_step_or_at_its_own_pace(plan: caucus.Plan) -> None:
+    """What a client of the other kind has is refused in words."""
+    with caucus.join(ADDRESS, plan=plan, client=1, insecure=True) as member:
+        for ask in (
+            lambda: member.expert,
+            lambda: member.expert_name,
+            lambda: member.heard,
+            lambda: member.slot(1),
+            lambda: member.observe([1, 2, 3, 4]),
+            lambda: member.wait(1),
+            lambda: member.wait_async(1).send(None),
+        ):
+            with pytest.raises(caucus.Error, match="this plan's clients are in step: iterate over rounds"):
+                ask()
+
+
+def test_why_there_is_no_connection(plan: caucus.Plan, caplog: pytest.LogCaptureFixture) -> None:
+    """The log says so, once, with the program's words; and so does the cause of giving up."""
+    with (
+        caucus.join(ADDRESS, plan=plan, client=1, insecure=True, give_up=0.7) as member,
+        pytest.raises(caucus.Error, match=r"^no coordinator at 127\.0\.0\.1:1 for 0\.7 s$") as caught,
+    ):
+        next(member)
+    assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+    said = [record for record in caplog.records if record.name == "caucus_dp"]
+    assert [record.levelname for record in said] == ["WARNING"]
+    assert said[0].getMessage().startswith("127.0.0.1:1: Connection refused — trying again in 0.")
