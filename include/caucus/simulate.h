@@ -2,10 +2,10 @@
 /* simulate.h: whole simulated federations: a scenario in, results out.
  * layer: show
  *
- * In the library caucus-sim, and experimental: what is here may still change before 1.0. Both sides are text, so that a
- * binding needs none of our structures: a scenario is the YAML that `caucus simulate FILE` reads (man caucus-simulate),
- * the results are the JSON that `caucus simulate --format json` prints, the same bytes for any number of threads but
- * for `seconds`. Nothing is written to a file. Simulations are seeded, and so NOT PRIVATE. */
+ * In the library caucus-sim, and experimental: what is here may still change before 1.0. A binding needs none of our
+ * structures: a scenario is the YAML that `caucus simulate FILE` reads (man caucus-simulate), the results are arrays of
+ * numbers, or the texts that the program prints, JSON among them, the same bytes for any number of threads but for
+ * `seconds`. Nothing is written to a file. Simulations are seeded, and so NOT PRIVATE. */
 #ifndef CAUCUS_SIMULATE_H
 #define CAUCUS_SIMULATE_H
 
@@ -51,7 +51,8 @@ CAUCUS_API caucus_status caucus_simulation_ask(const caucus_plan *plan, const ca
 typedef enum caucus_simulation_view {
     CAUCUS_SIMULATION_VIEW_TABLE = 0, /* for people */
     CAUCUS_SIMULATION_VIEW_TRIALS,    /* trials.csv: one line per run and trial */
-    CAUCUS_SIMULATION_VIEW_CURVES     /* curves.csv: mean and spread of the regret so far */
+    CAUCUS_SIMULATION_VIEW_CURVES,    /* curves.csv: mean and spread of the regret so far */
+    CAUCUS_SIMULATION_VIEW_JSON       /* docs/schemas/simulate.json */
 } caucus_simulation_view;
 
 /** The results in one of these forms.
@@ -60,8 +61,30 @@ typedef enum caucus_simulation_view {
 CAUCUS_API caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus_simulation_view view,
                                                 char **ret, size_t *ret_size) CAUCUS_MUST_CHECK;
 
-/** The results as JSON: *ret_size bytes, and a 0 behind them. They are the simulation's. */
-CAUCUS_API const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_size);
+/** How many runs were played. */
+CAUCUS_API size_t caucus_simulation_runs(const caucus_simulation *simulation);
+
+/** Numbers of a run: one per trial, or one per point of its curve, whose rounds grow. */
+typedef enum caucus_simulation_figure {
+    CAUCUS_SIMULATION_REGRET = 0,  /* of a trial: per client, against the best expert in hindsight */
+    CAUCUS_SIMULATION_SWITCHES,    /* how often the expert in force changed */
+    CAUCUS_SIMULATION_LAST,        /* the expert in force at the end, from 0; -1 where a mixture is played */
+    CAUCUS_SIMULATION_BEST,        /* the best expert in hindsight; -1 where there is none */
+    CAUCUS_SIMULATION_CURVE_ROUND, /* of a point: so many rounds were played, */
+    CAUCUS_SIMULATION_CURVE_MEAN,  /* the mean over trials of the regret so far, */
+    CAUCUS_SIMULATION_CURVE_STD,   /* and its standard deviation: NAN for one trial */
+    CAUCUS_SIMULATION_BOUND        /* the regret that is proved for these losses: one number, or none */
+} caucus_simulation_figure;
+
+/** How many numbers a figure of a run has. run: from 0, below caucus_simulation_runs(). */
+CAUCUS_API size_t caucus_simulation_count(const caucus_simulation *simulation, size_t run,
+                                          caucus_simulation_figure figure);
+/** The numbers themselves, whole ones among them exactly.
+ *  In:      ret_count  room for so many: caucus_simulation_count() of them are written.
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (no such run, or not the room for them). */
+CAUCUS_API caucus_status caucus_simulation_values(const caucus_simulation *simulation, size_t run,
+                                                  caucus_simulation_figure figure, double *ret,
+                                                  size_t ret_count) CAUCUS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simulate.c: a scenario's text in, its results as JSON out (caucus/simulate.h). */
+/* simulate.c: a scenario's text in, its results out, as numbers or as texts (caucus/simulate.h). */
 #include <caucus/simulate.h>
 
 #include "data/npy.h"
 #include "num/fail.h"
 #include "scenario/scenario.h"
+#include "show/bound_fit.h"
 #include "show/output.h"
 #include "show/plan_asked.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,8 +24,6 @@ struct caucus_simulation {
     caucus_history found;          /* of somebody's own losses */
     const caucus_history *history; /* NULL: not looked at */
     int stop;                      /* set once `progress` said so */
-    char *json;
-    size_t bytes;
 };
 typedef struct caucus_simulation playing;
 
@@ -34,7 +34,7 @@ static caucus_status refuse_files(const playing *s, caucus_error *ret_error) {
         caucus_scenario_field field = caucus_field_find(programs[i]);
         if (field < CAUCUS_FIELD_COUNT && s->scenario.field[field].count > 0)
             return caucus_fail(ret_error, CAUCUS_E_CONFLICT, programs[i],
-                               "is for the program; here results are returned as JSON and nothing is written");
+                               "is for the program; here results are returned and nothing is written");
     }
     return CAUCUS_OK;
 }
@@ -103,12 +103,7 @@ static caucus_status simulate(playing *s, caucus_error *ret_error) {
     if (status != CAUCUS_OK)
         return caucus_asked_refuse(ret_error, status, &complaint);
     status = caucus_outcome_look(&s->prepared.run[0], s->prepared.adversary[0], &s->found, &s->history, ret_error);
-    if (status == CAUCUS_OK)
-        status = play(s, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    status = caucus_asked_print(print_json, s, &s->json, &s->bytes);
-    return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
+    return status == CAUCUS_OK ? play(s, ret_error) : status;
 }
 
 static playing *begin(caucus_simulation_progress progress, void *user, caucus_error *ret_error) {
@@ -174,13 +169,7 @@ void caucus_simulation_free(caucus_simulation *simulation) {
     free(simulation->result);
     caucus_prepared_free(&simulation->prepared);
     caucus_scenario_free(&simulation->scenario);
-    free(simulation->json);
     free(simulation);
-}
-
-const char *caucus_simulation_json(const caucus_simulation *simulation, size_t *ret_size) {
-    *ret_size = simulation->bytes;
-    return simulation->json;
 }
 
 caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus_simulation_view view, char **ret,
@@ -189,6 +178,85 @@ caucus_status caucus_simulation_show(const caucus_simulation *simulation, caucus
         [CAUCUS_SIMULATION_VIEW_TABLE] = print_table,
         [CAUCUS_SIMULATION_VIEW_TRIALS] = print_trials,
         [CAUCUS_SIMULATION_VIEW_CURVES] = print_curves,
+        [CAUCUS_SIMULATION_VIEW_JSON] = print_json,
     };
     return caucus_asked_print(print[view], simulation, ret, ret_size);
+}
+
+/* ---- numbers ---- */
+
+size_t caucus_simulation_runs(const caucus_simulation *simulation) {
+    return simulation->begun;
+}
+
+/* The points of a curve: fewer rounds than points, and a round appears once. ret: NULL, or room for all of them. */
+static size_t curve(const playing *s, size_t run, caucus_simulation_figure figure, double *ret) {
+    const caucus_run_result *result = &s->result[run];
+    const uint64_t rounds = caucus_run_rounds(&s->prepared.run[run], &result->plan->settings);
+    size_t count = 0;
+    uint64_t last = 0;
+    for (uint32_t k = 0; result->done > 0 && k < CAUCUS_CURVE_POINTS; k++) {
+        const uint64_t round = caucus_curve_round(rounds, k);
+        if (round == last)
+            continue;
+        last = round;
+        if (ret != NULL && figure == CAUCUS_SIMULATION_CURVE_ROUND) {
+            ret[count] = (double)round;
+        } else if (ret != NULL) {
+            const caucus_summary point = caucus_run_curve(result, k);
+            ret[count] = figure == CAUCUS_SIMULATION_CURVE_MEAN ? point.mean : point.std;
+        }
+        count++;
+    }
+    return count;
+}
+
+static bool is_bounded(const playing *s, size_t run) {
+    const caucus_plan *plan = s->result[run].plan;
+    return caucus_bound_holds(plan, &s->prepared.run[run].adversary) && isfinite(plan->bound);
+}
+
+size_t caucus_simulation_count(const caucus_simulation *simulation, size_t run, caucus_simulation_figure figure) {
+    if (run >= simulation->begun)
+        return 0;
+    switch (figure) {
+    case CAUCUS_SIMULATION_REGRET:
+    case CAUCUS_SIMULATION_SWITCHES:
+    case CAUCUS_SIMULATION_LAST:
+    case CAUCUS_SIMULATION_BEST:
+        return simulation->result[run].done;
+    case CAUCUS_SIMULATION_CURVE_ROUND:
+    case CAUCUS_SIMULATION_CURVE_MEAN:
+    case CAUCUS_SIMULATION_CURVE_STD:
+        return curve(simulation, run, figure, NULL);
+    case CAUCUS_SIMULATION_BOUND:
+        return is_bounded(simulation, run) ? 1 : 0;
+    }
+    return 0;
+}
+
+static double of_expert(uint32_t number) {
+    return number == UINT32_MAX ? -1.0 : (double)number;
+}
+
+static double of_trial(const caucus_trial_result *trial, caucus_simulation_figure figure) {
+    return figure == CAUCUS_SIMULATION_REGRET ? trial->regret
+           : figure == CAUCUS_SIMULATION_SWITCHES
+               ? (double)trial->switches
+               : of_expert(figure == CAUCUS_SIMULATION_LAST ? trial->last : trial->best);
+}
+
+caucus_status caucus_simulation_values(const caucus_simulation *simulation, size_t run, caucus_simulation_figure figure,
+                                       double *ret, size_t ret_count) {
+    const size_t count = caucus_simulation_count(simulation, run, figure);
+    if (run >= simulation->begun || ret_count < count)
+        return CAUCUS_E_RANGE;
+    if (figure == CAUCUS_SIMULATION_BOUND && count > 0)
+        ret[0] = simulation->result[run].plan->bound;
+    else if (figure >= CAUCUS_SIMULATION_CURVE_ROUND && figure <= CAUCUS_SIMULATION_CURVE_STD)
+        (void)curve(simulation, run, figure, ret);
+    else
+        for (size_t i = 0; i < count; i++)
+            ret[i] = of_trial(&simulation->result[run].trial[i], figure);
+    return CAUCUS_OK;
 }

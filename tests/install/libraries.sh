@@ -99,12 +99,12 @@ cat >"$work/caucus-sim.c" <<'C'
 int main(void) {
     static const char scenario[] = "algorithm: svt\ntrust: coordinator\nclients: 2\nrounds: 8\nexperts: 3\ntrials: 2\n";
     caucus_simulation *simulation = NULL;
-    size_t bytes = 0;
+    double regret[2] = {-1, -1};
     caucus_error error = {0};
     caucus_status status = caucus_simulation_new(scenario, sizeof scenario - 1, NULL, NULL, &simulation, &error);
     if (status == CAUCUS_OK)
-        (void)caucus_simulation_json(simulation, &bytes);
-    puts(bytes > 100 ? caucus_status_text(status) : error.text);
+        status = caucus_simulation_values(simulation, 0, CAUCUS_SIMULATION_REGRET, regret, 2);
+    puts(regret[0] >= 0 && regret[1] >= 0 ? caucus_status_text(status) : error.text);
     caucus_simulation_free(simulation);
     return 0;
 }

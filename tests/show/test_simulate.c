@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "sim/trial.h"
 #include <caucus/simulate.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +53,10 @@ static caucus_simulation *played(const char *scenario, seen *s) {
 
 static char *copy(const caucus_simulation *simulation) {
     size_t bytes = 0;
-    const char *json = caucus_simulation_json(simulation, &bytes);
+    char *json = NULL;
+    assert_int_equal(caucus_simulation_show(simulation, CAUCUS_SIMULATION_VIEW_JSON, &json, &bytes), CAUCUS_OK);
     assert_int_equal(strlen(json), bytes);
-    char *text = strdup(json);
-    assert_non_null(text);
-    return text;
+    return json;
 }
 
 static void results_are_those_of_the_program(void **state) {
@@ -92,7 +93,7 @@ static void what_is_wrong_is_said(void **state) {
     refused("algorithm: svt\ntrust: coordinator\nepsilom: 1\n", CAUCUS_E_FORMAT, "", "scenario:3:");
     refused("algorithm: svt\n", CAUCUS_E_RANGE, "", "scenario: trust is missing");
     refused("algorithm: svt\ntrust: coordinator\nout: somewhere\n", CAUCUS_E_CONFLICT, "out", "nothing is written");
-    refused("algorithm: svt\ntrust: coordinator\nformat: csv\n", CAUCUS_E_CONFLICT, "format", "returned as JSON");
+    refused("algorithm: svt\ntrust: coordinator\nformat: csv\n", CAUCUS_E_CONFLICT, "format", "results are returned");
 }
 
 static void it_stops_when_told(void **state) {
@@ -120,6 +121,65 @@ static caucus_simulation *asked(const caucus_plan *plan, const caucus_named *set
     return simulation;
 }
 
+/* The numbers of a list in JSON, after a key and behind an offset; how many. */
+static size_t listed(const char *json, const char *key, const char *list, double *ret, size_t room) {
+    const char *at = strstr(json, key);
+    size_t count = 0;
+    assert_non_null(at);
+    at = strstr(at, list);
+    assert_non_null(at);
+    at = strchr(at, '[') + 1;
+    while (*at != ']') {
+        char *end = NULL;
+        assert_true(count < room);
+        ret[count++] = strtod(at, &end);
+        assert_ptr_not_equal(end, at);
+        at = end + strspn(end, ", \n");
+    }
+    return count;
+}
+
+static void numbers_are_those_of_the_texts(void **state) {
+    (void)state;
+    static const struct {
+        caucus_simulation_figure figure;
+        const char *key, *list;
+    } rows[] = {{CAUCUS_SIMULATION_REGRET, "\"regret\"", "\"values\""},
+                {CAUCUS_SIMULATION_SWITCHES, "\"switches\"", "\"values\""},
+                {CAUCUS_SIMULATION_LAST, "\"last\"", "\"experts\""},
+                {CAUCUS_SIMULATION_BEST, "\"best\"", "\"experts\""}};
+    caucus_simulation *simulation = played(small, NULL);
+    char *json = copy(simulation);
+    double got[CAUCUS_CURVE_POINTS], said[CAUCUS_CURVE_POINTS];
+    assert_int_equal(caucus_simulation_runs(simulation), 2);
+    const char *run[2] = {strstr(json, "\"svt\""), strstr(json, "\"hedge\"")};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            const size_t count = caucus_simulation_count(simulation, i, rows[k].figure);
+            assert_int_equal(count, 5);
+            assert_int_equal(caucus_simulation_values(simulation, i, rows[k].figure, got, count), CAUCUS_OK);
+            assert_int_equal(listed(run[i], rows[k].key, rows[k].list, said, 5), count);
+            for (size_t n = 0; n < count; n++)
+                assert_true(got[n] == said[n]);
+        }
+    free(json);
+    const size_t points = caucus_simulation_count(simulation, 1, CAUCUS_SIMULATION_CURVE_ROUND);
+    assert_true(points > 1 && points <= CAUCUS_CURVE_POINTS);
+    assert_int_equal(caucus_simulation_values(simulation, 1, CAUCUS_SIMULATION_CURVE_ROUND, said, points), CAUCUS_OK);
+    for (size_t n = 1; n < points; n++)
+        assert_true(said[n] > said[n - 1]);
+    assert_int_equal(caucus_simulation_values(simulation, 1, CAUCUS_SIMULATION_CURVE_MEAN, got, points), CAUCUS_OK);
+    assert_int_equal(caucus_simulation_values(simulation, 1, CAUCUS_SIMULATION_REGRET, said, 5), CAUCUS_OK);
+    const double mean = (said[0] + said[1] + said[2] + said[3] + said[4]) / 5;
+    assert_true(fabs(got[points - 1] - mean) < 1e-9); /* the curve ends where the trials end */
+    got[0] = 7;
+    assert_int_equal(caucus_simulation_values(simulation, 1, CAUCUS_SIMULATION_REGRET, got, 4), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_simulation_values(simulation, 2, CAUCUS_SIMULATION_REGRET, got, 5), CAUCUS_E_RANGE);
+    assert_int_equal(caucus_simulation_count(simulation, 2, CAUCUS_SIMULATION_REGRET), 0);
+    assert_true(got[0] == 7);
+    caucus_simulation_free(simulation);
+}
+
 static void words_say_what_a_scenario_says(void **state) {
     (void)state;
     caucus_simulation *scenario = played(small, NULL), *worded = asked(NULL, words, WORDS, NULL);
@@ -127,8 +187,9 @@ static void words_say_what_a_scenario_says(void **state) {
     assert_string_equal(without_seconds(json), without_seconds(again));
     free(json);
     free(again);
-    static const char *const inside[] = {"regret per client", "trial,regret,switches", "round,regret_mean,regret_std"};
-    for (int view = 0; view <= CAUCUS_SIMULATION_VIEW_CURVES; view++) {
+    static const char *const inside[] = {"regret per client", "trial,regret,switches", "round,regret_mean,regret_std",
+                                         "\"runs\": ["};
+    for (int view = 0; view <= CAUCUS_SIMULATION_VIEW_JSON; view++) {
         char *text = NULL;
         size_t size = 0;
         assert_int_equal(caucus_simulation_show(worded, (caucus_simulation_view)view, &text, &size), CAUCUS_OK);
@@ -208,6 +269,7 @@ int main(void) {
         cmocka_unit_test(results_are_those_of_the_program),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(it_stops_when_told),
+        cmocka_unit_test(numbers_are_those_of_the_texts),
         cmocka_unit_test(words_say_what_a_scenario_says),
         cmocka_unit_test(a_plan_is_played),
         cmocka_unit_test(losses_in_memory),

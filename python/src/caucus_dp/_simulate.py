@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -91,25 +91,45 @@ class Curves:
 class Run:
     """One run of a simulation: one setting of everything, many trials."""
 
-    def __init__(self, content: dict[str, Any], curves: Curves) -> None:
+    def __init__(self, simulation: Simulation, number: int) -> None:
         """For this module."""
-        self.settings = content
-        """The run as `caucus simulate --format json` has it."""
-        self.curves = curves
-        """Regret so far."""
-        self.regret: NDArray[np.float64] = np.array(content["regret"]["values"], dtype=np.float64)
+        self._simulation, self._number = simulation, number
+        self.regret: NDArray[np.float64] = self._values(lib.CAUCUS_SIMULATION_REGRET)
         """Per client and against the best expert in hindsight: one number per trial."""
-        self.switches: NDArray[np.int64] = np.array(content["switches"]["values"], dtype=np.int64)
+        self.switches = self._whole(lib.CAUCUS_SIMULATION_SWITCHES)
         """How often the expert in force changed, per trial."""
-        self.expert = self._experts("last")
+        self.expert = self._whole(lib.CAUCUS_SIMULATION_LAST)
         """The expert in force at the end of each trial; -1 where a mixture is played."""
-        self.best = self._experts("best")
+        self.best = self._whole(lib.CAUCUS_SIMULATION_BEST)
         """The best expert in hindsight of each trial; -1 where there is none."""
-        self.bound: float | None = content["bound"]["value"] if content["bound"] is not None else None
+        bound = self._values(lib.CAUCUS_SIMULATION_BOUND)
+        self.bound: float | None = float(bound[0]) if bound.size else None
         """The regret that is proved for these losses; None: nothing is proved for them."""
 
-    def _experts(self, key: str) -> NDArray[np.int64]:
-        return np.array([-1 if e is None else e for e in self.settings[key]["experts"]], dtype=np.int64)
+    def _values(self, figure: int) -> NDArray[np.float64]:
+        simulation = self._simulation._simulation
+        values = np.empty(lib.caucus_simulation_count(simulation, self._number, figure), dtype=np.float64)
+        room = ffi.from_buffer("double[]", values, require_writable=True)
+        check(lib.caucus_simulation_values(simulation, self._number, figure, room, values.size), new_error())
+        return values
+
+    def _whole(self, figure: int) -> NDArray[np.int64]:
+        return self._values(figure).astype(np.int64)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Regret so far."""
+        return Curves(
+            self._whole(lib.CAUCUS_SIMULATION_CURVE_ROUND),
+            self._values(lib.CAUCUS_SIMULATION_CURVE_MEAN),
+            self._values(lib.CAUCUS_SIMULATION_CURVE_STD),
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The run as `caucus simulate --format json` has it."""
+        content: dict[str, Any] = self._simulation._contents[self._number]
+        return content
 
     @property
     def label(self) -> str:
@@ -127,32 +147,12 @@ class Simulation:
     def __init__(self, simulation: Any) -> None:
         """For this module: a caucus_simulation."""
         self._simulation = simulation
-        size = ffi.new("size_t *")
-        text = lib.caucus_simulation_json(self._simulation, size)
-        self._json: str = ffi.unpack(text, size[0]).decode()
-        contents = json.loads(self._json)["runs"]
-        self.runs = [
-            Run(content, curves) for content, curves in zip(contents, self._curves(len(contents)), strict=True)
-        ]
+        self.runs = [Run(self, number) for number in range(lib.caucus_simulation_runs(simulation))]
 
     def _show(self, view: int) -> str:
         ret, size = ffi.new("char **"), ffi.new("size_t *")
         check(lib.caucus_simulation_show(self._simulation, view, ret, size), new_error())
         return take_text(ret, size)
-
-    def _curves(self, runs: int) -> list[Curves]:
-        points: list[list[tuple[int, float, float]]] = [[] for _ in range(runs)]
-        for row in csv.DictReader(io.StringIO(self.curves_csv())):
-            std = float(row["regret_std"]) if row["regret_std"] else float("nan")
-            points[int(row["run"]) - 1].append((int(row["round"]), float(row["regret_mean"]), std))
-        return [
-            Curves(
-                np.array([p[0] for p in run], dtype=np.int64),
-                np.array([p[1] for p in run], dtype=np.float64),
-                np.array([p[2] for p in run], dtype=np.float64),
-            )
-            for run in points
-        ]
 
     def _only(self) -> Run:
         if len(self.runs) != 1:
@@ -183,6 +183,15 @@ class Simulation:
     def curves(self) -> Curves:
         """Of the only run: regret so far."""
         return self._only().curves
+
+    @cached_property
+    def _json(self) -> str:
+        return self._show(lib.CAUCUS_SIMULATION_VIEW_JSON)
+
+    @cached_property
+    def _contents(self) -> list[dict[str, Any]]:
+        contents: list[dict[str, Any]] = json.loads(self._json)["runs"]
+        return contents
 
     def to_json(self) -> str:
         """What `caucus simulate --format json` prints."""
