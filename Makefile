@@ -6,7 +6,7 @@ SOAK_MINUTES ?= 10
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
-.PHONY: python-test python-test-peers bench-peers
+.PHONY: python-test python-test-peers python-speed bench-peers
 .PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test container install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
@@ -48,6 +48,10 @@ python-test: all ## build the Python wheel, install it in a fresh environment (P
 python-test-peers: ## play examples/flower over a real Flower federation on loopback (fresh environment, PyPI)
 	tools/install-deps --python
 	tools/python-test-peers
+
+python-speed: all ## simulate() from Python beside the program: fails above 1.05 of its processor time (PyPI)
+	tools/install-deps --python
+	tools/python-speed build/caucus
 
 bench-peers: all ## measure beside OpenDP, diffprivlib and Flower, in an environment of its own (PyPI): minutes
 	tools/install-deps --python

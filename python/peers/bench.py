@@ -9,9 +9,8 @@ stands with it: a ratio alone says nothing about that.
 
 from __future__ import annotations
 
-import os
+import math
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from bench_live import live
 from bench_ray import simulation
+from speed import compare
 
 import caucus_dp as caucus
 
@@ -112,34 +112,6 @@ def choice() -> None:
             line("", ours, "diffprivlib, exponential", each, 1e-6, "us")
 
 
-def program(path: str) -> None:
-    """`simulate` from Python beside the program."""
-    print("program: caucus.simulate() beside `caucus simulate --format json`: processor time, one thread, medians of 7")
-    settings = {"algorithm": "svt", "clients": 10, "experts": 100, "rounds": 512, "epsilon": 10, "trials": 1500}
-    words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
-    words = [path, "simulate", *words, "--trust", "coordinator", "--threads", "1", "--format", "json"]
-    code = f"import caucus_dp as c; c.simulate(trust='coordinator', threads=1, **{settings!r}).regret.mean()"
-    empty = "import caucus_dp"
-    figures: dict[str, list[float]] = {"python": [], "program": [], "import": []}
-    for _ in range(7):
-        for name, command in (
-            ("python", [sys.executable, "-c", code]),
-            ("program", words),
-            ("import", [sys.executable, "-c", empty]),
-        ):
-            before = os.times()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            after = os.times()
-            spent = after.children_user + after.children_system - before.children_user - before.children_system
-            figures[name].append(spent)
-    python, other, start = (statistics.median(figures[name]) for name in ("python", "program", "import"))
-    print(
-        f"  Python {python - start:.3f} s (and {start:.3f} s to start and import NumPy), program {other:.3f} s:",
-        end=" ",
-    )
-    print(f"{(python - start) / other:.3f} of the program's time; whole processes {python / other:.3f}")
-
-
 def main() -> None:
     """All parts, or those named."""
     if len(sys.argv) < 2:
@@ -152,7 +124,7 @@ def main() -> None:
             "choice": choice,
             "live": lambda: live(path, work),
             "simulation": lambda: simulation(work),
-            "program": lambda: program(path),
+            "program": lambda: compare(path, math.inf),
         }
         unknown = [part for part in parts if part not in every]
         if unknown:

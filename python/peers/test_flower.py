@@ -187,6 +187,35 @@ def test_who_may_say_what(plan_of: Any, tmp_path: Path) -> None:
         server_app.Fleet(grid, other, None).ask(caucus.Coordinator(other).announcement, caucus.Coordinator(other))
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"algorithm": "stoch", "rounds": "endless", "pace": "own"}, "its devices have their own pace"),
+        ({"algorithm": "stoch", "rounds": "endless", "longest_phase": 8}, "it has no end, and an app has one"),
+        ({"algorithm": "stoch", "rounds": ROUNDS, "convex": (1, 1)}, "its losses are convex functions"),
+    ],
+)
+def test_plans_that_are_not_for_it(settings: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """Refused before any node is asked; and a node refuses them, too."""
+    plan = caucus.plan(clients=CLIENTS, experts=EXPERTS, epsilon=50, trust="coordinator", **settings)
+    grid = Here(tmp_path, plan, SEED)
+    with pytest.raises(caucus.InputError, match=rf"plan .*plan\.yaml: {words}"):
+        server_app.main(grid, Context(1, 1, {}, RecordDict(), grid.run_config))
+    assert grid.replies == []
+    with pytest.raises(caucus.Error, match=words):
+        server_app.Fleet(grid, plan, None).ask(caucus.Coordinator(plan).announcement, caucus.Coordinator(plan))
+
+
+def test_losses_of_another_shape(plan_of: Any, losses: NDArray[np.float64], tmp_path: Path) -> None:
+    """A node that has losses for fewer rounds says so in its first answer."""
+    grid = Here(tmp_path, plan_of("hedge"), SEED)
+    np.save(tmp_path / "losses.npy", losses[:, :-1])
+    with pytest.raises(
+        caucus.Error, match=r"losses .*: shape \(3, 23, 4\) — expected 3 clients × 24 rounds × 4 experts"
+    ):
+        server_app.main(grid, Context(1, 1, {}, RecordDict(), grid.run_config))
+
+
 def test_with_a_deadline_who_is_missing_is_not_counted(
     plan_of: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

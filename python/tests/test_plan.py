@@ -187,3 +187,17 @@ def test_examples_in_the_words(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"caucus_dp.{module}"))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_what_kind_of_run_it_is() -> None:
+    """In step or not, with an end or without, numbers or functions."""
+    common: dict[str, Any] = {"algorithm": "stoch", "clients": 3, "experts": 4, "epsilon": 5, "trust": "coordinator"}
+    plain, endless = caucus.plan(rounds=40, **common), caucus.plan(rounds="endless", longest_phase=8, **common)
+    own = caucus.plan(rounds="endless", pace="own", **common)
+    convex = caucus.plan(rounds=40, convex=(1, 1), **common)
+    assert [(p.endless, p.pace, p.convex) for p in (plain, endless, own, convex)] == [
+        (False, "together", False),
+        (True, "together", False),
+        (True, "own", False),
+        (False, "together", True),
+    ]

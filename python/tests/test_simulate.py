@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,24 @@ def test_a_plan_is_played(plan: caucus.Plan, losses: NDArray[np.float64]) -> Non
         caucus.simulate(plan, epsilon=1)
     with pytest.raises(caucus.InputError, match="too small for 3 clients, 40 rounds, or not 4 experts"):
         caucus.simulate(plan, losses=losses[:, :39])
+
+
+def test_results_go_with_the_last_who_has_them() -> None:
+    """Nothing waits for the collector of cycles, and a run outlives the whole."""
+    settings: dict[str, Any] = {"clients": 2, "experts": 3, "rounds": 30, "trust": "coordinator", "trials": 3}
+    r = caucus.simulate(**settings)
+    whole, run = weakref.ref(r), r.runs[0]
+    results = weakref.ref(run._results)
+    gc.disable()
+    try:
+        del r
+        assert whole() is None
+        assert run.settings["rounds"] == 30
+        assert run.curves.round[-1] == 30
+        del run
+        assert results() is None
+    finally:
+        gc.enable()
 
 
 def test_many_expert_numbers() -> None:

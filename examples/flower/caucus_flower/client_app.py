@@ -18,14 +18,22 @@ from numpy.typing import NDArray
 
 import caucus_dp as caucus
 
+from . import read_plan
+
 app = ClientApp()
 
 
 class Losses:
     """Where a device would use an expert and measure what each would have cost: here a NumPy file has it."""
 
-    def __init__(self, context: Context, client: int) -> None:
-        self._rows: NDArray[np.float64] = np.load(str(context.node_config["losses"]), mmap_mode="r")[client - 1]
+    def __init__(self, context: Context, plan: caucus.Plan, client: int) -> None:
+        path = str(context.node_config["losses"])
+        every: NDArray[np.float64] = np.load(path, mmap_mode="r")
+        fits = every.ndim == 3 and every.shape[0] >= plan.clients and every.shape[1] >= plan.rounds
+        if not fits or every.shape[2] != plan.experts:
+            expected = f"{plan.clients} clients × {plan.rounds} rounds × {plan.experts} experts"
+            raise caucus.InputError(f"losses {path}: shape {every.shape} — expected {expected}")
+        self._rows = every[client - 1]
         played = context.node_config.get("played")
         self._played = None if played is None else Path(str(played))
 
@@ -56,14 +64,14 @@ def machine(context: Context, plan: caucus.Plan, seed: int | None, serial: int) 
 def answer(message: Message, context: Context) -> Message:
     """Play what an announcement allows, and answer it."""
     asked = message.content.config_records["announcement"]
-    plan = caucus.Plan.read(str(context.node_config["plan"]))
+    plan = read_plan(str(context.node_config["plan"]))
     if asked["plan"] != plan.hash:
         raise caucus.Error(f"the coordinator has another plan: {asked['plan']!r}")
     seed = None if context.run_config["seed"] == -1 else int(context.run_config["seed"])
     announcement = caucus.Announcement.from_bytes(asked["bytes"])  # type: ignore[arg-type]
     client = machine(context, plan, seed, announcement.serial)
     client.hear(announcement)
-    losses = Losses(context, client.index)
+    losses = Losses(context, plan, client.index)
     while client.rounds_left > 0:
         losses.play(client.expert)
         client.observe(losses.of(client.round + 1, client.evaluate))

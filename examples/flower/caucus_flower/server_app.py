@@ -15,6 +15,8 @@ from flwr.serverapp import Grid, ServerApp
 
 import caucus_dp as caucus
 
+from . import read_plan
+
 app = ServerApp()
 
 
@@ -78,7 +80,7 @@ class Fleet:
 def main(grid: Grid, context: Context) -> None:
     """Play a plan."""
     config = context.run_config
-    plan = caucus.Plan.read(str(config["plan"]))
+    plan = read_plan(str(config["plan"]))
     seed = None if config["seed"] == -1 else int(config["seed"])
     coordinator, fleet = caucus.Coordinator(plan, seed=seed), Fleet(grid, plan, float(config["deadline"]) or None)
     announcement, began = coordinator.announcement, time.monotonic()

@@ -202,6 +202,23 @@ class Plan:
         return int(lib.caucus_plan_rounds(self._plan))
 
     @property
+    def endless(self) -> bool:
+        """Whether the run has no end; `rounds` is then 2^62."""
+        return bool(lib.caucus_plan_is_endless(self._plan))
+
+    @property
+    def pace(self) -> str:
+        """Whether clients play round by round "together", or every device at its "own" pace."""
+        own = lib.caucus_plan_settings(self._plan).pace == lib.CAUCUS_PACE_OWN
+        return "own" if own else "together"
+
+    @property
+    def convex(self) -> bool:
+        """Whether losses are convex functions, known by their gradients, and a mixture of experts is played."""
+        shape = lib.caucus_plan_settings(self._plan).loss_shape
+        return bool(shape == lib.CAUCUS_LOSS_SHAPE_CONVEX)
+
+    @property
     def names(self) -> list[str] | None:
         """What the experts are called; None: they have numbers."""
         if lib.caucus_plan_expert_name(self._plan, 0) == ffi.NULL:

@@ -88,12 +88,40 @@ class Curves:
     std: NDArray[np.float64]
 
 
+class _Results:
+    """A caucus_simulation, which runs and the whole share; texts are made when they are asked for."""
+
+    def __init__(self, simulation: Any) -> None:
+        self._simulation = simulation
+        self.runs = int(lib.caucus_simulation_runs(simulation))
+
+    def show(self, view: int) -> str:
+        ret, size = ffi.new("char **"), ffi.new("size_t *")
+        check(lib.caucus_simulation_show(self._simulation, view, ret, size), new_error())
+        return take_text(ret, size)
+
+    def values(self, run: int, figure: int) -> NDArray[np.float64]:
+        values = np.empty(lib.caucus_simulation_count(self._simulation, run, figure), dtype=np.float64)
+        room = ffi.from_buffer("double[]", values, require_writable=True)
+        check(lib.caucus_simulation_values(self._simulation, run, figure, room, values.size), new_error())
+        return values
+
+    @cached_property
+    def json(self) -> str:
+        return self.show(lib.CAUCUS_SIMULATION_VIEW_JSON)
+
+    @cached_property
+    def contents(self) -> list[dict[str, Any]]:
+        contents: list[dict[str, Any]] = json.loads(self.json)["runs"]
+        return contents
+
+
 class Run:
     """One run of a simulation: one setting of everything, many trials."""
 
-    def __init__(self, simulation: Simulation, number: int) -> None:
+    def __init__(self, results: _Results, number: int) -> None:
         """For this module."""
-        self._simulation, self._number = simulation, number
+        self._results, self._number = results, number
         self.regret: NDArray[np.float64] = self._values(lib.CAUCUS_SIMULATION_REGRET)
         """Per client and against the best expert in hindsight: one number per trial."""
         self.switches = self._whole(lib.CAUCUS_SIMULATION_SWITCHES)
@@ -107,11 +135,7 @@ class Run:
         """The regret that is proved for these losses; None: nothing is proved for them."""
 
     def _values(self, figure: int) -> NDArray[np.float64]:
-        simulation = self._simulation._simulation
-        values = np.empty(lib.caucus_simulation_count(simulation, self._number, figure), dtype=np.float64)
-        room = ffi.from_buffer("double[]", values, require_writable=True)
-        check(lib.caucus_simulation_values(simulation, self._number, figure, room, values.size), new_error())
-        return values
+        return self._results.values(self._number, figure)
 
     def _whole(self, figure: int) -> NDArray[np.int64]:
         return self._values(figure).astype(np.int64)
@@ -128,8 +152,7 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """The run as `caucus simulate --format json` has it."""
-        content: dict[str, Any] = self._simulation._contents[self._number]
-        return content
+        return self._results.contents[self._number]
 
     @property
     def label(self) -> str:
@@ -146,13 +169,8 @@ class Simulation:
 
     def __init__(self, simulation: Any) -> None:
         """For this module: a caucus_simulation."""
-        self._simulation = simulation
-        self.runs = [Run(self, number) for number in range(lib.caucus_simulation_runs(simulation))]
-
-    def _show(self, view: int) -> str:
-        ret, size = ffi.new("char **"), ffi.new("size_t *")
-        check(lib.caucus_simulation_show(self._simulation, view, ret, size), new_error())
-        return take_text(ret, size)
+        self._results = _Results(simulation)
+        self.runs = [Run(self._results, number) for number in range(self._results.runs)]
 
     def _only(self) -> Run:
         if len(self.runs) != 1:
@@ -184,26 +202,17 @@ class Simulation:
         """Of the only run: regret so far."""
         return self._only().curves
 
-    @cached_property
-    def _json(self) -> str:
-        return self._show(lib.CAUCUS_SIMULATION_VIEW_JSON)
-
-    @cached_property
-    def _contents(self) -> list[dict[str, Any]]:
-        contents: list[dict[str, Any]] = json.loads(self._json)["runs"]
-        return contents
-
     def to_json(self) -> str:
         """What `caucus simulate --format json` prints."""
-        return self._json
+        return self._results.json
 
     def trials_csv(self) -> str:
         """One line per run and trial: the program's trials.csv."""
-        return self._show(lib.CAUCUS_SIMULATION_VIEW_TRIALS)
+        return self._results.show(lib.CAUCUS_SIMULATION_VIEW_TRIALS)
 
     def curves_csv(self) -> str:
         """Mean and spread of the regret so far: the program's curves.csv."""
-        return self._show(lib.CAUCUS_SIMULATION_VIEW_CURVES)
+        return self._results.show(lib.CAUCUS_SIMULATION_VIEW_CURVES)
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per run and trial (needs pandas)."""
@@ -230,7 +239,7 @@ class Simulation:
         return axes
 
     def __repr__(self) -> str:
-        return self._show(lib.CAUCUS_SIMULATION_VIEW_TABLE).rstrip("\n")
+        return self._results.show(lib.CAUCUS_SIMULATION_VIEW_TABLE).rstrip("\n")
 
 
 def _play(call: Callable[[Any], int], progress: Callable[[int, int, int, int], None] | None) -> int:
