@@ -28,9 +28,11 @@ static void print_help(void) {
         "\n"
         "  caucus store init --state postgresql://host/database --state-key run.key\n"
         "  caucus store check --state postgresql://host/database\n"
+        "  caucus store migrate --state postgresql://host/database\n"
         "\n"
         "init makes the tables, and a key file if one is named. check looks at the server as a coordinator would, and "
         "at the run.\n"
+        "migrate brings tables that an older caucus has made to this version, while no coordinator is at work.\n"
         "A database holds one run, or each of its schemas does (options=-csearch_path=NAME). The state is sealed: "
         "without the key\n"
         "file nobody can read it, and nobody can go on with the run either. A directory needs none of this.\n",
@@ -91,17 +93,42 @@ static int check(const request *r) {
     return CAUCUS_EXIT_DONE;
 }
 
+static int migrate(const request *r) {
+    caucus_error error = {0};
+    uint32_t from = 0, to = 0;
+    caucus_status status = caucus_store_migrate(r->text[STATE], &from, &to, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("store", options, status, &error);
+    if (from == to)
+        printf("the tables are of version %" PRIu32 ": nothing to do\n", to);
+    else
+        printf("the tables are of version %" PRIu32 " now; they were of version %" PRIu32 "\n", to, from);
+    return CAUCUS_EXIT_DONE;
+}
+
+static const struct {
+    const char *name;
+    int (*act)(const request *r);
+} actions[] = {{"init", init}, {"check", check}, {"migrate", migrate}};
+
 int caucus_cli_store(int argc, char **argv) {
     request r = {0};
     int code = caucus_options_parse("store", options, argc, argv, take_option, &r);
     if (caucus_options_over(&code, print_help))
         return code;
-    if (r.what == NULL || (strcmp(r.what, "init") != 0 && strcmp(r.what, "check") != 0))
-        return caucus_usage("store", "%s%s%s — init makes the tables, check looks at them", r.what != NULL ? "'" : "",
-                            r.what != NULL ? r.what : "what to do?", r.what != NULL ? "': no such action" : "");
-    if (r.text[STATE] == NULL)
-        return caucus_usage("store", "--state is missing — postgresql://HOST/DATABASE or service=NAME");
-    if (strcmp(r.what, "check") == 0 && r.text[STATE_KEY] != NULL)
-        return caucus_usage("store", "--state-key: goes with init");
-    return strcmp(r.what, "init") == 0 ? init(&r) : check(&r);
+    if (r.what == NULL)
+        return caucus_usage("store", "what to do? — init makes the tables, check looks at them, migrate updates them");
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        if (strcmp(r.what, actions[i].name) != 0)
+            continue;
+        if (r.text[STATE] == NULL)
+            return caucus_usage("store", "--state is missing — postgresql://HOST/DATABASE or service=NAME");
+        if (actions[i].act != init && r.text[STATE_KEY] != NULL)
+            return caucus_usage("store", "--state-key: goes with init");
+        return actions[i].act(&r);
+    }
+    return caucus_usage("store",
+                        "'%s': no such action — init makes the tables, check looks at them, migrate updates "
+                        "them",
+                        r.what);
 }

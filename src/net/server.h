@@ -30,6 +30,8 @@ typedef struct caucus_server_settings {
     caucus_key key;                             /* from the operating system, or seeded (NOT PRIVATE) */
     const char *state_dir;                      /* --state: a directory, or a database (store.h) */
     const char *state_key;                      /* --state-key: its key file; NULL for a directory */
+    bool require_sync;                          /* of a database: see store.h */
+    const uint64_t *promoted;                   /* of a database: see store.h; NULL: nobody says so */
     const struct caucus_store_backend *backend; /* what keeps the store; NULL: what `state_dir` names */
     const char *listen;                         /* host:port; port 0 = any (see caucus_server_port) */
     uint32_t loops;                             /* 0 = one per core */

@@ -539,7 +539,11 @@ static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
 
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     const caucus_server_settings *set = &s->set;
-    const caucus_store_where where = {.state = set->state_dir, .key_file = set->state_key, .backend = set->backend};
+    const caucus_store_where where = {.state = set->state_dir,
+                                      .key_file = set->state_key,
+                                      .require_sync = set->require_sync,
+                                      .promoted = set->promoted,
+                                      .backend = set->backend};
     caucus_status status = caucus_store_open_where(&where, set->plan_hash, set->key.seeded, &s->store, ret_error);
     if (status != CAUCUS_OK)
         return status;

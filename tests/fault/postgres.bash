@@ -6,36 +6,48 @@ cluster_script=$(dirname "${BASH_SOURCE[0]}")/../store/postgres.bash
 export_script=$(dirname "${BASH_SOURCE[0]}")/postgres_export.py
 "$CAUCUS" version | grep -q '^  PostgreSQL *[0-9]' || { echo "skipped: built without PostgreSQL"; exit 77; }
 
-# start_cluster NAME [SETTING ...]: one of our own in $work/NAME, ended with the test; sets cluster to its folder
+# Several clusters may run side by side; what follows is done to the one that was started or used last.
+declare -A cluster_pid cluster_orders cluster_answers
+# start_cluster NAME [SETTING ...]: one of our own in $work/NAME, ended with the test; sets cluster to its folder.
+# With standby_of=NAME it is a standby of that one, which streams under its own name.
 start_cluster() {
-    local name=$1 fd said
+    local name=$1 said orders answers
     shift
     chmod 711 "$work" # the user that the cluster runs under must come through
     mkdir "$work/$name"
     mkfifo "$work/$name.orders" "$work/$name.answers"
-    "$cluster_script" "$work/$name" "$@" <"$work/$name.orders" >"$work/$name.answers" 2>"$work/$name.said" &
-    cluster_pid=$!
-    exec {cluster_orders}>"$work/$name.orders" {cluster_answers}<"$work/$name.answers"
-    cluster=$work/$name
-    read -r said <&"$cluster_answers" || said=
+    CLUSTER_OF=${standby_of:+$work/$standby_of} "$cluster_script" "$work/$name" "$@" <"$work/$name.orders" \
+        >"$work/$name.answers" 2>"$work/$name.said" &
+    cluster_pid[$name]=$!
+    exec {orders}>"$work/$name.orders" {answers}<"$work/$name.answers"
+    cluster_orders[$name]=$orders cluster_answers[$name]=$answers
+    use_cluster "$name"
+    read -r said <&"$answers" || said=
     if [ "$said" = "no initdb" ]; then echo "skipped: PostgreSQL is not installed"; exit 77; fi
     [ "$said" = ready ] || give_up "the cluster does not start: $said $(cat "$work/$name.said")"
 }
+use_cluster() { # use_cluster NAME
+    cluster_name=$1 cluster=$work/$1
+}
 cluster_do() { # cluster_do start|stop|kill
     local said
-    echo "$1" >&"$cluster_orders"
-    read -r said <&"$cluster_answers" || said=
+    echo "$1" >&"${cluster_orders[$cluster_name]}"
+    read -r said <&"${cluster_answers[$cluster_name]}" || said=
     [ "$said" = "done" ] || give_up "$1: the cluster says '$said': $(tail -n 3 "$cluster/log")"
 }
-end_cluster() {
-    exec {cluster_orders}>&-
-    wait "$cluster_pid" || bad "the cluster did not end in order"
-    exec {cluster_answers}<&-
+end_cluster() { # end_cluster NAME...
+    local name fd
+    for name in "$@"; do
+        echo end >&"${cluster_orders[$name]}" # what was started later holds the pipe, too: closing it does not end it
+        wait "${cluster_pid[$name]}" || bad "the cluster $name did not end in order"
+        for fd in "${cluster_orders[$name]}" "${cluster_answers[$name]}"; do eval "exec $fd>&-"; done
+    done
 }
 sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$cluster" -U caucus -d caucus -c "$1"; }
-# new_record NAME: a schema of that name with our tables, and $work/NAME.key; sets record
+# new_record NAME: a schema of that name with our tables, and $work/NAME.key; sets record. hosts=A,B: folders of several
+# clusters, of which the one that takes writes is meant.
 new_record() {
-    record="postgresql://caucus@/caucus?host=$cluster&options=-csearch_path%3D$1"
+    record="postgresql://caucus@/caucus?host=${hosts:-$cluster}&options=-csearch_path%3D$1"
     sql "CREATE SCHEMA $1"
     "$CAUCUS" store init --state "$record" --state-key "$work/$1.key" >/dev/null || give_up "store init $1"
 }
@@ -43,4 +55,27 @@ new_record() {
 export_record() {
     mkdir -p "$work/$1"
     python3 "$export_script" "$cluster" "$1" "$work/$1.key" "$work/$1/coordinator.db" || bad "$1: cannot be exported"
+}
+# play_to NAME ROUND: the held client of that run plays up to there
+play_to() {
+    let_play "$1" 1 "$2"
+    until_true 40 has_lines "$work/$1.1.1.out" $(($2 + 1)) || bad "$1: no $2 rounds were played: $(cat "$work/$1.err")"
+}
+# join_all NAME HELD [FLAGS...]: three clients of $plan at $port, the first HELD of them held; sets pids
+join_all() {
+    local name=$1 held=$2 i how
+    shift 2
+    pids=()
+    for i in 1 2 3; do
+        how=client
+        [ "$i" -gt "$held" ] || how=held
+        "start_$how" "$name" "$plan" "$port" "$i" --insecure --client "$i" "$@"
+        pids+=("$client")
+    done
+}
+play_all() { # play_all NAME: clients and coordinator end, and it was the undisturbed run
+    local i
+    for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
+    export_record "$1"
+    same_run "$1" reference
 }

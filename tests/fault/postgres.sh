@@ -14,24 +14,6 @@ make_losses 3 24 8
 undisturbed reference "$plan" "${flags[@]}"
 start_cluster pg
 
-# join_all NAME HELD: three clients, the first HELD of them held; sets pids
-join_all() {
-    local name=$1 i how
-    pids=()
-    for i in 1 2 3; do
-        how=client
-        [ "$i" -gt "$2" ] || how=held
-        "start_$how" "$name" "$plan" "$port" "$i" --insecure --client "$i"
-        pids+=("$client")
-    done
-}
-play_all() { # play_all NAME: to the end
-    local i
-    for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
-    export_record "$1"
-    same_run "$1" reference
-}
-
 # Undisturbed.
 new_record plain
 wrong 2 "--state-key" "$CAUCUS" serve --plan "$plan" --state "$record" --insecure
@@ -40,8 +22,7 @@ wrong 2 "goes with a state in PostgreSQL" "$CAUCUS" serve --plan "$plan" --state
 start_coordinator plain "$plan" 0 "${security[@]}" --state-key "$work/plain.key"
 [ -n "$port" ] || give_up "plain: $(cat "$work/plain.err")"
 join_all plain 1
-let_play plain 1 10
-until_true 20 has_lines "$work/plain.1.1.out" 11 || bad "plain: no 10 rounds were played"
+play_to plain 10
 # While it runs: others are kept out, and may look.
 cp "$work/plain.key" "$work/other.key"
 wrong 1 "in use by another coordinator" "$CAUCUS" serve --plan "$plan" --state "$record" --insecure --seed "$seed" \
@@ -62,8 +43,7 @@ wrong 3 "not sealed with this key file" "$CAUCUS" serve --plan "$plan" --insecur
 new_record back
 start_coordinator back "$plan" 0 "${security[@]}" --state-key "$work/back.key"
 join_all back 1
-let_play back 1 6
-until_true 20 has_lines "$work/back.1.1.out" 7 || bad "back: no 6 rounds were played"
+play_to back 6
 sql "CREATE SCHEMA old; SET search_path = old;
      CREATE TABLE run AS SELECT * FROM back.caucus_run; CREATE TABLE chunk AS SELECT * FROM back.caucus_chunk;
      CREATE TABLE announcement AS SELECT * FROM back.caucus_announcement;
@@ -90,14 +70,36 @@ done
 new_record crash
 start_coordinator crash "$plan" 0 "${security[@]}" --state-key "$work/crash.key"
 join_all crash 1
-let_play crash 1 9
-until_true 20 has_lines "$work/crash.1.1.out" 10 || bad "crash: no 9 rounds were played"
+play_to crash 9
 cluster_do kill
 let_play crash 1 15 # decided while there is nobody to keep it
 until_true 20 says "$work/crash.err" "nothing is announced until it is" || bad "crash: $(cat "$work/crash.err")"
 cluster_do start
 let_play crash 1 24
 play_all crash
+
+# Tables of version 1, which did not know where the run was, are brought to this version, when nobody uses them.
+new_record version1
+start_coordinator version1 "$plan" 0 "${security[@]}" --state-key "$work/version1.key"
+fixed=$port
+join_all version1 1
+play_to version1 6
+sql "ALTER TABLE version1.caucus_run DROP COLUMN system, DROP COLUMN timeline, DROP COLUMN names;
+     UPDATE version1.caucus_store SET version = 1"
+wrong 1 "a coordinator is at work" "$CAUCUS" store migrate --state "$record"
+kill -9 "$server"
+ended "$server" "version1: killed" 137
+migrates() { "$CAUCUS" store migrate --state "$record" >"$work/migrate" 2>&1; } # when the server knows that it is gone
+wrong 2 "caucus store migrate" "$CAUCUS" store check --state "$record"
+until_true 20 migrates || bad "store migrate: $(cat "$work/migrate")"
+says "$work/migrate" "version 2 now; they were of version 1" || bad "store migrate says: $(cat "$work/migrate")"
+migrates || bad "store migrate again: $(cat "$work/migrate")"
+says "$work/migrate" "nothing to do" || bad "store migrate again says: $(cat "$work/migrate")"
+start_coordinator version1 "$plan" "$fixed" "${security[@]}" --state-key "$work/version1.key"
+let_play version1 1 24
+play_all version1
+sql "UPDATE version1.caucus_store SET version = 3"
+wrong 2 "a newer caucus" "$CAUCUS" store migrate --state "$record"
 
 # Ended for good, with a coordinator and without.
 new_record ended
@@ -149,5 +151,5 @@ cluster_do stop
 echo "fsync = off" >>"$cluster/data/postgresql.conf"
 cluster_do start
 wrong 2 "fsync = off" "$CAUCUS" store check --state "$record"
-end_cluster
+end_cluster pg
 done_with "a state in PostgreSQL"

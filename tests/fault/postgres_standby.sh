@@ -32,13 +32,7 @@ for how in kill stop; do
     first=$server
     start_standby "$how"
     port=$port,127.0.0.1:$second
-    pids=()
-    for i in 1 2 3; do
-        kind=client
-        [ "$i" -gt 1 ] || kind=held
-        "start_$kind" "$how" "$plan" "$port" "$i" --insecure --client "$i"
-        pids+=("$client")
-    done
+    join_all "$how" 1
     let_play "$how" 1 10
     until_true 20 has_lines "$work/$how.1.1.out" 11 || bad "$how: no 10 rounds were played"
     ! says "$work/$how.b.out" listening || bad "$how: the standby listens while the coordinator is at work"
@@ -60,5 +54,5 @@ for how in kill stop; do
         exit_code "$first"
     fi
 done
-end_cluster
+end_cluster pg
 done_with "a standby takes over"

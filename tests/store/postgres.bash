@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # postgres.bash DIR [SETTING ...]: a PostgreSQL cluster of a test's own in DIR, on a socket in DIR and nowhere else, for
 # as long as standard input is open: if the test dies, the cluster ends with it. Role and database are both `caucus`.
+# With CLUSTER_OF=FOLDER it is a standby instead, of the cluster in that folder, which is running; its cluster_name, and
+# so the name that it streams under, is that of DIR.
 # As root it runs under the user `postgres` or `nobody`, since PostgreSQL refuses root.
-# Each line on standard input is a command, answered by one line: start, kill (-9, all of it), stop.
+# Each line on standard input is a command, answered by one line: start, kill (-9, all of it), stop;
+# and end, which is not answered.
 # At the beginning it is started, and "ready" is printed. Exit code 77: PostgreSQL is not installed.
 set -euo pipefail
 dir=$1
@@ -51,7 +54,16 @@ end() {
 
 postmaster=
 trap 'if [ -n "$postmaster" ]; then end QUIT; fi' EXIT
-if [ ! -d "$data" ]; then
+if [ ! -d "$data" ] && [ -n "${CLUSTER_OF:-}" ]; then
+    (cd "$dir" && "${as[@]}" "$bin/pg_basebackup" -D "$data" -R -h "$CLUSTER_OF" -U caucus --checkpoint=fast \
+        --wal-method=stream --no-sync >>"$dir/log" 2>&1)
+    {
+        echo "unix_socket_directories = '$dir'"
+        echo "cluster_name = '$(basename "$dir")'"
+        printf '%s\n' "$@"
+    } >>"$data/postgresql.conf"
+    start
+elif [ ! -d "$data" ]; then
     (cd "$dir" && "${as[@]}" "$bin/initdb" -D "$data" -U caucus -A trust --no-sync --locale=C -E UTF8 >>"$dir/log" 2>&1)
     {
         echo "listen_addresses = ''"
@@ -59,6 +71,7 @@ if [ ! -d "$data" ]; then
         echo "shared_buffers = 8MB"
         echo "max_connections = 40"
         echo "autovacuum = off"
+        echo "cluster_name = '$(basename "$dir")'"
         printf '%s\n' "$@"
     } >>"$data/postgresql.conf"
     start
@@ -72,6 +85,7 @@ while read -r command; do
         start) start ;;
         kill) end KILL ;;
         stop) end QUIT ;;
+        end) exit 0 ;;
         *) echo "no such command: $command" >&2; exit 2 ;;
     esac
     echo "done"

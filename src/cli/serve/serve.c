@@ -30,6 +30,8 @@ enum option {
     OPTION_STATE,
     OPTION_STATE_KEY,
     OPTION_STANDBY,
+    OPTION_REQUIRE_SYNC,
+    OPTION_PROMOTED,
     OPTION_LEDGER,
     OPTION_BUDGET,
     OPTION_LISTEN,
@@ -70,6 +72,10 @@ static const caucus_option options[] = {
     {"state-key", "FILE", NULL, "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)"},
     {"standby", NULL, NULL,
      "wait while another coordinator has this state, in PostgreSQL, and take over when it is gone"},
+    {"require-sync", NULL, NULL,
+     "commit only while the server waits for standbys of its own (synchronous_standby_names), always the same ones"},
+    {"promoted", "SERIAL", NULL,
+     "go on with a server that was promoted: you know that this announcement was the last that was made"},
     {"ledger", "FILE", NULL,
      "runs on the same data share it: this one is reserved, or refused if the budget has no room"},
     {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this data together; an old one must have the same"},
@@ -112,6 +118,7 @@ typedef struct serving {
     caucus_plan *plan;
     char token[258]; /* at most 256 characters */
     bool json, quiet, seeded, log_json;
+    uint64_t promoted;
     size_t log_level; /* a caucus_log_level */
     caucus_log *log;
     caucus_server *server;
@@ -353,6 +360,8 @@ static bool read_options(serving *s) {
     }
     s->settings.linger_ms = 30000;
     s->settings.ignore_claims = is_on(s, OPTION_IGNORE_CLAIMS);
+    s->settings.require_sync = is_on(s, OPTION_REQUIRE_SYNC);
+    s->settings.promoted = s->value[OPTION_PROMOTED] ? &s->promoted : NULL;
     return read_seconds(s, OPTION_DEADLINE, &s->settings.deadline_ms) &&
            read_seconds(s, OPTION_LINGER, &s->settings.linger_ms) &&
            read_count(s, OPTION_QUORUM, &s->settings.quorum) &&
@@ -360,7 +369,7 @@ static bool read_options(serving *s) {
            read_count(s, OPTION_MAX_CLIENTS, &s->settings.max_clients) &&
            read_count(s, OPTION_MAX_STRANGERS, &s->settings.max_strangers) &&
            read_count(s, OPTION_LOOPS, &s->settings.loops) && read_tick(s) && read_fault(s) && read_log(s) &&
-           read_token(s);
+           read_number(s, OPTION_PROMOTED, INT64_MAX, &s->promoted) && read_token(s);
 }
 
 /* Where this run is to be reserved, and out of how much. Returns an exit code, 0: read. */
@@ -388,7 +397,8 @@ static void say_standing_by(void *user) {
 
 /* Nothing listens meanwhile: a client that reached us would wait here instead of at the coordinator that is at work. */
 static caucus_status stand_by(serving *s, caucus_error *ret_error) {
-    const caucus_store_where where = {.state = s->settings.state_dir, .key_file = s->settings.state_key};
+    const caucus_store_where where = {
+        .state = s->settings.state_dir, .key_file = s->settings.state_key, .require_sync = s->settings.require_sync};
     return caucus_store_wait(&where, s->settings.plan_hash, s->seeded, say_standing_by, s->log, ret_error);
 }
 

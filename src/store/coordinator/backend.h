@@ -62,6 +62,8 @@ typedef struct caucus_store_backend {
     caucus_status (*open)(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error);
     /* The run's row; *ret_found false: nothing is kept here yet. Damage and strangers' files are refused. */
     caucus_status (*look)(caucus_store_place *place, bool *ret_found, caucus_store_row *ret, caucus_error *ret_error);
+    /* NULL: any. May a coordinator go on with what look() has found here, or can later commits be missing? */
+    caucus_status (*may_go_on)(caucus_store_place *place, uint64_t announcements, caucus_error *ret_error);
     /* The state as committed. */
     caucus_status (*load)(caucus_store_place *place, uint32_t chunks, caucus_store_state *ret, caucus_error *ret_error);
     caucus_status (*announcements)(caucus_store_place *place,
@@ -86,11 +88,12 @@ typedef struct caucus_store_backend {
     caucus_status (*request_stop)(const char *where, caucus_error *ret_error);
     bool (*stop_requested)(caucus_store_place *place);
     void (*stop_heard)(caucus_store_place *place);
-    /* remote only: as caucus_store_init() and caucus_store_check(). */
-    caucus_status (*init)(const char *where, caucus_error *ret_error);
-    /* As open(), without taking hold of it: for look() and load() only. And whether a coordinator has it. */
+    /* remote only. As open(), without taking hold of it: for look() and load() only. Does a coordinator have it? */
     caucus_status (*watch)(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error);
     caucus_status (*held)(caucus_store_place *place, bool *ret, caucus_error *ret_error);
+    /* As caucus_store_init() and those after it. */
+    caucus_status (*init)(const char *where, caucus_error *ret_error);
+    caucus_status (*migrate)(const char *where, uint32_t *ret_from, uint32_t *ret_to, caucus_error *ret_error);
     caucus_status (*check)(const char *where, caucus_store_report *ret, caucus_error *ret_error);
 } caucus_store_backend;
 

@@ -74,6 +74,11 @@ caucus_status caucus_store_init(const char *state, caucus_error *ret_error) {
     return backend != NULL ? backend->init(state, ret_error) : CAUCUS_E_PATH;
 }
 
+caucus_status caucus_store_migrate(const char *state, uint32_t *ret_from, uint32_t *ret_to, caucus_error *ret_error) {
+    const caucus_store_backend *backend = remote_of(state, ret_error);
+    return backend != NULL ? backend->migrate(state, ret_from, ret_to, ret_error) : CAUCUS_E_PATH;
+}
+
 caucus_status caucus_store_check(const char *state, caucus_store_report *ret, caucus_error *ret_error) {
     const caucus_store_backend *backend = remote_of(state, ret_error);
     return backend != NULL ? backend->check(state, ret, ret_error) : CAUCUS_E_PATH;

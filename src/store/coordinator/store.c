@@ -195,6 +195,8 @@ static caucus_status open_parts(caucus_store *r, const uint8_t *plan_hash, bool 
     memcpy(own, r->now.row.plan, sizeof own);
     status = caucus_store_check_found(r, plan_hash != NULL ? plan_hash : own,
                                       plan_hash != NULL ? seeded : r->now.row.seeded, ret_error);
+    if (status == CAUCUS_OK && plan_hash != NULL && r->backend->may_go_on != NULL) /* ending it needs no permission */
+        status = r->backend->may_go_on(r->at, r->now.row.announcements, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_store_take(r, ret_error);
     if (status == CAUCUS_OK) /* a crash may have come before it was done; if it cannot be done now, later */
@@ -216,6 +218,9 @@ static caucus_status open_any(const caucus_store_where *where, const uint8_t *pl
                         backend->remote ? "is needed: a database keeps the state sealed, and the key file opens it"
                                         : "goes with a state in PostgreSQL; a directory is not sealed"),
             backend->remote ? "caucus store init makes one" : "");
+    if (!backend->remote && (where->require_sync || where->promoted != NULL))
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, where->require_sync ? "require-sync" : "promoted",
+                           "goes with a state in PostgreSQL");
     caucus_store *r = calloc(1, sizeof *r);
     if (r == NULL)
         return caucus_fail_memory(ret_error, "");

@@ -31,7 +31,11 @@ typedef struct caucus_store_where {
     /* A directory: SQLite in DIR/coordinator.db, mode 0600 in a directory of mode 0700. "postgresql://...",
      * "postgres://..." or "service=...": tables in that database, made by `caucus store init`. */
     const char *state;
-    const char *key_file;                       /* PostgreSQL: the key file (mark.h); SQLite: NULL */
+    const char *key_file; /* PostgreSQL: the key file (mark.h); SQLite: NULL */
+    /* PostgreSQL: commit only where synchronous_standby_names is what it was when the run was opened, and not empty. */
+    bool require_sync;
+    /* PostgreSQL: a person says that this is the serial of the last announcement that was made; NULL: nobody does. */
+    const uint64_t *promoted;
     const struct caucus_store_backend *backend; /* NULL: what `state` names */
 } caucus_store_where;
 
@@ -49,6 +53,12 @@ typedef struct caucus_store_report {
 /** Databases only. Make the tables, in one transaction.
  *  Returns: CAUCUS_OK, CAUCUS_E_EXISTS (they are there), CAUCUS_E_PATH, CAUCUS_E_NETWORK, CAUCUS_E_IO. */
 caucus_status caucus_store_init(const char *state, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Databases only. Bring tables of an older version to this one, in one transaction; nothing to do is no error.
+ *  Out:     versions before and after.
+ *  Returns: CAUCUS_OK, CAUCUS_E_BUSY (a coordinator is at work), CAUCUS_E_FORMAT (of a newer version), otherwise as
+ *           caucus_store_init(). */
+caucus_status caucus_store_migrate(const char *state, uint32_t *ret_from, uint32_t *ret_to,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Look at a database as a coordinator would: what would be refused is refused. Nothing is changed. */
 caucus_status caucus_store_check(const char *state, caucus_store_report *ret,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
@@ -63,7 +73,8 @@ const char *caucus_store_postgres_version(void);
  *           and a seed, or the other way round), CAUCUS_E_BUSY (in use by another process), CAUCUS_E_PATH
  *           (permissions), CAUCUS_E_FULL, CAUCUS_E_IO, CAUCUS_E_UNKNOWN, CAUCUS_E_DAMAGED (damaged),
  *           CAUCUS_E_ROLLED_BACK (it holds fewer announcements than were made: an older copy, or a log that is damaged
- *           or gone), CAUCUS_E_FORMAT (not a store, or one of another version). */
+ *           or gone; or it may hold fewer: a database that was promoted), CAUCUS_E_FORMAT (not a store, or one of
+ *           another version). */
 caucus_status caucus_store_open_where(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,
                                       caucus_store **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The same for a directory. */

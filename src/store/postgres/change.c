@@ -2,9 +2,11 @@
 /* change.c: a change of the store as one statement, fenced by term and serial.
  *
  * One statement that commits by itself: a fence in a transaction of several would not stop the statements after it, and
- * a commit of its own would be one more thing whose answer can be lost. What became of it is one of four:
+ * a commit of its own would be one more thing whose answer can be lost. What became of it is one of five:
  *   made      one row came back, it says 1, nothing else was said, and the server is ready for the next
  *   fenced    it says 0: the run's row has another term or serial
+ *   unsafe    it says 0, since the server does not sync any more, or has another synchronous_standby_names than the one
+ *             that this run demands: not made
  *   not made  an error in place of an answer, and the connection lives: the server has taken it back
  *   unknown   anything else. No answer in time, a lost connection, and any warning: a wait for a synchronous standby
  *             that was cancelled ends with one, and the standby may not have it.
@@ -50,14 +52,20 @@ enum { /* parameters, from $1 */
        LIST,
        NEW_LINES,
        FILLING,
+       SYSTEM,
+       TIMELINE,
+       NAMES,
        PARAMETERS
 };
 
 static const char statement[] =
-    "WITH f AS (UPDATE caucus_run SET begun = $3::bigint <> 0, term = $4::bigint, announcements = $5::bigint,"
+    "WITH s AS (SELECT current_setting('fsync') = 'on' AND ($25::text = '' OR"
+    " current_setting('synchronous_standby_names') = $25::text) AS safe),"
+    " f AS (UPDATE caucus_run SET begun = $3::bigint <> 0, term = $4::bigint, announcements = $5::bigint,"
     " lines = $6::bigint, chunks = $7::bigint, first = $8::bigint, past = $9::bytea, seal = $10::bytea,"
-    " root = coalesce($11::bytea, root)"
-    " WHERE id = 1 AND term = $1::bigint AND announcements = $2::bigint AND length($22::bytea) >= 0 RETURNING 1),"
+    " root = coalesce($11::bytea, root), system = $23::bigint, timeline = $24::bigint, names = $25::text"
+    " WHERE id = 1 AND term = $1::bigint AND announcements = $2::bigint AND length($22::bytea) >= 0"
+    " AND (SELECT safe FROM s) RETURNING 1),"
     " c AS (INSERT INTO caucus_chunk SELECT t.n, t.b FROM f, unnest($12::bigint[], $13::bytea[]) AS t(n, b)"
     " ON CONFLICT (number) DO UPDATE SET bytes = excluded.bytes),"
     " a AS (INSERT INTO caucus_announcement SELECT $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::bigint,"
@@ -65,7 +73,7 @@ static const char statement[] =
     " x AS (DELETE FROM caucus_announcement WHERE serial < $8::bigint AND EXISTS (SELECT 1 FROM f)),"
     " l AS (INSERT INTO caucus_ledger SELECT $6::bigint - cardinality($21::text[]) + u.i, u.t"
     " FROM f, unnest($21::text[]) WITH ORDINALITY AS u(t, i))"
-    " SELECT count(*) FROM f";
+    " SELECT count(*), (SELECT safe FROM s) FROM f";
 
 /* Bytes that are being written; `short_of` memory once and for all. */
 typedef struct buffer {
@@ -179,7 +187,14 @@ static void set_announcement(parameters *p, const caucus_announcement *a) {
     set_bytes(p, LIST, p->list, 4 * (size_t)from->listed);
 }
 
-static bool set_parameters(parameters *p, const caucus_store_change *c) {
+/* Three parameters from `at` on. */
+static void set_origin(parameters *p, int at, const caucus_pg_origin *here) {
+    set_number(p, at, here->system);
+    set_number(p, at + 1, here->timeline);
+    set_bytes(p, at + 2, here->names, strlen(here->names));
+}
+
+static bool set_parameters(parameters *p, const caucus_pg_origin *here, const caucus_store_change *c) {
     const uint64_t row[] = {c->term,      c->announcements, c->row.begun, c->row.term, c->row.announcements,
                             c->row.lines, c->row.chunks,    c->row.first};
     *p = (parameters){0};
@@ -192,6 +207,7 @@ static bool set_parameters(parameters *p, const caucus_store_change *c) {
     if (c->root != NULL)
         set_bytes(p, ROOT, c->root->bytes, c->root->size);
     set_announcement(p, c->announcement);
+    set_origin(p, SYSTEM, here);
     if (!write_chunks(c, &p->numbers, &p->chunks) || !write_lines(c, &p->lines))
         return false;
     set_bytes(p, CHUNK_NUMBERS, p->numbers.piece.bytes, p->numbers.at);
@@ -233,7 +249,7 @@ static caucus_status unknown(const caucus_postgres *p, const PGresult *result, c
     return CAUCUS_E_UNKNOWN;
 }
 
-/* Which of the four it was. */
+/* Which of the five it was. */
 static caucus_status judge(const caucus_postgres *p, const PGresult *result, bool came, bool more,
                            caucus_error *ret_error) {
     const bool ready = came && PQstatus(p->db) == CONNECTION_OK && PQtransactionStatus(p->db) == PQTRANS_IDLE;
@@ -243,7 +259,15 @@ static caucus_status judge(const caucus_postgres *p, const PGresult *result, boo
         return caucus_pg_fail(p->db, result, p->label, "writing", ret_error);
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
         return unknown(p, result, ret_error);
-    return caucus_pg_int64(result, 0, 0) == 1 ? CAUCUS_OK : CAUCUS_E_FENCED;
+    if (caucus_pg_int64(result, 0, 0) == 1)
+        return CAUCUS_OK;
+    if (PQnfields(result) > 1 && PQgetlength(result, 0, 1) == 1 && PQgetvalue(result, 0, 1)[0] == 0)
+        return caucus_fail(ret_error, CAUCUS_E_IO, "",
+                           p->here.names[0] != '\0'
+                               ? "%.60s: fsync or synchronous_standby_names has changed (the run demands %.100s)"
+                               : "%.60s: fsync has been switched off%.0s",
+                           p->label, p->here.names);
+    return CAUCUS_E_FENCED;
 }
 
 caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_change *c, caucus_error *ret_error) {
@@ -258,7 +282,7 @@ caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_cha
         status = prepare(p, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (set_parameters(&all, c)) {
+    if (set_parameters(&all, &p->here, c)) {
         if (c->die_before)
             caucus_store_die();
         p->warned = false;
@@ -289,15 +313,17 @@ caucus_status caucus_pg_create(caucus_store_place *place, const caucus_store_row
     set_number(&all, 2, row->term);
     set_bytes(&all, 3, zero, sizeof zero);
     set_bytes(&all, 4, row->seal, sizeof row->seal);
-    for (int i = 0; i < 5; i++)
+    set_origin(&all, 5, &p->here);
+    for (int i = 0; i < 8; i++)
         all.format[i] = 1;
     p->warned = false;
-    const bool came = PQsendQueryParams(p->db,
-                                        "WITH f AS (INSERT INTO caucus_run VALUES (1, $1::bytea, $2::bigint <> 0, "
-                                        "false, $3::bigint, 0, 0, 0, 0, $4::bytea, $5::bytea, '', false) ON CONFLICT "
-                                        "DO NOTHING RETURNING 1) SELECT count(*) FROM f",
-                                        5, NULL, all.value, all.length, all.format, 1) == 1 &&
-                      caucus_pg_wait(p->db, CAUCUS_PG_COMMIT_MS, &result, &more);
+    const bool came =
+        PQsendQueryParams(p->db,
+                          "WITH f AS (INSERT INTO caucus_run VALUES (1, $1::bytea, $2::bigint <> 0, "
+                          "false, $3::bigint, 0, 0, 0, 0, $4::bytea, $5::bytea, '', false, $6::bigint, "
+                          "$7::bigint, $8::text) ON CONFLICT DO NOTHING RETURNING 1) SELECT count(*) FROM f",
+                          8, NULL, all.value, all.length, all.format, 1) == 1 &&
+        caucus_pg_wait(p->db, CAUCUS_PG_COMMIT_MS, &result, &more);
     status = judge(p, result, came, more, ret_error);
     PQclear(result);
     return status == CAUCUS_E_FENCED

@@ -176,7 +176,7 @@ static caucus_status check_server(PGconn *db, const char *label, caucus_error *r
                            "%.60s: fsync = %s: the server forgets commits when its machine fails", label, text);
     if (status == CAUCUS_OK)
         status = ask(db, label, "SELECT current_setting('synchronous_commit')", text, ret_error);
-    if (status == CAUCUS_OK && (strcmp(text, "off") == 0 || strcmp(text, "local") == 0))
+    if (status == CAUCUS_OK && strcmp(text, "on") != 0 && strcmp(text, "remote_apply") != 0)
         status = ask(db, label, "SET synchronous_commit = on", text, ret_error);
     return status;
 }
@@ -207,13 +207,7 @@ caucus_status caucus_pg_connect(const char *where, const char *label, bool *warn
     return status;
 }
 
-caucus_status caucus_pg_refuse_empty(const char *label, caucus_error *ret_error) {
-    return caucus_fail_hint(
-        ret_error, caucus_fail(ret_error, CAUCUS_E_PATH, "state", "%.100s: no tables of caucus are there", label),
-        "caucus store init makes them");
-}
-
-caucus_status caucus_pg_identify(PGconn *db, const char *label, bool *ret_found, caucus_error *ret_error) {
+caucus_status caucus_pg_version(PGconn *db, const char *label, int64_t *ret, caucus_error *ret_error) {
     PGresult *result = NULL;
     caucus_status status = caucus_pg_query(db, label, "SELECT to_regclass('caucus_store') IS NOT NULL", 0, NULL,
                                            CAUCUS_PG_READ_MS, &result, ret_error);
@@ -221,7 +215,7 @@ caucus_status caucus_pg_identify(PGconn *db, const char *label, bool *ret_found,
         return status;
     const bool found = PQntuples(result) == 1 && PQgetlength(result, 0, 0) == 1 && PQgetvalue(result, 0, 0)[0] == 1;
     PQclear(result);
-    *ret_found = found;
+    *ret = 0;
     if (!found)
         return CAUCUS_OK;
     status = caucus_pg_query(db, label, "SELECT version::bigint FROM caucus_store", 0, NULL, CAUCUS_PG_READ_MS, &result,
@@ -230,11 +224,31 @@ caucus_status caucus_pg_identify(PGconn *db, const char *label, bool *ret_found,
         return status;
     const int64_t version = PQntuples(result) == 1 ? caucus_pg_int64(result, 0, 0) : 0;
     PQclear(result);
-    if (version != CAUCUS_PG_VERSION)
-        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
-                           "%.100s: its tables are of version %lld, this caucus uses version %d", label,
-                           (long long)version, CAUCUS_PG_VERSION);
+    if (version <= 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "state", "%.100s: its tables are of no version", label);
+    *ret = version;
     return CAUCUS_OK;
+}
+
+caucus_status caucus_pg_check_version(const char *label, int64_t version, caucus_error *ret_error) {
+    if (version == CAUCUS_PG_VERSION)
+        return CAUCUS_OK;
+    if (version == 0)
+        return caucus_fail_hint(
+            ret_error, caucus_fail(ret_error, CAUCUS_E_PATH, "state", "%.100s: no tables of caucus are there", label),
+            "caucus store init makes them");
+    return caucus_fail_hint(ret_error,
+                            caucus_fail(ret_error, CAUCUS_E_FORMAT, "state",
+                                        "%.100s: its tables are of version %lld, this caucus uses version %d", label,
+                                        (long long)version, CAUCUS_PG_VERSION),
+                            version < CAUCUS_PG_VERSION ? "caucus store migrate changes them"
+                                                        : "a newer caucus has changed them: use it everywhere");
+}
+
+caucus_status caucus_pg_identify(PGconn *db, const char *label, caucus_error *ret_error) {
+    int64_t version = 0;
+    caucus_status status = caucus_pg_version(db, label, &version, ret_error);
+    return status == CAUCUS_OK ? caucus_pg_check_version(label, version, ret_error) : status;
 }
 
 int64_t caucus_pg_int64(const PGresult *result, int row, int column) {

@@ -63,12 +63,10 @@ static caucus_status take(const char *where, const char *label, int64_t wait_ms,
                           caucus_error *ret_error) {
     PGconn *db = NULL;
     PGresult *result = NULL;
-    bool found = false, held = false;
+    bool held = false;
     caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_pg_identify(db, label, &found, ret_error);
-    if (status == CAUCUS_OK && !found)
-        status = caucus_pg_refuse_empty(label, ret_error);
+        status = caucus_pg_identify(db, label, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_pg_query(db, label, IDLE, 0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
     PQclear(result);

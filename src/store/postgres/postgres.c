@@ -24,9 +24,27 @@ static void close_place(caucus_store_place *place, bool kept) {
     (void)kept;
     disconnect(p);
     caucus_pg_keeper_stop(p->keeper);
+    free(p->promoted);
     free(p->where);
     free(p->label);
     free(p);
+}
+
+static bool keep_promoted(caucus_postgres *p, uint64_t serial) {
+    p->promoted = malloc(sizeof *p->promoted);
+    if (p->promoted != NULL)
+        *p->promoted = serial;
+    return p->promoted != NULL;
+}
+
+/* Connect, and know where: what a coordinator does. */
+static caucus_status connect_here(caucus_postgres *p, caucus_error *ret_error) {
+    caucus_status status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_pg_here(p, ret_error);
+    if (status != CAUCUS_OK)
+        disconnect(p);
+    return status;
 }
 
 static caucus_status open_any(const caucus_store_where *where, bool keep, caucus_store_place **ret,
@@ -38,11 +56,14 @@ static caucus_status open_any(const caucus_store_where *where, bool keep, caucus
     caucus_status status = p->where != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
     if (status == CAUCUS_OK && (p->label = caucus_pg_label(where->state, ret_error)) == NULL)
         status = CAUCUS_E_PATH;
+    if (status == CAUCUS_OK && where->promoted != NULL && !keep_promoted(p, *where->promoted))
+        status = caucus_fail_memory(ret_error, "");
+    p->require_sync = where->require_sync;
     p->place = (caucus_store_place){.label = p->label, .folder = p->label};
     if (status == CAUCUS_OK && keep)
         status = caucus_pg_keeper_start(p->where, p->label, &p->keeper, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+        status = connect_here(p, ret_error);
     if (status == CAUCUS_OK)
         *ret = &p->place;
     else
@@ -58,15 +79,16 @@ static caucus_status watch(const caucus_store_where *where, caucus_store_place *
     return open_any(where, false, ret, ret_error);
 }
 
-/* A server that was killed needs a while: it is waited for, since without it nothing can be announced anyway. */
+/* A server that was killed needs a while: it is waited for, since without it nothing can be announced anyway. It may be
+ * another one then, promoted meanwhile: this coordinator knows what was committed, and finds it there or not. */
 static caucus_status settle(caucus_store_place *place, caucus_error *ret_error) {
     caucus_postgres *p = (caucus_postgres *)place;
     const int64_t until = caucus_clock_ms() + SETTLE_MS;
     disconnect(p);
-    caucus_status status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+    caucus_status status = connect_here(p, ret_error);
     while (status != CAUCUS_OK && status != CAUCUS_E_MEMORY && caucus_clock_ms() < until) {
         (void)nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
-        status = caucus_pg_connect(p->where, p->label, &p->warned, &p->db, ret_error);
+        status = connect_here(p, ret_error);
     }
     return status;
 }
@@ -92,6 +114,7 @@ const caucus_store_backend caucus_store_postgres = {
     .exists = caucus_pg_exists,
     .open = open_place,
     .look = caucus_pg_look,
+    .may_go_on = caucus_pg_may_go_on,
     .load = caucus_pg_load,
     .announcements = caucus_pg_announcements,
     .ledger = caucus_pg_ledger,
@@ -107,6 +130,7 @@ const caucus_store_backend caucus_store_postgres = {
     .stop_heard = stop_heard,
     .init = caucus_pg_init,
     .check = caucus_pg_check,
+    .migrate = caucus_pg_migrate,
     .watch = watch,
     .held = caucus_pg_held,
 };

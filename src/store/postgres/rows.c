@@ -16,9 +16,7 @@
 #include "num/little_endian.h"
 #include "plan/ledger.h"
 
-#define ANNOUNCEMENT "serial, expert, epoch, ask, block, leaf, list"
-
-static caucus_status damaged(const char *label, const char *how, caucus_error *ret_error) {
+caucus_status caucus_pg_damaged(const char *label, const char *how, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%.60s: damaged (%s) — " CAUCUS_STORE_OVER, label, how);
 }
 
@@ -49,7 +47,8 @@ static caucus_status begin_snapshot(caucus_postgres *p, caucus_error *ret_error)
     return status;
 }
 
-/* Columns 0 to 9 are the run's row, 10 to 15 what the other tables hold, 16 the last line of the ledger. */
+/* Columns 0 to 9 are the run's row, 10 to 15 what the other tables hold, 16 the last line of the ledger, 17 to 19 where
+ * the last commit was made. */
 static bool take_row(const PGresult *r, caucus_store_row *ret) {
     int64_t number[CAUCUS_STORE_NUMBERS];
     for (int i = 0; i < CAUCUS_STORE_NUMBERS; i++)
@@ -76,14 +75,11 @@ static bool counts_fit(const PGresult *r, const caucus_store_row *row) {
 caucus_status caucus_pg_look(caucus_store_place *place, bool *ret_found, caucus_store_row *ret,
                              caucus_error *ret_error) {
     caucus_postgres *p = (caucus_postgres *)place;
-    bool tables = false;
     PGresult *result = NULL;
     caucus_store_row row;
     caucus_status status = begin_snapshot(p, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_pg_identify(p->db, p->label, &tables, ret_error);
-    if (status == CAUCUS_OK && !tables)
-        status = caucus_pg_refuse_empty(p->label, ret_error);
+        status = caucus_pg_identify(p->db, p->label, ret_error);
     if (status == CAUCUS_OK)
         status =
             query(p,
@@ -91,19 +87,21 @@ caucus_status caucus_pg_look(caucus_store_place *place, bool *ret_found, caucus_
                   " plan, past, seal, (SELECT max(serial) FROM caucus_announcement), (SELECT count(*) FROM"
                   " caucus_announcement), (SELECT max(line) FROM caucus_ledger), (SELECT count(*) FROM caucus_ledger),"
                   " (SELECT max(number) FROM caucus_chunk), (SELECT count(*) FROM caucus_chunk), (SELECT text FROM"
-                  " caucus_ledger ORDER BY line DESC LIMIT 1) FROM caucus_run WHERE id = 1",
+                  " caucus_ledger ORDER BY line DESC LIMIT 1), system, timeline, names FROM caucus_run WHERE id = 1",
                   &result, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const bool found = PQntuples(result) == 1;
-    if (found && !take_row(result, &row))
-        status = damaged(p->label, "no run could be so", ret_error);
+    caucus_pg_origin origin = {0};
+    if (found && (!take_row(result, &row) || !caucus_pg_take_origin(result, 17, &origin)))
+        status = caucus_pg_damaged(p->label, "no run could be so", ret_error);
     else if (found && !counts_fit(result, &row))
-        status = damaged(p->label, "parts not of the same commit", ret_error);
+        status = caucus_pg_damaged(p->label, "parts not of the same commit", ret_error);
     PQclear(result);
     if (status != CAUCUS_OK)
         return status;
     *ret_found = found;
+    p->recorded = origin;
     if (found)
         *ret = row;
     return CAUCUS_OK;
@@ -124,13 +122,13 @@ static caucus_status load_chunks(caucus_postgres *p, caucus_store_state *ret, ca
         const int rows = PQntuples(result);
         for (int i = 0; status == CAUCUS_OK && i < rows; i++, at++) {
             if (at >= ret->chunks || caucus_pg_int64(result, i, 0) != at)
-                status = damaged(p->label, "a part of the state is missing", ret_error);
+                status = caucus_pg_damaged(p->label, "a part of the state is missing", ret_error);
             else if (!caucus_pg_piece(result, i, 1, &ret->chunk[at]))
                 status = caucus_fail_memory(ret_error, "");
         }
         PQclear(result);
         if (status == CAUCUS_OK && rows == 0)
-            status = damaged(p->label, "a part of the state is missing", ret_error);
+            status = caucus_pg_damaged(p->label, "a part of the state is missing", ret_error);
         if (status != CAUCUS_OK)
             return status;
     }
@@ -146,7 +144,7 @@ caucus_status caucus_pg_load(caucus_store_place *place, uint32_t chunks, caucus_
         return caucus_fail_memory(ret_error, "");
     caucus_status status = query(p, "SELECT root FROM caucus_run WHERE id = 1", &result, ret_error);
     if (status == CAUCUS_OK && PQntuples(result) != 1)
-        status = damaged(p->label, "no run in it", ret_error);
+        status = caucus_pg_damaged(p->label, "no run in it", ret_error);
     else if (status == CAUCUS_OK && !caucus_pg_piece(result, 0, 0, &state.root))
         status = caucus_fail_memory(ret_error, "");
     PQclear(result);
@@ -159,8 +157,7 @@ caucus_status caucus_pg_load(caucus_store_place *place, uint32_t chunks, caucus_
     return status;
 }
 
-/* Numbers of 63 bits, those of an expert, an ask and a leaf of 32; false if they cannot be ours. */
-static bool take_announcement(const PGresult *r, int row, caucus_announcement *ret) {
+bool caucus_pg_take_announcement(const PGresult *r, int row, caucus_announcement *ret) {
     static const bool wide[6] = {true, false, true, false, true, false};
     uint64_t field[6];
     for (int i = 0; i < 6; i++) {
@@ -195,21 +192,22 @@ caucus_status caucus_pg_announcements(caucus_store_place *place, void (*each)(vo
         const char *const text[] = {from};
         PGresult *result = NULL;
         (void)snprintf(from, sizeof from, "%" PRId64, after);
-        caucus_status status = caucus_pg_query(p->db, p->label,
-                                               "SELECT " ANNOUNCEMENT " FROM caucus_announcement WHERE serial > "
-                                               "$1::bigint ORDER BY serial LIMIT " CAUCUS_PG_PAGE_ROWS,
-                                               1, text, CAUCUS_PG_READ_MS, &result, ret_error);
+        caucus_status status =
+            caucus_pg_query(p->db, p->label,
+                            "SELECT " CAUCUS_PG_ANNOUNCEMENT " FROM caucus_announcement WHERE serial > "
+                            "$1::bigint ORDER BY serial LIMIT " CAUCUS_PG_PAGE_ROWS,
+                            1, text, CAUCUS_PG_READ_MS, &result, ret_error);
         if (status != CAUCUS_OK)
             return status;
         rows = PQntuples(result);
         for (int i = 0; status == CAUCUS_OK && i < rows; i++) {
             caucus_announcement a;
-            if (take_announcement(result, i, &a) && (first || a.serial == (uint64_t)after + 1)) {
+            if (caucus_pg_take_announcement(result, i, &a) && (first || a.serial == (uint64_t)after + 1)) {
                 each(user, &a);
                 after = (int64_t)a.serial;
                 first = false;
             } else {
-                status = damaged(p->label, "an announcement is missing or altered", ret_error);
+                status = caucus_pg_damaged(p->label, "an announcement is missing or altered", ret_error);
             }
         }
         PQclear(result);
@@ -235,8 +233,8 @@ static caucus_status take_line(const PGresult *r, int row, const char *label, in
                        why.text);
 }
 
-static caucus_status read_ledger(PGconn *db, const char *label, bool whole, caucus_ledger **ret,
-                                 caucus_error *ret_error) {
+caucus_status caucus_pg_read_ledger(PGconn *db, const char *label, bool whole, caucus_ledger **ret,
+                                    caucus_error *ret_error) {
     caucus_ledger *ledger = NULL;
     caucus_status status = CAUCUS_OK;
     int64_t line = 0;
@@ -268,89 +266,5 @@ static caucus_status read_ledger(PGconn *db, const char *label, bool whole, cauc
 
 caucus_status caucus_pg_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret, caucus_error *ret_error) {
     const caucus_postgres *p = (const caucus_postgres *)place;
-    return read_ledger(p->db, p->label, whole, ret, ret_error);
-}
-
-/* A visitor: tables that are there, and a connection of its own. */
-static caucus_status visit(const char *where, char **ret_label, PGconn **ret, caucus_error *ret_error) {
-    char *label = caucus_pg_label(where, ret_error);
-    PGconn *db = NULL;
-    bool found = false;
-    if (label == NULL)
-        return CAUCUS_E_PATH;
-    caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_pg_identify(db, label, &found, ret_error);
-    if (status == CAUCUS_OK && !found)
-        status = caucus_pg_refuse_empty(label, ret_error);
-    if (status == CAUCUS_OK) {
-        *ret_label = label;
-        *ret = db;
-        return CAUCUS_OK;
-    }
-    PQfinish(db);
-    free(label);
-    return status;
-}
-
-bool caucus_pg_exists(const char *where) {
-    char *label = NULL;
-    PGconn *db = NULL;
-    PGresult *result = NULL;
-    if (visit(where, &label, &db, NULL) != CAUCUS_OK)
-        return false;
-    const bool there = caucus_pg_query(db, label, "SELECT 1 FROM caucus_run", 0, NULL, CAUCUS_PG_READ_MS, &result,
-                                       NULL) == CAUCUS_OK &&
-                       PQntuples(result) == 1;
-    PQclear(result);
-    PQfinish(db);
-    free(label);
-    return there;
-}
-
-/* The lines are a chain and only ever added to: whatever moment each page is read at, what comes is a ledger. */
-caucus_status caucus_pg_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error) {
-    char *label = NULL;
-    PGconn *db = NULL;
-    caucus_status status = visit(where, &label, &db, ret_error);
-    if (status == CAUCUS_OK)
-        status = read_ledger(db, label, true, ret, ret_error);
-    PQfinish(db);
-    free(label);
-    return status;
-}
-
-caucus_status caucus_pg_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
-    char *label = NULL;
-    PGconn *db = NULL;
-    PGresult *result = NULL;
-    caucus_status status = visit(where, &label, &db, ret_error);
-    if (status == CAUCUS_OK)
-        status =
-            caucus_pg_query(db, label, "SELECT " ANNOUNCEMENT " FROM caucus_announcement ORDER BY serial DESC LIMIT 1",
-                            0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
-    const bool any = status == CAUCUS_OK && PQntuples(result) == 1;
-    if (any && !take_announcement(result, 0, ret))
-        status = damaged(label, "its last announcement", ret_error);
-    if (status == CAUCUS_OK)
-        *ret_any = any;
-    PQclear(result);
-    PQfinish(db);
-    free(label);
-    return status;
-}
-
-caucus_status caucus_pg_request_stop(const char *where, caucus_error *ret_error) {
-    char *label = NULL;
-    PGconn *db = NULL;
-    PGresult *result = NULL;
-    caucus_status status = visit(where, &label, &db, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_pg_query(db, label, "UPDATE caucus_run SET stop = true WHERE NOT stop", 0, NULL,
-                                 CAUCUS_PG_COMMIT_MS, &result, ret_error);
-    if (status == CAUCUS_OK)
-        PQclear(result);
-    PQfinish(db);
-    free(label);
-    return status;
+    return caucus_pg_read_ledger(p->db, p->label, whole, ret, ret_error);
 }
