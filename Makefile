@@ -7,7 +7,8 @@ JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
 .PHONY: python-test python-test-peers python-speed bench-peers
-.PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test container install clean
+.PHONY: coverage soak nightly mpi-test abi abi-update docs docs-api dist deb deb-test container
+.PHONY: cross-test install clean
 
 all: ## build build/caucus and the libraries build/libcaucus*.{a,so} (release)
 	cmake --preset release
@@ -141,9 +142,15 @@ container: deb ## images of caucus-client (from scratch) and caucus, tried: out/
 	tools/install-deps --container
 	tools/container out/deb out/container
 
+cross-test: all ## build for aarch64, too, and compare under qemu-user: digest, tests, runs over TLS (minutes)
+	tools/install-deps --cross
+	cmake --preset aarch64
+	cmake --build build-aarch64 -j $(JOBS)
+	JOBS=$(JOBS) tests/cross/run build build-aarch64
+
 install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage build-lint-gcc build-lint-clang build-python \
-	    out
+	    build-aarch64 out

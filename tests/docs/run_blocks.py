@@ -1,17 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The shell blocks of the pages, typed from the Markdown itself.
+"""The shell and Python blocks of the pages, typed from the Markdown itself.
 
-    run_blocks.py SOURCE PROGRAM
+    run_blocks.py [--python] SOURCE PROGRAM
 
-Every block of a page in PAGES that is marked sh is run, in order, by a bash of its own in one directory that is empty
-at first, with PROGRAM as `caucus`; each must end with 0. A block marked text that follows one says what its output
-holds: its lines, in their order, other lines between them; blanks do not matter, and … stands for anything. A block
-that is not run has <!-- not run: why --> before it, and there are at most NOT_RUN of those in all. A block with any
-other mark, or none, is an error: it says neither whether it is to be typed nor what it is. Port 7400 becomes a free
-one, so that several tests may run at once.
+Every page of the tree's root and of docs is read, and its blocks are typed in order in one directory that is empty at
+first, with PROGRAM as `caucus`; each must end with 0. What a block's mark means:
 
-Pages that do not hold to this yet are in STILL_TO_COME, and nowhere else: a new page is either run or listed.
+    sh                  typed into a bash of its own
+    python              typed into Python after the page's Python blocks before it
+    text                what the block before it prints: these lines, in their order, other lines between them; blanks do
+                        not matter, and … stands for anything
+    LANGUAGE title="F"  kept in the directory as file F, for the blocks after it
+    yaml                read as YAML
+    hex NAME            an example of docs/PROTOCOL.md, which its tests read (tests/wire, tests/e2e/peer.py)
+    diagram             a picture or a formula in letters: it holds nothing that could be typed
+
+A block that is not run has <!-- not run: why --> before it, which counts for the text after it, too; there are at most
+NOT_RUN of those in all. Any other mark, or none, is an error: the block says neither whether it is to be typed nor what
+it is. The ports 7400 and 8080 become free ones, so that several tests may run at once.
+
+Pages in PYTHON_PAGES need the package caucus_dp: they are typed with --python, by tools/python-test, and only read
+without.
 """
 import os
 import random
@@ -22,12 +32,17 @@ import subprocess
 import sys
 import tempfile
 
-PAGES = ("README.md", "docs/TUTORIAL.md", "docs/FIT.md")
-STILL_TO_COME = ("docs/ARCHITECTURE.md", "docs/AUDIT.md", "docs/FAILOVER.md", "docs/LINES.md", "docs/OPERATIONS.md",
-                 "docs/PAPER.md", "docs/PRIVACY.md", "docs/PROTOCOL.md", "docs/PYTHON.md", "docs/RELEASING.md",
-                 "docs/SCALE.md", "docs/TESTING.md", "docs/VECTORS.md")
+try:
+    import yaml
+except ImportError:  # tools/python-test types Python's pages in an environment without it; the others are read by ctest
+    yaml = None
+
+PYTHON_PAGES = ("docs/PYTHON.md",)
+TYPED = ("README.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md", "docs/TUTORIAL.md")  # these have something
 NOT_RUN = 5
 BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<mark>[^\n]*)\n(?P<text>.*?)^```$", re.S | re.M)
+FILE = re.compile(r'[a-z]+ title="([a-z0-9.-]+)"')
+COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import |from \w+ import)", re.M)
 PATIENCE_S = 120 * int(os.environ.get("CAUCUS_PATIENCE", "1"))
 
 
@@ -81,38 +96,99 @@ def type_block(text, folder, environment):
     return code, output
 
 
-def type_page(name, page, program):
+class Page:
+    """A page that is being typed: its directory, its ports, and what came before."""
+
+    def __init__(self, name, folder, environment):
+        self.name, self.folder, self.environment = name, folder, environment
+        self.ports = {"7400": free_port(), "8080": free_port()}
+        self.output, self.before, self.python, self.typed, self.not_run = "", None, "", 0, 0
+
+    def ours(self, text):
+        for port, free in self.ports.items():
+            text = text.replace(port, free)
+        return text
+
+    def run(self, text, line):
+        code, self.output = type_block(text, self.folder, self.environment)
+        self.before, self.typed = line, self.typed + 1
+        if code != 0:
+            raise Wrong(f"{self.name}:{line}: ended with {code}\n{self.output}")
+
+    def keep(self, file, text):
+        with open(os.path.join(self.folder, file), "w", encoding="utf-8") as kept:
+            kept.write(text)
+
+    def type(self, mark, text, line):
+        if mark == "sh":
+            self.run(self.ours(text), line)
+        elif mark == "python":
+            self.python += self.ours(text)
+            self.keep("typed.py", self.python)
+            self.run("python3 typed.py", line)
+        elif mark == "text" and self.before is not None:
+            missing = holds(self.output, text)
+            if missing is not None:
+                raise Wrong(f"{self.name}:{line}: the block of line {self.before} does not print '{missing}'\n"
+                            + self.output)
+        elif FILE.fullmatch(mark):
+            self.keep(FILE.fullmatch(mark)[1], self.ours(text))
+
+
+def check_block(name, mark, text, line, said):
+    """Whether a block says what it is; `said`: a block before it prints something."""
+    if yaml and (mark == "yaml" or mark.startswith("yaml title=")):
+        try:
+            yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise Wrong(f"{name}:{line}: not YAML: {error}") from error
+    if mark == "diagram" and COMMAND.search(text):
+        raise Wrong(f"{name}:{line}: this diagram can be typed: '{COMMAND.search(text)[0].strip()}'")
+    if not (mark in ("sh", "python", "yaml", "diagram") or mark == "text" and said or FILE.fullmatch(mark)
+            or mark.startswith("hex ")):
+        raise Wrong(f"{name}:{line}: a block marked '{mark}': neither run nor <!-- not run: why -->")
+
+
+def check_page(name, text):
+    """How many blocks are not run, of a page whose blocks all say what they are; and how many are."""
+    not_run = runs = 0
+    said = False
+    for mark, block, line, why in blocks(text):
+        if why is None:
+            check_block(name, mark, block, line, said)
+            runs += mark in ("sh", "python")
+        else:
+            not_run += 1
+        said = mark in ("sh", "python", "text")
+    return not_run, runs
+
+
+def type_page(name, text, program):
     """Type the page; give back how many blocks were not run."""
-    port, output, before, not_run, typed = free_port(), "", None, 0, 0
+    not_run, _ = check_page(name, text)
     with tempfile.TemporaryDirectory() as work:
-        bin_dir = os.path.join(work, "bin")
-        os.makedirs(os.path.join(work, "here"))
+        bin_dir, here = os.path.join(work, "bin"), os.path.join(work, "here")
+        os.mkdir(here)
         os.mkdir(bin_dir)
         os.symlink(program, os.path.join(bin_dir, "caucus"))
-        environment = {**os.environ, "PATH": bin_dir + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8", "COLUMNS": "200"}
-        for mark, text, line, why in blocks(page):
-            if why is not None:
-                not_run, before = not_run + 1, None
-            elif mark == "sh":
-                code, output = type_block(text.replace("7400", port), os.path.join(work, "here"), environment)
-                before, typed = line, typed + 1
-                if code != 0:
-                    raise Wrong(f"{name}:{line}: ended with {code}\n{output}")
-            elif mark == "text" and before is not None:
-                missing = holds(output, text)
-                if missing is not None:
-                    raise Wrong(f"{name}:{line}: the block of line {before} does not print '{missing}'\n{output}")
+        page = Page(name, here, {**os.environ, "PATH": bin_dir + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8",
+                                 "COLUMNS": "200"})
+        for mark, block, line, why in blocks(text):
+            if why is None:
+                page.type(mark, block, line)
             else:
-                raise Wrong(f"{name}:{line}: a block marked '{mark}': neither run nor <!-- not run: why -->")
-    if typed == 0:
-        raise Wrong(f"{name}: nothing was run")
-    print(f"{name}: {typed} blocks run, {not_run} not")
+                page.before = None
+    print(f"{name}: {page.typed} blocks run, {not_run} not")
     return not_run
 
 
 def all_pages(source):
-    docs = sorted(name for name in os.listdir(os.path.join(source, "docs")) if name.endswith(".md"))
-    return {"README.md", *("docs/" + name for name in docs)}
+    """Name and text of every page."""
+    for folder in ("", "docs"):
+        for name in sorted(os.listdir(os.path.join(source, folder))):
+            if name.endswith(".md"):
+                with open(os.path.join(source, folder, name), encoding="utf-8") as file:
+                    yield os.path.join(folder, name), file.read()
 
 
 def refused(page, program):
@@ -128,22 +204,35 @@ def check_itself(program):
     good = "```sh\necho one; echo two\n```\n\n```text\none\n```\n"
     if type_page("a good page", good, program) != 0:
         raise Wrong("a good page has a block that is not run")
+    kept = '```yaml title="a.yaml"\na: [1, 2]\n```\n```sh\ncat a.yaml\n```\n```text\na: [1, 2]\n```\n'
+    type_page("a page with a file", kept, program)
+    type_page("a page of Python", "```python\na = 1\n```\n```python\nprint(a + 1)\n```\n```text\n2\n```\n", program)
+    type_page("a page with a diagram", "```diagram\na --> b\n```\n", program)
+    if type_page("a page that is not run", "<!-- not run: why -->\n" + good.replace("one", "false"), program) != 1:
+        raise Wrong("what is not run is not counted once")
     for bad in (good.replace("sh\n", "\n", 1), good.replace("echo two", "false"), good.replace("text\none", "text\n1"),
-                good.replace("text\none", "text\ntwo\none"), good.replace("```sh", "```python"), "no block at all\n"):
+                good.replace("text\none", "text\ntwo\none"), good.replace("```sh", "```python"),
+                good.replace("```sh", "```c"), good.replace("```sh\necho", "```diagram\ncaucus"),
+                "```text\nnobody printed this\n```\n", kept.replace("cat a", "cat b"),
+                *([kept.replace("a: [1", "a: [1]")] if yaml else [])):
         if not refused(bad, program):
             raise Wrong(f"this page should be refused:\n{bad}")
 
 
 def main():
-    source, program = sys.argv[1], os.path.abspath(sys.argv[2])
+    words = sys.argv[1:]
+    with_python = words[:1] == ["--python"]
+    source, program = words[with_python], os.path.abspath(words[with_python + 1])
     try:
         check_itself(program)
-        if all_pages(source) != {*PAGES, *STILL_TO_COME}:
-            raise Wrong("pages and lists differ: " + ", ".join(sorted(all_pages(source) ^ {*PAGES, *STILL_TO_COME})))
         not_run = 0
-        for name in PAGES:
-            with open(os.path.join(source, name), encoding="utf-8") as file:
-                not_run += type_page(name, file.read(), program)
+        for name, text in all_pages(source):
+            if (name in PYTHON_PAGES) == with_python:
+                not_run += type_page(name, text, program)
+            else:
+                not_run += check_page(name, text)[0]
+            if name in (*TYPED, *PYTHON_PAGES) and check_page(name, text)[1] == 0:
+                raise Wrong(f"{name}: nothing is run")
         if not_run > NOT_RUN:
             raise Wrong(f"{not_run} blocks are not run; at most {NOT_RUN} may be")
     except Wrong as error:

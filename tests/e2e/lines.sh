@@ -21,7 +21,7 @@ if python3 - "$source" <<'PY'; then
 import re, sys
 page = open(sys.argv[1] + '/docs/LINES.md').read()
 for language, name, most in (('python', 'client.py', 12), ('bash', 'client.sh', 6)):
-    block = re.search('```%s\n(.*?)```' % language, page, re.S)[1]
+    block = re.search('```%s title="%s"\n(.*?)```' % (language, name), page, re.S)[1]
     text = open(sys.argv[1] + '/examples/lines/' + name).read()
     body = re.sub(r'\A(#.*\n)+', '', text)
     assert block == body, name
