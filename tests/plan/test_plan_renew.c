@@ -113,7 +113,7 @@ static void accounts(void **state) {
 }
 
 static double link_bound(caucus_settings s, uint64_t interval) {
-    s.rounds = CAUCUS_ROUNDS_ENDLESS; /* then a plan's bound is that of a link */
+    s.rounds = CAUCUS_ROUNDS_ENDLESS; /* then a plan's bound is that of a cycle */
     s.interval = interval;
     caucus_plan *plan = plan_made(&s);
     const double bound = plan->bound_uncapped;
@@ -121,7 +121,7 @@ static double link_bound(caucus_settings s, uint64_t interval) {
     return bound;
 }
 
-/* Interval auto of a run that renews itself: of the divisors of a link, two blocks or more, none has a smaller bound. */
+/* Interval auto of a run that renews itself: of a cycle's divisors with two blocks or more none has a smaller bound. */
 static void best_divisor(void **state) {
     (void)state;
     static const uint64_t rounds[] = {1000, CAUCUS_ROUNDS_ENDLESS}, renew[] = {2, 97, 360, 500};
