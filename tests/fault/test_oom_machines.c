@@ -227,6 +227,78 @@ static void test_phases(void **state) {
     each("stoch, knorm, trees", &s);
 }
 
+static void test_modes(void **state) {
+    (void)state;
+    const caucus_settings stoch = settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, 0);
+    caucus_settings s = stoch;
+    s.show_loss = 1;
+    each("show-loss", &s);
+    s = stoch;
+    s.longest_phase = 16;
+    each("longest phase", &s);
+    s = stoch;
+    s.past_phases = true;
+    each("past phases", &s);
+    s = stoch;
+    s.evaluate = 3;
+    each("evaluate", &s);
+    s = stoch;
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.epsilon = 100;
+    each("unit client", &s);
+    s.evaluate = 3;
+    each("unit client, evaluate", &s);
+    s = settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CAUCUS_MESSAGE_AUTO, -1);
+    s.renew = 30;
+    each("renew", &s);
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.renew = 0;
+    each("svt without an end", &s);
+}
+
+/* Clients at their own pace: an item that waits, complete slots and an open one are in the state. */
+static void test_own_pace(void **state) {
+    (void)state;
+    for (int nobody = 0; nobody <= 1; nobody++) {
+        caucus_settings s = settings(CAUCUS_ALGORITHM_STOCH, nobody ? CAUCUS_TRUST_NOBODY : CAUCUS_TRUST_COORDINATOR,
+                                     CAUCUS_MESSAGE_AUTO, 0);
+        s.pace = CAUCUS_PACE_OWN;
+        s.rounds = CAUCUS_ROUNDS_ENDLESS;
+        s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+        s.show_loss = nobody ? 0 : 4;
+        machine m = {0};
+        federation_open(&m.f, &s, SEED);
+        caucus_client *c = m.f.client[0];
+        double row[10];
+        for (uint32_t slot = 1; slot <= 4; slot++) {
+            assert_int_equal(caucus_client_slot(c, slot), CAUCUS_OK);
+            hashed_losses(1, slot, m.f.d, row);
+            assert_int_equal(caucus_client_observe(c, row, 1), CAUCUS_OK);
+            if (slot == 3)
+                assert_non_null(caucus_client_report(c));
+        }
+        m.client_bytes = caucus_client_state_bytes(c);
+        m.coordinator_bytes = caucus_coordinator_state_bytes(m.f.coordinator);
+        m.client = malloc(m.client_bytes);
+        m.coordinator = malloc(m.coordinator_bytes);
+        assert_true(m.client && m.coordinator);
+        assert_int_equal(caucus_client_save(c, m.client, m.client_bytes), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_save(m.f.coordinator, m.coordinator, m.coordinator_bytes), CAUCUS_OK);
+        caucus_key run;
+        caucus_key_from_seed(SEED, &run);
+        caucus_key_derive(&run, 0, &m.coordinator_key);
+        caucus_key_derive(&run, 1, &m.client_key);
+        failing_each(&(failing_test){.name = "own pace", .operation = new_client, .user = &m, .at_least = 2});
+        failing_each(
+            &(failing_test){.name = "own pace, restored", .operation = restore_client, .user = &m, .at_least = 2});
+        failing_each(
+            &(failing_test){.name = "own pace, coordinator", .operation = new_coordinator, .user = &m, .at_least = 2});
+        failing_each(&(failing_test){
+            .name = "own pace, coordinator restored", .operation = restore_coordinator, .user = &m, .at_least = 2});
+        machine_close(&m);
+    }
+}
+
 static void zero_gradient(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
     (void)user, (void)round, (void)x;
     for (uint32_t y = 0; y < experts; y++)
@@ -262,6 +334,7 @@ static void test_convex(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_phases),
+                                       cmocka_unit_test(test_modes), cmocka_unit_test(test_own_pace),
                                        cmocka_unit_test(test_convex)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

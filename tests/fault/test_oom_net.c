@@ -416,9 +416,41 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* The list of the excused: read whole, or the one in force stays. */
+static caucus_status look_at_excused(void *user, uint64_t *ret_digest) {
+    caucus_excused e = {.path = user, .clients = CLIENTS};
+    uint8_t list[CLIENTS];
+    bool news = false;
+    caucus_error error = {0};
+    memset(list, 9, sizeof list);
+    failing_begin();
+    caucus_status status = caucus_excused_look(&e, list, &news, &error);
+    failing_end();
+    if (status != CAUCUS_OK) {
+        assert_false(news || e.good);
+        for (size_t i = 0; i < CLIENTS; i++)
+            assert_int_equal(list[i], 9);
+        return status;
+    }
+    assert_true(news && e.good);
+    *ret_digest = failing_digest(1, list, sizeof list);
+    return CAUCUS_OK;
+}
+
+static void test_excused(void **state) {
+    (void)state;
+    char path[] = "/tmp/caucus-excused-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "# away\n2\n", 9), 9);
+    assert_int_equal(close(file), 0);
+    failing_each(&(failing_test){.name = "excused", .operation = look_at_excused, .user = path, .at_least = 3});
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_run),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_open),    cmocka_unit_test(test_run),
                                        cmocka_unit_test(test_run_tls), cmocka_unit_test(test_revoked),
-                                       cmocka_unit_test(test_page)};
+                                       cmocka_unit_test(test_page),    cmocka_unit_test(test_excused)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

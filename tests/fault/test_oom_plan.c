@@ -75,6 +75,66 @@ static void test_make(void **state) {
     failing_each(&(failing_test){.name = "hedge", .operation = make, .user = &s, .at_least = 1});
 }
 
+/* What a plan may have besides: each option has its own tables and its own search. */
+static void mode(const char *name, const caucus_settings *s) {
+    failing_each(&(failing_test){.name = name, .operation = make, .user = (void *)s, .at_least = 2});
+}
+
+static void test_modes(void **state) {
+    (void)state;
+    const caucus_settings stoch = settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
+    const caucus_settings svt = settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    caucus_settings s = stoch;
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.clients = 500;
+    mode("unit client", &s);
+    s.evaluate = 2;
+    mode("unit client, evaluate", &s);
+    s.evaluate = 0;
+    s.show_loss = 1;
+    mode("unit client, show-loss", &s);
+    s = stoch;
+    s.evaluate = 2;
+    mode("evaluate", &s);
+    s = stoch;
+    s.show_loss = 1;
+    mode("show-loss", &s);
+    s = stoch;
+    s.past_phases = true;
+    mode("past phases", &s);
+    s = stoch;
+    s.longest_phase = CAUCUS_PHASE_AUTO;
+    mode("longest phase, auto", &s);
+    s.longest_phase = 16;
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    mode("longest phase, without an end", &s);
+    s = stoch;
+    s.pace = CAUCUS_PACE_OWN;
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    mode("own pace", &s);
+    s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+    s.trust = CAUCUS_TRUST_NOBODY;
+    mode("own pace, nobody", &s);
+    s = svt;
+    s.renew = 50;
+    mode("renew", &s);
+    s.algorithm = CAUCUS_ALGORITHM_HEDGE;
+    s.interval = CAUCUS_INTERVAL_AUTO;
+    s.renew = 0;
+    mode("hedge, interval auto", &s);
+    s = svt;
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    mode("svt without an end", &s);
+    s = svt;
+    s.front_load = true;
+    mode("front-load", &s);
+    s = svt;
+    static char names[] = "a,b,c,d,e,f,g,h,i,j,k,l";
+    s.names = names;
+    s.federation = "clinics";
+    mode("names", &s);
+}
+
 static caucus_status write_text(void *user, uint64_t *ret_digest) {
     char *text = NULL;
     size_t size = 0;
@@ -128,6 +188,7 @@ static void test_text(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_make), cmocka_unit_test(test_text)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_make), cmocka_unit_test(test_modes),
+                                       cmocka_unit_test(test_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

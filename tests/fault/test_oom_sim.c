@@ -9,6 +9,7 @@
 #include "scenario/scenario.h"
 #include "sim/convex.h"
 #include "sim/run.h"
+#include "sim/slot_trial.h"
 #include "testing_settings.h"
 
 #define SEED 20241u
@@ -36,12 +37,17 @@ static caucus_status play_trial(void *user, uint64_t *ret_digest) {
 
 static void each_trial(const char *name, const caucus_settings *s, caucus_adversary_kind kind) {
     trial t = {NULL, NULL};
-    assert_int_equal(caucus_plan_new(s, &t.plan, NULL), CAUCUS_OK);
+    caucus_error error = {0};
+    const bool own_pace = s->pace == CAUCUS_PACE_OWN;
+    if (caucus_plan_new(s, &t.plan, &error) != CAUCUS_OK)
+        fail_msg("%s: %s: %s", name, error.field, error.text);
     caucus_adversary_settings a = {.kind = kind,
                                    .seed = SEED,
                                    .clients = s->clients,
                                    .experts = s->experts,
-                                   .rounds = s->rounds,
+                                   .rounds = own_pace ? 6 * CAUCUS_SLOT_ROWS : s->rounds,
+                                   .segments = 1,
+                                   .activity_mean = own_pace ? 3 : 0,
                                    .epsilon = s->epsilon,
                                    .convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX};
     assert_int_equal(caucus_adversary_open(&a, &t.adversary, NULL), CAUCUS_OK);
@@ -59,6 +65,23 @@ static void test_trial(void **state) {
     s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
     caucus_convex_clamps(s.experts, &s.lipschitz, &s.smoothness);
     each_trial("convex", &s, CAUCUS_ADVERSARY_CROSS_ENTROPY);
+    const caucus_settings stoch = settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR);
+    s = stoch;
+    s.evaluate = 2;
+    s.show_loss = 1;
+    each_trial("evaluate, show-loss", &s, CAUCUS_ADVERSARY_GAUSSIAN);
+    s = stoch;
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.epsilon = 100;
+    each_trial("unit client", &s, CAUCUS_ADVERSARY_GAUSSIAN);
+    s = settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR);
+    s.renew = 20;
+    each_trial("renew", &s, CAUCUS_ADVERSARY_HALVING);
+    s = stoch;
+    s.pace = CAUCUS_PACE_OWN;
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.phase_time = 1600;
+    each_trial("own pace", &s, CAUCUS_ADVERSARY_SHIFTING);
 }
 
 static caucus_status open_adversary(void *user, uint64_t *ret_digest) {
