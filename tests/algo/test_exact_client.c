@@ -6,6 +6,7 @@
  * spend epsilon each, and a coordinator that does not clamp what it is sent. Then the machines play whole runs many
  * times and must follow the law that this computes, from the means of all losses so far; a client that is saved and
  * restored between any two rounds reports the same bytes; and what is above G is counted as G. */
+#include "algo/exact_machines.h"
 #include "dp/exact.h"
 
 #include "algo/coordinator.h"
@@ -208,13 +209,10 @@ static uint32_t play(const caucus_plan *plan, const caucus_key *key, bool restar
         }
         assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
         transcript |= caucus_coordinator_announcement(coordinator)->expert << bits++;
-        for (uint32_t i = 0; i < m; i++)
-            assert_int_equal(caucus_client_hear(client[i], caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
+        machines_hear(client, m, coordinator);
     }
     assert_int_equal(bits, SELECTIONS);
-    for (uint32_t i = 0; i < m; i++)
-        caucus_client_free(client[i]);
-    caucus_coordinator_free(coordinator);
+    machines_free(client, m, coordinator);
     return transcript;
 }
 

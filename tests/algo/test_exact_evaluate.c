@@ -6,6 +6,7 @@
  * often; f = 1 where two scores move against each other, in one round or in the rounds of one client; and for unit
  * client, where the costs of all selections add up, epsilon in each of them. Then the machines
  * play whole runs many times, with clients that stay away, and must follow the law that this computes. */
+#include "algo/exact_machines.h"
 #include "dp/exact.h"
 
 #include "algo/borrowed_rows.h"
@@ -294,9 +295,7 @@ static uint32_t play(const caucus_plan *plan, const caucus_key *key, bool restar
         if (restarts)
             through_bytes(plan, &central, &coordinator);
     }
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        caucus_client_free(client[i]);
-    caucus_coordinator_free(coordinator);
+    machines_free(client, CLIENTS, coordinator);
     return transcript;
 }
 

@@ -6,6 +6,7 @@
  * run. All sums, every phase in which a loss may sit, every pair of its values. Controls: a selection that also looks
  * at the phase before without paying for it, and one that pays for weights as if they were one. Then the machines play
  * whole runs many times and must follow the law that this computes: schedule, and what is forgotten. */
+#include "algo/exact_machines.h"
 #include "dp/exact.h"
 
 #include "dp/laws.h"
@@ -171,13 +172,10 @@ static uint32_t play(const caucus_plan *plan, const caucus_key *key) {
         }
         assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
         transcript |= caucus_coordinator_announcement(coordinator)->expert << bits++;
-        for (uint32_t i = 0; i < CLIENTS; i++)
-            assert_int_equal(caucus_client_hear(client[i], caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
+        machines_hear(client, CLIENTS, coordinator);
     }
     assert_int_equal(bits, SELECTIONS);
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        caucus_client_free(client[i]);
-    caucus_coordinator_free(coordinator);
+    machines_free(client, CLIENTS, coordinator);
     return transcript;
 }
 

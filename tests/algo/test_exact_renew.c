@@ -5,6 +5,7 @@
  * noisy threshold of one cycle kept in the next, and q not set back: each costs 2. Then the machines: whole runs of svt
  * follow the law that fresh cycles have, sums and late reports of a cycle that has ended are forgotten, and a state
  * saved in the middle of a chain goes on as if nothing had happened. */
+#include "algo/exact_machines.h"
 #include "algo/restored.h"
 #include "dp/exact.h"
 
@@ -185,8 +186,7 @@ static void test_late_reports_are_dropped(void **state) {
         assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
         if (block == 4)
             assert_int_equal(caucus_coordinator_receive(coordinator, late), CAUCUS_E_DUPLICATE);
-        for (uint32_t i = 0; i < 2; i++)
-            assert_int_equal(caucus_client_hear(client[i], caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
+        machines_hear(client, 2, coordinator);
     }
     uint64_t cost, sums;
     bool answered;
@@ -199,9 +199,7 @@ static void test_late_reports_are_dropped(void **state) {
         assert_int_equal(report->value[0], plan->grid / 2);
         assert_int_equal(caucus_coordinator_receive(coordinator, report), CAUCUS_OK);
     }
-    for (uint32_t i = 0; i < 2; i++)
-        caucus_client_free(client[i]);
-    caucus_coordinator_free(coordinator);
+    machines_free(client, 2, coordinator);
     caucus_plan_free(plan);
 }
 

@@ -2,6 +2,7 @@
 /* test_partial.c: reports dealt over any number of partials, in any order and on any thread, leave the same state, byte
  * for byte, as one coordinator that receives them all; and every report gets the same answer. */
 #include "algo/federation.h"
+#include "algo/phase_report.h"
 #include "plan/plan.h"
 #include "testing_settings.h"
 
@@ -76,14 +77,7 @@ static void send_blocks(sent *s, uint64_t *seed, const caucus_coordinator *c, co
 
 static void send_phase(sent *s, uint64_t *seed, const caucus_announcement *now, const caucus_plan *plan,
                        uint32_t client) {
-    caucus_report r = {.client = client,
-                       .kind = now->ask,
-                       .first = now->block,
-                       .block = now->block,
-                       .epoch_or_leaf = now->leaf,
-                       .count = now->ask == CAUCUS_ASK_VOTE        ? 1
-                                : now->ask == CAUCUS_ASK_SHORTLIST ? now->listed
-                                                                   : EXPERTS};
+    const caucus_report r = phase_report(now, client, EXPERTS);
     add_report(s, seed, r, now->ask == CAUCUS_ASK_VOTE ? EXPERTS - 1 : plan->grid);
 }
 

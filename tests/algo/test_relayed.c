@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "algo/coordinator.h"
+#include "algo/phase_report.h"
 #include "algo/relayed/relayed.h"
 #include "num/little_endian.h"
 #include "testing_settings.h"
@@ -84,14 +85,7 @@ static uint32_t reports_of(const caucus_coordinator *c, uint32_t client, caucus_
     bool answered = false;
     uint32_t count = 0;
     caucus_coordinator_counted(c, client, &cost, &sums, &answered);
-    caucus_report r = {.client = client,
-                       .kind = now->ask,
-                       .first = now->block,
-                       .block = now->block,
-                       .epoch_or_leaf = now->leaf,
-                       .count = now->ask == CAUCUS_ASK_VOTE        ? 1
-                                : now->ask == CAUCUS_ASK_SHORTLIST ? now->listed
-                                                                   : EXPERTS};
+    caucus_report r = phase_report(now, client, EXPERTS);
     if (now->ask <= CAUCUS_ASK_SUMS) {
         for (; cost > 0 && cost <= now->block && count < 3; cost++)
             ret[count++] =

@@ -41,12 +41,18 @@ static caucus_ledger *read_back(caucus_ledger *from) {
 /* Entries of the ledger after charge_all(). */
 static size_t entries;
 
+/* A ledger with room for this plan alone, which is reserved. */
+static caucus_ledger *reserved(const caucus_plan *plan, uint32_t *ret_run) {
+    caucus_ledger *ledger = NULL;
+    assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", false, ret_run, NULL), CAUCUS_OK);
+    return ledger;
+}
+
 /* All releases a run can make, with a restart after each or none; returns what was charged. */
 static double charge_all(const caucus_plan *plan, bool restarts) {
-    caucus_ledger *ledger = NULL;
     uint32_t run = 0;
-    assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
+    caucus_ledger *ledger = reserved(plan, &run);
     caucus_releases r;
     caucus_releases_init(&r, plan, ledger, run);
     bool svt = plan->svt.switches > 0, stoch = plan->stoch.phases > 0;
@@ -113,10 +119,8 @@ static void test_charges_once(void **state) {
     (void)state;
     caucus_plan *plan = plan_of(CAUCUS_ALGORITHM_SVT, 10, 0, 512);
     const double whole = charge_all(plan, false);
-    caucus_ledger *ledger = NULL;
     uint32_t run = 0;
-    assert_int_equal(caucus_ledger_new(plan->settings.epsilon, plan->settings.delta, &ledger, NULL), CAUCUS_OK);
-    assert_int_equal(caucus_ledger_reserve(ledger, plan, "run", false, &run, NULL), CAUCUS_OK);
+    caucus_ledger *ledger = reserved(plan, &run);
     caucus_releases r;
     caucus_releases_init(&r, plan, ledger, run);
     assert_true(plan->svt.switches >= 3);

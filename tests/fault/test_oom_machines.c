@@ -27,13 +27,24 @@ static caucus_settings settings(caucus_algorithm algorithm, caucus_trust trust, 
     return s;
 }
 
-static void machine_open(machine *m, const caucus_settings *s) {
-    memset(m, 0, sizeof *m);
-    federation_open(&m->f, s, SEED);
+/* The keys of client 1 and of the coordinator, and their states as they are now. */
+static void machine_save(machine *m) {
     caucus_key run;
     caucus_key_from_seed(SEED, &run);
     caucus_key_derive(&run, 0, &m->coordinator_key);
     caucus_key_derive(&run, 1, &m->client_key);
+    m->client_bytes = caucus_client_state_bytes(m->f.client[0]);
+    m->coordinator_bytes = caucus_coordinator_state_bytes(m->f.coordinator);
+    m->client = malloc(m->client_bytes);
+    m->coordinator = malloc(m->coordinator_bytes);
+    assert_true(m->client && m->coordinator);
+    assert_int_equal(caucus_client_save(m->f.client[0], m->client, m->client_bytes), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_save(m->f.coordinator, m->coordinator, m->coordinator_bytes), CAUCUS_OK);
+}
+
+static void machine_open(machine *m, const caucus_settings *s) {
+    memset(m, 0, sizeof *m);
+    federation_open(&m->f, s, SEED);
     double row[10];
     for (uint32_t round = 1; round <= 20; round++) {
         for (uint32_t i = 0; i < m->f.m; i++) {
@@ -42,13 +53,7 @@ static void machine_open(machine *m, const caucus_settings *s) {
         }
         federation_talk(&m->f);
     }
-    m->client_bytes = caucus_client_state_bytes(m->f.client[0]);
-    m->coordinator_bytes = caucus_coordinator_state_bytes(m->f.coordinator);
-    m->client = malloc(m->client_bytes);
-    m->coordinator = malloc(m->coordinator_bytes);
-    assert_true(m->client && m->coordinator);
-    assert_int_equal(caucus_client_save(m->f.client[0], m->client, m->client_bytes), CAUCUS_OK);
-    assert_int_equal(caucus_coordinator_save(m->f.coordinator, m->coordinator, m->coordinator_bytes), CAUCUS_OK);
+    machine_save(m);
 }
 
 static void machine_close(machine *m) {
@@ -277,17 +282,7 @@ static void test_own_pace(void **state) {
             if (slot == 3)
                 assert_non_null(caucus_client_report(c));
         }
-        m.client_bytes = caucus_client_state_bytes(c);
-        m.coordinator_bytes = caucus_coordinator_state_bytes(m.f.coordinator);
-        m.client = malloc(m.client_bytes);
-        m.coordinator = malloc(m.coordinator_bytes);
-        assert_true(m.client && m.coordinator);
-        assert_int_equal(caucus_client_save(c, m.client, m.client_bytes), CAUCUS_OK);
-        assert_int_equal(caucus_coordinator_save(m.f.coordinator, m.coordinator, m.coordinator_bytes), CAUCUS_OK);
-        caucus_key run;
-        caucus_key_from_seed(SEED, &run);
-        caucus_key_derive(&run, 0, &m.coordinator_key);
-        caucus_key_derive(&run, 1, &m.client_key);
+        machine_save(&m);
         failing_each(&(failing_test){.name = "own pace", .operation = new_client, .user = &m, .at_least = 2});
         failing_each(
             &(failing_test){.name = "own pace, restored", .operation = restore_client, .user = &m, .at_least = 2});

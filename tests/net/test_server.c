@@ -137,6 +137,22 @@ static void test_reconnects(void **state) {
     }
 }
 
+/* A plan for so many clients, and a coordinator of it that is not open yet. */
+static caucus_plan *plan_and_hall(uint32_t clients, hall *ret) {
+    const caucus_settings s = settings_of(&setups[0], clients);
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    hall_init(ret, plan, SEED);
+    return plan;
+}
+
+/* The end of a test: nothing of it is left. */
+static void leave(hall *h, peer *p, uint32_t peers, caucus_plan *plan) {
+    close_peers(p, peers);
+    hall_free(h);
+    caucus_plan_free(plan);
+}
+
 /* With a deadline and a quorum the others go on; who comes back walks through what it missed and its items still
  * count. */
 static void test_deadline(void **state) {
@@ -168,20 +184,15 @@ static void test_deadline(void **state) {
         peers_finish(p, 4, plan, hashed_losses);
         assert_int_equal(p[3].announcements, p[0].announcements);
         hall_wait(&h);
-        close_peers(p, 4);
-        hall_free(&h);
-        caucus_plan_free(plan);
+        leave(&h, p, 4, plan);
     }
 }
 
 /* Fewer than the quorum: the deadline passes and nothing is decided, until enough have come. */
 static void test_quorum_missing(void **state) {
     (void)state;
-    caucus_settings s = settings_of(&setups[0], 4);
-    caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
-    hall_init(&h, plan, SEED);
+    caucus_plan *plan = plan_and_hall(4, &h);
     h.settings.deadline_ms = 20;
     h.settings.quorum = 3;
     hall_open(&h);
@@ -203,20 +214,15 @@ static void test_quorum_missing(void **state) {
     while (p[0].announcements == stuck)
         assert_true(peers_turn(p, 4, plan, hashed_losses, PATIENCE_MS));
     hall_stop(&h);
-    close_peers(p, 4);
-    hall_free(&h);
-    caucus_plan_free(plan);
+    leave(&h, p, 4, plan);
 }
 
 /* A quorum is enough at the deadline, not before: until then everybody is waited for. WELCOME is sent after the
  * coordinator has looked whether it is to start, so what is seen after it is final. */
 static void test_start_waits(void **state) {
     (void)state;
-    caucus_settings s = settings_of(&setups[0], 3);
-    caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
-    hall_init(&h, plan, SEED);
+    caucus_plan *plan = plan_and_hall(3, &h);
     h.settings.deadline_ms = 3600000;
     h.settings.quorum = 2;
     hall_open(&h);
@@ -237,9 +243,7 @@ static void test_start_waits(void **state) {
     assert_true(now.started);
     caucus_server_stop(h.server);
     hall_stop(&h); /* the second time: at once */
-    close_peers(p, 3);
-    hall_free(&h);
-    caucus_plan_free(plan);
+    leave(&h, p, 3, plan);
 }
 
 /* A plan that spends nothing is served like any other. */
@@ -305,11 +309,8 @@ static void hear_waiting(void *user, const caucus_log_line *line) {
 
 static void stop_one(stopping how) {
     atomic_bool waits = false;
-    caucus_settings s = settings_of(&setups[0], 2);
-    caucus_plan *plan = NULL;
-    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
     hall h;
-    hall_init(&h, plan, SEED);
+    caucus_plan *plan = plan_and_hall(2, &h);
     h.settings.linger_ms = how == STOP_UNBOUNDED ? 300 : 3600000; /* what must not wait would never end */
     h.settings.deadline_ms = how == STOP_QUORUM || how == STOP_DEADLINE ? 500 : 0;
     h.settings.quorum = how == STOP_QUORUM ? 1 : 0;
@@ -346,9 +347,7 @@ static void stop_one(stopping how) {
         assert_int_equal(now.steps_decided, 1);
     else
         assert_int_equal(now.steps_decided, 0);
-    close_peers(p, 2);
-    hall_free(&h);
-    caucus_plan_free(plan);
+    leave(&h, p, 2, plan);
 }
 
 static void test_stop(void **state) {
@@ -397,9 +396,7 @@ static void test_stop_at_the_end(void **state) {
         assert_true(wire_send(&p[i].wire, &goodbye));
     }
     hall_wait(&h);
-    close_peers(p, 2);
-    hall_free(&h);
-    caucus_plan_free(plan);
+    leave(&h, p, 2, plan);
 }
 
 /* A stop says goodbye; the same directory goes on, with the same experts. */

@@ -242,18 +242,23 @@ static void second_passes(post *p) {
     caucus_watch_turn(loop);
 }
 
+/* A coordinator with an empty list of the revoked, and no limit to missed deadlines. */
+static void post_open_with_list(post *p, caucus_plan *plan, char list[96]) {
+    post_init(p, plan);
+    (void)snprintf(list, 96, "%s.list", p->hall.dir);
+    p->hall.settings.revoked = list;
+    p->hall.settings.missed = 0;
+    write_list(p, "");
+    post_open(p);
+}
+
 /* Who is on the list of the revoked is not waited for as long as it is on it, and not a second longer. */
 static void test_revoked_as_long_as_the_list_says(void **state) {
     (void)state;
     caucus_plan *plan = three_clients();
     char list[96];
     post p;
-    post_init(&p, plan);
-    (void)snprintf(list, sizeof list, "%s.list", p.hall.dir);
-    p.hall.settings.revoked = list;
-    p.hall.settings.missed = 0;
-    write_list(&p, "");
-    post_open(&p);
+    post_open_with_list(&p, plan, list);
     for (uint32_t i = 1; i <= CLIENTS; i++)
         join(&p, i);
     second_passes(&p);
@@ -317,12 +322,7 @@ static void test_revoked_while_away(void **state) {
     caucus_plan *plan = three_clients();
     char list[96];
     post p;
-    post_init(&p, plan);
-    (void)snprintf(list, sizeof list, "%s.list", p.hall.dir);
-    p.hall.settings.revoked = list;
-    p.hall.settings.missed = 0;
-    write_list(&p, "");
-    post_open(&p);
+    post_open_with_list(&p, plan, list);
     join(&p, 1);
     join(&p, 2);
     join_with(&p, 3, "0A1B");

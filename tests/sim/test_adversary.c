@@ -3,6 +3,7 @@
  *
  * Statistical checks refuse a standard normal score beyond 4.9: false alarm 1e-6 per check. Seed fixed and printed. */
 #include "sim/adversary.h"
+#include "sim/refused_adversary.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -386,18 +387,6 @@ static void test_threads(void **state) {
         free(jobs[i].rows);
     }
     close_game(&g);
-}
-
-static void check_refused(caucus_adversary_settings settings, caucus_status status, const char *field,
-                          const char *text) {
-    caucus_adversary *adversary = NULL;
-    caucus_error error = {0};
-    assert_int_equal(caucus_adversary_open(&settings, &adversary, &error), status);
-    assert_null(adversary);
-    assert_string_equal(error.field, field);
-    if (strstr(error.text, text) == NULL)
-        print_error("got '%s'\n", error.text);
-    assert_non_null(strstr(error.text, text));
 }
 
 static void test_refusals(void **state) {

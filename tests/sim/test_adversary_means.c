@@ -5,6 +5,7 @@
  *
  * Statistical checks refuse a standard normal score beyond 4.9: false alarm 1e-6 per check. Seed fixed and printed. */
 #include "sim/adversary_impl.h"
+#include "sim/refused_adversary.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -313,37 +314,26 @@ static void test_spread_law(void **state) {
     close_game(&g);
 }
 
-static void check_refused(caucus_adversary_settings settings, const char *field, const char *text) {
-    caucus_adversary *adversary = NULL;
-    caucus_error error = {0};
-    assert_int_equal(caucus_adversary_open(&settings, &adversary, &error), CAUCUS_E_RANGE);
-    assert_null(adversary);
-    assert_string_equal(error.field, field);
-    if (strstr(error.text, text) == NULL)
-        print_error("got '%s'\n", error.text);
-    assert_non_null(strstr(error.text, text));
-}
-
 static void test_refusals(void **state) {
     (void)state;
     const caucus_adversary_settings good = settings_of(CAUCUS_ADVERSARY_DRIFTING, 2, 3, 100);
     caucus_adversary_settings s = good;
     s.mean_hi = 0.05;
-    check_refused(s, "means", "0.1,0.05 (accepted: a lower and a higher number from 0 to 1");
+    check_refused(s, CAUCUS_E_RANGE, "means", "0.1,0.05 (accepted: a lower and a higher number from 0 to 1");
     s.mean_hi = 1.5;
-    check_refused(s, "means", "0.1,1.5");
+    check_refused(s, CAUCUS_E_RANGE, "means", "0.1,1.5");
     s = good, s.mean_lo = (double)NAN;
-    check_refused(s, "means", "nan,0.5");
+    check_refused(s, CAUCUS_E_RANGE, "means", "nan,0.5");
     s = good, s.spread = -0.1;
-    check_refused(s, "spread", "-0.1 (accepted: 0 to 1)");
+    check_refused(s, CAUCUS_E_RANGE, "spread", "-0.1 (accepted: 0 to 1)");
     s = good, s.drift = 2;
-    check_refused(s, "drift", "2 (accepted: 0 to 1)");
+    check_refused(s, CAUCUS_E_RANGE, "drift", "2 (accepted: 0 to 1)");
     s = good, s.segments = 101;
-    check_refused(s, "segments", "101 (accepted with 100 rounds: 1 to 100)");
+    check_refused(s, CAUCUS_E_RANGE, "segments", "101 (accepted with 100 rounds: 1 to 100)");
     s = good, s.kind = CAUCUS_ADVERSARY_CROSS_ENTROPY, s.convex = true, s.segments = 2;
-    check_refused(s, "segments", "2 (accepted with convex losses: 1");
+    check_refused(s, CAUCUS_E_RANGE, "segments", "2 (accepted with convex losses: 1");
     s = good, s.kind = CAUCUS_ADVERSARY_SHIFTING, s.experts = 1u << 20, s.segments = 17;
-    check_refused(s, "segments", "17 (accepted by shifting with 1048576 experts: at most 16");
+    check_refused(s, CAUCUS_E_RANGE, "segments", "17 (accepted by shifting with 1048576 experts: at most 16");
 }
 
 int main(void) {

@@ -203,6 +203,16 @@ static void trials_and_clients(void **state) {
     same_as_alone(&few);
 }
 
+/* All ended together, before all trials were played. */
+static void all_stopped(const rank *r, uint32_t trials) {
+    for (uint32_t i = 0; i < RANKS; i++) {
+        assert_int_equal(r[i].status, CAUCUS_OK);
+        assert_true(r[i].result.done < trials);
+        assert_int_equal(r[i].result.done, r[0].result.done);
+        assert_int_equal(world.taken[i], world.put[i]); /* nothing is left for a later run to hear */
+    }
+}
+
 /* One rank is told to stop before it begins: nobody plays on, and all know how far they got. */
 static void one_stops(void **state) {
     (void)state;
@@ -214,12 +224,7 @@ static void one_stops(void **state) {
         open_world(r, &run);
         r[1].stop = 1;
         run_world(r, play);
-        for (uint32_t i = 0; i < RANKS; i++) {
-            assert_int_equal(r[i].status, CAUCUS_OK);
-            assert_true(r[i].result.done < run.trials);
-            assert_int_equal(r[i].result.done, r[0].result.done);
-            assert_int_equal(world.taken[i], world.put[i]); /* nothing is left for a later run to hear */
-        }
+        all_stopped(r, run.trials);
         close_world(r);
     }
 }
@@ -235,12 +240,7 @@ static void one_stops_while_it_tells(void **state) {
     stop_at_first_letter = &r[1].stop;
     run_world(r, play);
     stop_at_first_letter = NULL;
-    for (uint32_t i = 0; i < RANKS; i++) {
-        assert_int_equal(r[i].status, CAUCUS_OK);
-        assert_true(r[i].result.done < run.trials);
-        assert_int_equal(r[i].result.done, r[0].result.done);
-        assert_int_equal(world.taken[i], world.put[i]); /* nothing is left for a later run to hear */
-    }
+    all_stopped(r, run.trials);
     close_world(r);
 }
 
