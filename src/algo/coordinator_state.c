@@ -145,17 +145,12 @@ static uint8_t *write_array(uint8_t *to, const caucus_progress *of, size_t first
     return to;
 }
 
-/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
-static size_t chunk_clients(const caucus_coordinator *c, uint32_t chunk, size_t *ret_first) {
-    const size_t m = c->plan->settings.clients;
-    *ret_first = (size_t)chunk * CAUCUS_CHUNK_CLIENTS;
-    return m - *ret_first < CAUCUS_CHUNK_CLIENTS ? m - *ret_first : CAUCUS_CHUNK_CLIENTS;
-}
-
 static bool save_chunk(const caucus_coordinator *c, uint32_t number, caucus_piece *ret) {
     caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
-    size_t first, differ[CAUCUS_CLIENT_ARRAYS], bytes = 0;
-    const size_t arrays = caucus_coordinator_arrays(c, array), clients = chunk_clients(c, number, &first);
+    uint32_t first;
+    size_t differ[CAUCUS_CLIENT_ARRAYS], bytes = 0;
+    const size_t arrays = caucus_coordinator_arrays(c, array),
+                 clients = caucus_chunk_clients(c->plan->settings.clients, number, &first);
     bool changed = ret->stamp == 0; /* it is empty, or was not written here */
     for (size_t i = 0; i < arrays; i++)
         changed = changed || atomic_load_explicit(&array[i]->changed[number], memory_order_relaxed) != 0;
@@ -249,8 +244,9 @@ static bool read_bitmap(const uint8_t **from, const uint8_t *end, const readers 
 
 static bool read_chunk(caucus_coordinator *c, uint32_t number, const caucus_piece *chunk) {
     caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
-    size_t first;
-    const size_t arrays = caucus_coordinator_arrays(c, array), clients = chunk_clients(c, number, &first);
+    uint32_t first;
+    const size_t arrays = caucus_coordinator_arrays(c, array),
+                 clients = caucus_chunk_clients(c->plan->settings.clients, number, &first);
     const uint8_t *from = chunk->bytes, *end = from + chunk->size;
     for (size_t i = 0; i < arrays; i++) {
         const int form = from < end ? *from++ : -1;

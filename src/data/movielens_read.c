@@ -107,41 +107,40 @@ static size_t grown(uint32_t number) {
     return size <= NUMBER_MAX ? size : NUMBER_MAX + 1u;
 }
 
-/* A table of `had` rows gets `wanted`, the new ones zero. NULL without memory: then the old one is as it was. */
-static void *grow_table(void *table, size_t had, size_t wanted, size_t row_bytes) {
+/* A table of `had` rows gets `wanted`, the new ones zero. Returns it; without memory the old one, and *ret_failed. */
+static void *grow_table(void *table, size_t had, size_t wanted, size_t row_bytes, bool *ret_failed) {
     char *rows = realloc(table, wanted * row_bytes);
-    if (rows != NULL)
-        memset(rows + had * row_bytes, 0, (wanted - had) * row_bytes);
+    *ret_failed = *ret_failed || rows == NULL;
+    if (rows == NULL)
+        return table;
+    memset(rows + had * row_bytes, 0, (wanted - had) * row_bytes);
     return rows;
+}
+
+/* Two tables have grown to this many rows, or not both of them. */
+static caucus_status have_grown(bool failed, size_t wanted, size_t *ret_rows) {
+    *ret_rows = failed ? *ret_rows : wanted;
+    return failed ? CAUCUS_E_MEMORY : CAUCUS_OK;
 }
 
 static caucus_status room_for_film(caucus_ratings *tables, uint32_t film) {
     if (film < tables->films)
         return CAUCUS_OK;
-    size_t wanted = grown(film);
-    uint64_t *films = grow_table(tables->film, tables->films, wanted, sizeof *films);
-    tables->film = films != NULL ? films : tables->film;
-    bool *known = grow_table(tables->known, tables->films, wanted, sizeof *known);
-    tables->known = known != NULL ? known : tables->known;
-    if (films == NULL || known == NULL)
-        return CAUCUS_E_MEMORY;
-    tables->films = wanted;
-    return CAUCUS_OK;
+    bool failed = false;
+    const size_t wanted = grown(film);
+    tables->film = grow_table(tables->film, tables->films, wanted, sizeof *tables->film, &failed);
+    tables->known = grow_table(tables->known, tables->films, wanted, sizeof *tables->known, &failed);
+    return have_grown(failed, wanted, &tables->films);
 }
 
 static caucus_status room_for_user(caucus_ratings *tables, uint32_t user) {
     if (user < tables->users)
         return CAUCUS_OK;
-    size_t wanted = grown(user);
-    caucus_rating_sum *by_genre =
-        grow_table(tables->by_genre, tables->users, wanted, tables->genres * sizeof *by_genre);
-    tables->by_genre = by_genre != NULL ? by_genre : tables->by_genre;
-    uint32_t *rated = grow_table(tables->rated, tables->users, wanted, sizeof *rated);
-    tables->rated = rated != NULL ? rated : tables->rated;
-    if (by_genre == NULL || rated == NULL)
-        return CAUCUS_E_MEMORY;
-    tables->users = wanted;
-    return CAUCUS_OK;
+    bool failed = false;
+    const size_t wanted = grown(user), row_bytes = tables->genres * sizeof *tables->by_genre;
+    tables->by_genre = grow_table(tables->by_genre, tables->users, wanted, row_bytes, &failed);
+    tables->rated = grow_table(tables->rated, tables->users, wanted, sizeof *tables->rated, &failed);
+    return have_grown(failed, wanted, &tables->users);
 }
 
 static bool is_no_genre(const char *text, size_t length) {

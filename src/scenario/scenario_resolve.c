@@ -153,21 +153,17 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
         t = text_of(r, CAUCUS_FIELD_EPSILON, at[CAUCUS_FIELD_EPSILON]);
         status = caucus_scenario_epsilon(&t, &s->epsilon);
     }
-    if (status == CAUCUS_OK) {
-        t = text_of(r, CAUCUS_FIELD_DELTA, at[CAUCUS_FIELD_DELTA]);
-        status = caucus_scenario_real(&t, false, &s->delta);
-    }
-    if (status == CAUCUS_OK) {
-        t = text_of(r, CAUCUS_FIELD_RHO, 0);
-        status = caucus_scenario_real(&t, false, &s->rho);
-    }
-    if (status == CAUCUS_OK) {
-        t = text_of(r, CAUCUS_FIELD_SHOW_LOSS, at[CAUCUS_FIELD_SHOW_LOSS]);
-        status = caucus_scenario_real(&t, false, &s->show_loss);
-    }
-    if (status == CAUCUS_OK) {
-        t = text_of(r, CAUCUS_FIELD_LSTAR, 0);
-        status = caucus_scenario_real(&t, false, &s->lstar);
+    const struct {
+        caucus_scenario_field field;
+        size_t at;
+        double *to;
+    } reals[] = {{CAUCUS_FIELD_DELTA, at[CAUCUS_FIELD_DELTA], &s->delta},
+                 {CAUCUS_FIELD_RHO, 0, &s->rho},
+                 {CAUCUS_FIELD_SHOW_LOSS, at[CAUCUS_FIELD_SHOW_LOSS], &s->show_loss},
+                 {CAUCUS_FIELD_LSTAR, 0, &s->lstar}};
+    for (size_t i = 0; status == CAUCUS_OK && i < sizeof reals / sizeof reals[0]; i++) {
+        t = text_of(r, reals[i].field, reals[i].at);
+        status = caucus_scenario_real(&t, false, reals[i].to);
     }
     return status;
 }

@@ -109,22 +109,23 @@ void caucus_json_null(caucus_json *json, const char *key) {
     (void)fputs("null", json->out);
 }
 
-void caucus_json_object(caucus_json *json, const char *key) {
+static void open_member(caucus_json *json, const char *key, const char brackets[2], bool row) {
     member(json, key);
-    open_level(json, '{', '}', false);
+    open_level(json, brackets[0], brackets[1], row);
+}
+
+void caucus_json_object(caucus_json *json, const char *key) {
+    open_member(json, key, "{}", false);
 }
 
 void caucus_json_object_row(caucus_json *json, const char *key) {
-    member(json, key);
-    open_level(json, '{', '}', true);
+    open_member(json, key, "{}", true);
 }
 
 void caucus_json_list(caucus_json *json, const char *key) {
-    member(json, key);
-    open_level(json, '[', ']', false);
+    open_member(json, key, "[]", false);
 }
 
 void caucus_json_list_row(caucus_json *json, const char *key) {
-    member(json, key);
-    open_level(json, '[', ']', true);
+    open_member(json, key, "[]", true);
 }

@@ -184,6 +184,12 @@ static uint32_t sweep_entry(caucus_text *s, const caucus_sweep *w) {
     return lines;
 }
 
+/* A point with its spread. On an axis of logarithms its lower end stays above the mean by `most` at the lowest. */
+static void regret_point(caucus_text *s, double x, const caucus_summary *regret, double most) {
+    caucus_text_add(s, "%g %.6g %.6g %.6g\n", x, regret->mean, fmax(regret->mean - regret->std, regret->mean / most),
+                    regret->mean + regret->std);
+}
+
 static void sweep_blocks(caucus_text *s, const caucus_scaling *scaling) {
     for (uint32_t i = 0; i < scaling->count; i++) {
         const caucus_sweep *w = &scaling->sweep[i];
@@ -191,9 +197,7 @@ static void sweep_blocks(caucus_text *s, const caucus_scaling *scaling) {
             continue;
         caucus_text_add(s, "$s%u << EOD\n", i);
         for (uint32_t k = 0; k < w->points; k++)
-            caucus_text_add(s, "%g %.6g %.6g %.6g\n", w->x[k], w->regret[k].mean,
-                            fmax(w->regret[k].mean - w->regret[k].std, w->regret[k].mean / 10),
-                            w->regret[k].mean + w->regret[k].std);
+            regret_point(s, w->x[k], &w->regret[k], 10);
         caucus_text_add(s, "EOD\n");
     }
 }
@@ -244,9 +248,7 @@ void caucus_study_draw_fleet(const caucus_fleet *fleet, caucus_fleet_panel panel
             continue;
         caucus_text_add(s, "$f%u << EOD\n", i);
         for (uint32_t k = 0; k < f->points; k++)
-            caucus_text_add(s, "%g %.6g %.6g %.6g\n", f->x[k], f->regret[k].mean,
-                            fmax(f->regret[k].mean - f->regret[k].std, f->regret[k].mean / 4),
-                            f->regret[k].mean + f->regret[k].std);
+            regret_point(s, f->x[k], &f->regret[k], 4);
         caucus_text_add(s, "EOD\n");
     }
     const char *comma = "plot ";

@@ -90,6 +90,14 @@ static caucus_status draw_all(const caucus_study *study, caucus_pictures *pictur
     return status;
 }
 
+/* Add a file, and free its text. */
+static caucus_status add_text(const caucus_atomic_folder *folder, const char *name, caucus_text *text,
+                              caucus_error *ret_error) {
+    const caucus_status status = caucus_folder_add(folder, name, text, ret_error);
+    caucus_text_free(text);
+    return status;
+}
+
 /* Make one file's text, write it, forget it. */
 static caucus_status add_file(const caucus_atomic_folder *folder, const char *stem, const char *ending,
                               void (*make)(const caucus_figure *, caucus_text *), const caucus_figure *figure,
@@ -98,9 +106,7 @@ static caucus_status add_file(const caucus_atomic_folder *folder, const char *st
     char name[64];
     (void)snprintf(name, sizeof name, "%s%s", stem, ending);
     make(figure, &text);
-    caucus_status status = caucus_folder_add(folder, name, &text, ret_error);
-    caucus_text_free(&text);
-    return status;
+    return add_text(folder, name, &text, ret_error);
 }
 
 static caucus_status add_svg(const caucus_atomic_folder *folder, const char *stem, const caucus_text *svg,
@@ -125,8 +131,7 @@ static caucus_status add_scaling(const caucus_study *study, const caucus_atomic_
                                  const caucus_pictures *pictures, caucus_error *ret_error) {
     caucus_text text = {0};
     caucus_study_csv_scaling(&study->scaling, &text);
-    caucus_status status = caucus_folder_add(folder, "scaling.csv", &text, ret_error);
-    caucus_text_free(&text);
+    const caucus_status status = add_text(folder, "scaling.csv", &text, ret_error);
     return status == CAUCUS_OK ? add_svg(folder, "scaling", &pictures->scaling, ret_error) : status;
 }
 
@@ -134,8 +139,7 @@ static caucus_status add_fleet(const caucus_study *study, const caucus_atomic_fo
                                const caucus_pictures *pictures, caucus_error *ret_error) {
     caucus_text text = {0};
     caucus_study_csv_fleet(&study->fleet, &text);
-    caucus_status status = caucus_folder_add(folder, "fleet.csv", &text, ret_error);
-    caucus_text_free(&text);
+    caucus_status status = add_text(folder, "fleet.csv", &text, ret_error);
     for (unsigned p = 0; status == CAUCUS_OK && p < CAUCUS_FLEET_PANELS; p++)
         status = add_svg(folder, caucus_fleet_file((caucus_fleet_panel)p), &pictures->fleet[p], ret_error);
     return status;

@@ -40,18 +40,12 @@ caucus_progress *caucus_progress_new(uint32_t clients, uint64_t common) {
     return NULL;
 }
 
-/* Clients of a chunk; *ret_first is the first of them. */
-static size_t chunk_clients(const caucus_progress *p, uint32_t chunk, size_t *ret_first) {
-    *ret_first = (size_t)chunk * CAUCUS_CHUNK_CLIENTS;
-    return p->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? p->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
-}
-
 void caucus_progress_free(caucus_progress *p) {
     if (!p)
         return;
     for (uint32_t k = 0; p->touched && p->value && p->shown && k < chunks_of(p); k++) {
-        size_t first;
-        const size_t count = chunk_clients(p, k, &first);
+        uint32_t first;
+        const size_t count = caucus_chunk_clients(p->clients, k, &first);
         if (atomic_load_explicit(&p->touched[k], memory_order_relaxed) == 0)
             continue;
         sodium_memzero(p->value + first, count * sizeof *p->value);
@@ -94,8 +88,8 @@ void caucus_progress_show(caucus_progress *p) {
     for (uint32_t k = 0; k < chunks_of(p); k++) {
         if (!p->own[k])
             continue;
-        size_t first;
-        const size_t count = chunk_clients(p, k, &first);
+        uint32_t first;
+        const size_t count = caucus_chunk_clients(p->clients, k, &first);
         for (size_t i = first; i < first + count; i++)
             if ((p->form[i] & (OWN | FRESH)) == OWN)
                 p->form[i] &= KIND;
@@ -132,8 +126,8 @@ static void close_one(caucus_progress *p, size_t i, uint64_t common) {
 }
 
 static void close_chunk(caucus_progress *p, uint32_t chunk, uint64_t common) {
-    size_t first;
-    const size_t count = chunk_clients(p, chunk, &first), end = first + count;
+    uint32_t first;
+    const size_t count = caucus_chunk_clients(p->clients, chunk, &first), end = first + count;
     for (size_t i = first; i < end;) {
         uint64_t word;
         if (common == p->moved && end - i >= WORD) {

@@ -31,6 +31,12 @@
 
 #define CAUCUS_CHUNK_CLIENTS 65536u /* clients that are kept together (coordinator_state.h) */
 
+/** How many of `clients` are in a chunk (0, 1, ...); *ret_first is the first one's index in arrays over all of them. */
+static inline uint32_t caucus_chunk_clients(uint32_t clients, uint32_t chunk, uint32_t *ret_first) {
+    *ret_first = chunk * CAUCUS_CHUNK_CLIENTS;
+    return clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
+}
+
 enum {
     CAUCUS_PROGRESS_IN = 0,
     CAUCUS_PROGRESS_MOVED = 1,

@@ -174,7 +174,7 @@ static int run(caucus_up *u, int argc, char **argv) {
     code = caucus_up_play(u);
     if (code != 0)
         return code;
-    caucus_compared compared;
+    caucus_up_compared compared;
     caucus_status status = caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed,
                                              u->expert, u->played, &caucus_up_stop, &compared);
     if (status != CAUCUS_OK)

@@ -64,7 +64,7 @@ void caucus_up_page_open(caucus_up *u);
 void caucus_up_page_stay(caucus_up *u);
 
 /* up_print.c */
-void caucus_up_print(const caucus_up *u, const caucus_compared *compared);
+void caucus_up_print(const caucus_up *u, const caucus_up_compared *compared);
 /** The whole number after `key` in a line of JSON. False: there is none. */
 bool caucus_up_number(const char *text, const char *key, unsigned long long *ret);
 

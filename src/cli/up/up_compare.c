@@ -42,9 +42,21 @@ typedef struct comparison {
     double *row;     /* [d] */
     int64_t *totals; /* [d]: everybody's losses, grid units */
     int64_t cost;    /* of what was played live, grid units */
-    caucus_compared *out;
+    caucus_up_compared *out;
     uint64_t rounds; /* that were played */
 } comparison;
+
+/* The expert that number `k` of what a client printed should be; the first difference is kept. */
+static void compare_one(caucus_up_compared *out, uint32_t index, uint64_t k, uint32_t expert, const uint32_t *live,
+                        uint64_t played) {
+    if (!out->equal || (k < played && live[k] == expert))
+        return;
+    out->equal = false;
+    out->client = index;
+    out->round = k + 1;
+    out->live = k < played ? live[k] : UINT32_MAX;
+    out->simulated = expert;
+}
 
 /* One client's rounds: what it should have played, against `live`. */
 static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index, const uint32_t *live,
@@ -65,13 +77,7 @@ static caucus_status compare_client(comparison *c, uint64_t seed, uint32_t index
                 abort(); /* the simulation's own announcements */
         uint32_t expert = caucus_client_expert(client);
         caucus_adversary_fill64(c->losses, index, round, 1, c->row);
-        if (c->out->equal && (round >= played || live[round] != expert)) {
-            c->out->equal = false;
-            c->out->client = index;
-            c->out->round = round + 1;
-            c->out->live = round < played ? live[round] : UINT32_MAX;
-            c->out->simulated = expert;
-        }
+        compare_one(c->out, index, round, expert, live, played);
         if (round < played && live[round] < s->experts)
             c->cost += caucus_grid_loss(&grid, c->row[live[round]], &clips);
         caucus_grid_add_rows_f64(&grid, c->totals, c->row, s->experts, 1, &clips);
@@ -89,21 +95,15 @@ static void compare_changes(comparison *c, uint32_t index, const uint32_t *live,
         const uint32_t expert = c->list.said[k].expert;
         if (k > 0 && expert == c->list.said[k - 1].expert)
             continue;
-        if (c->out->equal && (changes >= played || live[changes] != expert)) {
-            c->out->equal = false;
-            c->out->client = index;
-            c->out->round = changes + 1;
-            c->out->live = changes < played ? live[changes] : UINT32_MAX;
-            c->out->simulated = expert;
-        }
+        compare_one(c->out, index, changes, expert, live, played);
         changes++;
     }
     if (c->out->equal && played > changes)
-        *c->out = (caucus_compared){.simulation = c->out->simulation,
-                                    .client = index,
-                                    .round = changes + 1,
-                                    .live = live[changes],
-                                    .simulated = UINT32_MAX};
+        *c->out = (caucus_up_compared){.simulation = c->out->simulation,
+                                       .client = index,
+                                       .round = changes + 1,
+                                       .live = live[changes],
+                                       .simulated = UINT32_MAX};
 }
 
 static caucus_status compare_own_pace(comparison *c, const caucus_adversary *adversary, uint64_t seed,
@@ -120,12 +120,12 @@ static caucus_status compare_own_pace(comparison *c, const caucus_adversary *adv
 
 caucus_status caucus_up_compare(const caucus_plan *plan, const caucus_adversary *adversary, uint64_t seed,
                                 const uint32_t *expert, const uint64_t *played, const volatile int *stop,
-                                caucus_compared *ret) {
+                                caucus_up_compared *ret) {
     const caucus_settings *s = &plan->settings;
     comparison c = {.plan = plan, .out = ret};
     caucus_adversary_shape(adversary, NULL, NULL, &c.rounds);
     caucus_adversary_trial *losses = NULL;
-    *ret = (caucus_compared){.equal = true};
+    *ret = (caucus_up_compared){.equal = true};
     if (s->pace == CAUCUS_PACE_OWN) {
         c.rounds /= CAUCUS_SLOT_ROWS;
         return compare_own_pace(&c, adversary, seed, expert, played, stop);

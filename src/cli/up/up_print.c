@@ -23,7 +23,7 @@ bool caucus_up_number(const char *text, const char *key, unsigned long long *ret
     return end != at + strlen(key);
 }
 
-static void print_json(const caucus_up *u, const caucus_compared *c) {
+static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     const caucus_settings *s = &u->prepared.plan[0]->settings;
     unsigned long long scalars = 0, in = 0, out = 0, commits = 0;
     (void)caucus_up_number(u->summary, "\"scalars_up\": ", &scalars);
@@ -60,7 +60,7 @@ static void print_json(const caucus_up *u, const caucus_compared *c) {
     caucus_json_end(&j);
 }
 
-static void print_table(const caucus_up *u, const caucus_compared *c) {
+static void print_table(const caucus_up *u, const caucus_up_compared *c) {
     const caucus_plan *plan = u->prepared.plan[0];
     const caucus_settings *s = &plan->settings;
     unsigned long long scalars = 0, in = 0, out = 0, paper = 0;
@@ -114,7 +114,7 @@ static void print_table(const caucus_up *u, const caucus_compared *c) {
                caucus_plan_expert_words(plan, c->simulated).text);
 }
 
-void caucus_up_print(const caucus_up *u, const caucus_compared *compared) {
+void caucus_up_print(const caucus_up *u, const caucus_up_compared *compared) {
     if (u->wanted.format == CAUCUS_FORMAT_JSON)
         print_json(u, compared);
     else

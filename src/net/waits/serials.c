@@ -159,12 +159,6 @@ void caucus_serials_find(caucus_serials *s, const char *serial, void (*each)(voi
 
 /* ---- saved ---- */
 
-/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
-static uint32_t chunk_clients(const caucus_serials *s, uint32_t number, uint32_t *ret_first) {
-    *ret_first = number * CAUCUS_CHUNK_CLIENTS;
-    return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
-}
-
 /* A serial number as bytes; 0: none is known, or one that no authority gives out (zero, negative): it is not kept. */
 static size_t bytes_of(const char *serial, uint8_t ret[MOST_BYTES]) {
     size_t size = 0;
@@ -177,7 +171,7 @@ static bool write_chunk(const caucus_serials *s, uint32_t number, caucus_piece *
     uint8_t bytes[MOST_BYTES];
     uint32_t first, known = 0;
     size_t size = HEAD_BYTES, length;
-    const uint32_t count = chunk_clients(s, number, &first);
+    const uint32_t count = caucus_chunk_clients(s->clients, number, &first);
     for (uint32_t i = 0; i < count; i++)
         if ((length = bytes_of(s->serial[first + i], bytes)) > 0) {
             size += ENTRY_BYTES + length;
@@ -209,7 +203,7 @@ bool caucus_serials_save(caucus_serials *s, uint32_t number, caucus_piece *chunk
 
 static bool read_chunk(caucus_serials *s, uint32_t number, const caucus_piece *chunk) {
     uint32_t first, next = 0;
-    const uint32_t count = chunk_clients(s, number, &first);
+    const uint32_t count = caucus_chunk_clients(s->clients, number, &first);
     if (chunk->size < HEAD_BYTES)
         return false;
     const uint8_t *from = chunk->bytes + HEAD_BYTES, *end = chunk->bytes + chunk->size;

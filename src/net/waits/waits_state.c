@@ -12,15 +12,9 @@
 #define HEAD_BYTES 4u
 #define ENTRY_BYTES 6u
 
-/* Clients of a chunk; *ret_first is the first one's index in the arrays. */
-static uint32_t chunk_clients(const caucus_server *s, uint32_t number, uint32_t *ret_first) {
-    *ret_first = number * CAUCUS_CHUNK_CLIENTS;
-    return s->clients - *ret_first < CAUCUS_CHUNK_CLIENTS ? s->clients - *ret_first : CAUCUS_CHUNK_CLIENTS;
-}
-
 static bool save_missed(caucus_server *s, uint32_t number, caucus_piece *chunk) {
     uint32_t first, late = 0;
-    const uint32_t count = chunk_clients(s, number, &first), *missed = s->waits.missed + first;
+    const uint32_t count = caucus_chunk_clients(s->clients, number, &first), *missed = s->waits.missed + first;
     if (chunk->size > 0 && !s->waits.missed_changed[number])
         return true;
     for (uint32_t i = 0; i < count; i++)
@@ -48,7 +42,7 @@ bool caucus_waits_save(caucus_server *s, caucus_piece *chunk) {
 
 static bool read_missed(caucus_server *s, uint32_t number, const caucus_piece *chunk) {
     uint32_t first, next = 0;
-    const uint32_t clients = chunk_clients(s, number, &first);
+    const uint32_t clients = caucus_chunk_clients(s->clients, number, &first);
     if (chunk->size < HEAD_BYTES)
         return false;
     const uint8_t *from = chunk->bytes + HEAD_BYTES;
