@@ -301,7 +301,7 @@ static int run_table(audit *a) {
             continue;
         if (caucus_ranks_any(a->run.ranks, caucus_stopped()))
             break;
-        caucus_progress progress;
+        caucus_progress_bar progress;
         caucus_progress_begin(&progress, caucus_audit_at(i)->name, width);
         a->run.progress_user = &progress;
         status = caucus_audit_run(caucus_audit_at(i), &a->run, &result[done], &error);
@@ -348,7 +348,7 @@ static int run_outside(audit *a) {
     }
     caucus_error error = {0};
     caucus_audit_result result;
-    caucus_progress progress;
+    caucus_progress_bar progress;
     caucus_progress_begin(&progress, "command", 0);
     c->trials = a->run.trials > 0 ? a->run.trials : 10000;
     c->confidence = a->run.confidence;
@@ -372,7 +372,7 @@ static int run_plan(audit *a) {
     caucus_status status = caucus_plan_file_read(a->plan, &plan, &error);
     if (status != CAUCUS_OK)
         return complain(status, &error);
-    caucus_progress progress;
+    caucus_progress_bar progress;
     caucus_progress_begin(&progress, "plan", 0);
     a->run.progress_user = &progress;
     caucus_audit_plan_result result;

@@ -19,12 +19,12 @@ bool caucus_progress_by_lines;
 
 enum { BAR = 40, BAR_LEAST = 4, COLUMNS = 80 };
 
-void caucus_progress_begin(caucus_progress *ret, const char *label, int label_width) {
-    *ret = (caucus_progress){.label = label,
-                             .label_width = label_width,
-                             .start = caucus_clock_seconds(),
-                             .terminal = isatty(STDERR_FILENO) == 1,
-                             .ascii = !caucus_screen_utf8()};
+void caucus_progress_begin(caucus_progress_bar *ret, const char *label, int label_width) {
+    *ret = (caucus_progress_bar){.label = label,
+                                 .label_width = label_width,
+                                 .start = caucus_clock_seconds(),
+                                 .terminal = isatty(STDERR_FILENO) == 1,
+                                 .ascii = !caucus_screen_utf8()};
     ret->lines = caucus_progress_by_lines && !ret->terminal;
     ret->drawn = ret->start;
 }
@@ -51,7 +51,7 @@ static int time_left(char *ret, size_t ret_bytes, uint64_t done, uint64_t total,
 
 /* "  label ━━━━   3/100  1.2 s, 38 s left": the bar takes what is left. Where that is little, the time left goes first,
  * then the space that makes bars stand under each other, then the bar, then the label's end. */
-static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double seconds) {
+static void draw(const caucus_progress_bar *p, uint64_t done, uint64_t total, double seconds) {
     char counts[64], left[32];
     int after = snprintf(counts, sizeof counts, " %" PRIu64 "/%" PRIu64 "  %.1f s", done, total, seconds);
     int room = columns(), label = (int)strlen(p->label);
@@ -76,7 +76,7 @@ static void draw(const caucus_progress *p, uint64_t done, uint64_t total, double
 }
 
 void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
-    caucus_progress *p = user;
+    caucus_progress_bar *p = user;
     if ((!p->terminal && !p->lines) || total == 0)
         return;
     double t = caucus_clock_seconds();
@@ -97,7 +97,7 @@ void caucus_progress_update(void *user, uint64_t done, uint64_t total) {
     p->shown = true;
 }
 
-void caucus_progress_end(caucus_progress *progress) {
+void caucus_progress_end(caucus_progress_bar *progress) {
     if (progress->shown)
         fputc('\n', caucus_terminal());
     progress->shown = false;

@@ -34,7 +34,7 @@ typedef struct reproduction {
     caucus_study_options study;
     const char *out;
     bool json;
-    caucus_progress progress;
+    caucus_progress_bar progress;
     const char *step; /* whose bar is drawn */
 } reproduction;
 

@@ -358,7 +358,7 @@ static caucus_status keep(void *user, const caucus_trial_result *trial, uint32_t
 static caucus_status play_run(simulation *s, size_t i, int label_width, caucus_error *ret_error) {
     caucus_run run = s->prepared.run[i];
     uint32_t used = s->loaded[i].done < run.trials ? s->loaded[i].done : run.trials;
-    caucus_progress progress;
+    caucus_progress_bar progress;
     caucus_progress_begin(&progress, caucus_algorithm_word(run.settings.algorithm), label_width);
     run.first = used;
     run.trials -= used;

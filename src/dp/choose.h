@@ -17,25 +17,25 @@
 #include <caucus/select.h>
 
 /* The scores of a selection as the exact comparisons see them. */
-typedef struct caucus_choice {
+typedef struct caucus_scores {
     const int64_t *score;
     uint32_t d;
     int64_t smallest;
     caucus_rational rate;
-} caucus_choice;
+} caucus_scores;
 
-static inline uint64_t caucus_choice_gap(const caucus_choice *choice, uint32_t n) {
+static inline uint64_t caucus_scores_gap(const caucus_scores *choice, uint32_t n) {
     /* Exact in 64 unsigned bits whatever the signs. */
     return (uint64_t)choice->score[n] - (uint64_t)choice->smallest;
 }
 
 /** The same maps, plainly (choose_plain.c): the references that the fast versions are tested against, and what those
  *  turn to. Does expert n, whose number is u, beat expert k, whose number is v? */
-bool caucus_choose_beats(const caucus_choice *choice, uint32_t n, caucus_lazy *u, uint32_t k, caucus_lazy *v);
+bool caucus_choose_beats(const caucus_scores *choice, uint32_t n, caucus_lazy *u, uint32_t k, caucus_lazy *v);
 /** All of permute-and-flip: the stream is at its first place, and moves on by d. */
-uint32_t caucus_choose_flip_plain(const caucus_choice *choice, caucus_stream *stream);
+uint32_t caucus_choose_flip_plain(const caucus_scores *choice, caucus_stream *stream);
 /** All of the exponential mechanism: U stands at `place` of the stream, where `word` is. */
-uint32_t caucus_choose_exponential_plain(const caucus_choice *choice, const caucus_stream *stream, uint64_t place,
+uint32_t caucus_choose_exponential_plain(const caucus_scores *choice, const caucus_stream *stream, uint64_t place,
                                          uint64_t word);
 
 #endif

@@ -56,7 +56,7 @@ static inline void pass(passing *p, const scale *s, const target *t, caucus_u128
 }
 
 /* The winner, or d if the bits do not decide. */
-static uint32_t winner_of(const caucus_choice *c, const scale *s, caucus_u128 n_bits) {
+static uint32_t winner_of(const caucus_scores *c, const scale *s, caucus_u128 n_bits) {
     caucus_u128 group[GROUPS];
     uint32_t size = (uint32_t)(((uint64_t)c->d + GROUPS - 1) / GROUPS), groups = 0;
     caucus_u128 total = 0;
@@ -64,7 +64,7 @@ static uint32_t winner_of(const caucus_choice *c, const scale *s, caucus_u128 n_
         uint32_t end = c->d - start < size ? c->d : start + size;
         caucus_u128 sum = 0;
         for (uint32_t n = start; n < end; n++)
-            sum += weight(s, caucus_choice_gap(c, n));
+            sum += weight(s, caucus_scores_gap(c, n));
         group[groups++] = sum;
         total += sum;
         if (end == c->d)
@@ -83,7 +83,7 @@ static uint32_t winner_of(const caucus_choice *c, const scale *s, caucus_u128 n_
     sum = all.base;
     for (uint32_t i = 0; i + 1 < size; i++) { /* the last of the last group may be shorter: its sums stop at d - 1 */
         uint64_t n = (uint64_t)start + i, beyond = caucus_mask(n + 1 >= c->d);
-        uint64_t gap = caucus_choice_gap(c, (uint32_t)caucus_pick(beyond, c->d - 1, n));
+        uint64_t gap = caucus_scores_gap(c, (uint32_t)caucus_pick(beyond, c->d - 1, n));
         passing before = within;
         sum += weight(s, gap) & ~CAUCUS_WIDE(beyond, beyond);
         pass(&within, s, &t, sum, n + 1);
@@ -96,7 +96,7 @@ static uint32_t winner_of(const caucus_choice *c, const scale *s, caucus_u128 n_
 
 uint32_t caucus_select_exponential(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
     assert(d >= 1 && rate.den >= 1);
-    caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
+    caucus_scores choice = {score, d, caucus_vector_min_i64(score, d), rate};
     scale s = {.rate = caucus_ratio_prepare(rate.num, rate.den), .below = 1, .above = 2};
     uint64_t word = caucus_word(stream), place = caucus_stream_drawn(stream) - 1;
     caucus_u128 bits = CAUCUS_WIDE(word, caucus_stream_digit(stream, 1, place));

@@ -48,13 +48,13 @@ static inline bounds bounds_of(uint64_t word, uint64_t gap, const slope *s) {
 }
 
 /* Everybody whose high is above `low`, compared exactly. The stream is at the first place. */
-static uint32_t refine(const caucus_choice *choice, caucus_stream *stream, const slope *s, int64_t low) {
+static uint32_t refine(const caucus_scores *choice, caucus_stream *stream, const slope *s, int64_t low) {
     caucus_lazy best, now;
     uint32_t winner = UINT32_MAX;
     uint64_t start = caucus_stream_drawn(stream);
     for (uint32_t n = 0; n < choice->d; n++) {
         uint64_t word = caucus_word(stream);
-        if (bounds_of(word, caucus_choice_gap(choice, n), s).high <= low)
+        if (bounds_of(word, caucus_scores_gap(choice, n), s).high <= low)
             continue;
         caucus_lazy_begin(&now, stream, start + n, word);
         if (winner == UINT32_MAX || caucus_choose_beats(choice, n, &now, winner, &best)) {
@@ -67,12 +67,12 @@ static uint32_t refine(const caucus_choice *choice, caucus_stream *stream, const
 
 uint32_t caucus_select_flip(caucus_stream *stream, const int64_t *score, uint32_t d, caucus_rational rate) {
     assert(d >= 1 && rate.den >= 1);
-    caucus_choice choice = {score, d, caucus_vector_min_i64(score, d), rate};
+    caucus_scores choice = {score, d, caucus_vector_min_i64(score, d), rate};
     slope s = slope_of(rate);
     uint64_t start = caucus_stream_drawn(stream), winner = 0;
     uint64_t first = (uint64_t)INT64_MIN, low = (uint64_t)INT64_MIN, second = (uint64_t)INT64_MIN;
     for (uint32_t n = 0; n < d; n++) {
-        bounds b = bounds_of(caucus_word(stream), caucus_choice_gap(&choice, n), &s);
+        bounds b = bounds_of(caucus_word(stream), caucus_scores_gap(&choice, n), &s);
         uint64_t leads = caucus_mask(b.high > (int64_t)first);
         uint64_t runner = caucus_pick(leads, first, (uint64_t)b.high);
         second = caucus_pick(caucus_mask((int64_t)runner > (int64_t)second), runner, second);

@@ -72,8 +72,8 @@ static void same_limbs(caucus_lazy *u, caucus_lazy *v) {
         caucus_lazy_more(v);
 }
 
-bool caucus_choose_beats(const caucus_choice *choice, uint32_t n, caucus_lazy *u, uint32_t k, caucus_lazy *v) {
-    uint64_t g_n = caucus_choice_gap(choice, n), g_k = caucus_choice_gap(choice, k);
+bool caucus_choose_beats(const caucus_scores *choice, uint32_t n, caucus_lazy *u, uint32_t k, caucus_lazy *v) {
+    uint64_t g_n = caucus_scores_gap(choice, n), g_k = caucus_scores_gap(choice, k);
     for (same_limbs(u, v);; caucus_lazy_more(u), caucus_lazy_more(v)) {
         int sign;
         if (g_n == g_k || choice->rate.num == 0)
@@ -87,7 +87,7 @@ bool caucus_choose_beats(const caucus_choice *choice, uint32_t n, caucus_lazy *u
     }
 }
 
-uint32_t caucus_choose_flip_plain(const caucus_choice *choice, caucus_stream *stream) {
+uint32_t caucus_choose_flip_plain(const caucus_scores *choice, caucus_stream *stream) {
     caucus_lazy best, now;
     uint32_t winner = 0;
     uint64_t start = caucus_stream_drawn(stream);
@@ -103,8 +103,8 @@ uint32_t caucus_choose_flip_plain(const caucus_choice *choice, caucus_stream *st
 }
 
 /* The lower end of w_n to m limbs, added to a sum of m+1. */
-static void add_weight(const caucus_choice *choice, uint32_t n, unsigned m, uint64_t *sum) {
-    uint64_t gap = caucus_choice_gap(choice, n), e[SUM_LIMBS];
+static void add_weight(const caucus_scores *choice, uint32_t n, unsigned m, uint64_t *sum) {
+    uint64_t gap = caucus_scores_gap(choice, n), e[SUM_LIMBS];
     if (gap == 0 || choice->rate.num == 0) {
         sum[0]++; /* exactly 1 */
         return;
@@ -138,7 +138,7 @@ static void target(const uint64_t *u, unsigned m, const uint64_t *total, uint32_
 }
 
 /* The winner, or d if m limbs do not tell. */
-static uint32_t winner_of(const caucus_choice *choice, const uint64_t *u, unsigned m) {
+static uint32_t winner_of(const caucus_scores *choice, const uint64_t *u, unsigned m) {
     uint64_t total[SUM_LIMBS] = {0}, sum[SUM_LIMBS] = {0}, low[SUM_LIMBS], high[SUM_LIMBS];
     for (uint32_t n = 0; n < choice->d; n++)
         add_weight(choice, n, m, total);
@@ -153,7 +153,7 @@ static uint32_t winner_of(const caucus_choice *choice, const uint64_t *u, unsign
     return choice->d - 1;
 }
 
-uint32_t caucus_choose_exponential_plain(const caucus_choice *choice, const caucus_stream *stream, uint64_t place,
+uint32_t caucus_choose_exponential_plain(const caucus_scores *choice, const caucus_stream *stream, uint64_t place,
                                          uint64_t word) {
     caucus_lazy u;
     caucus_lazy_begin(&u, stream, place, word);

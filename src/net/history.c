@@ -10,7 +10,7 @@ static_assert(CAUCUS_HISTORY_KEPT <= CAUCUS_HISTORY_FIRST, "the places are those
 static_assert(sizeof(caucus_past) == 28 && sizeof(caucus_past) + sizeof(caucus_past_list) == 60,
               "what docs/OPERATIONS.md says of an announcement in memory");
 
-static uint32_t chunk_of(const caucus_history *h, uint64_t serial, uint64_t *ret_at) {
+static uint32_t chunk_of(const caucus_announced *h, uint64_t serial, uint64_t *ret_at) {
     if (h->endless) {
         *ret_at = serial % CAUCUS_HISTORY_KEPT;
         return 0;
@@ -25,7 +25,7 @@ static size_t chunk_room(uint32_t k) {
 }
 
 /* Most of its pages are never touched: lists are few. */
-static bool add_list(caucus_history *h, uint32_t k, uint64_t at, const caucus_announcement *a) {
+static bool add_list(caucus_announced *h, uint32_t k, uint64_t at, const caucus_announcement *a) {
     caucus_past_list *chunk = atomic_load_explicit(&h->list[k], memory_order_relaxed);
     if (!chunk) {
         chunk = calloc(chunk_room(k), sizeof *chunk);
@@ -37,7 +37,7 @@ static bool add_list(caucus_history *h, uint32_t k, uint64_t at, const caucus_an
     return true;
 }
 
-bool caucus_history_add(caucus_history *h, const caucus_announcement *a) {
+bool caucus_history_add(caucus_announced *h, const caucus_announcement *a) {
     uint64_t at;
     const uint32_t k = chunk_of(h, a->serial, &at);
     caucus_past *chunk = atomic_load_explicit(&h->past[k], memory_order_relaxed);
@@ -61,7 +61,7 @@ bool caucus_history_add(caucus_history *h, const caucus_announcement *a) {
     return true;
 }
 
-caucus_announcement caucus_history_get(const caucus_history *h, uint64_t serial) {
+caucus_announcement caucus_history_get(const caucus_announced *h, uint64_t serial) {
     uint64_t at;
     const uint32_t k = chunk_of(h, serial, &at);
     const caucus_past *p = &atomic_load_explicit(&h->past[k], memory_order_acquire)[at];
@@ -78,12 +78,12 @@ caucus_announcement caucus_history_get(const caucus_history *h, uint64_t serial)
     return ret;
 }
 
-uint64_t caucus_history_from(const caucus_history *h, uint64_t count) {
+uint64_t caucus_history_from(const caucus_announced *h, uint64_t count) {
     const uint64_t first = atomic_load(&h->first), kept = CAUCUS_HISTORY_KEPT - 1; /* the next may be there already */
     return h->endless && count - first > kept ? count - kept : first;
 }
 
-void caucus_history_free(caucus_history *h) {
+void caucus_history_free(caucus_announced *h) {
     for (uint32_t k = 0; k < CAUCUS_HISTORY_CHUNKS; k++) {
         free(atomic_load(&h->past[k]));
         free(atomic_load(&h->list[k]));

@@ -29,20 +29,20 @@ typedef struct caucus_past_list {
 } caucus_past_list;
 
 /* Begin with = {0}. */
-typedef struct caucus_history {
+typedef struct caucus_announced {
     caucus_past *_Atomic past[CAUCUS_HISTORY_CHUNKS];
     caucus_past_list *_Atomic list[CAUCUS_HISTORY_CHUNKS]; /* NULL: nothing is listed in this chunk */
     bool endless;                                          /* the last ones only */
     _Atomic uint64_t first;                                /* the first that was added */
-} caucus_history;
+} caucus_announced;
 
 /** Add the announcement at the place of its serial; all before it are there, or it is the first. One thread at a time.
  *  Returns: false without memory. */
-bool caucus_history_add(caucus_history *history, const caucus_announcement *announcement);
+bool caucus_history_add(caucus_announced *history, const caucus_announcement *announcement);
 /** One that was added, and published since. Any thread. */
-caucus_announcement caucus_history_get(const caucus_history *history, uint64_t serial);
+caucus_announcement caucus_history_get(const caucus_announced *history, uint64_t serial);
 /** The first announcement that there is, if `count` is the serial of the next. */
-uint64_t caucus_history_from(const caucus_history *history, uint64_t count);
-void caucus_history_free(caucus_history *history);
+uint64_t caucus_history_from(const caucus_announced *history, uint64_t count);
+void caucus_history_free(caucus_announced *history);
 
 #endif

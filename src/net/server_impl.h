@@ -146,7 +146,7 @@ struct caucus_server {
     } waits;
     /* Without the lock. */
 
-    caucus_history history;
+    caucus_announced history;
     _Atomic uint64_t committed;            /* announcements in history */
     _Atomic uint32_t answered;             /* answers to the step in hand, in the machine and in all partials */
     _Atomic uint32_t enough;               /* so many of them close it; UINT32_MAX: none do */

@@ -33,7 +33,7 @@ static int64_t smallest_of(const int64_t *score, uint32_t d) {
 
 static uint32_t flip_all_ways(caucus_stream live, caucus_stream seeded, const int64_t *score, uint32_t d,
                               caucus_rational rate) {
-    caucus_choice choice = {score, d, smallest_of(score, d), rate};
+    caucus_scores choice = {score, d, smallest_of(score, d), rate};
     caucus_stream plain = live;
     uint64_t place = caucus_stream_drawn(&live);
     uint32_t n = caucus_select_flip(&live, score, d, rate);
@@ -46,7 +46,7 @@ static uint32_t flip_all_ways(caucus_stream live, caucus_stream seeded, const in
 
 static uint32_t exponential_all_ways(caucus_stream live, caucus_stream seeded, const int64_t *score, uint32_t d,
                                      caucus_rational rate) {
-    caucus_choice choice = {score, d, smallest_of(score, d), rate};
+    caucus_scores choice = {score, d, smallest_of(score, d), rate};
     caucus_stream look = live;
     uint64_t place = caucus_stream_drawn(&live), word = caucus_word(&look);
     uint32_t n = caucus_select_exponential(&live, score, d, rate);

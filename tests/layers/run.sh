@@ -112,4 +112,19 @@ catches "an algorithm asked for by name" src/sim/bad.c 'if (a == CAUCUS_ALGORITH
 catches "a flag below the program" src/sim/bad.c 'x = "too large, see --range";\n' 'a flag named below'
 catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
 
+# Two files that define a type of one name cannot be included together, and a reader takes one for the other.
+types_twice() {
+    local name='caucus_[a-z0-9_]+'
+    (cd "$1" && grep -rhoE "^(typedef (struct|enum|union) $name \\{|\\} $name;)" src include | grep -oE "$name" |
+        LC_ALL=C sort | uniq -c | awk '$1 > 2 { print $2 ": a type of this name is defined twice" }')
+}
+mkdir -p "$work/types/src" "$work/types/include"
+printf 'typedef struct caucus_a {\n    int b;\n} caucus_a;\n' >"$work/types/src/one.h"
+[ -z "$(types_twice "$work/types")" ] || { echo "self-test: one type was refused"; exit 1; }
+cp "$work/types/src/one.h" "$work/types/include/other.h"
+[ -n "$(types_twice "$work/types")" ] || { echo "self-test: a type that is defined twice was not caught"; exit 1; }
+echo "caught: a type that is defined twice"
+found=$(types_twice "$source_dir")
+[ -z "$found" ] || { echo "$found"; exit 1; }
+
 check_tree "$source_dir"

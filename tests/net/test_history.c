@@ -28,7 +28,7 @@ static caucus_announcement announcement_of(uint64_t serial) {
 
 static void test_comes_back_as_it_was(void **state) {
     (void)state;
-    static caucus_history h;
+    static caucus_announced h;
     for (uint64_t i = 0; i < COUNT; i++) {
         const caucus_announcement a = announcement_of(i);
         assert_true(caucus_history_add(&h, &a));

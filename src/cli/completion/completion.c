@@ -67,7 +67,7 @@ static void bash_begin(void) {
 
 /* First all options that take something, then, in another case, the names of all of them: see bash_names(). */
 static void bash_option(const char *verb, const caucus_option *option) {
-    const caucus_value_kind kind = caucus_values_of(verb, option);
+    const caucus_completion_kind kind = caucus_values_of(verb, option);
     if (kind == CAUCUS_VALUES_NONE)
         return;
     printf("    %s:--%s) ", verb, option->name);
@@ -145,7 +145,7 @@ static void zsh_verb_begin(const caucus_verb *verb) {
     printf("    %s) _arguments '--help[what it does, with an example]'", verb->name);
 }
 static void zsh_option(const char *verb, const caucus_option *option) {
-    const caucus_value_kind kind = caucus_values_of(verb, option);
+    const caucus_completion_kind kind = caucus_values_of(verb, option);
     printf(" \\\n        '--%s%s[", option->name, kind == CAUCUS_VALUES_NONE ? "" : "=");
     quoted(option->help, true);
     putchar(']');
@@ -187,7 +187,7 @@ static void fish_verb_begin(const caucus_verb *verb) {
     printf("'\ncomplete -c caucus -n '__fish_seen_subcommand_from help' -f -a %s\n", verb->name);
 }
 static void fish_option(const char *verb, const caucus_option *option) {
-    const caucus_value_kind kind = caucus_values_of(verb, option);
+    const caucus_completion_kind kind = caucus_values_of(verb, option);
     printf("complete -c caucus -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from help' -l %s",
            verb, option->name);
     if (kind == CAUCUS_VALUES_FILES)

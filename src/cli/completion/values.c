@@ -63,7 +63,7 @@ const char *caucus_values_word(const char *verb, const caucus_option *option, un
     return NULL;
 }
 
-caucus_value_kind caucus_values_of(const char *verb, const caucus_option *option) {
+caucus_completion_kind caucus_values_of(const char *verb, const caucus_option *option) {
     if (option->argument == NULL)
         return CAUCUS_VALUES_NONE;
     if (strcmp(option->argument, "FILE") == 0 || strcmp(option->argument, "DIR") == 0)

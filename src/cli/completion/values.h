@@ -5,14 +5,14 @@
 
 #include "cli/options.h"
 
-typedef enum caucus_value_kind {
+typedef enum caucus_completion_kind {
     CAUCUS_VALUES_NONE,  /* the option is yes or no: nothing stands after it */
     CAUCUS_VALUES_FREE,  /* a number, a name, an address: nothing can be proposed */
     CAUCUS_VALUES_FILES, /* a file or a folder */
     CAUCUS_VALUES_WORDS,
-} caucus_value_kind;
+} caucus_completion_kind;
 
-caucus_value_kind caucus_values_of(const char *verb, const caucus_option *option);
+caucus_completion_kind caucus_values_of(const char *verb, const caucus_option *option);
 
 /** Word number i of those that the option takes, NULL after the last. */
 const char *caucus_values_word(const char *verb, const caucus_option *option, unsigned i);

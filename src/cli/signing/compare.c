@@ -47,7 +47,7 @@ static int take_option(void *user, size_t index, const char *value) {
 }
 
 static int compare(const request *r, const caucus_plan *const plan[2]) {
-    caucus_comparison comparison;
+    caucus_plan_comparison comparison;
     caucus_error error = {0};
     const caucus_status status = caucus_compare_make(plan, r->file, &comparison, &error);
     if (status != CAUCUS_OK)

@@ -179,7 +179,7 @@ int caucus_up_play(caucus_up *u) {
     int code = 0;
     for (uint32_t i = 1; code == 0 && !caucus_up_stop && i <= s->clients; i++)
         code = start_client(u, i);
-    caucus_progress progress;
+    caucus_progress_bar progress;
     caucus_progress_begin(&progress, "live", 4);
     size_t alive = u->children;
     double clients_gone = INFINITY;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 typedef struct maker {
-    caucus_comparison *to;
+    caucus_plan_comparison *to;
     size_t room;
     caucus_status status;
 } maker;
@@ -36,7 +36,7 @@ static char *copy(maker *m, const char *text) {
 
 /* Note it if the texts differ. */
 static void note(maker *m, const char *section, const char *what, const char *before, const char *after) {
-    caucus_comparison *c = m->to;
+    caucus_plan_comparison *c = m->to;
     if (m->status != CAUCUS_OK || (before != NULL && after != NULL && strcmp(before, after) == 0))
         return;
     if (c->count == m->room) {
@@ -188,9 +188,9 @@ static void note_pairs(maker *m, caucus_error *ret_error) {
     caucus_plan_pairs_free(&pairs[1]);
 }
 
-caucus_status caucus_compare_make(const caucus_plan *const plan[2], const char *const file[2], caucus_comparison *ret,
-                                  caucus_error *ret_error) {
-    caucus_comparison c = {.plan = {plan[0], plan[1]}, .file = {file[0], file[1]}, .privacy = judge(plan)};
+caucus_status caucus_compare_make(const caucus_plan *const plan[2], const char *const file[2],
+                                  caucus_plan_comparison *ret, caucus_error *ret_error) {
+    caucus_plan_comparison c = {.plan = {plan[0], plan[1]}, .file = {file[0], file[1]}, .privacy = judge(plan)};
     maker m = {.to = &c};
     note_privacy(&m);
     note_use(&m);
@@ -203,12 +203,12 @@ caucus_status caucus_compare_make(const caucus_plan *const plan[2], const char *
     return CAUCUS_OK;
 }
 
-void caucus_compare_free(caucus_comparison *comparison) {
+void caucus_compare_free(caucus_plan_comparison *comparison) {
     for (size_t i = 0; i < comparison->count; i++) {
         free(comparison->change[i].what);
         free(comparison->change[i].before);
         free(comparison->change[i].after);
     }
     free(comparison->change);
-    *comparison = (caucus_comparison){0};
+    *comparison = (caucus_plan_comparison){0};
 }

@@ -29,23 +29,23 @@ typedef struct caucus_change {
     char *before, *after; /* NULL: only the other plan has it */
 } caucus_change;
 
-typedef struct caucus_comparison {
+typedef struct caucus_plan_comparison {
     const caucus_plan *plan[2];
     const char *file[2];
     caucus_compared privacy;
     caucus_change *change; /* [count], by section */
     size_t count;
-} caucus_comparison;
+} caucus_plan_comparison;
 
 /** Compare. The plans and names are borrowed. Free *ret with caucus_compare_free().
  *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_compare_make(const caucus_plan *const plan[2], const char *const file[2], caucus_comparison *ret,
-                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_compare_free(caucus_comparison *comparison);
+caucus_status caucus_compare_make(const caucus_plan *const plan[2], const char *const file[2],
+                                  caucus_plan_comparison *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_compare_free(caucus_plan_comparison *comparison);
 
 /** For people, in lines of at most `width` columns where words allow it; and one JSON object
  *  (docs/schemas/compare.json). */
-void caucus_compare_print(FILE *out, const caucus_comparison *comparison, int width);
-void caucus_compare_json(FILE *out, const caucus_comparison *comparison);
+void caucus_compare_print(FILE *out, const caucus_plan_comparison *comparison, int width);
+void caucus_compare_json(FILE *out, const caucus_plan_comparison *comparison);
 
 #endif

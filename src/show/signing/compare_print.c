@@ -61,7 +61,8 @@ static void print_change(FILE *out, const caucus_change *c, int width) {
     caucus_wrap_put(out, width, first, text);
 }
 
-static void print_section(FILE *out, const caucus_comparison *c, const char *section, const char *title, int width) {
+static void print_section(FILE *out, const caucus_plan_comparison *c, const char *section, const char *title,
+                          int width) {
     bool titled = false;
     for (size_t i = 0; i < c->count; i++) {
         if (strcmp(c->change[i].section, section) != 0)
@@ -74,7 +75,7 @@ static void print_section(FILE *out, const caucus_comparison *c, const char *sec
 }
 
 /* Integers of mechanisms follow from the settings, and are many: how many differ. */
-static void print_rest(FILE *out, const caucus_comparison *c, int width) {
+static void print_rest(FILE *out, const caucus_plan_comparison *c, int width) {
     char text[120];
     size_t count = 0;
     for (size_t i = 0; i < c->count; i++)
@@ -87,7 +88,7 @@ static void print_rest(FILE *out, const caucus_comparison *c, int width) {
     caucus_wrap_put(out, width, "  And ", text);
 }
 
-static void print_plans(FILE *out, const caucus_comparison *c, int width) {
+static void print_plans(FILE *out, const caucus_plan_comparison *c, int width) {
     for (size_t p = 0; p < 2; p++) {
         char first[64], text[512];
         (void)snprintf(first, sizeof first, "  %-8s", p == 0 ? "First" : "Second");
@@ -97,7 +98,7 @@ static void print_plans(FILE *out, const caucus_comparison *c, int width) {
     }
 }
 
-void caucus_compare_print(FILE *out, const caucus_comparison *c, int width) {
+void caucus_compare_print(FILE *out, const caucus_plan_comparison *c, int width) {
     print_plans(out, c, width);
     if (c->count == 0) {
         fputs("\n  The same plan.\n", out);
@@ -112,7 +113,7 @@ void caucus_compare_print(FILE *out, const caucus_comparison *c, int width) {
     print_rest(out, c, width);
 }
 
-void caucus_compare_json(FILE *out, const caucus_comparison *c) {
+void caucus_compare_json(FILE *out, const caucus_plan_comparison *c) {
     static const char *const names[] = {"first", "second"};
     caucus_json j;
     caucus_json_begin(&j, out, false);
