@@ -113,7 +113,7 @@ CAUCUS_CHOICE_ENUM(pace, PACE, CAUCUS_PACE_LIST)
 #define CAUCUS_TREES_MAX 7
 /** caucus_settings.longest_phase: the length with the smallest bound. */
 #define CAUCUS_PHASE_AUTO UINT64_MAX
-/** caucus_settings.grace: a sixteenth of phase_time. */
+/** caucus_settings.grace: a sixteenth of phase_time, a second at least where that is less than a slot. */
 #define CAUCUS_GRACE_AUTO UINT32_MAX
 /** caucus_settings.growth: the one with the smallest proved bound; a plan holds the number. */
 #define CAUCUS_GROWTH_AUTO 0

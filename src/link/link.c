@@ -5,8 +5,8 @@
  *   the machine makes a report -> its frame becomes an item -> the state, item included, is saved -> it may be sent ->
  *   it is sent again, the same bytes, on every new connection -> it is forgotten when the coordinator says that
  *   it is counted, or that its step is decided.
- * At the devices' own pace the state is saved with every loss as well: the slot that a loss belongs to is on disk before
- * its giver is told that it was taken (docs/PRIVACY.md, "At their own pace", rule 4).
+ * At the devices' own pace the state is saved with every loss as well: the slot that a loss belongs to is on disk
+ * before its giver is told that it was taken (docs/PRIVACY.md, "At their own pace", rule 4).
  * A coordinator that withholds its acknowledgements gets the same bytes again; one that asks again for what was
  * answered is refused by the machine. Nothing here draws noise. */
 #include <assert.h>

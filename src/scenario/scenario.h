@@ -27,7 +27,7 @@
     X(TRUST, "trust", many, "WHOM", NULL, "who may see what (must be said)")                                           \
     X(CALIBRATION, "calibration", many, "NAME", "tight", "how noise is chosen")                                        \
     X(PROTOCOL, "protocol", many, "NAME", "two-step", "what svt sends")                                                \
-    X(UNIT, "unit", many, "NAME", "event", "what one change of the data is")                                           \
+    X(UNIT, "unit", many, "NAME", "event", "what one change of the data is; at own pace client-block unless given")    \
     X(SELECT, "select", many, "NAME", "auto", "how stoch selects (trust coordinator)")                                 \
     X(MESSAGE, "message", many, "NAME", "auto", "what stoch sends (trust nobody)")                                     \
     X(TREES, "trees", many, "N", "auto", "trees per phase of stoch; given with cross-entropy, losses are convex")      \

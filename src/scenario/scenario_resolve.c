@@ -74,6 +74,8 @@ static caucus_status read_words(resolver *r, const size_t *at, caucus_settings *
     WORD(select, CAUCUS_FIELD_SELECT, &s->select);
     WORD(message, CAUCUS_FIELD_MESSAGE, &s->message);
     caucus_status status = caucus_scenario_pace(r->scenario, s, r->complaint);
+    if (s->pace == CAUCUS_PACE_OWN && !given(r, CAUCUS_FIELD_UNIT))
+        s->unit = CAUCUS_UNIT_CLIENT_BLOCK; /* one device and one slot: what can be said to whoever owns the device */
     return status == CAUCUS_OK ? read_kind(r, at, kind) : status;
 }
 

@@ -88,13 +88,8 @@ static void print_phases(FILE *out, const caucus_plan *plan) {
 static void print_look(FILE *out, const caucus_plan *plan) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const uint32_t m = plan->settings.clients;
-    uint32_t first = 0;
-    if (!caucus_look_shows(plan))
-        return;
-    while (first < stoch->described &&
-           !caucus_look_wanted(plan, &stoch->phase[first], caucus_look_divisor(plan, &stoch->phase[first]), m))
-        first++;
-    if (first == stoch->described)
+    const uint32_t first = caucus_look_first(plan);
+    if (first == UINT32_MAX)
         return;
     const caucus_stoch_phase *last = &stoch->phase[stoch->described - 1];
     if (plan->settings.show_loss > 0)

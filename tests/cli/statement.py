@@ -29,6 +29,12 @@ PLANS = [
     "--trust paper-local --algorithm stoch --calibration paper", "--trust coordinator --algorithm hedge",
     "--trust coordinator --algorithm hedge --epsilon infinite", "--trust coordinator --algorithm leader",
     "--trust coordinator --algorithm sparse-vector", "--trust coordinator --algorithm limited-updates",
+    "--trust coordinator --algorithm stoch --clients 500 --show-loss 0.2 --rounds 400",
+    "--trust nobody --algorithm stoch --clients 5000 --message knorm --rounds 400",
+    "--trust coordinator --algorithm stoch --clients 500 --pace own --unit client-block --rounds endless",
+    "--trust nobody --algorithm stoch --clients 500 --pace own --unit client-block --rounds endless",
+    "--trust coordinator --algorithm stoch --clients 5000 --pace own --unit client-block --rounds endless "
+    "--show-loss 0.2",
     "--trust coordinator --federation " + "W" * 60 + " --epsilon 11 --delta 0.05 --algorithm hedge",
 ]
 
@@ -95,6 +101,11 @@ def check_words(plan, text, what):
             hold(f"one client contributes to the run: epsilon {plan['epsilon_device']:.4g}" in flat,
                  f"{what}: epsilon of a device")
         hold((g["epsilon_choices"] > 10) == ("it protects little" in flat), f"{what}: a weak epsilon is said")
+    shows = re.search(r"^ *Look  ", run("plan", plan["file"]), re.M) is not None
+    own = plan["settings"].get("pace") == "own"
+    hold(('"A private look"' in flat) == shows, f"{what}: where the proof of the figures shown is")
+    hold(("figures of their loss are shown" in flat) == shows, f"{what}: that figures are seen")
+    hold(("its clock" in flat) == own and ("no old copy of its state" in flat) == own, f"{what}: the device's clock")
     hold(("reproducing a paper" in flat) == (plan["settings"]["trust"] == "paper-local"), f"{what}: paper-local")
 
 
@@ -109,6 +120,7 @@ for number, words in enumerate(PLANS):
     sizes = [w for pair in zip(SMALL.split()[::2], SMALL.split()[1::2]) if pair[0] not in split for w in pair]
     run("plan", *sizes, *split, "--write", f"plan{number}.yaml")
     plan = json.loads(run("plan", f"plan{number}.yaml", "--format", "json"))
+    plan["file"] = f"plan{number}.yaml"
     text = run("statement", f"plan{number}.yaml", "--date", "2026-02-03")
     found = overclaimed(text)
     hold(not found, f"{words}: it says " + "; ".join(found))

@@ -428,6 +428,8 @@ static void pause_ms(double ms) {
 static int play_round(joining *j, bool *ret_wait, bool *ret_played) {
     uint64_t round = caucus_link_round(j->link);
     caucus_error error = {0};
+    if (j->printed < round) /* a run without an end went on */
+        caucus_join_say_missed(j->printed + 1, round);
     if (j->printed <= round) {
         caucus_losses_ask(&j->losses, j->link);
         j->printed = round + 1;
@@ -535,8 +537,7 @@ static int leave(joining *j, int code) {
     if (code == 0)
         caucus_join_say_end(j->link, j->plan);
     if (code == 0 && has_played(j) && !has_reported(j))
-        fprintf(stderr, "%s: no coordinator at %s since the losses ended%s\n", caucus_program("join"), j->text[CONNECT],
-                j->journal ? " — they are in --state, and the next start reports them" : "");
+        caucus_join_say_alone(j->text[CONNECT], j->journal != NULL);
     if (status == CAUCUS_E_SAVE && code == 0)
         return failed_save(j, &error);
     if (status != CAUCUS_OK && code == 0)

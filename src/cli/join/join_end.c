@@ -31,3 +31,14 @@ void caucus_join_say_end(const caucus_link *link, const caucus_plan *plan) {
         fprintf(stderr, "%s: %llu losses were not numbers and counted as %g, the worst\n", caucus_program("join"),
                 (unsigned long long)nan, plan->settings.hi);
 }
+
+void caucus_join_say_missed(uint64_t first, uint64_t last) {
+    fprintf(stderr,
+            "%s: rounds %" PRIu64 " to %" PRIu64 " were played without this client: going on at round %" PRIu64 "\n",
+            caucus_program("join"), first, last, last + 1);
+}
+
+void caucus_join_say_alone(const char *connect, bool kept) {
+    fprintf(stderr, "%s: no coordinator at %s since the losses ended%s\n", caucus_program("join"), connect,
+            kept ? " — they are in --state, and the next start reports them" : "");
+}

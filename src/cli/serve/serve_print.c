@@ -76,8 +76,11 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const cauc
         print_summary_json(now, plan, name);
         return;
     }
-    printf("%s: expert %s in force, %" PRIu64 " ", now->finished ? "done" : "stopped",
-           caucus_plan_expert_words(plan, now->now.expert).text, now->selections);
+    const char *const how = !now->finished                         ? "stopped"
+                            : caucus_announcement_stops(&now->now) ? "ended for good"
+                                                                   : "done";
+    printf("%s: expert %s in force, %" PRIu64 " ", how, caucus_plan_expert_words(plan, now->now.expert).text,
+           now->selections);
     if (!caucus_plan_is_endless(plan))
         printf("of at most %" PRIu64 " ", now->selections_allowed);
     printf("selections, %" PRIu64 " steps\n", now->steps_decided);

@@ -64,8 +64,8 @@ caucus_status caucus_settings_pace(caucus_settings *s, caucus_error *ret_error) 
         status = check_fit(s, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (s->grace == CAUCUS_GRACE_AUTO)
-        s->grace = s->phase_time / 16;
+    if (s->grace == CAUCUS_GRACE_AUTO) /* a second at least, where that is less than a phase: reports need some time */
+        s->grace = s->phase_time >= 32 ? s->phase_time / 16 : s->phase_time > 1;
     if (s->trust == CAUCUS_TRUST_NOBODY && s->message == CAUCUS_MESSAGE_AUTO)
         s->message = CAUCUS_MESSAGE_VOTE; /* a shortlist would be a second message */
     s->longest_phase = s->first_phase = s->most;

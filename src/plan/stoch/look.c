@@ -137,6 +137,16 @@ bool caucus_look_wanted(const caucus_plan *plan, const caucus_stoch_phase *phase
            4 * NORMAL * NORMAL * answers * variance_of(plan, &phase->vertex_noise[0]) <= whole * whole;
 }
 
+uint32_t caucus_look_first(const caucus_plan *plan) {
+    const uint32_t phases = caucus_look_shows(plan) ? plan->stoch.described : 0;
+    for (uint32_t i = 0; i < phases; i++) {
+        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+        if (caucus_look_wanted(plan, phase, caucus_look_divisor(plan, phase), plan->settings.clients))
+            return i;
+    }
+    return UINT32_MAX;
+}
+
 double caucus_look_half(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t divisor, uint32_t answers) {
     const double range = plan->settings.hi - plan->settings.lo, whole = (double)plan->grid * (double)divisor;
     if (plan->settings.show_loss > 0)

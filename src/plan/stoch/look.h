@@ -45,6 +45,8 @@ uint64_t caucus_look_divisor(const caucus_plan *plan, const caucus_stoch_phase *
 /** Whether the figure of a phase is shown: `divisor` losses or means of `answers` clients are behind it. Sums and
  *  products of IEEE doubles, or integers: the same on every machine. */
 bool caucus_look_wanted(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t divisor, uint32_t answers);
+/** The first phase, from 0, whose figure is shown if everybody answers; UINT32_MAX: none is. */
+uint32_t caucus_look_first(const caucus_plan *plan);
 /** Half the width of its interval, in the units of the losses. For people. */
 double caucus_look_half(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t divisor, uint32_t answers);
 /** A sum over its divisor, in the units of the losses. For people. */

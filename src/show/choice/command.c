@@ -85,7 +85,8 @@ void caucus_command_options(FILE *out, const caucus_settings *s) {
     digits(out, s->epsilon);
     real(out, "delta", s->delta, plain.delta);
     fprintf(out, " --trust %s", caucus_trust_word(s->trust));
-    word(out, "unit", caucus_unit_word(s->unit), caucus_unit_word(plain.unit));
+    word(out, "unit", caucus_unit_word(s->unit),
+         caucus_unit_word(s->pace == CAUCUS_PACE_OWN ? CAUCUS_UNIT_CLIENT_BLOCK : plain.unit));
     word(out, "protocol", caucus_protocol_word(s->protocol), caucus_protocol_word(plain.protocol));
     word(out, "select", caucus_select_word(s->select), caucus_select_word(plain.select));
     word(out, "message", caucus_message_word(s->message), caucus_message_word(plain.message));

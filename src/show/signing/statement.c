@@ -6,6 +6,7 @@
  * its guarantee (docs/PRIVACY.md, "The promise" and "A whole device"). */
 #include "show/signing/statement.h"
 
+#include "plan/stoch/look.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
@@ -40,6 +41,11 @@ static bool is_open(const caucus_plan *plan) {
 
 static bool trusts_coordinator(const caucus_plan *plan) {
     return isnan(plan->guarantee.epsilon_messages);
+}
+
+/* Figures of the loss of the expert in force are announced, too. */
+static bool shows_loss(const caucus_plan *plan) {
+    return caucus_look_first(plan) != UINT32_MAX;
 }
 
 /* "epsilon 1", "epsilon 1, delta 1e-06". */
@@ -86,8 +92,9 @@ static void write_whom(caucus_statement_page *page, const caucus_plan *plan) {
         page->say(page, "Nobody. This plan adds no noise: what is announced may reveal any loss of any client.");
     } else {
         put(page, page->say,
-            "The clients, against everybody who sees which experts are announced (the public, other clients): %s for "
+            "The clients, against everybody who sees which experts are announced%s (the public, other clients): %s for "
             "%s.",
+            shows_loss(plan) ? " and which figures of their loss are shown" : "",
             promise(g->epsilon_choices, g->delta).text, unit);
         if (trusts_coordinator(plan))
             page->say(page, "Not against the coordinator: it sees each client's sums of losses as they are.");
@@ -158,6 +165,9 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
         page->item(page, "each client's device: with drawing its own noise before it sends anything");
     if (!trusts_coordinator(plan) && !is_open(plan))
         page->item(page, "the coordinator: with counting honestly, for the result alone");
+    if (plan->settings.pace == CAUCUS_PACE_OWN)
+        page->item(page, "each device: with its clock, which says what belongs together, and that no old copy of its "
+                         "state is put back, which could report a slot of it twice");
     page->item(page, "the operating system's random numbers, and that the program is the one that was reviewed");
     page->item(page, "whoever signs certificates and enrols clients: with who may take part");
     page->end_section(page);
@@ -168,8 +178,9 @@ static void write_proof(caucus_statement_page *page, const caucus_statement *s) 
     if (is_open(s->plan))
         page->item(page, "no privacy is promised, so there is no proof (docs/PRIVACY.md, \"The promise\")");
     else
-        put(page, page->item, "proof: docs/PRIVACY.md, \"The promise\", \"%s\", \"Side channels\" (what time shows)",
-            caucus_family_words_of(caucus_plan_family(s->plan))->proof(s->plan));
+        put(page, page->item, "proof: docs/PRIVACY.md, \"The promise\", \"%s\", %s\"Side channels\" (what time shows)",
+            caucus_family_words_of(caucus_plan_family(s->plan))->proof(s->plan),
+            shows_loss(s->plan) ? "\"A private look\", " : "");
     put(page, page->item, "caucus plan %.400s --explain recomputes every number from the plan's own integers", s->file);
     put(page, page->item,
         "caucus audit --plan %.400s tries to refute the claim; that it does not refute it is no proof", s->file);
