@@ -118,6 +118,9 @@ bool caucus_algorithm_takes(caucus_algorithm algorithm, caucus_plan_option optio
 /** Where svt has thresholds: L of the epoch after `switches` selections, at check number `check` of the run, in grid
  *  units, before its noise. Only thresholds that grow depend on the check (caucus_settings_grow). */
 int64_t caucus_svt_threshold(const caucus_plan *plan, uint32_t switches, uint64_t check);
+/** svt without an end and renewal: its regret bound after `rounds` rounds, however many; NAN where nothing is proved
+ *  (docs/PRIVACY.md, "Thresholds that grow"). */
+double caucus_svt_bound_after(const caucus_plan *plan, uint64_t rounds);
 
 /** The words of the algorithms that take an option, family by family: "svt, sparse-vector" with `last` between the last
  *  two of them (", ", " and ", " or "). */

@@ -97,11 +97,32 @@ int64_t caucus_svt_threshold(const caucus_plan *plan, uint32_t switches, uint64_
     return caucus_settings_grow(&plan->settings) ? begins + caucus_growth(svt->check_noise.parameter, check) : begins;
 }
 
+/* (kappa + 1) epochs, each of which costs L at the run's last check, and the noise of the check that ends it. */
+static double bound_at(const caucus_plan *plan, uint64_t checks, double noise, double all) {
+    const svt_facts f = caucus_calibrate_svt_facts(&plan->settings);
+    const double grid = (double)plan->grid, threshold = (double)caucus_svt_threshold(plan, 0, checks);
+    return (plan->svt.switches + 1.0) * (f.block_cost + (threshold + noise) / (grid * f.clients)) * f.per_unit +
+           all / grid;
+}
+
+/* Tight calibration. */
+static double check_noise(const caucus_plan *plan) {
+    return log((plan->svt.switches + 1.0) / (plan->settings.rho / 4)) /
+           caucus_rational_double(plan->svt.check_noise.parameter);
+}
+
+double caucus_svt_bound_after(const caucus_plan *plan, uint64_t rounds) {
+    const caucus_settings *s = &plan->settings;
+    if (!caucus_settings_grow(s) || plan->bound_kind == CAUCUS_BOUND_NONE)
+        return NAN;
+    return bound_at(plan, (rounds + s->interval - 1) / s->interval, check_noise(plan),
+                    (double)rounds * (s->hi - s->lo));
+}
+
 static caucus_status bound(caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     const caucus_svt_plan *svt = &plan->svt;
     const svt_facts f = caucus_calibrate_svt_facts(s);
-    const double grid = (double)plan->grid;
     const bool grows = caucus_settings_grow(s);
     /* The bound is for a cycle; where thresholds grow, for the nominal rounds. */
     const double all = (double)(grows ? s->nominal_rounds : caucus_settings_cycle(s)) * (s->hi - s->lo);
@@ -116,14 +137,12 @@ static caucus_status bound(caucus_plan *plan) {
     else if (s->calibration == CAUCUS_CALIBRATION_PAPER)
         status = paper_noise(plan, &f, &noise);
     else
-        noise = log((svt->switches + 1.0) / (s->rho / 4)) / caucus_rational_double(svt->check_noise.parameter);
+        noise = check_noise(plan);
     if (status != CAUCUS_OK || isnan(noise)) {
         plan->bound_kind = CAUCUS_BOUND_NONE;
         return status;
     }
-    const double threshold = (double)caucus_svt_threshold(plan, 0, (uint64_t)f.checks);
-    const double per_epoch = f.block_cost + (threshold + noise) / (grid * f.clients);
-    plan->bound_uncapped = (svt->switches + 1.0) * per_epoch * f.per_unit + all / grid;
+    plan->bound_uncapped = bound_at(plan, (uint64_t)f.checks, noise, all);
     plan->bound = plan->bound_uncapped < all ? plan->bound_uncapped : all;
     return CAUCUS_OK;
 }

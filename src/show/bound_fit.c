@@ -4,6 +4,7 @@
 
 #include "num/choice.h"
 #include "num/grid.h"
+#include "plan/family.h"
 
 CAUCUS_CHOICE_WORDS(premise, CAUCUS_PREMISE_LIST)
 
@@ -76,4 +77,30 @@ caucus_bound_fit caucus_bound_fit_of(const caucus_plan *plan, const caucus_adver
     if (premise == CAUCUS_PREMISE_SEGMENTS && !holds)
         holds = within_changes(plan, adversary);
     return holds ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
+}
+
+/* Realizable losses of a run without an end; a range that begins below 0 would cost something in every round. */
+static caucus_bound_fit fit_of_growing(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+    if (plan->settings.lo < 0)
+        return CAUCUS_BOUND_FIT_NONE;
+    if (adversary->kind == CAUCUS_ADVERSARY_LOSSES)
+        return CAUCUS_BOUND_FIT_UNKNOWN;
+    return caucus_adversary_class_of(adversary).faultless ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
+}
+
+caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+    const caucus_settings *s = &plan->settings;
+    caucus_played_bound ret = {caucus_bound_fit_of(plan, adversary), plan->bound, plan->bound_uncapped};
+    const double all = (double)adversary->rounds * (s->hi - s->lo);
+    if (caucus_settings_grow(s) && plan->bound_kind != CAUCUS_BOUND_NONE) {
+        ret.fit = fit_of_growing(plan, adversary);
+        ret.uncapped = caucus_svt_bound_after(plan, adversary->rounds);
+    } else if (caucus_plan_is_endless(plan) && s->renew != 0 && plan->bound_kind == CAUCUS_BOUND_EXPECTATION) {
+        ret.fit = CAUCUS_BOUND_FIT_HOLDS; /* hedge: whatever was fixed in advance */
+        ret.uncapped = plan->bound_uncapped * (double)((adversary->rounds + s->renew - 1) / s->renew);
+    } else {
+        return ret;
+    }
+    ret.value = ret.uncapped < all ? ret.uncapped : all;
+    return ret;
 }

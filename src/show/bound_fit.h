@@ -27,6 +27,18 @@ static inline bool caucus_bound_holds(const caucus_plan *plan, const caucus_adve
     return caucus_bound_fit_of(plan, adversary) == CAUCUS_BOUND_FIT_HOLDS;
 }
 
+/* What is proved of the rounds that were played. */
+typedef struct caucus_played_bound {
+    caucus_bound_fit fit;
+    double value, uncapped; /* where the fit is not NONE */
+} caucus_played_bound;
+
+/** The plan's bound, where it is about the whole run; of a run without an end, for as much of it as the adversary has
+ *  rounds: svt has a bound for any number of rounds, and cycles of hedge add up, since theirs holds on average. Cycles
+ *  of svt (each with its own probability), stoch (1,000 rounds) and own pace (a number of losses that is given) have no
+ *  bound of what was played: NONE, although plan->bound may be finite. */
+caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_adversary_settings *adversary);
+
 /* What a plan's bound assumes. X(NAME, "word", "one line") */
 #define CAUCUS_PREMISE_LIST(X)                                                                                         \
     X(REALIZABLE, "realizable", "some expert loses at most L* in all at every client")                                 \

@@ -179,11 +179,12 @@ static void traffic(caucus_json *j, const char *key, const caucus_run_result *re
 /* A bound only where its premise holds for these losses; the premise in any case. */
 static void bound(caucus_json *j, const caucus_plan *plan, const caucus_adversary_settings *adversary) {
     const caucus_premise premise = caucus_premise_of(plan);
-    if (!caucus_bound_holds(plan, adversary) || !isfinite(plan->bound)) {
+    const caucus_played_bound played = caucus_bound_played(plan, adversary);
+    if (played.fit != CAUCUS_BOUND_FIT_HOLDS || !isfinite(played.value)) {
         caucus_json_null(j, "bound");
     } else {
         caucus_json_object_row(j, "bound");
-        caucus_json_real(j, "value", plan->bound);
+        caucus_json_real(j, "value", played.value);
         caucus_json_text(j, "kind", plan->bound_kind == CAUCUS_BOUND_PROBABILITY ? "probability" : "expectation");
         caucus_json_close(j);
     }

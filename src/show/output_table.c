@@ -173,15 +173,21 @@ static void write_regret_segments(const row *r, char *ret) {
     write_summary(r, caucus_run_regret_segments(r->result), ret);
 }
 
+static caucus_played_bound bound_of(const row *r) {
+    return caucus_bound_played(r->result->plan, &r->run->adversary);
+}
+
 static bool vacuous(const row *r) {
-    return r->result->plan->bound_uncapped > r->result->plan->bound;
+    const caucus_played_bound played = bound_of(r);
+    return played.uncapped > played.value;
 }
 
 /* Of somebody's own losses nothing is known but what was looked at, and that can only refute. */
 static caucus_bound_fit fit_of(const row *r) {
-    if (!isfinite(r->result->plan->bound))
+    const caucus_played_bound played = bound_of(r);
+    if (!isfinite(played.value))
         return CAUCUS_BOUND_FIT_NONE;
-    const caucus_bound_fit fit = caucus_bound_fit_of(r->result->plan, &r->run->adversary);
+    const caucus_bound_fit fit = played.fit;
     const bool refuted =
         fit == CAUCUS_BOUND_FIT_UNKNOWN && r->history != NULL && caucus_history_refutes(r->history, r->settings);
     return refuted ? CAUCUS_BOUND_FIT_FAILS : fit;
@@ -192,7 +198,7 @@ static void write_bound(const row *r, char *ret) {
     const caucus_plan *plan = r->result->plan;
     const char *assumes = caucus_premise_word(caucus_premise_of(plan)), *star, *empty;
     char value[24];
-    amount(value, sizeof value, plan->bound);
+    amount(value, sizeof value, bound_of(r).value);
     star = plan->bound_kind == CAUCUS_BOUND_EXPECTATION ? "*" : "";
     empty = vacuous(r) ? " (vacuous)" : "";
     switch (fit_of(r)) {
@@ -383,6 +389,33 @@ static void print_premises(FILE *out, const caucus_outcome *outcome) {
     }
 }
 
+/* What is proved of a plan whose bound is not about what was played: a line for the first such row. */
+static void print_stretch(FILE *out, const caucus_outcome *outcome) {
+    for (size_t i = 0; i < outcome->count; i++) {
+        const row r = row_of(outcome, i);
+        const caucus_plan *plan = r.result->plan;
+        if (fit_of(&r) != CAUCUS_BOUND_FIT_NONE || plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound))
+            continue;
+        char what[128];
+        if (r.settings->pace == CAUCUS_PACE_OWN)
+            (void)snprintf(what, sizeof what, "1,000 losses, if every device sees exactly %s in every slot",
+                           caucus_words_whole(r.settings->most).text);
+        else if (caucus_plan_stretch_of(plan) == CAUCUS_STRETCH_CYCLE)
+            (void)snprintf(what, sizeof what, "each %s rounds between renewals",
+                           caucus_words_whole(r.settings->renew).text);
+        else
+            (void)snprintf(what, sizeof what, "1,000 rounds of a long run");
+        char value[24];
+        amount(value, sizeof value, plan->bound);
+        fprintf(out, "  none: nothing is proved of what was played. For %s\n  at most %s is proved", what, value);
+        if (plan->bound_kind == CAUCUS_BOUND_PROBABILITY)
+            fprintf(out, " with probability %.6g %% (caucus plan).\n", 100 * (1 - r.settings->rho));
+        else
+            fputs(" on average (caucus plan).\n", out);
+        return;
+    }
+}
+
 static void print_footer(FILE *out, const caucus_outcome *outcome) {
     bool probable = false, mean = false, empty = false, convex = false, one_range = true, segments = false;
     const caucus_settings *first = &outcome->result[0].plan->settings;
@@ -418,6 +451,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         fputs("  vacuous: no better than losing everything; more clients, rounds or epsilon make the bound useful.\n",
               out);
     print_premises(out, outcome);
+    print_stretch(out, outcome);
     if (segments)
         fputs("  of segments: regret against the best expert of each segment of the run.\n", out);
     if (convex)

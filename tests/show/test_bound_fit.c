@@ -3,6 +3,8 @@
  * really make, and the premises of plans against the classes. */
 #include "sim/plain_trial.h"
 
+#include <math.h>
+
 #include "show/bound_fit.h"
 
 #define SEED 3u
@@ -212,11 +214,58 @@ static void convex_and_votes(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Runs without an end: svt has a bound for any number of rounds, cycles of hedge add up; of the others nothing is
+ * proved for what was played. */
+static void without_an_end(void **state) {
+    (void)state;
+    caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_REALIZABLE, .rounds = 4096};
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_SVT);
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.nominal_rounds = a.rounds;
+    caucus_plan *plan = plan_of(&s);
+    const caucus_played_bound nominal = caucus_bound_played(plan, &a); /* tests/plan/test_plan_nominal.c: its value */
+    assert_int_equal(nominal.fit, CAUCUS_BOUND_FIT_HOLDS);
+    assert_true(fabs(nominal.uncapped - plan->bound_uncapped) < 1e-3 && nominal.value == nominal.uncapped);
+    a.rounds *= 8;
+    const caucus_played_bound more = caucus_bound_played(plan, &a);
+    assert_true(more.uncapped > nominal.uncapped && more.uncapped < 1.5 * nominal.uncapped); /* as ln n */
+    a.rounds = 1;
+    assert_true(caucus_bound_played(plan, &a).value == 1); /* vacuous */
+    a.kind = CAUCUS_ADVERSARY_BERNOULLI;
+    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_FAILS);
+    a.kind = CAUCUS_ADVERSARY_LOSSES;
+    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_UNKNOWN);
+    assert_int_equal(caucus_bound_fit_of(plan, &a), CAUCUS_BOUND_FIT_NONE); /* of the plan's own bound: unchanged */
+    caucus_plan_free(plan);
+
+    s = settings_of(CAUCUS_ALGORITHM_HEDGE);
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.renew = 512;
+    plan = plan_of(&s);
+    a = (caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_BERNOULLI, .rounds = 3 * 512 - 1};
+    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_HOLDS);
+    assert_true(fabs(caucus_bound_played(plan, &a).uncapped - 3 * plan->bound_uncapped) < 1e-9);
+    caucus_plan_free(plan);
+
+    s.algorithm = CAUCUS_ALGORITHM_SVT; /* each cycle with its own probability */
+    plan = plan_of(&s);
+    a.kind = CAUCUS_ADVERSARY_REALIZABLE;
+    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_NONE);
+    caucus_plan_free(plan);
+
+    s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.longest_phase = 16;
+    plan = plan_of(&s);
+    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_NONE);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_are_true),  cmocka_unit_test(premises), cmocka_unit_test(clients_that_differ),
-        cmocka_unit_test(losses_that_shift), cmocka_unit_test(own_laws), cmocka_unit_test(losses_within_lstar),
-        cmocka_unit_test(convex_and_votes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true),    cmocka_unit_test(premises),
+                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_that_shift),
+                                       cmocka_unit_test(without_an_end),      cmocka_unit_test(own_laws),
+                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
