@@ -51,28 +51,33 @@ END
 c=(--trust coordinator)
 for losses in good.npy good.csv; do # the header's names are what --names says of NumPy's
     names=()
-    [ $losses = good.csv ] || names=(--names a,b,c,d)
+    [ $losses = good.csv ] || names=(--names "a,b,c,d")
     simulate "${c[@]}" --losses $losses "${names[@]}" --algorithm "svt,hedge" --trials 3 --format json 2>err |
         grep -v '"seconds"' >"$losses.json"
 done
 if [ -s good.npy.json ] && cmp good.npy.json good.csv.json; then pass "CSV as NumPy"; else
     fail "CSV as NumPy: $(cat err)"
 fi
-if grep -q '"names": \["[abcd]"' good.csv.json && simulate "${c[@]}" --losses good.csv --trials 2 --out named >out 2>err &&
-    grep -qE "Expert [abcd] \([0-3]\) in force at the end" out &&
-    [ "$(tail -n 1 named/choices.csv | cut -d, -f7)" = "$(sed -nE '1s/.*Expert ([abcd]) .*/\1/p' <(tr '\n' ' ' <out))" ]
-then pass "a header's names are the experts'"; else fail "a header's names: $(cat out err)"; fi
-if simulate "${c[@]}" --losses good.csv --names w,x,y,z --trials 2 >out 2>err && grep -qE "Expert [wxyz] \(" out
-then pass "names that are given come first"; else fail "names that are given come first: $(cat out err)"; fi
+simulate "${c[@]}" --losses good.csv --trials 2 --out named >out 2>err || fail "a header's names: $(cat err)"
+ended=$(tr '\n' ' ' <out | sed -nE 's/.*Expert ([a-d]) \([0-3]\) in force at the end.*/\1/p')
+if grep -q '"names": \["[abcd]"' good.csv.json && [ -n "$ended" ] &&
+    [ "$(tail -n 1 named/choices.csv | cut -d, -f7)" = "$ended" ]; then pass "a header's names are the experts'"; else
+    fail "a header's names: $(cat out)"
+fi
+if simulate "${c[@]}" --losses good.csv --names "w,x,y,z" --trials 2 >out 2>err && grep -qE "Expert [wxyz] \(" out; then
+    pass "names that are given come first"; else fail "names that are given come first: $(cat out err)"; fi
 sed '1s/d$/a/' good.csv >twice.csv
-for wrong in "good.csv --names w,x,y|--names 3 labels, and good.csv has 4 experts — give one for each, or leave names out:\
- the file's header has them" \
-    "good.npy --names w,x,y|--names 3 labels, and good.npy has 4 experts — give one for each, or leave names out" \
-    "twice.csv|twice.csv:1: 'a' names both expert 0 and expert 3 — expected names that differ"; do
-    # shellcheck disable=SC2086 # a file and options
-    simulate "${c[@]}" --losses ${wrong%%|*} >out 2>err && fail "${wrong%%|*} was taken"
-    if grep -qF -e "${wrong#*|}" err; then pass "refused: ${wrong%%|*}"; else fail "${wrong%%|*}: $(cat err)"; fi
-done
+# wrong TEXT OPTION...: losses that are refused with this text
+wrong() {
+    local text=$1
+    shift
+    simulate "${c[@]}" --losses "$@" >out 2>err && fail "$* was taken"
+    if grep -qF -e "$text" err; then pass "refused: $*"; else fail "$*: $(cat err)"; fi
+}
+wrong "3 labels, and good.csv has 4 experts — give one for each, or leave names out: the file's header has them" \
+    good.csv --names "w,x,y"
+wrong "--names 3 labels, and good.npy has 4 experts — give one for each, or leave names out" good.npy --names "w,x,y"
+wrong "twice.csv:1: 'a' names both expert 0 and expert 3 — expected names that differ" twice.csv
 printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >bad.yaml
 
 # Flags override the file; the table has a row per run and goes to standard output, alone.

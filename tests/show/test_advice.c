@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show/choice/advice.c: which candidate is taken when a few trials cannot tell two apart, and when they can. The results
- * of the simulation are put there by hand. */
+/* show/choice/advice.c: which candidate is taken when a few trials cannot tell two apart, and when they can. Results of
+ * the simulation are put there by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -64,8 +64,7 @@ static bool is_one_of(const caucus_comparison *c, const caucus_candidate *x, cau
     return x->plan != NULL && !x->other && is_shown(c, x) && x->alone == alone && x->asked.trust == trust;
 }
 
-/* The one that is ahead; and of those that the simulation cannot tell from it the one with the smallest proved bound.
- */
+/* The one that is ahead; or, of those that the simulation cannot tell from it, the one with the smallest bound. */
 static const caucus_candidate *best(const caucus_comparison *c, caucus_trust trust, bool alone) {
     const caucus_candidate *ahead = NULL, *found = NULL;
     for (size_t i = 0; i < c->count; i++) {
