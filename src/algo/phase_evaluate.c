@@ -34,31 +34,52 @@ caucus_status caucus_client_evaluate(const caucus_client *c, uint32_t *ret, size
     return CAUCUS_OK;
 }
 
-/* Whole rows are a simulator's, which also wants to know what was played cost; what a device has not evaluated it does
- * not know. A loss out of range is counted where it is evaluated. */
+static void add_cells(const caucus_client *c, int64_t *acc, caucus_rows rows, size_t at, const caucus_grid_cells *cells,
+                      caucus_clips *clips) {
+    if (rows.f32)
+        caucus_grid_add_cells_f32(&c->grid, acc, rows.f32 + at, cells, clips);
+    else
+        caucus_grid_add_cells_f64(&c->grid, acc, rows.f64 + at, cells, clips);
+}
+
+/* What was played has cost. Whole rows are a simulator's, which also wants to know that; what a device has not
+ * evaluated it does not know. A loss out of range is counted where it is evaluated. */
+static void pay(caucus_client *c, caucus_rows rows, size_t at, const caucus_grid_cells *cells) {
+    if (rows.whole) {
+        const caucus_grid_cells column = {
+            .d = 1, .k = 1, .count = cells->count, .stride = cells->stride, .whole = true};
+        add_cells(c, &c->cost, rows, at + c->expert, &column, NULL);
+        return;
+    }
+    const caucus_clips clips = c->clips;
+    for (size_t r = 0; r < cells->count; r++) {
+        const size_t y = cells->first[r], place = c->expert >= y ? c->expert - y : c->expert + cells->d - y;
+        if (place < cells->k)
+            c->cost += caucus_rows_loss(c, rows, at + r * cells->stride + place);
+    }
+    c->clips = clips;
+}
+
 void caucus_phase_observe_some(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     const uint32_t d = c->plan->settings.experts, k = caucus_evaluate_k(&c->plan->settings);
     const uint64_t before = caucus_phase_first(c->plan, c->phase);
-    const bool used = c->phase < c->plan->stoch.phases, counts = caucus_phase_counts(c->plan);
-    for (uint64_t r = 0; r < rounds; r++) {
+    const bool used = c->phase < c->plan->stoch.phases, counts = used && caucus_phase_counts(c->plan);
+    uint32_t first[CAUCUS_EVALUATE_BATCH];
+    caucus_grid_cells cells = {.d = d, .k = k, .stride = rows.whole ? d : k, .first = first, .whole = rows.whole};
+    for (uint64_t r = 0; r < rounds; r += cells.count) {
         const uint64_t global = c->round + 1 + r;
-        const size_t row = r * (rows.whole ? d : k);
-        uint32_t y = caucus_evaluate_first(c->plan, c->phase, global - before, global, c->index);
-        for (uint32_t j = 0; j < k; j++) {
-            const int32_t loss = caucus_rows_loss(c, rows, row + (rows.whole ? y : j));
-            if (used)
-                c->root[y] += loss;
-            if (used && counts)
+        const size_t at = (size_t)r * cells.stride;
+        cells.count = rounds - r < CAUCUS_EVALUATE_BATCH ? (size_t)(rounds - r) : CAUCUS_EVALUATE_BATCH;
+        if (!used && rows.whole && rows.f32 && caucus_grid_within_f32(&c->grid, rows.f32 + at, cells.count * d)) {
+            pay(c, rows, at, &cells); /* nothing is added up, and no clip to be counted */
+            continue;
+        }
+        caucus_evaluate_firsts(c->plan, c->phase, global - before, global, c->index, cells.count, first);
+        add_cells(c, used ? c->root : NULL, rows, at, &cells, &c->clips);
+        for (size_t i = 0; counts && i < cells.count; i++)
+            for (uint32_t j = 0, y = first[i]; j < k; j++, y = y + 1 < d ? y + 1 : 0)
                 c->root[d + y]++;
-            if (y == c->expert && !rows.whole)
-                c->cost += loss;
-            y = y + 1 < d ? y + 1 : 0;
-        }
-        if (rows.whole) {
-            const caucus_clips clips = c->clips;
-            c->cost += caucus_rows_loss(c, rows, row + c->expert);
-            c->clips = clips;
-        }
+        pay(c, rows, at, &cells);
     }
     c->round += rounds;
 }

@@ -173,6 +173,89 @@ void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const doubl
         caucus_grid_add_f64(grid, acc, loss + t * d, d, clips);
 }
 
+CAUCUS_CLONES static bool any_moved(const row *r, const float *restrict loss, size_t n) {
+    int32_t moved = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t step;
+        STEP_UNIT(moved, step);
+        (void)step;
+    }
+    return moved != 0;
+}
+
+bool caucus_grid_within_f32(const caucus_grid *grid, const float *loss, size_t n) {
+    const row r = grid_row(grid);
+    return single_is_exact(grid) && !any_moved(&r, loss, n);
+}
+
+/* The two runs of a row's cells: up to the last expert, and from the first one on. */
+#define CELL_RUNS(in_type)                                                                                             \
+    const in_type *row_at = rows + t * cells->stride;                                                                  \
+    const size_t y = cells->first ? cells->first[t] : 0, up = cells->k < cells->d - y ? cells->k : cells->d - y;       \
+    const in_type *restrict upper = cells->whole ? row_at + y : row_at;                                                \
+    const in_type *restrict lower = cells->whole ? row_at : row_at + up
+
+#define CELL_KERNEL(name, in_type, step_type, STEP_KIND)                                                               \
+    CAUCUS_CLONES static bool name(const row *r, int64_t *restrict acc, const in_type *restrict rows,                  \
+                                   const caucus_grid_cells *cells) {                                                   \
+        const double lo = r->lo, scale = r->scale;                                                                     \
+        (void)lo, (void)scale;                                                                                         \
+        step_type moved = 0, step;                                                                                     \
+        for (size_t t = 0; t < cells->count; t++) {                                                                    \
+            CELL_RUNS(in_type);                                                                                        \
+            const in_type *restrict loss = upper;                                                                      \
+            for (size_t i = 0; i < up; i++) {                                                                          \
+                STEP_KIND(moved, step);                                                                                \
+                acc[y + i] += step;                                                                                    \
+            }                                                                                                          \
+            loss = lower;                                                                                              \
+            for (size_t i = 0; i < cells->k - up; i++) {                                                               \
+                STEP_KIND(moved, step);                                                                                \
+                acc[i] += step;                                                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+        return moved != 0;                                                                                             \
+    }
+
+CELL_KERNEL(add_cells_f64, double, int64_t, STEP_WIDE)
+CELL_KERNEL(add_cells_f32, float, int64_t, STEP_WIDE)
+CELL_KERNEL(add_unit_cells_f32, float, int32_t, STEP_UNIT)
+
+#define CELL_COUNTER(name, in_type)                                                                                    \
+    CAUCUS_CLONES static void name(const row *r, const in_type *restrict rows, const caucus_grid_cells *cells,         \
+                                   caucus_clips *clips) {                                                              \
+        const double lo = r->lo, scale = r->scale, steps = r->steps;                                                   \
+        uint64_t low = 0, high = 0, nan = 0;                                                                           \
+        for (size_t t = 0; t < cells->count; t++) {                                                                    \
+            CELL_RUNS(in_type);                                                                                        \
+            for (size_t i = 0; i < cells->k; i++) {                                                                    \
+                const double x = ((double)(i < up ? upper[i] : lower[i - up]) - lo) * scale;                           \
+                low += x < 0;                                                                                          \
+                high += x > steps;                                                                                     \
+                nan += x != x;                                                                                         \
+            }                                                                                                          \
+        }                                                                                                              \
+        clips->low += low;                                                                                             \
+        clips->high += high;                                                                                           \
+        clips->nan += nan;                                                                                             \
+    }
+
+CELL_COUNTER(count_cells_f32, float)
+CELL_COUNTER(count_cells_f64, double)
+
+#define GRID_CELLS(name, in_type, kernel, counter)                                                                     \
+    void name(const caucus_grid *grid, int64_t *acc, const in_type *rows, const caucus_grid_cells *cells,              \
+              caucus_clips *clips) {                                                                                   \
+        const row r = grid_row(grid);                                                                                  \
+        const bool moved = acc == NULL || kernel(&r, acc, rows, cells);                                                \
+        if (moved && clips)                                                                                            \
+            counter(&r, rows, cells, clips);                                                                           \
+    }
+
+GRID_CELLS(caucus_grid_add_cells_f64, double, add_cells_f64, count_cells_f64)
+GRID_CELLS(caucus_grid_add_cells_f32, float, (single_is_exact(grid) ? add_unit_cells_f32 : add_cells_f32),
+           count_cells_f32)
+
 #define GRID_REFERENCE(name, in_type)                                                                                  \
     void name(const caucus_grid *grid, int64_t *acc, const in_type *loss, size_t n, caucus_clips *clips) {             \
         for (size_t i = 0; i < n; i++)                                                                                 \

@@ -12,6 +12,7 @@
 #define CAUCUS_NUM_GRID_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,6 +70,25 @@ void caucus_grid_add_rows_f32(const caucus_grid *grid, int64_t *acc, int64_t *al
                               size_t count, caucus_clips *clips);
 void caucus_grid_add_rows_f64(const caucus_grid *grid, int64_t *acc, const double *loss, size_t d, size_t count,
                               caucus_clips *clips);
+
+/** Whether all of n losses are within the range: none of them is a clip. May say no where the answer is yes. */
+bool caucus_grid_within_f32(const caucus_grid *grid, const float *loss, size_t n);
+
+/* Some cells of many rows: of row r those of `k` of d experts, from first[r] on, d - 1 being followed by 0. */
+typedef struct caucus_grid_cells {
+    size_t d, k, count;    /* 1 <= k <= d; rows */
+    size_t stride;         /* from one row to the next */
+    const uint32_t *first; /* [count], each below d; NULL: 0 */
+    bool whole;            /* rows of d values, of which those are taken; else rows of k values, which they are */
+} caucus_grid_cells;
+
+/** acc[y] += caucus_grid_loss() of each cell, y its expert: same bits as the scalar function, any alignment.
+ *  In:      acc    [d]; NULL: clips are counted, and nothing added.
+ *           clips  NULL: they are counted elsewhere. */
+void caucus_grid_add_cells_f32(const caucus_grid *grid, int64_t *acc, const float *loss, const caucus_grid_cells *cells,
+                               caucus_clips *clips);
+void caucus_grid_add_cells_f64(const caucus_grid *grid, int64_t *acc, const double *loss,
+                               const caucus_grid_cells *cells, caucus_clips *clips);
 
 /** The plain loops over caucus_grid_loss that these are tested against. */
 void caucus_grid_add_f32_ref(const caucus_grid *grid, int64_t *acc, const float *loss, size_t n, caucus_clips *clips);

@@ -13,6 +13,7 @@
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"
+#include "plan/stoch/evaluate.h"
 #include "sim/convex_trial.h"
 #include "sim/slot_trial.h"
 
@@ -125,7 +126,9 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     t->totals = calloc(t->d, sizeof *t->totals);
     t->segment_totals = calloc(t->d, sizeof *t->segment_totals);
     size_t row_all = (size_t)t->m * t->d;
-    t->all = row_all <= BUFFER_FLOATS;
+    /* Clients that evaluate some experts are told which, many rounds at a time: client by client, then. Losses that
+     * follow what is announced are made for all of them, block by block. */
+    t->all = row_all <= BUFFER_FLOATS && (t->follows || !caucus_evaluates_some(&t->plan->settings));
     size_t ahead = BUFFER_FLOATS / (t->all ? row_all : t->d);
     t->ahead = ahead == 0 ? 1 : ahead > t->rounds ? t->rounds : ahead;
     size_t cells = (t->all ? row_all : t->d) * (size_t)t->ahead;

@@ -182,6 +182,52 @@ static void rows_at_once_equal_rows_one_by_one(void **state) {
             }
 }
 
+/* Some cells of rows: those of the reference, one by one, of whole rows and of rows that hold no others; without sums
+ * clips alone; and rows that are said to be within the range have none. */
+static void cells_equal_the_reference(void **state) {
+    (void)state;
+    enum { D = 23, COUNT = 9 };
+    const caucus_grid grids[] = {{0, 1, 1 << 20}, {0, 1, 1000003}, {-3, 0.7, 999}};
+    unsigned within = 0;
+    for (unsigned turn = 0; turn < 600; turn++) {
+        const caucus_grid *g = &grids[turn % 3];
+        const bool whole = turn % 2 == 0, calm = turn % 5 == 0;
+        const size_t k = 1 + next_word() % D;
+        float f[COUNT * D];
+        double g64[COUNT * D];
+        uint32_t first[COUNT];
+        for (unsigned i = 0; i < COUNT * D; i++) {
+            g64[i] = calm ? g->lo + (g->hi - g->lo) * next_unit() : hard_value(g, i);
+            f[i] = (float)g64[i];
+        }
+        for (unsigned t = 0; t < COUNT; t++)
+            first[t] = (uint32_t)(next_word() % D);
+        const caucus_grid_cells cells = {
+            .d = D, .k = k, .count = COUNT, .stride = whole ? D : k, .first = first, .whole = whole};
+        int64_t a[D] = {5}, b[D] = {5}, a64[D] = {5}, b64[D] = {5};
+        caucus_clips x = {0}, y = {0}, x64 = {0}, y64 = {0}, alone = {0};
+        for (size_t t = 0; t < COUNT; t++)
+            for (size_t j = 0; j < k; j++) {
+                const size_t expert = (first[t] + j) % D, at = t * cells.stride + (whole ? expert : j);
+                b[expert] += caucus_grid_loss(g, (double)f[at], &y);
+                b64[expert] += caucus_grid_loss(g, g64[at], &y64);
+            }
+        caucus_grid_add_cells_f32(g, a, f, &cells, &x);
+        caucus_grid_add_cells_f64(g, a64, g64, &cells, &x64);
+        caucus_grid_add_cells_f32(g, NULL, f, &cells, &alone);
+        assert_memory_equal(a, b, sizeof a);
+        assert_memory_equal(a64, b64, sizeof a64);
+        assert_memory_equal(&x, &y, sizeof x);
+        assert_memory_equal(&x64, &y64, sizeof x64);
+        assert_memory_equal(&alone, &y, sizeof alone);
+        if (caucus_grid_within_f32(g, f, (whole ? D : k) * COUNT)) {
+            assert_true(y.low == 0 && y.high == 0 && y.nan == 0);
+            within++;
+        }
+    }
+    assert_true(within > 10);
+}
+
 /* Every float exponent, both signs, through the single-precision path and the double one. */
 static void single_precision_path_is_exact(void **state) {
     (void)state;
@@ -203,13 +249,10 @@ static void single_precision_path_is_exact(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_and_halves),
-        cmocka_unit_test(outside_is_moved_and_counted),
-        cmocka_unit_test(rounding_costs_half_a_step),
-        cmocka_unit_test(gradients),
-        cmocka_unit_test(rows_equal_the_reference),
-        cmocka_unit_test(single_precision_path_is_exact),
-        cmocka_unit_test(rows_at_once_equal_rows_one_by_one),
+        cmocka_unit_test(points_and_halves),          cmocka_unit_test(outside_is_moved_and_counted),
+        cmocka_unit_test(rounding_costs_half_a_step), cmocka_unit_test(gradients),
+        cmocka_unit_test(rows_equal_the_reference),   cmocka_unit_test(single_precision_path_is_exact),
+        cmocka_unit_test(cells_equal_the_reference),  cmocka_unit_test(rows_at_once_equal_rows_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,12 +331,29 @@ static void budgets(void **state) {
     caucus_plan_free(plan);
 }
 
+/* Many rounds at once are the rounds one by one, from wherever they begin. */
+static void many_at_once(void **state) {
+    (void)state;
+    static const uint32_t clients[] = {1, 7, 256, 257, 500};
+    for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
+        const caucus_settings s = base(clients[i], 9, 1 + (uint32_t)i);
+        caucus_plan *plan = plan_made(&s);
+        for (uint64_t t = 0; t < 12; t++) {
+            uint32_t first[40];
+            caucus_evaluate_firsts(plan, 7, t, 64 + t, clients[i], 40 - t, first);
+            for (uint64_t r = 0; r < 40 - t; r++)
+                assert_int_equal(first[r], caucus_evaluate_first(plan, 7, t + r, 64 + t + r, clients[i]));
+        }
+        caucus_plan_free(plan);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places),        cmocka_unit_test(touched), cmocka_unit_test(touched_so_far),
         cmocka_unit_test(bounds_so_far), cmocka_unit_test(sites),   cmocka_unit_test(worked_widths),
         cmocka_unit_test(rates),         cmocka_unit_test(bounds),  cmocka_unit_test(all_of_them),
-        cmocka_unit_test(refusals),      cmocka_unit_test(budgets),
+        cmocka_unit_test(refusals),      cmocka_unit_test(budgets), cmocka_unit_test(many_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

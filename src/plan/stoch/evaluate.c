@@ -23,19 +23,24 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-static uint32_t permute(uint64_t key, uint32_t m, uint32_t i) {
-    const uint32_t bits = m > 1 ? 32 - (uint32_t)__builtin_clz(m - 1) : 0;
-    const uint32_t low = bits - bits / 2, low_mask = (uint32_t)(((uint64_t)1 << low) - 1),
-                   high_mask = (uint32_t)(((uint64_t)1 << bits / 2) - 1);
-    do {
-        uint32_t right = i & low_mask, left = i >> low;
-        for (uint32_t r = 0; r < FEISTEL_ROUNDS; r += 2) {
-            left ^= (uint32_t)(mix(key + ((uint64_t)right * 8 + r + 1) * GOLDEN) >> 32) & high_mask;
-            right ^= (uint32_t)(mix(key + ((uint64_t)left * 8 + r + 2) * GOLDEN) >> 32) & low_mask;
-        }
-        i = left << low | right;
-    } while (i >= m);
-    return i;
+/* What a network of b bits needs. */
+typedef struct network {
+    uint32_t m, low, low_mask, high_mask;
+} network;
+
+static network network_of(uint32_t m) {
+    const uint32_t bits = m > 1 ? 32 - (uint32_t)__builtin_clz(m - 1) : 0, low = bits - bits / 2;
+    return (network){m, low, (uint32_t)(((uint64_t)1 << low) - 1), (uint32_t)(((uint64_t)1 << bits / 2) - 1)};
+}
+
+/* One turn of the network. */
+static inline uint32_t turn(const network *n, uint64_t key, uint32_t i) {
+    uint32_t right = i & n->low_mask, left = i >> n->low;
+    for (uint32_t r = 0; r < FEISTEL_ROUNDS; r += 2) {
+        left ^= (uint32_t)(mix(key + ((uint64_t)right * 8 + r + 1) * GOLDEN) >> 32) & n->high_mask;
+        right ^= (uint32_t)(mix(key + ((uint64_t)left * 8 + r + 2) * GOLDEN) >> 32) & n->low_mask;
+    }
+    return left << n->low | right;
 }
 
 /* a_p: all phases of a plan have one, phase 1 too. */
@@ -43,13 +48,28 @@ static uint64_t offset_of(const caucus_plan *plan, uint64_t p) {
     return mix(caucus_le_get(plan->hash + 8, 8) + p * GOLDEN) % plan->settings.experts;
 }
 
-uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client) {
+void caucus_evaluate_firsts(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client,
+                            size_t count, uint32_t *ret) {
     const caucus_settings *s = &plan->settings;
-    const uint64_t d = s->experts, m = s->clients;
-    const uint64_t key = mix(caucus_le_get(plan->hash, 8) + global * GOLDEN);
-    const uint64_t position =
-        ((t % d) * (m % d) + permute(key, s->clients, client - 1)) % d; /* of t m + pi: below 2^41 */
-    return (uint32_t)((offset_of(plan, p) + position * caucus_evaluate_k(s)) % d);
+    const uint64_t d = s->experts, k = caucus_evaluate_k(s), offset = offset_of(plan, p);
+    const uint64_t hash = caucus_le_get(plan->hash, 8), m = s->clients % d;
+    const network n = network_of(s->clients);
+    uint64_t before = (t % d) * m % d; /* t m mod d */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = mix(hash + (global + i) * GOLDEN);
+        uint32_t position = client - 1;
+        do {
+            position = turn(&n, key, position);
+        } while (position >= n.m);
+        ret[i] = (uint32_t)((offset + (before + position) % d * k) % d); /* of t m + pi: below 2^41 */
+        before = before + m < d ? before + m : before + m - d;
+    }
+}
+
+uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client) {
+    uint32_t first = 0;
+    caucus_evaluate_firsts(plan, p, t, global, client, 1, &first);
+    return first;
 }
 
 /* Rounds one after the other, from phase to phase. */
@@ -57,13 +77,19 @@ typedef struct cursor {
     uint64_t p, t, length; /* round t of phase p, which has so many */
 } cursor;
 
-static uint32_t first_and_on(const caucus_plan *plan, cursor *at, uint64_t global, uint32_t client) {
+/* The next of `left` rounds, as many as are in the same phase and fit. Returns: how many. */
+static size_t firsts_and_on(const caucus_plan *plan, cursor *at, uint64_t global, uint32_t client, uint64_t left,
+                            uint32_t ret[CAUCUS_EVALUATE_BATCH]) {
     if (at->t == at->length) {
         at->p++;
         at->t = 0;
         at->length = caucus_stoch_length(&plan->settings, at->p);
     }
-    return caucus_evaluate_first(plan, at->p, at->t++, global, client);
+    uint64_t count = left < CAUCUS_EVALUATE_BATCH ? left : CAUCUS_EVALUATE_BATCH;
+    count = count < at->length - at->t ? count : at->length - at->t;
+    caucus_evaluate_firsts(plan, at->p, at->t, global, client, (size_t)count, ret);
+    at->t += count;
+    return (size_t)count;
 }
 
 void caucus_evaluate_add(const caucus_plan *plan, uint64_t p, uint64_t first, uint64_t n, uint32_t client,
@@ -71,11 +97,15 @@ void caucus_evaluate_add(const caucus_plan *plan, uint64_t p, uint64_t first, ui
     const uint32_t d = plan->settings.experts, k = caucus_evaluate_k(&plan->settings);
     const uint64_t one = take_off ? UINT64_MAX : 1; /* -1, modulo 2^64 */
     cursor at = {.p = p, .length = caucus_stoch_length(&plan->settings, p)};
-    for (uint64_t t = 0; t < n; t++) {
-        uint32_t y = first_and_on(plan, &at, first + t, client);
-        for (uint32_t j = 0; j < k; j++) {
-            ret[y] += one;
-            y = y + 1 < d ? y + 1 : 0;
+    uint32_t begins[CAUCUS_EVALUATE_BATCH];
+    for (uint64_t t = 0, count; t < n; t += count) {
+        count = firsts_and_on(plan, &at, first + t, client, n - t, begins);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t y = begins[i];
+            for (uint32_t j = 0; j < k; j++) {
+                ret[y] += one;
+                y = y + 1 < d ? y + 1 : 0;
+            }
         }
     }
 }
@@ -86,15 +116,18 @@ void caucus_evaluate_touched(const caucus_plan *plan, uint64_t p, uint64_t first
     const uint64_t seen = (uint64_t)1 << 63;
     const uint32_t d = plan->settings.experts, k = caucus_evaluate_k(&plan->settings);
     cursor at = {.p = p, .length = caucus_stoch_length(&plan->settings, p)};
-    uint32_t found = 0;
-    for (uint64_t t = 0; t < n && found < d; t++) {
-        uint32_t y = first_and_on(plan, &at, first + t, client);
-        for (uint32_t j = 0; j < k; j++) {
-            if ((ret[y] & seen) == 0) {
-                ret[y] = (ret[y] + 1) | seen;
-                found++;
+    uint32_t found = 0, begins[CAUCUS_EVALUATE_BATCH];
+    for (uint64_t t = 0, count; t < n && found < d; t += count) {
+        count = firsts_and_on(plan, &at, first + t, client, n - t, begins);
+        for (size_t i = 0; i < count && found < d; i++) {
+            uint32_t y = begins[i];
+            for (uint32_t j = 0; j < k; j++) {
+                if ((ret[y] & seen) == 0) {
+                    ret[y] = (ret[y] + 1) | seen;
+                    found++;
+                }
+                y = y + 1 < d ? y + 1 : 0;
             }
-            y = y + 1 < d ? y + 1 : 0;
         }
     }
     for (uint32_t y = 0; y < d; y++)

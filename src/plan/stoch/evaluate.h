@@ -29,6 +29,11 @@ static inline uint32_t caucus_evaluate_k(const caucus_settings *s) {
 /** The first of the k experts that client 1..m evaluates in round t (from 0) of phase p, which is round `global` of the
  *  run, from 1; the others follow it, and after the last comes expert 0. */
 uint32_t caucus_evaluate_first(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client);
+/** The same of `count` rounds of that phase, from t on, at a fraction of the cost. */
+void caucus_evaluate_firsts(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client,
+                            size_t count, uint32_t *ret);
+/* As many at once as are worth it. */
+#define CAUCUS_EVALUATE_BATCH 64u
 
 /** The first of the phases whose losses the decision after phase p is made from. */
 static inline uint64_t caucus_evaluate_from(const caucus_settings *s, uint64_t p) {
