@@ -170,6 +170,7 @@ static void what_would_fit(void **state) {
     said s = ask(&q);
     assert_non_null(strstr(s.text, "unit client in a run without an end"));
     assert_non_null(strstr(s.text, "    Nothing fits these settings.\n"));
+    assert_non_null(strstr(s.text, "    With --unit client-block instead these fit: svt, stoch (longest phase "));
     assert_non_null(strstr(s.text, "    With --unit event instead these fit: svt, stoch (longest phase "));
     assert_non_null(strstr(s.text, "    With --rounds and a number instead this fits: stoch.\n"));
     assert_null(strstr(s.text, "    Next\n"));

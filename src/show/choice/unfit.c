@@ -14,6 +14,14 @@ typedef struct relaxation {
     bool (*relax)(caucus_settings *s); /* whether there was something to give up */
 } relaxation;
 
+/* One step narrower; and all the way. */
+static bool relax_client(caucus_settings *s) {
+    const bool asked = s->unit == CAUCUS_UNIT_CLIENT;
+    s->unit = CAUCUS_UNIT_CLIENT_BLOCK;
+    s->growth = CAUCUS_GROWTH_AUTO;
+    return asked;
+}
+
 static bool relax_unit(caucus_settings *s) {
     const bool asked = s->unit != CAUCUS_UNIT_EVENT;
     s->unit = CAUCUS_UNIT_EVENT;
@@ -53,8 +61,9 @@ static bool relax_look(caucus_settings *s) {
 }
 
 static const relaxation relaxations[] = {
-    {"--unit event", relax_unit},    {"--trust coordinator", relax_trust}, {"--rounds and a number", relax_rounds},
-    {"--pace together", relax_pace}, {"--evaluate all", relax_evaluate},   {"--show-loss 0", relax_look},
+    {"--unit client-block", relax_client},   {"--unit event", relax_unit},    {"--trust coordinator", relax_trust},
+    {"--rounds and a number", relax_rounds}, {"--pace together", relax_pace}, {"--evaluate all", relax_evaluate},
+    {"--show-loss 0", relax_look},
 };
 
 static bool federates(const caucus_candidate *x) {
