@@ -98,7 +98,7 @@ static void add_time(uint64_t seconds, char *ret, size_t bytes) {
 }
 
 caucus_words caucus_words_time(uint64_t seconds) {
-    caucus_words ret;
+    caucus_words ret = {.text = ""};
     add_time(seconds, ret.text, sizeof ret.text);
     return ret;
 }
