@@ -86,13 +86,14 @@ static bool yes_no(const char *value, bool *ret) {
 }
 
 static int take_format(audit *a, const char *value) {
-    static const char *const words[] = {"table", "json", "csv"};
-    for (unsigned i = 0; i < 3; i++)
+    static const char *const words[] = {"table", "json", "csv", NULL};
+    for (unsigned i = 0; words[i] != NULL; i++)
         if (strcmp(value, words[i]) == 0) {
             a->format = (format)i;
             return 0;
         }
-    return refuse("format", value, "table, json or csv");
+    return caucus_usage("audit", "--format %s: must be table, json or csv%s", value,
+                        caucus_meant_of(value, words).text);
 }
 
 static int take_option(void *user, size_t index, const char *value) {

@@ -174,9 +174,10 @@ int caucus_take_word(const char *verb, const char *what, const char *value, cons
 }
 
 int caucus_take_format(const char *verb, const char *value, bool *ret_json) {
+    static const char *const words[] = {"text", "json", NULL};
     *ret_json = value != NULL && strcmp(value, "json") == 0;
     if (value != NULL && !*ret_json && strcmp(value, "text") != 0)
-        return caucus_usage(verb, "--format %s: must be text or json", value);
+        return caucus_usage(verb, "--format %s: must be text or json%s", value, caucus_meant_of(value, words).text);
     return 0;
 }
 

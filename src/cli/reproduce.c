@@ -7,7 +7,9 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/signals.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs.h"
+#include "num/nearest.h"
 #include "num/number_text.h"
 #include "store/json.h"
 #include "study/study.h"
@@ -98,7 +100,8 @@ static int take(void *user, size_t index, const char *value) {
         return code;
     case FORMAT:
         if (strcmp(value, "table") != 0 && strcmp(value, "json") != 0)
-            return wrong("format", value, "must be table or json");
+            return caucus_usage("reproduce", "--format %s: must be table or json%s", value,
+                                caucus_meant_of(value, (const char *const[]){"table", "json", NULL}).text);
         r->json = strcmp(value, "json") == 0;
         return 0;
     case OPTION_COUNT:
@@ -137,9 +140,15 @@ static void show_progress(void *user, const char *step, uint64_t done, uint64_t 
     caucus_progress_update(&r->progress, done, total);
 }
 
+enum { TABLE_WIDTH = 118 }; /* columns of the tables below */
+
+/* On a narrower screen a series is a line, and its numbers stand below. */
 static void print_series(const caucus_figure *figure) {
-    printf("  %-36s  %-11s  %17s  %10s  %12s  %s\n", "algorithm", "calibration", "regret per client", "proven at most",
-           "numbers sent", "epsilon (choices)");
+    const int width = caucus_screen_table_width();
+    const bool narrow = width > 0 && width < TABLE_WIDTH;
+    if (!narrow)
+        printf("  %-36s  %-11s  %17s  %10s  %12s  %s\n", "algorithm", "calibration", "regret per client",
+               "proven at most", "numbers sent", "epsilon (choices)");
     for (uint32_t i = 0; i < figure->count; i++) {
         const caucus_series *s = &figure->series[i];
         const caucus_plan *plan = s->run.plan;
@@ -150,8 +159,10 @@ static void print_series(const caucus_figure *figure) {
         if (plan->bound_kind != CAUCUS_BOUND_NONE)
             (void)snprintf(bound, sizeof bound, plan->bound_uncapped > plan->bound ? "vacuous" : "%.1f", plan->bound);
         /* the plus-minus sign is two bytes and one column */
-        printf("  %-36s  %-11s  %18s  %14s  %12.0f  %g\n", s->spec->label,
-               caucus_calibration_word(s->spec->calibration), spread.data ? spread.data : "", bound,
+        printf(narrow ? "  %s, calibration %s\n    regret per client %s, proven at most %s,\n    numbers sent %.0f, "
+                        "epsilon (choices) %g\n"
+                      : "  %-36s  %-11s  %18s  %14s  %12.0f  %g\n",
+               s->spec->label, caucus_calibration_word(s->spec->calibration), spread.data ? spread.data : "", bound,
                caucus_run_mean_u64(&s->run, offsetof(caucus_trial_result, scalars_up)) / plan->settings.clients,
                plan->guarantee.epsilon_choices);
         caucus_text_free(&spread);
@@ -202,6 +213,10 @@ static void print_table(const caucus_study *study, const char *out) {
     if (study->fleet.count)
         print_fleet(&study->fleet);
     puts("What holds");
+    for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++)
+        if (caucus_study_not_run(study, (caucus_section)s))
+            printf("  NOT RUN, and so not checked: %s (its data is not here)\n",
+                   caucus_section_help((caucus_section)s));
     for (uint32_t i = 0; i < study->claims; i++)
         printf("  %-5s  %s\n         %s\n", study->claim[i].holds ? "holds" : "FAILS", study->claim[i].text,
                study->claim[i].measured);
@@ -265,6 +280,11 @@ static void print_json(const caucus_study *study, const char *out) {
             caucus_json_close(&j);
         }
     }
+    caucus_json_close(&j);
+    caucus_json_list(&j, "not_run");
+    for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++)
+        if (caucus_study_not_run(study, (caucus_section)s))
+            caucus_json_text(&j, NULL, caucus_section_word((caucus_section)s));
     caucus_json_close(&j);
     caucus_json_list(&j, "claims");
     for (uint32_t i = 0; i < study->claims; i++) {

@@ -2,6 +2,7 @@
 /* wanted.c: see wanted.h. */
 #include "cli/wanted.h"
 
+#include "num/nearest.h"
 #include "scenario/scenario_convert.h"
 
 #include <math.h>
@@ -35,13 +36,13 @@ caucus_status caucus_wanted_budget(const char *ledger, const char *budget, caucu
 }
 
 caucus_status caucus_wanted_read(const caucus_scenario *scenario, caucus_wanted *ret, caucus_complaint *ret_complaint) {
-    static const char *const formats[] = {"table", "json", "csv"};
+    static const char *const formats[] = {"table", "json", "csv", NULL};
     caucus_scenario_text t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_FORMAT, 0, ret_complaint);
     size_t format = 0;
     while (format < 3 && strcmp(t.text, formats[format]) != 0)
         format++;
     if (format == 3)
-        return caucus_scenario_refuse(&t, "must be table, json or csv");
+        return caucus_scenario_refuse(&t, "must be table, json or csv%s", caucus_meant_of(t.text, formats).text);
     caucus_wanted wanted = {
         .format = (caucus_format)format,
         .out = caucus_scenario_text_of(scenario, CAUCUS_FIELD_OUT, 0, ret_complaint).text,

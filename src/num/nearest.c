@@ -2,6 +2,7 @@
 /* nearest.c: edit distance for suggestions. See nearest.h. */
 #include "num/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Longer words than this are nobody's typing error; it bounds the table below. */
@@ -47,4 +48,17 @@ const char *caucus_nearest(const char *word, const char *(*candidate)(const void
             found = name;
         }
     }
+}
+
+static const char *listed(const void *user, size_t i) {
+    const char *const *words = user;
+    return words[i];
+}
+
+caucus_meant caucus_meant_of(const char *word, const char *const *words) {
+    caucus_meant ret = {""};
+    const char *meant = caucus_nearest(word, listed, words);
+    if (meant != NULL)
+        (void)snprintf(ret.text, sizeof ret.text, " — did you mean '%s'?", meant);
+    return ret;
 }

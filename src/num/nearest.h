@@ -11,4 +11,10 @@
  *  In:      candidate(user, i) for i = 0, 1, ...; NULL ends the list. */
 const char *caucus_nearest(const char *word, const char *(*candidate)(const void *user, size_t i), const void *user);
 
+/** " — did you mean 'json'?" for a message that ends there, or "" if no word is near; `words` end with NULL. */
+typedef struct caucus_meant {
+    char text[64];
+} caucus_meant;
+caucus_meant caucus_meant_of(const char *word, const char *const *words);
+
 #endif

@@ -479,11 +479,15 @@ void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
 }
 
 /* What a share of losses that were moved looks like: never 0 % where there was one. */
-static void print_share(FILE *out, double share) {
-    if (share < 0.0001)
-        fputs("less than 0.01 % of all", out);
-    else
-        fprintf(out, "%.*f %% of all", share < 0.01 ? 2 : share < 0.1 ? 1 : 0, 100 * share);
+/* One piece: what comes in several is not fitted to a terminal's width. */
+static void print_clipped(FILE *out, uint64_t clipped, double share) {
+    char words[32] = "less than 0.01 %";
+    if (share >= 0.0001)
+        (void)snprintf(words, sizeof words, "%.*f %%", share < 0.01 ? 2 : share < 0.1 ? 1 : 0, 100 * share);
+    fprintf(out,
+            "  Losses outside their range, moved to its end: %" PRIu64
+            ", %s of all — if losses can be larger, the setting range says so.\n",
+            clipped, words);
 }
 
 void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
@@ -509,9 +513,7 @@ void caucus_output_remarks(FILE *out, const caucus_outcome *outcome) {
     if (clipped > 0 && gradients) {
         fprintf(out, "  Losses or gradients outside their range, moved to its end: %" PRIu64 ".\n", clipped);
     } else if (clipped > 0) {
-        fprintf(out, "  Losses outside their range, moved to its end: %" PRIu64 ", ", clipped);
-        print_share(out, (double)clipped / losses);
-        fputs(" — if losses can be larger, the setting range says so.\n", out);
+        print_clipped(out, clipped, (double)clipped / losses);
     }
     char sentence[CAUCUS_HISTORY_SENTENCES][CAUCUS_HISTORY_BYTES];
     const size_t count = outcome->history != NULL ? caucus_history_say(outcome->history, sentence) : 0;

@@ -16,6 +16,17 @@ enum { PARAGRAPHS = 4 };     /* runs that are told in words */
 enum { PAGE_WIDTH = 120 };   /* where nothing says how wide the screen is */
 #define COMMON_TRIALS 10000u /* of more trials nobody counts who had which expert */
 
+/* Rounds in which the last expert was in force, earlier stretches included, as far as they are recorded: an estimate
+ * where changes were left out. */
+static double rounds_of_last(const caucus_trial_result *t, uint64_t rounds) {
+    const caucus_choices *c = &t->choices;
+    double sum = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        if (c->expert[k] == t->last)
+            sum += (double)((k + 1 < c->count ? c->before[k + 1] : rounds) - c->before[k]);
+    return sum;
+}
+
 caucus_story caucus_story_of(const caucus_run *run, const caucus_run_result *result) {
     const caucus_plan *plan = result->plan;
     const caucus_settings *s = &plan->settings;
@@ -29,6 +40,7 @@ caucus_story caucus_story_of(const caucus_run *run, const caucus_run_result *res
         story.best_loss += t->loss - t->regret;
         story.ended_with_best += t->last == t->best;
         story.rounds_in_force += (double)(rounds - t->since);
+        story.share_of_last += rounds_of_last(t, rounds) / (double)rounds;
         story.ran_out += story.limited && t->selections >= most;
         clipped += (double)t->clipped;
         losses += (double)t->losses * s->experts;
@@ -36,6 +48,7 @@ caucus_story caucus_story_of(const caucus_run *run, const caucus_run_result *res
     story.loss /= result->done;
     story.best_loss /= result->done;
     story.rounds_in_force /= result->done;
+    story.share_of_last /= result->done;
     story.clipped_share = story.experts && losses > 0 ? clipped / losses : (double)NAN;
     return story;
 }
@@ -96,6 +109,10 @@ static void add_story(caucus_text *text, const caucus_run *run, const caucus_run
                     caucus_words_about(story.rounds_in_force).text, caucus_words_whole(rounds).text,
                     result->plan->settings.pace == CAUCUS_PACE_OWN ? "slots" : "rounds",
                     result->done > 1 ? " on average" : "");
+    /* Where experts change often (hedge) that is short, and says little. */
+    if (story.share_of_last * (double)rounds > 1.05 * story.rounds_in_force + 1)
+        caucus_text_add(text, " With earlier stretches it was in force in about %.0f %% of all.",
+                        100 * story.share_of_last);
     add_experts(text, run, result);
     if (story.ran_out > 0) {
         caucus_text_add(text, " SWITCHES RAN OUT");

@@ -10,10 +10,11 @@ typedef struct caucus_story {
     double loss, best_loss;   /* per client, means over trials; the best expert's (or mixture's) in hindsight */
     bool experts;             /* experts are played, not mixtures: what follows means something */
     uint32_t ended_with_best; /* trials whose last expert was the best in hindsight */
-    double rounds_in_force;   /* of the last expert, up to the end, on average */
-    bool limited;             /* the plan allows so many switches in all */
-    uint32_t ran_out;         /* trials in which all of them were made */
-    double clipped_share;     /* of all losses, those outside their range or not a number; NAN: of gradients */
+    double share_of_last; /* of the rounds, in all stretches of the last expert, on average; from the trial's record */
+    double rounds_in_force; /* of the last expert, up to the end, on average */
+    bool limited;           /* the plan allows so many switches in all */
+    uint32_t ran_out;       /* trials in which all of them were made */
+    double clipped_share;   /* of all losses, those outside their range or not a number; NAN: of gradients */
 } caucus_story;
 
 /** Of the complete trials; at least one. */

@@ -11,6 +11,7 @@
 #include "data/movielens.h"
 #include "data/movielens_read.h"
 #include "num/choice.h"
+#include "num/nearest.h"
 #include "sim/convex.h"
 #include "store/atomic_file.h"
 #include "store/clock.h"
@@ -27,8 +28,12 @@ caucus_status caucus_section_parse(const char *word, caucus_section *ret, caucus
             return CAUCUS_OK;
         }
     }
+    const char *words[CAUCUS_SECTION_COUNT + 1] = {NULL};
+    for (unsigned i = 0; i < section_count; i++)
+        words[i] = section_choices[i].word;
     return caucus_fail(ret_error, CAUCUS_E_RANGE, "only",
-                       "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling, 5 or fleet)", word);
+                       "'%s' (accepted: 1 or stoch, 2 or svt, 3 or movielens, 4 or scaling, 5 or fleet)%s", word,
+                       caucus_meant_of(word, words).text);
 }
 
 typedef struct stepper {

@@ -32,6 +32,10 @@ static void summary(const caucus_study *study, caucus_text *t) {
         caucus_text_add(t, "<strong><a href=\"#holds\">all %u checks hold</a></strong>.", hold);
     else
         caucus_text_add(t, "<strong><a href=\"#holds\">%u of %u checks hold</a></strong>.", hold, study->claims);
+    for (unsigned s = 0; s < CAUCUS_SECTION_COUNT; s++)
+        if (caucus_study_not_run(study, (caucus_section)s))
+            caucus_text_add(t, " <strong>Not run, and not checked: %s</strong> (its data is not here).",
+                            caucus_section_help((caucus_section)s));
     caucus_text_add(t, " %u runs, ", study->runs);
     caucus_text_thousands(t, study->trials);
     caucus_text_add(t, " trials, %.1f seconds%s.</p>\n", study->seconds,
@@ -274,7 +278,7 @@ static void whole_page(const caucus_study *study, const caucus_pictures *picture
     if (study->claims) {
         caucus_text_add(ret,
                         "<section id=\"holds\">\n<h2>What must hold, and whether it does</h2>\n<p>Each of these can "
-                        "fail, and then the program’s exit code is 1.</p>\n");
+                        "fail, and then the program’s exit code is 1. What was not run is not checked.</p>\n");
         caucus_page_claims(study, ret);
         caucus_text_add(ret, "</section>\n");
     }

@@ -84,6 +84,13 @@ static void claims_of(const caucus_study *study, caucus_section section, caucus_
     }
     if (any)
         caucus_text_add(ret, "</ul>\n");
+    const char *missing = section < CAUCUS_SECTION_COUNT ? caucus_study_not_run(study, section) : NULL;
+    if (missing) {
+        caucus_text_add(ret, "<h3>%s</h3>\n<p class=\"remark\"><b>Not run, and so not checked.</b> ",
+                        caucus_section_help(section));
+        caucus_page_say(ret, missing);
+        caucus_text_add(ret, "</p>\n");
+    }
 }
 
 void caucus_page_claims(const caucus_study *study, caucus_text *ret) {

@@ -139,6 +139,12 @@ static void ratings_title(const caucus_study *study, caucus_text *ret) {
     caucus_text_add(ret, " for one client");
 }
 
+/* Twice the standard error of a series' mean: how far another seed's may lie from it. */
+static double known_to(const caucus_study *study, caucus_experiment experiment, const char *key) {
+    const caucus_run_result *run = &caucus_study_series(study, experiment, key)->run;
+    return 2 * caucus_run_regret(run).std / sqrt(run->done);
+}
+
 static void ratings_paragraph(const caucus_study *study, caucus_text *ret) {
     caucus_text_add(
         ret,
@@ -147,8 +153,13 @@ static void ratings_paragraph(const caucus_study *study, caucus_text *ret) {
         "not rated counts as rated 0, which is an assumption. The paper takes losses up to 5 where its proof has 1, "
         "so <strong>its ε = 10 is ε = 50 for what it protects</strong>; so it is drawn here. Reckoned by hand from the "
         "paper’s formulas: 14.7, 26.9 and 40.2 against 143. %u trials here, ten in the paper; the "
-        "spread over trials is wide because the first expert is drawn blindly.",
+        "spread over trials is wide because the first expert is drawn blindly,",
         study->figure[RATINGS].series[0].run.done);
+    caucus_text_add(ret,
+                    " and the means above are known to about ±%.1f, ±%.1f, ±%.1f and ±%.0f: other seeds differ by "
+                    "so much, and so do those reckoned by hand.",
+                    known_to(study, RATINGS, "svt-1-paper"), known_to(study, RATINGS, "svt-30-paper"),
+                    known_to(study, RATINGS, "svt-50-paper"), known_to(study, RATINGS, "sparse-vector-paper"));
 }
 
 /* Ours against the paper's. */

@@ -105,45 +105,79 @@ static int by_rounds(const void *a, const void *b) {
     return x->expert < y->expert ? -1 : x->expert > y->expert;
 }
 
-/* The experts that were in force longest in the trials that are shown.
+/* What a strip shows: one trial. */
+typedef struct strip {
+    const caucus_choices *choices;
+    uint64_t rounds;
+} strip;
+
+/* Of one run its first trials; of several the first trial of each. Returns: how many. */
+static uint32_t strips_of(const caucus_outcome *o, strip ret[STRIPS]) {
+    const uint32_t all = o->count == 1 ? o->result[0].done : (uint32_t)o->count, count = all < STRIPS ? all : STRIPS;
+    for (uint32_t t = 0; t < count; t++) {
+        const size_t run = o->count == 1 ? 0 : t;
+        ret[t] = (strip){&o->result[run].trial[o->count == 1 ? t : 0].choices, rounds_of(o, run)};
+    }
+    return count;
+}
+
+static uint64_t end_of(const strip *s, uint32_t k) {
+    return k + 1 < s->choices->count ? s->choices->before[k + 1] : s->rounds;
+}
+
+/* The experts that were in force longest in what is shown.
  * Out:     *ret [at most STRIPS * CAUCUS_CHOICES], *ret_count of them, the longest first; to be freed. */
-static caucus_status shares_of(const caucus_run_result *r, uint32_t trials, uint64_t rounds, share **ret,
-                               size_t *ret_count, caucus_error *ret_error) {
-    size_t count = 0;
+static caucus_status shares_of(const strip *shown, uint32_t count, share **ret, size_t *ret_count,
+                               caucus_error *ret_error) {
+    size_t known = 0;
     share *all = calloc((size_t)STRIPS * CAUCUS_CHOICES, sizeof *all);
     if (all == NULL)
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "plot", "no memory for a figure");
-    for (uint32_t t = 0; t < trials; t++) {
-        const caucus_choices *c = &r->trial[t].choices;
+    for (uint32_t t = 0; t < count; t++) {
+        const caucus_choices *c = shown[t].choices;
         for (uint32_t k = 0; k < c->count; k++) {
-            const uint64_t end = k + 1 < c->count ? c->before[k + 1] : rounds;
             size_t at = 0;
-            while (at < count && all[at].expert != c->expert[k])
+            while (at < known && all[at].expert != c->expert[k])
                 at++;
-            count += at == count;
+            known += at == known;
             all[at].expert = c->expert[k];
-            all[at].rounds += (double)(end - c->before[k]);
+            all[at].rounds += (double)(end_of(&shown[t], k) - c->before[k]) / (double)shown[t].rounds;
         }
     }
-    qsort(all, count, sizeof *all, by_rounds);
+    qsort(all, known, sizeof *all, by_rounds);
     *ret = all;
-    *ret_count = count;
+    *ret_count = known;
     return CAUCUS_OK;
 }
 
-/* Of one run: a strip for each of its first trials, a colour for each of the experts that were in force longest. */
+/* The rectangles of expert number `e` of those that are named; number `named`: of all others. */
+static void put_rectangles(caucus_text *s, const strip *shown, uint32_t count, const share *shares, size_t named,
+                           size_t e) {
+    for (uint32_t t = 0; t < count; t++) {
+        const caucus_choices *c = shown[t].choices;
+        for (uint32_t k = 0; k < c->count; k++) {
+            size_t at = 0;
+            while (at < named && shares[at].expert != c->expert[k])
+                at++;
+            if (at == e)
+                caucus_text_add(s, "%" PRIu64 " %u %" PRIu64 "\n", c->before[k], t + 1, end_of(&shown[t], k));
+        }
+    }
+    caucus_text_add(s, "1/0 1 1/0\ne\n"); /* gnuplot wants a line even where there is nothing to draw */
+}
+
+/* A strip for each trial that is shown, a colour for each of the experts that were in force longest. */
 static caucus_status draw_strips(caucus_text *s, const caucus_outcome *o, caucus_error *ret_error) {
-    const caucus_run_result *r = &o->result[0];
-    const uint32_t trials = r->done < STRIPS ? r->done : STRIPS;
-    const uint64_t rounds = rounds_of(o, 0);
+    strip shown[STRIPS];
+    const uint32_t strips = strips_of(o, shown);
     share *shares = NULL;
     size_t count = 0;
-    caucus_status status = shares_of(r, trials, rounds, &shares, &count, ret_error);
+    caucus_status status = shares_of(shown, strips, &shares, &count, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const size_t named = count < SHADES ? count : SHADES - 1; /* the last shade is for all others */
-    caucus_text_add(s, "set xlabel 'round'\nset ylabel 'trial'\nset yrange [%u.5:0.5] noextend\nset ytics %d\nplot ",
-                    trials, trials > 6 ? 3 : 1);
+    caucus_text_add(s, "set xlabel 'round'\nset ylabel '%s'\nset yrange [%u.5:0.5] noextend\nset ytics %d\nplot ",
+                    o->count == 1 ? "trial" : "run (its first trial)", strips, strips > 6 ? 3 : 1);
     for (size_t e = 0; e <= named; e++) {
         const bool others = e == named;
         if (others && named == count)
@@ -154,28 +188,28 @@ static caucus_status draw_strips(caucus_text *s, const caucus_outcome *o, caucus
         if (others)
             caucus_text_add(s, "'others'");
         else
-            caucus_text_add(s, "\"expert %s\"", caucus_plan_expert_words(r->plan, shares[e].expert).text);
+            caucus_text_add(s, "\"expert %s\"", caucus_plan_expert_words(o->result[0].plan, shares[e].expert).text);
     }
     caucus_text_add(s, "\n");
-    for (size_t e = 0; e <= named; e++) {
-        if (e == named && named == count)
-            continue;
-        for (uint32_t t = 0; t < trials; t++) {
-            const caucus_choices *c = &r->trial[t].choices;
-            for (uint32_t k = 0; k < c->count; k++) {
-                size_t at = 0;
-                while (at < named && shares[at].expert != c->expert[k])
-                    at++;
-                if (at == e)
-                    caucus_text_add(s, "%" PRIu64 " %u %" PRIu64 "\n", c->before[k], t + 1,
-                                    k + 1 < c->count ? c->before[k + 1] : rounds);
-            }
-        }
-        caucus_text_add(s, "1/0 1 1/0\ne\n"); /* gnuplot wants a line even where there is nothing to draw */
-    }
+    for (size_t e = 0; e <= named; e++)
+        if (e < named || named < count)
+            put_rectangles(s, shown, strips, shares, named, e);
     caucus_text_add(s, "set yrange [*:*] noreverse\nset ytics auto\n");
     free(shares);
     return CAUCUS_OK;
+}
+
+/* Expert 3 is the same one in all runs: it has a name, or the losses are a file's. */
+static bool same_experts(const caucus_outcome *o) {
+    const char *names = o->result[0].plan->settings.names;
+    for (size_t i = 0; i < o->count; i++) {
+        const char *own = o->result[i].plan->settings.names;
+        const bool same = names != NULL ? own != NULL && strcmp(own, names) == 0
+                                        : o->run[i].adversary.kind == CAUCUS_ADVERSARY_LOSSES;
+        if (!same)
+            return false;
+    }
+    return true;
 }
 
 static void draw_sweep(caucus_text *s, const caucus_outcome *o, const caucus_sweep_found *sweep) {
@@ -235,7 +269,8 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
     if (status != CAUCUS_OK)
         return status;
     const bool curves = o->count <= PLOT_RUNS, experts = curves && plays_experts(o);
-    const int panels = curves + experts + sweep.found;
+    const bool strips = experts && (o->count == 1 || same_experts(o));
+    const int panels = curves + (experts && o->count > 1) + strips + sweep.found;
     if (panels == 0) {
         caucus_sweep_free(&sweep);
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
@@ -256,10 +291,10 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
     caucus_text_add(s, "set xrange [0:%" PRIu64 "]\n", most);
     if (curves)
         draw_regret(s, o);
-    if (experts && o->count == 1)
-        status = draw_strips(s, o, ret_error);
-    else if (experts)
+    if (experts && o->count > 1)
         draw_shares(s, o);
+    if (strips)
+        status = draw_strips(s, o, ret_error);
     caucus_text_add(s, "set xrange [*:*] noextend\n");
     if (sweep.found)
         draw_sweep(s, o, &sweep);

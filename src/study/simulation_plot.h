@@ -15,10 +15,11 @@ bool caucus_plot_kind_of(const char *path, caucus_plot_kind *ret);
 /** Whether gnuplot is there to draw it. Returns: CAUCUS_OK, CAUCUS_E_PROGRAM. */
 caucus_status caucus_plot_check(caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** A picture of up to three panels, one above the other:
+/** A picture of up to four panels, one above the other:
  *    regret over rounds with a band of one standard deviation, a line per run (at most PLOT_RUNS of them);
- *    experts over rounds: of one run its first trials as strips, of several runs the share of trials in which the best
- *    expert in hindsight is in force;
+ *    of several runs the share of trials in which the best expert in hindsight is in force, over rounds;
+ *    experts over rounds, by name, as strips: of one run its first trials; of several runs the first trial of each, if
+ *    an expert is the same one in all of them (experts have names, or losses are a file's);
  *    if one number is swept: the regret at the end over its values, a line for each kind of run.
  *  Runs without a complete trial are left out.
  *  Out:     the bytes of the file, appended.

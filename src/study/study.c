@@ -189,3 +189,12 @@ caucus_status caucus_study_write(const caucus_study *study, const char *folder_p
     caucus_text_free(&pictures.scaling);
     return status;
 }
+
+const char *caucus_study_not_run(const caucus_study *study, caucus_section section) {
+    for (unsigned e = 0; e < CAUCUS_EXPERIMENT_COUNT; e++) {
+        const caucus_figure *figure = &study->figure[e];
+        if (figure->spec && figure->spec->section == section && figure->missing[0])
+            return figure->missing;
+    }
+    return NULL;
+}

@@ -195,4 +195,7 @@ caucus_status caucus_study_check(const char *folder, caucus_error *ret_error) CA
 caucus_status caucus_study_write(const caucus_study *report, const char *folder,
                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Why an experiment of a section could not be run (its data is not here); NULL: all that were asked for were. */
+const char *caucus_study_not_run(const caucus_study *study, caucus_section section);
+
 #endif

@@ -154,6 +154,10 @@ mkdir empty
 check "no MovieLens" runs 0 env --chdir=empty "$CAUCUS" reproduce --quick --threads 1 --out report
 check "how to get it, on the terminal" grep -q 'grouplens.org' stdout
 check "how to get it, on the page" grep -q 'grouplens.org' empty/report/index.html
+check "not run, on the terminal" grep -q 'NOT RUN, and so not checked: MovieLens-1M' stdout
+check "not run, at the top of the page" grep -q 'Not run, and not checked: MovieLens-1M' empty/report/index.html
+check "not run, beside the claims" grep -q 'Not run, and so not checked.</b> MovieLens-1M is not here' \
+    empty/report/index.html
 rm -r empty/report
 check "asked for, and not there" refuses 2 \
     "no MovieLens-1M in data/ml-1m or ../shared/data/ml-1m — get ml-1m.zip from https://" \

@@ -243,6 +243,12 @@ simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --plot two.svg >out 2>err
 grep -q '<svg' two.svg && grep -q '>svt<' two.svg && grep -q '>hedge<' two.svg &&
     grep -q '>regret per client<' two.svg && grep -q '>% with the best expert<' two.svg &&
     pass "a picture of two runs" || fail "a picture of two runs: $(cat err)"
+simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --names a1,b2,c3,d4,e5,f6,g7,h8 --plot named.svg >out 2>err
+grep -qE '>expert [a-h][1-8] \([0-7]\)<' named.svg && grep -q '>run (its first trial)<' named.svg &&
+    ! grep -q '>expert ' two.svg && pass "experts over time, by name" || fail "experts over time, by name: $(cat err)"
+simulate "${c[@]}" --algorithm hedge --experts 3 --rounds 500 --adversary bernoulli --epsilon 1 --trials 2 >out 2>err
+tr '\n' ' ' <out | grep -q 'With earlier stretches it was in force in about [0-9]* % of all\.' &&
+    pass "the share of an expert that comes and goes" || fail "the share of an expert: $(cat out)"
 simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --clients 1,2,3,4,5 --plot sweep.svg >out 2>err
 grep -q '>clients<' sweep.svg && grep -q '>hedge<' sweep.svg && ! grep -q '>round<' sweep.svg &&
     pass "a picture of a sweep" || fail "a picture of a sweep: $(cat err)"

@@ -26,7 +26,7 @@ PLANS = [
     "--trust coordinator --algorithm stoch --unit client-block",
     "--trust nobody --algorithm stoch", "--trust nobody --algorithm stoch --message gauss --delta 1e-6",
     "--trust nobody --algorithm stoch --message shortlist --epsilon 3 --rounds 2",
-    "--trust paper-local --algorithm stoch --calibration paper", "--trust coordinator --algorithm hedge",
+    "--trust nobody --algorithm stoch --unit event", "--trust paper-local --algorithm stoch --calibration paper", "--trust coordinator --algorithm hedge",
     "--trust coordinator --algorithm hedge --epsilon infinite", "--trust coordinator --algorithm leader",
     "--trust coordinator --algorithm sparse-vector", "--trust coordinator --algorithm limited-updates",
     "--trust coordinator --algorithm stoch --clients 500 --show-loss 0.2 --rounds 400",
@@ -94,6 +94,7 @@ def check_words(plan, text, what):
     if not open_plan:
         trusted = plan["settings"]["trust"] == "coordinator"
         hold(("Not against the coordinator" in flat) == trusted, f"{what}: what the coordinator sees")
+        hold(("lost its state: a lie there costs twice the epsilon" in flat) != trusted, f"{what}: what a lie costs")
         hold(f"epsilon {g['epsilon_choices']:.4g}" in flat, f"{what}: its epsilon")
         if plan["epsilon_device"] is None:
             hold("the run has no end" in flat, f"{what}: that nothing bounds a device")
@@ -146,7 +147,7 @@ print(f"ok: {len(PLANS)} plans overclaim nothing and say what must be said")
 CAUGHT = """Your data is anonymous. It is fully private. That is impossible. Losses cannot be inferred.
 Nobody can tell. Nothing is revealed. It never reveals anything. GDPR compliant. There is no risk. Risk-free.
 Privacy is guaranteed. It is safe. The audit proves it. The audit confirms it. Certified private. Trust nobody.
-Zero-trust. It protects everybody. Military-grade. Without any leak. Always. 100 % of people."""
+Zero-trust. It protects everybody. Military-grade. Without any leak. Always. For the result alone. 100 % of people."""
 for pattern, why in PATTERNS:
     hold(pattern.search(" ".join(CAUGHT.split())), f"the list would not catch: {pattern.pattern}")
 print(f"ok: each of {len(PATTERNS)} overclaims would be caught")

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import unicodedata
 
 CAUCUS = os.environ["CAUCUS"]
@@ -16,8 +17,9 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*[mK]")
 SMALL = ["--clients", "3", "--experts", "6", "--rounds", "64", "--trust", "coordinator"]
 
 
-def printed(columns, words, locale="C.UTF-8", **environment):
-    """Standard output and standard error together, as a terminal of that width gets them."""
+def printed(columns, words, locale="C.UTF-8", hear=None, **environment):
+    """Standard output and standard error together, as a terminal of that width gets them; hear(all so far) as it
+    comes."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "TERM")}
@@ -33,6 +35,8 @@ def printed(columns, words, locale="C.UTF-8", **environment):
             if not piece:
                 break
             seen += piece
+            if hear is not None:
+                hear(seen)
         child.wait()
     os.close(master)
     return seen.decode().replace("\r\n", "\n")
@@ -78,14 +82,90 @@ COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "pl
             ["simulate", *SMALL, "--trials", "2"], ["compare", "plan.yaml", "weak.yaml"], ["statement", "plan.yaml"],
             ["simulate", "--algorithm", "svvt"], [*PLAN, "--epsilon", "0"], ["privacy", "missing"],
             ["privacy", "two.ledger"], AUDIT, RECOMMEND]
+
+
+def fits(columns, text, what):
+    wide = [state for line in text.split("\n") for state in states(line)
+            if width(state) > columns and " " in state.strip()]
+    if wide:
+        check(False, f"{columns} columns: {what}:\n" + "\n".join(wide))
+
+
 for columns in (60, 80, 132):
     for words in COMMANDS:
-        text = printed(columns, words)
-        wide = [state for line in text.split("\n") for state in states(line)
-                if width(state) > columns and " " in state.strip()]
-        if wide:
-            check(False, f"{columns} columns: {' '.join(words)}:\n" + "\n".join(wide))
+        fits(columns, printed(columns, words), " ".join(words))
     print(f"ok: {columns} columns: {len(COMMANDS)} commands fit")
+
+# What takes longer, or says how long it took: in the narrowest terminal, and once more for its characters.
+with open("losses.csv", "w", encoding="utf-8") as losses:
+    losses.write("client,round,one,two,three\n")
+    losses.writelines(f"{client},{round},{(client + round) % 3},{round % 2}.5,{client}\n"
+                      for client in (1, 2) for round in range(1, 33))
+LONGER = [["simulate", "--losses", "losses.csv", "--algorithm", "svt,hedge", "--trust", "coordinator", "--trials", "2"],
+          ["simulate", *SMALL, "--trials", "2", "--range", "0,0.5"],
+          ["up", "--clients", "2", "--experts", "4", "--rounds", "8", "--open", "no"]]
+if shutil.which("gnuplot"):
+    LONGER.append(["reproduce", "--quick", "--only", "2", "--out", "report"])
+for words in LONGER:
+    text = printed(60, words)
+    fits(60, text, " ".join(words))
+    check(len(text.split("\n")) > 8 and "egret" in text, "60 columns: fits: " + " ".join(words))
+    if words[0] == "reproduce":
+        check(re.search(r"^  svt, N = 1, calibration tight$\n^    regret per client \S+ ± \S+, proven at most ",
+                        shown(text), re.M), "a report's numbers stand below their names")
+    else:
+        check(printed(60, words, locale="C").isascii(), "plain characters: " + " ".join(words))
+
+
+def live(columns, locale):
+    """serve and two of join, each on a terminal of its own. Returns: what the three printed."""
+    shutil.rmtree("live", ignore_errors=True)
+    os.mkdir("live")
+    ready, port, texts = threading.Event(), [], {}
+
+    def hear(seen):
+        found = re.search(rb"listening on 127\.0\.0\.1:(\d+)\s", seen)
+        if found and not port:
+            port.append(found[1].decode())
+            ready.set()
+
+    def run(name, words, hear=None):
+        texts[name] = printed(columns, words, locale, hear)
+        ready.set()
+
+    joins = []
+    serve = threading.Thread(target=run, args=("serve", ["serve", "--plan", "live.yaml", "--state", "live/state",
+        "--listen", "127.0.0.1:0", "--insecure", "--seed", "4"], hear))
+    serve.start()
+    ready.wait()
+    check(port, "serve listens" + texts.get("serve", ""))
+    for client in ("1", "2"):
+        joins.append(threading.Thread(target=run, args=("join " + client, ["join", "--plan", "live.yaml", "--connect",
+            "127.0.0.1:" + port[0], "--insecure", "--client", client, "--state", "live/" + client, "--seed", "4",
+            "--adversary", "realizable"])))
+        joins[-1].start()
+    for thread in (*joins, serve):
+        thread.join()
+    return texts
+
+
+subprocess.run([CAUCUS, "plan", "--algorithm", "svt", "--clients", "2", "--experts", "6", "--rounds", "16", "--trust",
+                "coordinator", "--write", "live.yaml"], check=True, capture_output=True)
+for name, text in live(60, "C.UTF-8").items():
+    fits(60, text, name)
+    check(len(text.split()) > 10, "60 columns: fits: " + name)
+for name, text in live(60, "C").items():
+    check(text.isascii(), "plain characters: " + name)
+
+# A value that is nearly one gets a suggestion, as an option does.
+for words, meant in ((["simulate", *SMALL, "--format", "jsn"], "json"), ([*PLAN, "--format", "tetx"], "text"),
+                     (["audit", "--format", "tabel"], "table"), (["--color", "alway", "plan"], "always"),
+                     (["reproduce", "--only", "movilens"], "movielens"), (["reproduce", "--format", "jsno"], "json"),
+                     (["completion", "fsh"], "fish"),
+                     (["serve", "--plan", "live.yaml", "--state", "s", "--insecure", "--log-format", "jsn"], "json"),
+                     (["privacy", "two.ledger", "--format", "jason"], "json")):
+    check(f"did you mean '{meant}'?" in piped(words, "C.UTF-8").decode(), "a suggestion: " + " ".join(words))
+check("did you mean" not in piped(["completion", "powershell"], "C.UTF-8").decode(), "and none where nothing is near")
 
 SIMULATED = ["simulate", *SMALL, "--trials", "2", "--algorithm", "svt,hedge"]
 seconds = re.compile(rb"[0-9.]+ s\b")

@@ -6,6 +6,7 @@
 #include "cli/completion/values.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "num/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,5 +276,6 @@ int caucus_cli_completion(int argc, char **argv) {
         return CAUCUS_EXIT_DONE;
     }
     return name == NULL ? caucus_usage("completion", "which shell? caucus completion bash, zsh or fish")
-                        : caucus_usage("completion", "'%s': must be bash, zsh or fish", name);
+                        : caucus_usage("completion", "'%s': must be bash, zsh or fish%s", name,
+                                       caucus_meant_of(name, (const char *const[]){"bash", "fish", "zsh", NULL}).text);
 }

@@ -10,6 +10,7 @@
 #include "cli/wanted.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "num/nearest.h"
 #include "num/number_text.h"
 #include "plan/plan.h"
 #include <caucus/plan_file.h>
@@ -308,7 +309,7 @@ static bool read_word(const serving *s, enum option option, const char *const *w
             return true;
         }
     if (text)
-        (void)caucus_config_refuse("serve", options[option].name, text, "%s", all);
+        (void)caucus_config_refuse("serve", options[option].name, text, "%s%s", all, caucus_meant_of(text, words).text);
     return !text;
 }
 
@@ -336,7 +337,8 @@ static bool read_options(serving *s) {
     s->json = strcmp(format, "json") == 0;
     s->quiet = is_on(s, OPTION_QUIET);
     if (!s->json && strcmp(format, "text") != 0) {
-        return !caucus_config_refuse("serve", "format", format, "text or json");
+        return !caucus_config_refuse("serve", "format", format, "text or json%s",
+                                     caucus_meant_of(format, (const char *const[]){"text", "json", NULL}).text);
     }
     if (!s->value[OPTION_PLAN] || !s->value[OPTION_STATE]) {
         fprintf(stderr, "caucus serve: --%s is missing — %s\n", s->value[OPTION_PLAN] ? "state" : "plan",

@@ -2,6 +2,7 @@
 /* serve_log.c: see serve_log.h. */
 #include "cli/serve/serve_log.h"
 
+#include "cli/terminal/dress.h"
 #include "num/fail.h"
 #include "num/printable.h"
 #include "store/json.h"
@@ -98,6 +99,22 @@ static void make_line(const caucus_log *log, const caucus_log_line *l, char ret[
         (void)snprintf(ret, LINE_BYTES, "caucus serve: %s %s\n", date, text);
 }
 
+/* A line for people fits the terminal it is read on; JSON is one line, whoever reads it. */
+static void put_line(const caucus_log *log, const char *line) {
+    const caucus_dress *dress = log->json ? NULL : caucus_dress_stderr();
+    const size_t length = strlen(line), text = length > 0 && line[length - 1] == '\n' ? length - 1 : length;
+    caucus_text fit = {0};
+    if (dress != NULL) {
+        caucus_dress_line(dress, line, text, &fit);
+        caucus_text_add(&fit, "\n");
+    }
+    if (fit.data != NULL && !fit.failed)
+        put_bytes(fit.data, fit.length);
+    else
+        put_bytes(line, length);
+    caucus_text_free(&fit);
+}
+
 static void *write_lines(void *user) {
     caucus_log *log = user;
     char line[LINE_BYTES];
@@ -121,9 +138,9 @@ static void *write_lines(void *user) {
             char lost[LINE_BYTES], text[96];
             (void)snprintf(text, sizeof text, "%" PRIu64 " lines were dropped: nobody read standard error", more);
             make_line(log, &(caucus_log_line){.level = CAUCUS_LOG_ERROR, .event = "dropped", .text = text}, lost);
-            put_bytes(lost, strlen(lost));
+            put_line(log, lost);
         }
-        put_bytes(line, strlen(line));
+        put_line(log, line);
         pthread_mutex_lock(&log->lock);
     }
     log->idle = true;

@@ -4,16 +4,18 @@
 
 #include "cli/options.h"
 #include "cli/terminal/screen.h"
+#include "num/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static const char *const color_words[] = {"auto", "always", "never", NULL};
+
 bool caucus_color_parse(const char *word, caucus_color *ret) {
-    static const char *const words[] = {"auto", "always", "never"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i]) == 0) {
+    for (size_t i = 0; color_words[i] != NULL; i++)
+        if (strcmp(word, color_words[i]) == 0) {
             *ret = (caucus_color)i;
             return true;
         }
@@ -21,7 +23,8 @@ bool caucus_color_parse(const char *word, caucus_color *ret) {
 }
 
 static int refuse_color(const char *value) {
-    fprintf(stderr, "caucus: --color%s%s: must be auto, always or never\n", value[0] != '\0' ? " " : "", value);
+    fprintf(stderr, "caucus: --color%s%s: must be auto, always or never%s\n", value[0] != '\0' ? " " : "", value,
+            caucus_meant_of(value, color_words).text);
     return CAUCUS_EXIT_USAGE;
 }
 
