@@ -114,10 +114,10 @@ caucus_status caucus_store_announcements(caucus_store *store, void (*each)(void 
 
 /** Commit one decision: the state in parts, its announcement, and ledger lines (text as caucus_ledger_line gives it).
  *  In:      chunk  of all clients, as many as in every commit before; those that have not changed are not written.
- *  Returns: CAUCUS_OK: it is durable; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY: it is not, and nothing of it is:
- *           send nothing, and either try the same commit again or end; CAUCUS_E_UNKNOWN: send nothing and settle;
- *           CAUCUS_E_FENCED: another coordinator has taken the run over: end; CAUCUS_E_ORDER: the announcement's serial
- *           is not the next one, or an outcome is not settled. */
+ *  Returns: CAUCUS_OK: it is durable; CAUCUS_E_IO, CAUCUS_E_FULL, CAUCUS_E_MEMORY, CAUCUS_E_NETWORK: it is not, and
+ *           nothing of it is: send nothing, and either try the same commit again or end; CAUCUS_E_UNKNOWN: send
+ *           nothing and settle; CAUCUS_E_FENCED: another coordinator has taken the run over: end; CAUCUS_E_ORDER: the
+ *           announcement's serial is not the next one, or an outcome is not settled. */
 caucus_status caucus_store_commit(caucus_store *store, const caucus_piece *root, const caucus_piece *chunk,
                                   uint32_t chunks, const caucus_announcement *announcement,
                                   const char *const *ledger_line, size_t ledger_lines,

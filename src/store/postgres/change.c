@@ -276,7 +276,7 @@ caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_cha
     PGresult *result = NULL;
     bool more = false;
     if (p->db == NULL) /* lost while an outcome was being found out */
-        return caucus_fail(ret_error, CAUCUS_E_IO, "", "%.60s: not connected", p->label);
+        return caucus_fail(ret_error, CAUCUS_E_NETWORK, "", "%.60s: not connected", p->label);
     caucus_status status = caucus_pg_end_snapshot(p, ret_error);
     if (status == CAUCUS_OK)
         status = prepare(p, ret_error);
@@ -286,6 +286,8 @@ caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_cha
         if (c->die_before)
             caucus_store_die();
         p->warned = false;
+        for (int i = 0; i < PARAMETERS; i++)
+            p->sent += (uint64_t)all.length[i];
         const bool came = PQsendQueryPrepared(p->db, NAME, PARAMETERS, all.value, all.length, all.format, 1) == 1 &&
                           caucus_pg_wait(p->db, CAUCUS_PG_COMMIT_MS, &result, &more);
         status = judge(p, result, came, more, ret_error);

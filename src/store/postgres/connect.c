@@ -25,16 +25,21 @@ static void first_line(const char *text, char ret[160]) {
     ret[length] = '\0';
 }
 
+static caucus_status kind_of(const char *state) {
+    if (state == NULL || strncmp(state, "57P", 3) == 0) /* nothing came from the server, or it is going down */
+        return CAUCUS_E_NETWORK;
+    if (strcmp(state, "53100") == 0)
+        return CAUCUS_E_FULL;
+    return strcmp(state, "53200") == 0 ? CAUCUS_E_MEMORY : CAUCUS_E_IO;
+}
+
 caucus_status caucus_pg_fail(const PGconn *db, const PGresult *result, const char *label, const char *doing,
                              caucus_error *ret_error) {
     char said[160];
     const char *state = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     first_line(text != NULL ? text : PQerrorMessage(db), said);
-    const caucus_status status = state != NULL && strcmp(state, "53100") == 0   ? CAUCUS_E_FULL
-                                 : state != NULL && strcmp(state, "53200") == 0 ? CAUCUS_E_MEMORY
-                                                                                : CAUCUS_E_IO;
-    return caucus_fail(ret_error, status, "", "%.60s: %s: %.110s", label, doing,
+    return caucus_fail(ret_error, kind_of(state), "", "%.60s: %s: %.110s", label, doing,
                        said[0] != '\0' ? said : "no answer in time");
 }
 

@@ -52,6 +52,7 @@ typedef struct caucus_postgres {
     caucus_pg_origin recorded; /* of the last commit, as look() found it */
     caucus_pg_origin here;     /* of this connection */
     char own[CAUCUS_PG_NAME];  /* cluster_name of this server */
+    uint64_t sent;             /* bytes of parameters of all changes so far */
     caucus_pg_keeper *keeper;
 } caucus_postgres;
 
