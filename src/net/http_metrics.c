@@ -110,6 +110,13 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     counter(to, "checks_total", s->checks, "Threshold checks made since the run began.");
     counter(to, "steps_decided_total", s->steps_decided, "Steps decided.");
     counter(to, "commits_total", s->commits, "Decisions committed to disk by this process.");
+    head(to, "commit_seconds_total", "counter", "Seconds that commits took, all of this process, in tenths.");
+    (void)fprintf(to, "caucus_commit_seconds_total %.1f\n", s->commit_seconds);
+    counter(to, "unknown_outcomes_total", s->unknown_outcomes,
+            "Commits of this process of which nobody could tell at first whether they were made.");
+    head(to, "role", "gauge", "What this coordinator is; one that stands by has no page. Always 1.");
+    (void)fputs("caucus_role{role=\"primary\"} 1\n", to);
+    whole_gauge(to, "term", s->term, "Raised by every coordinator that takes the run, and after an unknown outcome.");
     counter(to, "reports_total", s->reports, "Reports counted.");
     whole_gauge(to, "rollback_claims", s->rollback_claims,
                 "Clients that have heard more than is committed here; no step is decided while there is one.");

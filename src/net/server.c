@@ -388,6 +388,9 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
     ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
+    ret->commit_seconds = tenths_between(0, s->held_ns ? s->shown.commit_ns : s->commit_ns);
+    ret->term = caucus_store_term(s->store);
+    ret->unknown_outcomes = s->unknown_outcomes;
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
     ret->steps_decided = ret->now.serial;
     caucus_waits_status(s, ret);

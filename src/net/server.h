@@ -95,6 +95,8 @@ typedef struct caucus_server_status {
     double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */
     double budget_epsilon, budget_delta, left_epsilon, left_delta; /* of the shared ledger; NAN: none is kept */
     uint64_t bytes_in, bytes_out, reports, refused, commits;
+    uint64_t term, unknown_outcomes;           /* of this process: commits of which nobody could tell at first */
+    double commit_seconds;                     /* of this process, all of its commits together, in tenths */
     uint64_t refused_for[CAUCUS_REASON_COUNT]; /* `refused` by reason */
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */

@@ -9,6 +9,7 @@
 #include "net/server_impl.h"
 #include "num/error_line.h"
 #include "plan/ledger.h"
+#include "store/clock.h"
 
 #define COMMIT_TRIES 3
 
@@ -20,6 +21,7 @@ static caucus_status settle(caucus_server *s, const caucus_error *why, bool *ret
     caucus_error_line(why, CAUCUS_E_UNKNOWN, line);
     caucus_server_log(s, 0, "whether the last decision is on disk is not known (%s): nothing is announced until it is",
                       line);
+    s->unknown_outcomes++;
     caucus_status status = caucus_store_settle(s->store, ret_done, &error);
     if (status == CAUCUS_OK)
         caucus_server_log(s, 0, *ret_done ? "it is on disk" : "it is not on disk, and is written again");
@@ -28,8 +30,8 @@ static caucus_status settle(caucus_server *s, const caucus_error *why, bool *ret
 
 /* Commit `what`, settling an unknown outcome. The same bytes are committed again if they are not there: the verdict and
  * its noise stay what they were. `what` returns as caucus_store_commit(). */
-static caucus_status commit_known(caucus_server *s, caucus_status (*what)(caucus_server *, void *, caucus_error *),
-                                  void *user, caucus_error *ret_error) {
+static caucus_status try_commit(caucus_server *s, caucus_status (*what)(caucus_server *, void *, caucus_error *),
+                                void *user, caucus_error *ret_error) {
     caucus_status status = CAUCUS_E_UNKNOWN;
     for (int tries = 0; status == CAUCUS_E_UNKNOWN && tries < COMMIT_TRIES; tries++) {
         bool done = false;
@@ -45,6 +47,15 @@ static caucus_status commit_known(caucus_server *s, caucus_status (*what)(caucus
         if (done)
             status = CAUCUS_OK;
     }
+    return status;
+}
+
+/* The same, and how long it took. */
+static caucus_status commit_known(caucus_server *s, caucus_status (*what)(caucus_server *, void *, caucus_error *),
+                                  void *user, caucus_error *ret_error) {
+    const uint64_t before = caucus_clock_ns();
+    caucus_status status = try_commit(s, what, user, ret_error);
+    s->commit_ns += caucus_clock_ns() - before;
     return status;
 }
 

@@ -113,14 +113,15 @@ struct caucus_server {
     bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
-        uint64_t selections, checks, commits;
+        uint64_t selections, checks, commits, commit_ns;
         double epsilon_spent;
         uint32_t looks;
         caucus_look look[CAUCUS_LOOKS];
     } shown;
-    uint64_t held_ns; /* a verdict is committed and will be announced at this tick; 0: none waits */
-    bool overdue;     /* its deadline has passed */
-    bool begun;       /* = `started`, but under the lock */
+    uint64_t commit_ns, unknown_outcomes; /* of this process: see caucus_server_status */
+    uint64_t held_ns;                     /* a verdict is committed and will be announced at this tick; 0: none waits */
+    bool overdue;                         /* its deadline has passed */
+    bool begun;                           /* = `started`, but under the lock */
     uint64_t finished_ns;
     int64_t strike_ns; /* own pace: when the step in hand is decided, by the clock that is set; 0: by its answers */
     uint64_t last_ns;  /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */

@@ -140,6 +140,7 @@ static void decide(caucus_server *s) {
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
     s->shown.commits = caucus_store_commits(s->store); /* what a page shows while the verdict waits for its tick */
+    s->shown.commit_ns = s->commit_ns;
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
     uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};

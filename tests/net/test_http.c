@@ -396,6 +396,9 @@ static void metrics_are_well_formed(void **state) {
     (void)state;
     fill_server();
     server.status.epsilon_choices = INFINITY;
+    server.status.term = 7;
+    server.status.unknown_outcomes = 2;
+    server.status.commit_seconds = 1.5;
     caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
     char *answer = ask(http, "GET", "/metrics", NULL), name[64], type[16], sample[64], rest[256];
     assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
@@ -421,6 +424,10 @@ static void metrics_are_well_formed(void **state) {
         metrics++;
     }
     assert_true(metrics >= 36); /* tests/cli/operations.sh knows them by name */
+    assert_non_null(strstr(answer, "\ncaucus_role{role=\"primary\"} 1\n"));
+    assert_non_null(strstr(answer, "\ncaucus_term 7\n"));
+    assert_non_null(strstr(answer, "\ncaucus_unknown_outcomes_total 2\n"));
+    assert_non_null(strstr(answer, "\ncaucus_commit_seconds_total 1.5\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_device 5120\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_choices +Inf\n"));
     assert_non_null(strstr(answer, "\ncaucus_epsilon_messages NaN\n"));

@@ -672,6 +672,8 @@ static void test_unknown_outcomes(void **state) {
         assert_int_equal(now.steps_decided, f.announcements);
         assert_int_equal(now.commits, f.announcements + 2);
         assert_true(atomic_load(&unknown) >= f.announcements / 3);
+        assert_int_equal(now.unknown_outcomes, atomic_load(&unknown));
+        assert_true(now.term > now.unknown_outcomes); /* each was found out under a term of its own */
         close_peers(p, f.m);
         hall_free(&h);
         federation_close(&f);
