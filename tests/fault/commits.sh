@@ -13,7 +13,8 @@ undisturbed reference "$plan" "${flags[@]}"
 commits=$(field commits "$work/reference.out")
 { [ "$commits" -ge 25 ] && [ "$(field selections "$work/reference.out")" -ge 3 ]; } ||
     bad "$commits commits, $(field selections "$work/reference.out") selections: the test shows little"
-"$CAUCUS" privacy "$work/reference" --releases --format json >"$work/spent"
+state_of reference
+"$CAUCUS" privacy "$state" --releases --format json >"$work/spent"
 echo "commits $commits, released $(field choices "$work/spent")"
 
 one() { # one N[:after]
@@ -36,7 +37,8 @@ one() { # one N[:after]
     same_run "$name" reference
     # Two runs have two numbers, so their chains end in different hashes.
     alike() { sed 's/"ledger": .*/"ledger": "reference",/; s/"last": .*//; s/"run_id": "[^"]*"//' "$1"; }
-    "$CAUCUS" privacy "$work/$name" --releases --format json >"$work/$name.spent"
+    state_of "$name"
+    "$CAUCUS" privacy "$state" --releases --format json >"$work/$name.spent"
     alike "$work/spent" | cmp -s - <(alike "$work/$name.spent") ||
         bad "$name: other releases: $(cat "$work/$name.spent")"
     [ "$failures" -eq 0 ] || exit 1
@@ -72,7 +74,8 @@ for fault in 2 2:after; do
     for i in "${pids[@]}"; do ended "$i" "$name" 0; done
     [ "$lives" -ge 6 ] || bad "$name: only $lives lives"
     as_announced "$name"
-    "$CAUCUS" privacy "$work/$name" --releases --format json >"$work/spent"
+    state_of "$name"
+    "$CAUCUS" privacy "$state" --releases --format json >"$work/spent"
     [ "$(grep -c '"what": "draw"' "$work/spent")" -eq 11 ] ||
         bad "$name: $(grep -c '"what": "draw"' "$work/spent") draws are recorded, not 11"
     echo "ok: $name, $lives lives"

@@ -24,6 +24,7 @@ finish() {
 trap finish EXIT
 done_with() { # done_with NAME: nothing of it runs on; the verdict
     local _
+    [ "${CAUCUS_RECORD:-}" != postgres ] || end_cluster families
     for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
     [ "$failures" -eq 0 ] && echo "ok: $1" || exit 1
@@ -68,6 +69,13 @@ make_plan() { # make_plan FILE FLAGS...
     shift
     "$CAUCUS" plan "$@" --write "$file" >/dev/null 2>"$work/plan.err" || give_up "plan: $(cat "$work/plan.err")"
 }
+# state_of NAME: sets state, what --state is for that run, and state_key, the flags that go with it. With
+# CAUCUS_RECORD=postgres every run's state is in a PostgreSQL of the test's own: whole families of faults run so
+# (tools/nightly, part records).
+state_of() {
+    state=$work/$1 state_key=()
+    [ "${CAUCUS_RECORD:-}" != postgres ] || state_in_postgres "$1"
+}
 listens() { # listens FILE PID: it said where, or it is dead
     says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
 }
@@ -79,7 +87,8 @@ start_coordinator() {
     shift 3
     [ "$listen" -ne 0 ] || { own_port && listen=$free_port; }
     rm -f "$work/$name.out"
-    "$CAUCUS" serve --plan "$plan" --state "${record:-$work/$name}" --listen "127.0.0.1:$listen" \
+    state_of "$name"
+    "$CAUCUS" serve --plan "$plan" --state "${record:-$state}" "${state_key[@]}" --listen "127.0.0.1:$listen" \
         ${seed:+--seed "$seed"} --format json "$@" \
         >"$work/$name.out" 2>>"$work/$name.err" </dev/null &
     server=$!
@@ -192,6 +201,7 @@ experts() {
 # from one release to another, or add one. The last third of the chunks is not compared: with which certificates clients
 # came.
 same_state() {
+    [ "${CAUCUS_RECORD:-}" != postgres ] || export_records "$1" "$2"
     python3 - "$work/$1/coordinator.db" "$work/$2/coordinator.db" <<'PY'
 import re, sqlite3, sys
 one, two = (sqlite3.connect(path) for path in sys.argv[1:])
@@ -230,6 +240,7 @@ same_run() {
 # afterwards.
 as_announced() {
     local i
+    [ "${CAUCUS_RECORD:-}" != postgres ] || export_records "$1"
     python3 - "$work/$1/coordinator.db" "$interval" >"$work/$1.kept" <<'PY'
 import sqlite3, sys
 for (expert,) in sqlite3.connect(sys.argv[1]).execute("SELECT expert FROM announcement ORDER BY serial"):
@@ -262,3 +273,8 @@ undisturbed() {
     [ "$(sort -u "$work/$name.played" | wc -l)" -ge 3 ] ||
         bad "$name: fewer than 3 experts were played: the test would show little"
 }
+if [ "${CAUCUS_RECORD:-}" = postgres ]; then
+    # shellcheck source=tests/fault/postgres.bash
+    . "$(dirname "${BASH_SOURCE[0]}")/postgres.bash"
+    start_cluster families
+fi

@@ -51,10 +51,26 @@ new_record() {
     sql "CREATE SCHEMA $1"
     "$CAUCUS" store init --state "$record" --state-key "$work/$1.key" >/dev/null || give_up "store init $1"
 }
-# export_record NAME: what the database holds, opened with $work/NAME.key, as $work/NAME/coordinator.db: for same_run
-export_record() {
-    mkdir -p "$work/$1"
-    python3 "$export_script" "$cluster" "$1" "$work/$1.key" "$work/$1/coordinator.db" || bad "$1: cannot be exported"
+# state_in_postgres NAME: for state_of: made when it is first asked for
+state_in_postgres() {
+    local schema=${1//-/_} record
+    [ -e "$work/$schema.key" ] || new_record "$schema"
+    state="postgresql://caucus@/caucus?host=$cluster&options=-csearch_path%3D$schema"
+    state_key=(--state-key "$work/$schema.key")
+}
+# export_records NAME...: what the database holds of each, opened with its key file, as $work/NAME/coordinator.db, where
+# same_state looks. Whole or not at all: two runs may want their reference at once.
+export_records() {
+    local name
+    for name in "$@"; do
+        mkdir -p "$work/$name"
+        if python3 "$export_script" "$cluster" "${name//-/_}" "$work/${name//-/_}.key" "$work/$name/export.$BASHPID"
+        then
+            mv "$work/$name/export.$BASHPID" "$work/$name/coordinator.db"
+        else
+            bad "$name: cannot be exported"
+        fi
+    done
 }
 # play_to NAME ROUND: the held client of that run plays up to there
 play_to() {
@@ -76,6 +92,6 @@ join_all() {
 play_all() { # play_all NAME: clients and coordinator end, and it was the undisturbed run
     local i
     for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
-    export_record "$1"
+    export_records "$1"
     same_run "$1" reference
 }

@@ -46,7 +46,7 @@ for how in kill stop; do
     let_play "$how" 1 24
     for i in "${pids[@]}" "$standby"; do ended "$i" "$how" 0; done
     mv "$work/$how.b.key" "$work/$how.key" # the one that has followed to the end
-    export_record "$how"
+    export_records "$how"
     same_run "$how" reference
     if [ "$how" = kill ]; then ended "$first" "$how: the first" 137; else
         # It has lost its clients and decides nothing any more; told to end, it ends.
