@@ -9,8 +9,8 @@ first, with PROGRAM as `caucus`; each must end with 0. What a block's mark means
 
     sh                  typed into a bash of its own
     python              typed into Python after the page's Python blocks before it
-    text                what the block before it prints: these lines, in their order, other lines between them; blanks do
-                        not matter, and … stands for anything
+    text                what the block before it prints: these lines, in their order, other lines between them; blanks
+                        do not matter, and … stands for anything
     LANGUAGE title="F"  kept in the directory as file F, for the blocks after it
     yaml                read as YAML
     hex NAME            an example of docs/PROTOCOL.md, which its tests read (tests/wire, tests/e2e/peer.py)
@@ -42,7 +42,8 @@ TYPED = ("README.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md", "doc
 NOT_RUN = 5
 BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<mark>[^\n]*)\n(?P<text>.*?)^```$", re.S | re.M)
 FILE = re.compile(r'[a-z]+ title="([a-z0-9.-]+)"')
-COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import |from \w+ import)", re.M)
+COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import |from \w+ import)",
+                     re.M)
 PATIENCE_S = 120 * int(os.environ.get("CAUCUS_PATIENCE", "1"))
 
 
