@@ -42,7 +42,7 @@ TYPED = ("README.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md", "doc
 NOT_RUN = 5
 BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<mark>[^\n]*)\n(?P<text>.*?)^```$", re.S | re.M)
 FILE = re.compile(r'[a-z]+ title="([a-z0-9.-]+)"')
-COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import |from \w+ im)", re.M)
+COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import )", re.M)
 PATIENCE_S = 120 * int(os.environ.get("CAUCUS_PATIENCE", "1"))
 
 
