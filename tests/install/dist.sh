@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The release's tarball is a function of the commit: made by tools/dist in two clones, under another umask, time zone and
-# name of the folder, it has the same bytes; and what has not been committed is refused.
+# The release's tarball is a function of the commit: made by tools/dist in two clones, under another umask, time zone
+# and name of the folder, it has the same bytes; and what has not been committed is refused.
 set -euo pipefail
 : "${CAUCUS_SOURCE:?source directory}"
 if ! git -C "$CAUCUS_SOURCE" rev-parse --git-dir >/dev/null 2>&1; then
