@@ -54,8 +54,8 @@ static double budget_rho(const caucus_settings *s) {
     return s->delta > 0 && isfinite(s->epsilon) ? caucus_zcdp_rho(s->epsilon * (1 - CALIBRATE_SLACK), s->delta) : 0;
 }
 
-/* The bound of one interval, per unit of the losses' range, before e_H is rounded to a fraction; of a cycle that carries
- * its expert over, where there are cycles. */
+/* The bound of one interval, per unit of the losses' range, before e_H is rounded to a fraction; where there are
+ * cycles, of one that carries its expert over. */
 static double bound_at(const caucus_settings *settings, uint64_t interval, double zcdp_rho) {
     caucus_settings s = *settings;
     s.interval = interval;

@@ -156,7 +156,7 @@ static void without_an_end_what_is_proved_is_taken(void **state) {
     said s = ask(&q);
     assert_non_null(strstr(s.text, "    Take stoch (knorm, longest phase 64) with trust nobody"));
     assert_non_null(strstr(s.text, "Nothing that fits is made for such losses. Least was lost by stoch ("));
-    assert_non_null(strstr(s.text, "With --trust coordinator instead this is made for them: hedge ("));
+    assert_non_null(strstr(s.text, "With trust coordinator instead this is made for them: hedge ("));
     assert_null(strstr(s.text, "does not fit"));
     forget(&s);
 }
@@ -170,9 +170,9 @@ static void what_would_fit(void **state) {
     said s = ask(&q);
     assert_non_null(strstr(s.text, "unit client in a run without an end"));
     assert_non_null(strstr(s.text, "    Nothing fits these settings.\n"));
-    assert_non_null(strstr(s.text, "    With --unit client-block instead these fit: svt, stoch (longest phase "));
-    assert_non_null(strstr(s.text, "    With --unit event instead these fit: svt, stoch (longest phase "));
-    assert_non_null(strstr(s.text, "    With --rounds and a number instead this fits: stoch.\n"));
+    assert_non_null(strstr(s.text, "    With unit client-block instead these fit: svt, stoch (longest phase "));
+    assert_non_null(strstr(s.text, "    With unit event instead these fit: svt, stoch (longest phase "));
+    assert_non_null(strstr(s.text, "    With a number of rounds instead this fits: stoch.\n"));
     assert_null(strstr(s.text, "    Next\n"));
     assert_null(strstr(s.text, "    Take "));
     forget(&s);

@@ -10,7 +10,7 @@
 enum { RELAXED_ROUNDS = 1000, NAMED = 4 };
 
 typedef struct relaxation {
-    const char *words;                 /* the option as it would be typed instead */
+    const char *words;                 /* the setting as it would be instead */
     bool (*relax)(caucus_settings *s); /* whether there was something to give up */
 } relaxation;
 
@@ -61,9 +61,9 @@ static bool relax_look(caucus_settings *s) {
 }
 
 static const relaxation relaxations[] = {
-    {"--unit client-block", relax_client},   {"--unit event", relax_unit},    {"--trust coordinator", relax_trust},
-    {"--rounds and a number", relax_rounds}, {"--pace together", relax_pace}, {"--evaluate all", relax_evaluate},
-    {"--show-loss 0", relax_look},
+    {"unit client-block", relax_client},  {"unit event", relax_unit},    {"trust coordinator", relax_trust},
+    {"a number of rounds", relax_rounds}, {"pace together", relax_pace}, {"evaluate all", relax_evaluate},
+    {"show-loss 0", relax_look},
 };
 
 static bool federates(const caucus_candidate *x) {

@@ -165,7 +165,7 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
         page->item(page, "each client's device: with drawing its own noise before it sends anything");
     if (!trusts_coordinator(plan) && !is_open(plan))
         page->item(page, "the coordinator: with counting honestly, and with what it says it counted of a device that "
-                         "lost its state: a lie there costs twice the epsilon (join --ledger counts it)");
+                         "lost its state: a lie there costs twice the epsilon (a device's own ledger counts it)");
     if (plan->settings.pace == CAUCUS_PACE_OWN)
         page->item(page, "each device: with its clock, which says what belongs together, and that no old copy of its "
                          "state is put back, which could report a slot of it twice");
