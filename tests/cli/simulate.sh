@@ -261,8 +261,8 @@ refused "a picture where nothing can be written" "caucus simulate: --plot no/x.s
 # A NaN is the worst loss, and counted.
 simulate "${c[@]}" --losses nan.npy --trials 2 --format json >run.json 2>err
 printf '%s\n' "  Losses that were not a number, counted as the worst loss: 2 (at most 1 in one trial)." \
-    "  Losses outside their range, moved to its end: 2, 0.78 % of all — if losses can be larger, --range LO,HI says \
-so." >want
+    "  Losses outside their range, moved to its end: 2, 0.78 % of all — if losses can be larger, the setting range \
+says so." >want
 if diff want <(head -n 2 err) && grep -q "did you mean the range 0,10?" err &&
     grep -q '"nan": 1,' run.json && grep -q '"clipped": 2,' run.json; then pass "NaN is counted";
     else fail "NaN is counted"; fi
