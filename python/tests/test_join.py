@@ -301,6 +301,27 @@ def test_rounds_must_be_observed(federation: Federation, losses: NDArray[np.floa
     assert [len(played(process)) for process in others] == [40, 40]
 
 
+def test_losses_outside_their_range_are_counted_aloud(
+    federation: Federation, losses: NDArray[np.float64], losses_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the words that the program ends with."""
+    others = [federation.program_client(i, losses_file) for i in (2, 3)]
+    with caucus.join(federation.address, plan=federation.plan, seed=federation.seed, **federation.files(1)) as member:
+        for round in member:
+            row = losses[0, round.number - 1].copy()
+            if round.number in (3, 5):
+                row[:2] = [-1, 2]
+            if round.number == 7:
+                row[3] = np.nan
+            round.observe(row)
+    assert [len(played(process)) for process in others] == [40, 40]
+    said = [record.getMessage() for record in caplog.records]
+    assert said[-2:] == [
+        "4 losses were outside [0, 1] and were moved to its border",
+        "1 losses were not numbers and counted as 1, the worst",
+    ]
+
+
 def test_who_is_refused(federation: Federation, tmp_path: Path, plan: caucus.Plan) -> None:
     """Refused for good is an exception of its own, with the coordinator's words."""
     other = caucus.plan(algorithm="hedge", clients=3, experts=4, rounds=44, trust="coordinator")

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import resource
+import socket
+import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 import caucus_dp as caucus
-from conftest import Program
+from conftest import PATIENCE, Program
 
 ADDRESS = "127.0.0.1:1"
 SCORES = np.full((4, 3), 0.5)
@@ -181,3 +187,58 @@ def test_why_there_is_no_connection(plan: caucus.Plan, caplog: pytest.LogCapture
     said = [record for record in caplog.records if record.name == "caucus_dp"]
     assert [record.levelname for record in said] == ["WARNING"]
     assert said[0].getMessage().startswith("127.0.0.1:1: Connection refused — trying again in 0.")
+
+
+def test_sockets_have_any_number(plan: caucus.Plan) -> None:
+    """select() ends at 1024; a process may have more files open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+    kept: list[int] = []
+    try:
+        while not kept or kept[-1] < 1100:
+            kept.append(os.dup(0))
+        with (
+            socket.create_server(("127.0.0.1", 0)) as listener,
+            caucus.join("{}:{}".format(*listener.getsockname()), plan=plan, client=1, insecure=True) as member,
+        ):
+            peer: socket.socket | None = None
+            listener.setblocking(False)
+            end = time.monotonic() + PATIENCE
+            while peer is None and time.monotonic() < end:
+                assert member._next() is None
+                member._dial_or_wait(0.01)
+                with contextlib.suppress(BlockingIOError):
+                    peer = listener.accept()[0]
+            assert peer is not None
+            assert member._connection is not None
+            assert member._connection.socket.fileno() > 1024
+            peer.close()
+    finally:
+        for descriptor in kept:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_of_several_machines_the_next_one_is_tried(plan: caucus.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name stands for two, and the first does not answer: its queue is full, so that it drops who comes."""
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        good = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        for _ in range(3):
+            guest = stack.enter_context(socket.socket())
+            guest.setblocking(False)
+            guest.connect_ex(full.getsockname())
+        kind = (socket.AF_INET, socket.SOCK_STREAM, 0, "")
+        found = [(*kind, full.getsockname()), (*kind, good.getsockname())]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        monkeypatch.setattr("caucus_dp._connection._NEXT_MS", 20)
+        good.setblocking(False)
+        peer: socket.socket | None = None
+        member = stack.enter_context(caucus.join("name:7400", plan=plan, client=1, insecure=True))
+        end = time.monotonic() + PATIENCE
+        while peer is None and time.monotonic() < end:
+            assert member._next() is None
+            member._dial_or_wait(min(member._seconds(), 0.05))
+            with contextlib.suppress(BlockingIOError):
+                peer = stack.enter_context(good.accept()[0])
+        assert peer is not None

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
+import math
 import os
 import re
 import select
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ._link import Link
 
 READ_BYTES = 1 << 16
+_NEXT_MS = 2500  # a name stands for several machines, and this one does not answer: the next one
 # As `caucus join` has it: a host that vanished sends nothing, not even an end. After 20 s of silence the kernel asks,
 # every 5 s, whether it is still there; 30 s after the first byte that nobody acknowledged the connection is over.
 _PATIENCE = (
@@ -34,6 +37,13 @@ _PATIENCE = (
 def now_ms() -> int:
     """The link's clock: it never goes back."""
     return time.monotonic_ns() // 1_000_000
+
+
+def wait_for(one: socket.socket, read: bool, write: bool, seconds: float) -> bool:
+    """Wait until a socket can be read from or written to, whatever its number (select() ends at 1024)."""
+    poll = select.poll()
+    poll.register(one, (select.POLLIN if read else 0) | (select.POLLOUT if write else 0))
+    return bool(poll.poll(math.ceil(seconds * 1000)))
 
 
 def split_address(text: str) -> tuple[str, int]:
@@ -56,6 +66,7 @@ class Connection:
         self._pending = b""  # for the socket
         self._shaken = False
         self._reached = False
+        self._next_ms = 0  # when the next machine is tried instead of one that does not answer
         self.socket = self._next_socket(OSError("all that this name stands for have refused"))
         if link.credentials is not None:
             self._tls = link.credentials.context.wrap_bio(self._incoming, self._outgoing, server_hostname=self.host)
@@ -81,12 +92,18 @@ class Connection:
                 fresh.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 for option, value in _PATIENCE:
                     fresh.setsockopt(socket.IPPROTO_TCP, option, value)
+            self._next_ms = now_ms() + _NEXT_MS
             code = fresh.connect_ex(target)
-            if code in (0, 115):  # EINPROGRESS
+            if code in (0, errno.EINPROGRESS):
                 return fresh
             why = OSError(code, os.strerror(code))
             fresh.close()
         raise why
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long one may wait for the socket: less, while there is another machine to try."""
+        return 60.0 if self._reached or not self._targets else max(self._next_ms - now_ms(), 0) / 1000
 
     @property
     def wants_write(self) -> bool:
@@ -100,7 +117,10 @@ class Connection:
 
     def _reach(self) -> bool:
         """Whether connecting has ended well; another machine is tried if it has not."""
-        if not select.select([], [self.socket], [], 0)[1]:
+        if not wait_for(self.socket, read=False, write=True, seconds=0):
+            if self._targets and now_ms() >= self._next_ms:
+                self.socket.close()
+                self.socket = self._next_socket(TimeoutError("no answer"))
             return False
         code = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code != 0:

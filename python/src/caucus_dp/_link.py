@@ -22,7 +22,7 @@ from ._keys import pointer as key_pointer
 from ._lost import Notices, refuses, words_of
 from ._native import ffi, lib
 from ._plan import Plan, pointer
-from ._tls import Credentials
+from ._tls import Credentials, log
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,17 @@ class Link:
             what = "announcement" if lib.caucus_link_late(self._link) else "coordinator"
             words = f"no {what} at {','.join(self.addresses)} for {give_up:g} s"
             raise Error(words, "CAUCUS_E_NETWORK") from self._notices.last
+
+    def say_clips(self) -> None:
+        """What was wrong with losses, for this device's owner alone (the log "caucus_dp")."""
+        low, high, nan = (ffi.new("uint64_t *") for _ in range(3))
+        lib.caucus_client_clips(lib.caucus_link_client(self._link), low, high, nan)
+        settings = lib.caucus_plan_settings(pointer(self.plan))
+        if low[0] + high[0] > 0:
+            words = "%d losses were outside [%g, %g] and were moved to its border"
+            log.warning(words, low[0] + high[0], settings.lo, settings.hi)
+        if nan[0] > 0:
+            log.warning("%d losses were not numbers and counted as %g, the worst", nan[0], settings.hi)
 
     def leave(self, words: str) -> None:
         """Save the state as it is, and put a farewell behind what is being sent."""

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._connection import Connection, now_ms, split_address
+from ._connection import Connection, now_ms, split_address, wait_for
 from ._errors import Error, refuse
 from ._link import Link
 from ._machines import rows_of
@@ -260,13 +260,16 @@ class Member:
 
     def _seconds(self) -> float:
         """How long to sleep; with a limit for giving up not much beyond it."""
-        return min(self._link.wait_seconds, 60.0 if self._give_up is None else max(self._give_up / 4, 0.05))
+        longest = 60.0 if self._give_up is None else max(self._give_up / 4, 0.05)
+        here = 60.0 if self._connection is None else self._connection.wait_seconds
+        return min(self._link.wait_seconds, longest, here)
 
     def _wait(self, seconds: float) -> None:
         connection = self._connection
-        read = [connection.socket] if connection is not None and connection.wants_read else []
-        write = [connection.socket] if connection is not None and connection.wants_write else []
-        select.select(read, write, [], seconds)
+        if connection is None or not (connection.wants_read or connection.wants_write):
+            time.sleep(seconds)
+        else:
+            wait_for(connection.socket, connection.wants_read, connection.wants_write, seconds)
 
     def leave(self, *, failed: bool = False) -> None:
         """Save the state, say goodbye, close. Leaving twice changes nothing.
@@ -277,6 +280,7 @@ class Member:
             return
         self._left = True
         self._last = (self._link.round, self._link.done, self._link.counts)
+        self._link.say_clips()
         try:
             if self._link.failed:
                 return
