@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import os
@@ -242,3 +243,26 @@ def test_of_several_machines_the_next_one_is_tried(plan: caucus.Plan, monkeypatc
             with contextlib.suppress(BlockingIOError):
                 peer = stack.enter_context(good.accept()[0])
         assert peer is not None
+
+
+def test_leaving_blocks_no_other_task(plan: caucus.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a farewell is on its way asyncio goes on; here it is under way for ten turns."""
+    turns = 0
+
+    async def play() -> int:
+        nonlocal turns
+        other = asyncio.create_task(count())
+        async with caucus.join(ADDRESS, plan=plan, client=1, insecure=True) as member:
+            left = iter([True] * 10)
+            monkeypatch.setattr(member, "_saying", lambda end: end > 0 and next(left, False))
+        seen = turns
+        other.cancel()
+        return seen
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    assert asyncio.run(play()) >= 10

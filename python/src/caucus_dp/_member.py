@@ -20,7 +20,7 @@ from ._machines import rows_of
 from ._native import ffi
 from ._plan import Plan
 
-_FAREWELL_SECONDS = 2.0
+_FAREWELL_MS = 2000  # at most, and none if the coordinator listens
 LossMapping = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
 """From experts, by number or name, to losses: keys of a mapping are invariant, so each kind is named."""
 
@@ -276,20 +276,30 @@ class Member:
 
         After a gradient that has failed nothing is saved and nothing said: what was made of it must not count.
         """
+        if self._part(failed):
+            try:
+                end = now_ms() + _FAREWELL_MS
+                while self._saying(end):
+                    self._wait(0.05)
+            finally:
+                self._close()
+
+    def _part(self, failed: bool) -> bool:
+        """Save the state, and put a farewell behind what is being sent; whether it has to be sent still."""
         if self._left:
-            return
+            return False
         self._left = True
         self._last = (self._link.round, self._link.done, self._link.counts)
-        self._link.say_clips()
         try:
-            if self._link.failed:
-                return
-            self._link.leave("done" if self._link.done else "failed" if failed else "stopped")
-            end = now_ms() + int(_FAREWELL_SECONDS * 1000)
-            while self._connection is not None and self._saying(end):
-                self._wait(0.05)
-        finally:
+            self._link.say_clips()
+            if not self._link.failed:
+                self._link.leave("done" if self._link.done else "failed" if failed else "stopped")
+                return True
+        except BaseException:
             self._close()
+            raise
+        self._close()
+        return False
 
     def _saying(self, end: int) -> bool:
         """Whether words are still on their way, and it is not too late."""
@@ -310,7 +320,13 @@ class Member:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.leave(failed=kind is not None)  # two seconds at most, and none if the coordinator listens
+        if self._part(kind is not None):
+            try:
+                end = now_ms() + _FAREWELL_MS
+                while self._saying(end):
+                    await self._await(0.05)
+            finally:
+                self._close()
 
     def __aiter__(self) -> Member:
         return self
