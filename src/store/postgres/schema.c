@@ -32,14 +32,12 @@ static const char *const tables[] = {
     "COMMIT",
     NULL};
 /* From version 1: where the run was is not known, and it goes on wherever it is found. */
-static const char *const from_1[] = {
-    "BEGIN",
-    "LOCK TABLE caucus_store IN ACCESS EXCLUSIVE MODE",
+static const char add_origin[] =
     "ALTER TABLE caucus_run ADD COLUMN system bigint NOT NULL DEFAULT 0, ADD COLUMN timeline bigint NOT NULL DEFAULT 0,"
-    " ADD COLUMN names text NOT NULL DEFAULT ''",
-    "UPDATE caucus_store SET version = 2",
-    "COMMIT",
-    NULL};
+    " ADD COLUMN names text NOT NULL DEFAULT ''";
+static const char *const from_1[] = {"BEGIN",    "LOCK TABLE caucus_store IN ACCESS EXCLUSIVE MODE",
+                                     add_origin, "UPDATE caucus_store SET version = 2",
+                                     "COMMIT",   NULL};
 _Static_assert(CAUCUS_PG_VERSION == 2, "what is written into caucus_store");
 
 /* How many coordinators have the lock of keeper.c: one or none. */
