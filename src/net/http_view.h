@@ -54,7 +54,8 @@ typedef struct caucus_view {
     uint64_t pace_blocks;                /* blocks since then, and how long they took */
     double pace_seconds;
     caucus_recent recent;
-    /* One per expert: rounds in force, this stretch included (net/page/experts.c). NULL above CAUCUS_VIEW_EXPERTS. */
+    /* One per expert: rounds in force, up to the stretch in hand (net/page/experts.c). NULL: more than
+     * CAUCUS_VIEW_EXPERTS. */
     uint64_t *in_force;
     /* One per client; NULL above CAUCUS_VIEW_CLIENTS. The times are those of a look, in seconds since the process
      * started; below 0: never. */
