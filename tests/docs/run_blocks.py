@@ -31,6 +31,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 try:
     import yaml
@@ -40,7 +41,8 @@ except ImportError:  # tools/python-test types Python's pages in an environment 
 PYTHON_PAGES = ("docs/PYTHON.md",)
 TYPED = ("README.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md", "docs/TUTORIAL.md")  # these have something
 NOT_RUN = 5
-BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<mark>[^\n]*)\n(?P<text>.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"(?:^ *<!-- not run: (?P<why>[^\n]+) -->\n)?"
+                   r"^(?P<in> *)```(?P<mark>[^\n]*)\n(?P<text>.*?)^(?P=in)```$", re.S | re.M)  # also within a list
 FILE = re.compile(r'[a-z]+ title="([a-z0-9.-]+)"')
 COMMAND = re.compile(r"^\s*(\$ |sudo |caucus |make |cmake |ctest |mpirun |python3? |pip |bash |import )", re.M)
 PATIENCE_S = 120 * int(os.environ.get("CAUCUS_PATIENCE", "1"))
@@ -52,8 +54,8 @@ class Wrong(Exception):
 
 def blocks(page):
     """(mark, text, line, why it is not run) of each fenced block."""
-    return [(match["mark"].strip(), match["text"], page.count("\n", 0, match.start("text")), match["why"])
-            for match in BLOCK.finditer(page)]
+    return [(match["mark"].strip(), textwrap.dedent(match["text"]), page.count("\n", 0, match.start("text")),
+             match["why"]) for match in BLOCK.finditer(page)]
 
 
 def free_port():
@@ -210,7 +212,9 @@ def check_itself(program):
     type_page("a page with a diagram", "```diagram\na --> b\n```\n", program)
     if type_page("a page that is not run", "<!-- not run: why -->\n" + good.replace("one", "false"), program) != 1:
         raise Wrong("what is not run is not counted once")
-    for bad in (good.replace("sh\n", "\n", 1), good.replace("echo two", "false"), good.replace("text\none", "text\n1"),
+    type_page("a list", "- so:\n\n" + textwrap.indent(good, "  "), program)
+    for bad in (textwrap.indent(good.replace("echo two", "false"), "  "), good.replace("sh\n", "\n", 1),
+                good.replace("echo two", "false"), good.replace("text\none", "text\n1"),
                 good.replace("text\none", "text\ntwo\none"), good.replace("```sh", "```python"),
                 good.replace("```sh", "```c"), good.replace("```sh\necho", "```diagram\ncaucus"),
                 "```text\nnobody printed this\n```\n", kept.replace("cat a", "cat b"),
