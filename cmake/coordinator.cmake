@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The coordinator, for the program and the tests; not installed: its store (SQLite, PostgreSQL), dial, relay, net,
 # study.
-caucus_sources(coordinator_sources dial relay net net/pace net/page net/waits study store/coordinator)
+caucus_sources(coordinator_sources dial relay net net/pace net/page net/relay net/relays net/waits study store/coordinator)
 if(LIBPQ_FOUND)
     caucus_sources(postgres_sources store/postgres)
 endif()
@@ -19,4 +19,8 @@ target_link_libraries(caucus-coordinator PUBLIC caucus-sim-static PkgConfig::SQL
 if(LIBPQ_FOUND)
     target_compile_definitions(caucus-coordinator PUBLIC CAUCUS_POSTGRES)
     target_link_libraries(caucus-coordinator PUBLIC PkgConfig::LIBPQ)
+endif()
+if(LIBNATS_FOUND)
+    target_compile_definitions(caucus-coordinator PRIVATE CAUCUS_NATS)
+    target_link_libraries(caucus-coordinator PUBLIC PkgConfig::LIBNATS)
 endif()

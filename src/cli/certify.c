@@ -7,16 +7,19 @@
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "num/number_text.h"
+#include "relay/certify_relays.h"
 
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef enum option { CLIENTS, HOST, DAYS, OPTION_COUNT } option;
+typedef enum option { CLIENTS, RELAYS, HOST, DAYS, OPTION_COUNT } option;
 
 static const caucus_option options[] = {
     [CLIENTS] = {"clients", "N", NULL, "how many clients; a client's name is its number, 1 to N"},
+    [RELAYS] = {"relays", "N", "none",
+                "how many relays, 1 to N: their certificates, keys and a configuration for NATS"},
     [HOST] = {"host", "NAME", "this machine only", "where clients will find the coordinator: a name or an address"},
     [DAYS] = {"days", "N", "30", "how long they are valid"},
     [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
@@ -41,6 +44,9 @@ static int take(void *user, size_t index, const char *value) {
     switch ((option)index) {
     case CLIENTS:
         return take_number("clients", value, CAUCUS_CERTIFY_MAX_CLIENTS, &s->clients);
+    case RELAYS:
+        s->more = caucus_certify_relays;
+        return take_number("relays", value, CAUCUS_CERTIFY_MAX_RELAYS, &s->relays);
     case HOST:
         s->host = value;
         return 0;
@@ -102,6 +108,15 @@ static void print_options(const char *dir, const char *who, const char *ca_optio
     putchar('\n');
 }
 
+static void print_relays(const caucus_certify_settings *s) {
+    char last[40] = "relay-1.pem";
+    if (s->relays > 1)
+        (void)snprintf(last, sizeof last, "relay-1.pem … relay-%u.pem", s->relays);
+    printf("  %s, each with its .secret (its signing key) and .nkey (for NATS)\n", last);
+    printf("  relays.list, coordinator.secret, coordinator.public, coordinator.nkey\n");
+    printf("  nats.pem, nats.conf  for nats-server -c nats.conf, started in this directory\n");
+}
+
 static void print_made(const caucus_certify_settings *s) {
     const char *host = s->host != NULL ? s->host : "127.0.0.1", *open = strchr(host, ':') != NULL ? "[" : "",
                *shut = open[0] != '\0' ? "]" : "";
@@ -113,7 +128,10 @@ static void print_made(const caucus_certify_settings *s) {
     printf("  ca.pem           whom both sides trust; its key has been thrown away\n");
     printf("  coordinator.pem  for %s%slocalhost, 127.0.0.1 and ::1\n", s->host != NULL ? s->host : "",
            s->host != NULL ? ", " : "");
-    printf("  %s\n\nNext\n", last);
+    printf("  %s\n", last);
+    if (s->relays > 0)
+        print_relays(s);
+    printf("\nNext\n");
     printf("  caucus serve --plan plan.yaml --state state --listen %s%s%s:7400", open, host, shut);
     print_options(s->dir, "coordinator", "client-ca");
     printf("  caucus join --plan plan.yaml --connect %s%s%s:7400", open, host, shut);

@@ -20,6 +20,7 @@
     X(compare, "Plan", false, "what changes between two plans, privacy first")                                         \
     X(simulate, "Research", true, "any algorithm against any adversary or your own losses")                            \
     X(serve, "Run", false, "the coordinator of a live federation")                                                     \
+    X(relay, "Run", false, "between clients and coordinator: sums near the clients")                                   \
     X(join, "Run", false, "a client: losses in, experts out")                                                          \
     X(stop, "Run", false, "end a run for good: clients hear of it")                                                    \
     X(store, "Run", false, "tables in PostgreSQL for a coordinator's state")                                           \

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "mpi/here.h"
+#include "relay/line.h"
 #include "store/coordinator/store.h"
 
 #include <caucus/version.h>
@@ -32,7 +33,8 @@ int caucus_cli_version(int argc, char **argv) {
     }
     if (code != 0)
         return code;
-    const char *mpi = caucus_ranks_library(), *postgres = caucus_store_postgres_version();
+    const char *mpi = caucus_ranks_library(), *postgres = caucus_store_postgres_version(),
+               *nats = caucus_line_version();
     puts("caucus " CAUCUS_VERSION);
     printf("  libsodium      %s\n", sodium_version_string());
     printf("  libyaml        %s\n", yaml_get_version_string());
@@ -41,6 +43,7 @@ int caucus_cli_version(int argc, char **argv) {
     printf("  PostgreSQL     %s\n", postgres != NULL ? postgres : "none: built without libpq, a state is a directory");
     printf("  OpenSSL        %s\n", OpenSSL_version(OPENSSL_VERSION_STRING));
     printf("  libmicrohttpd  %s\n", MHD_get_version());
+    printf("  NATS           %s\n", nats != NULL ? nats : "none: built without libnats, there are no relays");
     printf("  MPI            %s\n",
            mpi != NULL ? mpi : "none: simulate, reproduce and audit over ranks are caucus-mpi's");
     return CAUCUS_EXIT_DONE;

@@ -15,18 +15,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* "client-7.pem", and nothing that only begins so. */
+static bool is_numbered(const char *name, const char *who, const char *ending) {
+    char canonical[48];
+    const size_t length = strlen(who);
+    unsigned index = 0;
+    if (strncmp(name, who, length) != 0 || sscanf(name + length, "%9u", &index) != 1)
+        return false;
+    (void)snprintf(canonical, sizeof canonical, "%s%u.%s", who, index, ending);
+    return strcmp(name, canonical) == 0;
+}
+
 /* A name we give to files: what an earlier call left may be replaced, anything else is somebody's. */
 static bool is_ours(const char *folder, const char *name) {
+    static const char *const single[] = {"ca.pem",           "coordinator.pem",    "coordinator.key",
+                                         "coordinator.nkey", "coordinator.secret", "coordinator.public",
+                                         "nats.pem",         "nats.key",           "nats.conf",
+                                         "relays.list"};
     (void)folder;
-    unsigned index = 0;
-    char canonical[2][32];
-    if (strcmp(name, "ca.pem") == 0 || strcmp(name, "coordinator.pem") == 0 || strcmp(name, "coordinator.key") == 0)
-        return true;
-    if (sscanf(name, "client-%9u.", &index) != 1)
-        return false;
-    (void)snprintf(canonical[0], sizeof canonical[0], "client-%u.pem", index);
-    (void)snprintf(canonical[1], sizeof canonical[1], "client-%u.key", index);
-    return strcmp(name, canonical[0]) == 0 || strcmp(name, canonical[1]) == 0;
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+        if (strcmp(name, single[i]) == 0)
+            return true;
+    return is_numbered(name, "client-", "pem") || is_numbered(name, "client-", "key") ||
+           is_numbered(name, "relay-", "pem") || is_numbered(name, "relay-", "key") ||
+           is_numbered(name, "relay-", "nkey") || is_numbered(name, "relay-", "secret");
 }
 
 /* Nothing, an empty directory and an earlier set may be replaced; anything else is refused. */
@@ -41,7 +53,7 @@ static caucus_status look(const char *dir, caucus_error *ret_error) {
     return CAUCUS_OK;
 }
 
-static FILE *create(int at, const char *name, mode_t mode) {
+FILE *caucus_certify_create(int at, const char *name, unsigned mode) {
     int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     FILE *out = fd >= 0 && fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL; /* fchmod: whatever the umask */
     if (out == NULL && fd >= 0)
@@ -49,7 +61,7 @@ static FILE *create(int at, const char *name, mode_t mode) {
     return out;
 }
 
-static bool finish(FILE *out, bool written) {
+bool caucus_certify_finish(FILE *out, bool written) {
     bool good = written && fflush(out) == 0 && !ferror(out);
     return fclose(out) == 0 && good;
 }
@@ -59,14 +71,14 @@ static caucus_status write_pair(int at, const char *base, const caucus_certifica
     char name[40];
     (void)snprintf(name, sizeof name, "%s.pem", base);
     errno = 0;
-    FILE *out = create(at, name, 0644);
-    if (out == NULL || !finish(out, PEM_write_X509(out, c->x509) == 1))
+    FILE *out = caucus_certify_create(at, name, 0644);
+    if (out == NULL || !caucus_certify_finish(out, PEM_write_X509(out, c->x509) == 1))
         return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", name);
     if (!with_key)
         return CAUCUS_OK;
     (void)snprintf(name, sizeof name, "%s.key", base);
-    out = create(at, name, 0600);
-    if (out == NULL || !finish(out, PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL) == 1))
+    out = caucus_certify_create(at, name, 0600);
+    if (out == NULL || !caucus_certify_finish(out, PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL) == 1))
         return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", name);
     return CAUCUS_OK;
 }
@@ -97,6 +109,15 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
         if (status == CAUCUS_OK && s->stop != NULL && *s->stop)
             status = caucus_fail(ret_error, CAUCUS_E_STOPPED, "", "stopped; nothing was made");
     }
+    for (uint32_t i = 1; status == CAUCUS_OK && i <= s->relays; i++) {
+        char base[24];
+        (void)snprintf(base, sizeof base, "relay-%u", i);
+        status = make_one(at, CAUCUS_CERTIFICATE_COORDINATOR, &ca, base, base, s, ret_error);
+    }
+    if (status == CAUCUS_OK && s->relays > 0)
+        status = make_one(at, CAUCUS_CERTIFICATE_COORDINATOR, &ca, "nats", "nats", s, ret_error);
+    if (status == CAUCUS_OK && s->more != NULL)
+        status = s->more(at, s, ret_error);
     caucus_certificate_free(&ca); /* wipes the key: nothing more can be signed */
     return status;
 }
@@ -122,6 +143,8 @@ caucus_status caucus_certify(const caucus_certify_settings *s, caucus_error *ret
     if (s->clients < 1 || s->clients > CAUCUS_CERTIFY_MAX_CLIENTS)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "clients", "%u: must be a whole number from 1 to %u", s->clients,
                            CAUCUS_CERTIFY_MAX_CLIENTS);
+    if (s->relays > CAUCUS_CERTIFY_MAX_RELAYS)
+        return caucus_fail(ret_error, CAUCUS_E_RANGE, "relays", "%u: at most %u", s->relays, CAUCUS_CERTIFY_MAX_RELAYS);
     if (s->days < 1 || s->days > CAUCUS_CERTIFY_MAX_DAYS)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "days", "%u: must be a whole number from 1 to %u", s->days,
                            CAUCUS_CERTIFY_MAX_DAYS);

@@ -2,6 +2,7 @@
 /* loop.c: one event loop. See loop.h. */
 #define _GNU_SOURCE /* accept4 */
 #include "net/loop.h"
+#include "net/relay/relay.h"
 
 #include "algo/wipe.h"
 
@@ -58,6 +59,12 @@ static void maybe_done(caucus_server *s) {
         caucus_step_over(s);
 }
 
+void caucus_loop_gone(caucus_server *s) {
+    maybe_done(s);
+    if (atomic_load(&s->last_wanted) && atomic_load(&s->present) == 0)
+        caucus_step_look(s);
+}
+
 void caucus_connection_end(caucus_connection *c) {
     if (c->dead)
         return;
@@ -70,6 +77,7 @@ void caucus_connection_end(caucus_connection *c) {
 /* Give the client's place up, unless another connection has it. Nothing of this one is left to count. */
 static void leave(caucus_connection *c) {
     caucus_server *s = c->loop->server;
+    caucus_relay_left(c);
     if (c->client == 0)
         return;
     uint64_t mine = c->session;
@@ -77,9 +85,7 @@ static void leave(caucus_connection *c) {
         atomic_fetch_sub(&s->present, 1);
         caucus_loop_left(c);
     }
-    maybe_done(s);
-    if (atomic_load(&s->last_wanted) && atomic_load(&s->present) == 0)
-        caucus_step_look(s);
+    caucus_loop_gone(s);
 }
 
 /* Free the dead. Nobody points at them any more: the batch is flushed, the turn is over. */
@@ -257,6 +263,7 @@ static void look_around(caucus_loop *loop) {
             caucus_output_send(c);
         if (stopping && !c->dead)
             caucus_output_goodbye(c, atomic_load(&s->finished) ? "the run is over"
+                                     : s->relay                ? "this relay stops: come again later"
                                                                : "the coordinator stops: come again later");
     }
 }
@@ -344,6 +351,8 @@ static void turn(caucus_loop *loop) {
         if (loop->number == 0 && atomic_exchange(&s->reload_wanted, false))
             caucus_watch_reload(loop);
         caucus_step_last(s);
+        if (loop->relayed)
+            caucus_relay_turn(loop);
         look_around(loop);
         caucus_step_wipe(s); /* on disk, and after the announcement has been sent: no client waits for it */
     }
@@ -399,7 +408,8 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     loop->now_ns = caucus_clock_ns();
     loop->watch_ns = server->revoked || server->secure ? loop->now_ns : 0;
     loop->waits_ns = server->set.excused && number == 0 ? loop->now_ns : 0;
-    loop->stop_ns = loop->log_ns = number == 0 ? loop->now_ns : 0;
+    loop->log_ns = number == 0 ? loop->now_ns : 0;
+    loop->stop_ns = server->relay ? 0 : loop->log_ns;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->arena = malloc(CAUCUS_ARENA_BYTES);
@@ -416,6 +426,13 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
         caucus_status status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "loops", "cannot make an event loop");
         caucus_loop_free(loop);
         return status;
+    }
+    if (server->relay) {
+        const caucus_status status = caucus_relay_loop_new(loop, ret_error);
+        if (status != CAUCUS_OK) {
+            caucus_loop_free(loop);
+            return status;
+        }
     }
     *ret = loop;
     return CAUCUS_OK;
@@ -436,6 +453,7 @@ void caucus_loop_free(caucus_loop *loop) {
     caucus_wipe_free(loop->arena, CAUCUS_ARENA_BYTES); /* reports: under trust coordinator, clients' sums */
     caucus_wipe_free(loop->scratch, loop->scratch_room * sizeof *loop->scratch);
     caucus_partial_free(loop->partial);
+    caucus_relay_loop_free(loop);
     pthread_mutex_destroy(&loop->lock);
     free(loop);
 }

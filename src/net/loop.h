@@ -59,6 +59,8 @@ typedef struct caucus_connection {
     bool leaving;        /* send what is in `out`, then close */
     bool drained;        /* all is sent and our side is shut: waiting for theirs */
     bool dead, again;
+    bool said_goodbye;
+    struct caucus_relay_client *relayed; /* at a relay: its place at the coordinator (net/relay); NULL: it has none */
 } caucus_connection;
 
 /* What one core counts with: no other core writes near it. */
@@ -98,6 +100,7 @@ struct caucus_loop {
     caucus_status answer[CAUCUS_BATCH_REPORTS];
     size_t reports;
     uint8_t chunk[CAUCUS_CHUNK_BYTES];
+    struct caucus_relay_loop *relayed; /* of a relay (net/relay); NULL: this is none */
 };
 
 /** A loop on a bound, listening, non-blocking socket, which it owns from now on. */
@@ -112,6 +115,8 @@ void *caucus_loop_run(void *loop); /* until the server stops */
 /** Somebody is turned away or given up: count it, and say so. c: the connection, NULL if it was never made one. */
 void caucus_loop_refused(caucus_loop *loop, const caucus_connection *c, const struct sockaddr_storage *from,
                          caucus_reason reason, const char *why);
+/** Somebody has gone, with or without a goodbye: is that the end? */
+void caucus_loop_gone(caucus_server *server);
 void caucus_loop_joined(const caucus_connection *c);
 void caucus_loop_left(const caucus_connection *c);
 /** Lines that were held back because the same was said a moment ago are told by their number, or a burst would leave
@@ -139,6 +144,10 @@ caucus_status caucus_watch_open(caucus_connection *c) CAUCUS_MUST_CHECK;
 void caucus_input_read(caucus_connection *c);
 /** Count the batch; the arena is free again. */
 void caucus_input_flush(caucus_loop *loop);
+
+/** It is let in, having heard so many: what it is told of has been counted of it. */
+void caucus_input_welcome(caucus_connection *c, uint32_t client, uint64_t heard, const char *serial,
+                          const caucus_taken *shown);
 
 /** Send what can be sent: leftovers, then announcements. */
 void caucus_output_send(caucus_connection *c);

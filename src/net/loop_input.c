@@ -6,6 +6,7 @@
  * connection. Late and repeated reports are normal. */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include "net/loop.h"
+#include "net/relay/relay.h"
 
 #include "algo/wipe.h"
 
@@ -120,6 +121,28 @@ static bool is_gone(const caucus_connection *c) {
     return poll(&look, 1, 0) == 1 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+void caucus_input_welcome(caucus_connection *c, uint32_t client, uint64_t heard, const char *serial,
+                          const caucus_taken *shown) {
+    caucus_server *s = c->loop->server;
+    caucus_wait_for(c, CAUCUS_WAIT_NONE);
+    const caucus_taken taken = take_session(c, client);
+    if (!shown)
+        shown = &taken;
+    caucus_waits_joined(c->loop, client, serial);
+    c->next = heard;
+    caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
+                            .version = CAUCUS_WIRE_VERSION,
+                            .cost_next = shown->cost_next,
+                            .sums_next = shown->sums_next,
+                            .answered = shown->answered,
+                            .deadline_ms = s->set.deadline_ms};
+    memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
+    caucus_output_frame(c, &welcome);
+    caucus_loop_joined(c);
+    caucus_step_joined(s);
+    caucus_output_send(c);
+}
+
 static void greet(caucus_connection *c, const caucus_frame *hello) {
     caucus_server *s = c->loop->server;
     const char *why = "";
@@ -139,7 +162,7 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_PLAN, text);
     } else if ((client = certified(c, hello->client, serial, &why, &code, &reason)) == 0) {
         caucus_output_refuse_for(c, code, reason, why);
-    } else if (hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
+    } else if (!s->relay && hello->heard > (committed = atomic_load(&s->started) ? atomic_load(&s->committed) : 0)) {
         if (caucus_claims_note(s, client, hello->heard, committed))
             caucus_output_refuse_for(c, CAUCUS_REFUSAL_LATER, CAUCUS_REASON_AHEAD,
                                      "this client has heard more than is committed here: come again later");
@@ -151,23 +174,14 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
         caucus_connection_end(c);
     } else if (atomic_load(&s->connections) >= s->set.max_clients) {
         caucus_output_refuse(c, CAUCUS_REFUSAL_FULL, "as many connections as allowed: come again later");
+    } else if (s->relay) {
+        if (atomic_load(&s->last_wanted) || c->relayed) /* said twice, while it waits for its place */
+            caucus_output_refuse(c, CAUCUS_REFUSAL_LATER, "this relay lets nobody in at present: come again later");
+        else
+            caucus_relay_ask(c, client, hello->heard, serial);
     } else {
         caucus_claims_drop(s, client);
-        caucus_wait_for(c, CAUCUS_WAIT_NONE);
-        const caucus_taken taken = take_session(c, client);
-        caucus_waits_joined(c->loop, client, serial);
-        c->next = hello->heard;
-        caucus_frame welcome = {.kind = CAUCUS_FRAME_WELCOME,
-                                .version = CAUCUS_WIRE_VERSION,
-                                .cost_next = taken.cost_next,
-                                .sums_next = taken.sums_next,
-                                .answered = taken.answered,
-                                .deadline_ms = s->set.deadline_ms};
-        memcpy(welcome.plan, s->set.plan_hash, sizeof welcome.plan);
-        caucus_output_frame(c, &welcome);
-        caucus_loop_joined(c);
-        caucus_step_joined(s);
-        caucus_output_send(c);
+        caucus_input_welcome(c, client, hello->heard, serial, NULL);
     }
 }
 
@@ -186,6 +200,7 @@ void caucus_input_flush(caucus_loop *loop) {
 static void goodbye(caucus_connection *c) {
     caucus_input_flush(c->loop); /* its reports before this frame count */
     caucus_waits_expects_not(c->loop->server, c->client);
+    c->said_goodbye = true;
     caucus_connection_end(c);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* loop_output.c: what leaves: announcements from the shared history, refusals, goodbyes. See loop.h. */
 #include "net/loop.h"
+#include "net/relay/relay.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -89,6 +90,8 @@ static size_t fill_chunk(caucus_connection *c) {
     uint64_t cost_next, sums_next;
     pthread_mutex_lock(&c->loop->lock); /* what is counted of it; and without an end places are used again */
     caucus_coordinator_shown(s->machine, c->client, &cost_next, &sums_next);
+    if (c->relayed)
+        caucus_relay_shown(c, &cost_next, &sums_next);
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     size_t used = 0;
     if (endless && c->next < caucus_history_from(&s->history, committed))

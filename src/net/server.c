@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "net/loop.h"
+#include "net/relay/relay.h"
 #include "num/fail.h"
 #include "plan/family.h"
 #include "store/clock.h"
@@ -58,6 +59,9 @@ void caucus_server_wake(caucus_server *s) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i])
             (void)!write(s->loop[i]->wake, &once, sizeof once);
+    caucus_relays_wake(s->relays);
+    if (s->relay)
+        caucus_relay_wake(s->relay);
     errno = before;
 }
 
@@ -217,11 +221,15 @@ static caucus_status open_parts(caucus_server *s, caucus_error *ret_error) {
         status = open_tls(s, &address, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_waits_open(s, ret_error);
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && s->relay) /* nobody is listened to before the coordinator has been heard */
+        status = caucus_relay_begin(s->relay, s, ret_error);
+    if (status == CAUCUS_OK && !s->relay)
+        status = caucus_relays_open(s, ret_error);
+    if (status == CAUCUS_OK && !s->relay)
         status = caucus_step_reserve(s, ret_error);
     if (status == CAUCUS_OK)
         status = bind_all(s, &address, ret_error);
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && !s->relay)
         status = caucus_step_open(s, ret_error);
     if (status == CAUCUS_OK)
         status = open_loops(s, ret_error);
@@ -233,6 +241,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     if (!s)
         return caucus_fail_memory(ret_error, "");
     s->set = *settings;
+    s->relay = settings->relay;
     s->clients = settings->plan->settings.clients;
     s->experts = settings->plan->settings.experts;
     s->frame_max = caucus_wire_max_bytes(s->experts);
@@ -269,6 +278,8 @@ void caucus_server_close(caucus_server *s) {
         if (s->listener[i] >= 0)
             close(s->listener[i]);
     }
+    caucus_relays_close(s->relays);
+    free(s->placed);
     caucus_step_close(s);
     caucus_waits_close(s);
     SSL_CTX_free(s->tls);
@@ -300,19 +311,27 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = 0;
-    for (uint32_t i = 0; failed == 0 && i < s->loops; i++) {
+    caucus_status beside = s->relay    ? caucus_relay_run(s->relay, ret_error)
+                           : s->relays ? caucus_relays_run(s->relays, ret_error)
+                                       : CAUCUS_OK;
+    for (uint32_t i = 0; failed == 0 && beside == CAUCUS_OK && i < s->loops; i++) {
         failed = pthread_create(&s->loop[i]->thread, NULL, caucus_loop_run, s->loop[i]);
         s->loop[i]->running = failed == 0;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed != 0) {
+    if (failed != 0 || beside != CAUCUS_OK) {
         atomic_store(&s->stopping, true);
         caucus_server_wake(s);
     }
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);
+    caucus_relays_end(s->relays);
+    if (s->relay)
+        caucus_relay_end_run(s->relay);
     caucus_loop_tell_held_back(s, UINT64_MAX);
+    if (beside != CAUCUS_OK)
+        return beside;
     if (failed != 0)
         return caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "loops", "cannot start a thread");
     if (s->failure != CAUCUS_OK && ret_error)
@@ -387,9 +406,9 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->looks = s->shown.looks;
     memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
-    ret->commits = s->held_ns ? s->shown.commits : caucus_store_commits(s->store);
+    ret->commits = s->held_ns ? s->shown.commits : s->relay ? 0 : caucus_store_commits(s->store);
     ret->commit_seconds = tenths_between(0, s->held_ns ? s->shown.commit_ns : s->commit_ns);
-    ret->term = caucus_store_term(s->store);
+    ret->term = s->relay ? 0 : caucus_store_term(s->store);
     ret->unknown_outcomes = s->unknown_outcomes;
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
     ret->steps_decided = ret->now.serial;

@@ -12,6 +12,7 @@
 #include <caucus/coordinator.h>
 
 #include "net/refusals.h"
+#include "net/relays/relays.h"
 #include "store/budget.h"
 #include "store/coordinator/store.h"
 
@@ -48,8 +49,10 @@ typedef struct caucus_server_settings {
     bool stay;                /* after that, go on answering who was away, until stopped */
     void (*over)(void *user); /* stay: called once, when it would have ended; from any thread */
     void *over_user;
-    caucus_budget budget; /* the ledger that runs on the same data share; no path: none */
-    const char *name;     /* of the run in the ledger; NULL = "live" */
+    caucus_relays_settings relays; /* line.url NULL: none */
+    struct caucus_relay *relay;    /* this is a relay, not a coordinator (net/relay/relay.h); NULL: it is none */
+    caucus_budget budget;          /* the ledger that runs on the same data share; no path: none */
+    const char *name;              /* of the run in the ledger; NULL = "live" */
     uint32_t hello_ms,
         stall_ms;       /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
     bool ignore_claims; /* go on although clients have heard more than is committed: a person knows better */

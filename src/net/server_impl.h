@@ -8,6 +8,8 @@
  *    server_waits.c   whom a step waits for
  *    waits/           what is kept of that, and whose certificate is whose
  *    history.c        what was announced
+ *    relays/          relays of this coordinator: places, partials
+ *    relay/           this is a relay: what takes the place of deciding, committing and the store
  *    server_stop.c    a run that is ended for good
  *    server_budget.c  the ledger that several runs share
  *    loop.c           one event loop: listener, connections, their clocks
@@ -55,6 +57,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "algo/relayed/relayed.h"
 #include "algo/releases.h"
 #include "dial/address.h"
 #include "dial/tls.h"
@@ -102,6 +105,9 @@ struct caucus_server {
         struct timespec changed;
         off_t size;
     } shared;
+
+    caucus_relays *relays;      /* NULL: none */
+    struct caucus_relay *relay; /* this is a relay: the machine is a follower, store and ledger are NULL */
 
     pthread_mutex_t lock; /* guards from here to the next remark; the machine: see above */
     caucus_store *store;
@@ -163,6 +169,8 @@ struct caucus_server {
     _Atomic uint64_t sessions;             /* given out so far */
     _Atomic uint32_t start_at;             /* the run may begin with so many present; UINT32_MAX: it has begun */
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
+    uint16_t *placed;          /* [m]: at which relay it is; 0: at none. NULL: there are none. Written under the lock
+                                * of the loop that has had the client, or under all of them */
     _Atomic uint8_t *expected; /* [m]: has joined (or may have, before a restart) and not said goodbye */
     _Atomic uint8_t *claim;    /* [m]: has heard more than is committed here (server_claims.c) */
     _Atomic uint32_t claims;   /* how many of them */
@@ -195,6 +203,14 @@ typedef struct caucus_taken {
     uint64_t answered, cost_next, sums_next;
 } caucus_taken;
 caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client);
+/** Merge a partial of a relay, if it is the next one, and decide the step if that was the last of it.
+ *  Out:     *taken = n, and the items in it; with all locks held.
+ *  Returns: as caucus_relayed_take(); CAUCUS_E_ORDER also if nothing is counted at present. */
+caucus_status caucus_step_take(caucus_server *server, const caucus_relayed *partial,
+                               const caucus_relayed_from *from, uint64_t *taken, uint64_t n,
+                               uint32_t *ret_items) CAUCUS_MUST_CHECK;
+/** A relay has heard more than is committed: this is an older copy of the state. */
+void caucus_step_rolled_back(caucus_server *server, uint16_t relay, uint64_t heard);
 /** Somebody has joined: begin, if that is due now. */
 void caucus_step_joined(caucus_server *server);
 /** Under `lock`: stop all counting, and let it go on. */

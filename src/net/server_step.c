@@ -15,7 +15,9 @@
 #include <sys/timerfd.h>
 
 #include "algo/look/look.h"
+#include "algo/relayed/relayed.h"
 #include "net/pace/slot_clock.h"
+#include "net/relay/relay.h"
 #include "num/error_line.h"
 #include "num/fail.h"
 #include "plan/ledger.h"
@@ -66,6 +68,7 @@ static void publish(caucus_server *s) {
         caucus_waits_recount(s);
     else
         atomic_store(&s->waits.answered, 0);
+    caucus_relays_published(s->relays);
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
@@ -163,6 +166,7 @@ static void decide(caucus_server *s) {
         give_up(s, status, &error);
         return;
     }
+    caucus_relays_decided(s->relays);
     if (caucus_coordinator_selections(s->machine) > selections || now->epoch > before.epoch || /* a link may end, too */
         now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
@@ -303,9 +307,35 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
     return atomic_load(&s->session[from->client - 1]) == from->session;
 }
 
+/* A relay's: its sums remember which items they are, and somebody else decides. */
+static void count_for_relay(caucus_loop *loop) {
+    caucus_server *s = loop->server;
+    uint32_t answered = 0, counted = 0;
+    uint64_t scalars = 0;
+    pthread_mutex_lock(&loop->lock);
+    for (size_t i = 0; i < loop->reports; i++) {
+        bool has = false;
+        loop->answer[i] =
+            in_force(s, loop->from[i]) ? caucus_relay_count(loop, &loop->report[i], &has) : CAUCUS_E_ORDER;
+        counted += loop->answer[i] == CAUCUS_OK;
+        answered += loop->answer[i] == CAUCUS_OK && has;
+        scalars += loop->answer[i] == CAUCUS_OK ? loop->report[i].count : 0;
+    }
+    atomic_fetch_add(&s->answered, answered);
+    pthread_mutex_unlock(&loop->lock);
+    atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->reports, counted, memory_order_relaxed);
+    if (counted > 0)
+        caucus_relay_counted(s);
+}
+
 void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
     uint64_t scalars = 0, counted = 0;
+    if (s->relay) {
+        count_for_relay(loop);
+        return;
+    }
     pthread_mutex_lock(&loop->lock);
     uint32_t before = caucus_partial_answered(loop->partial), waited = 0;
     for (size_t i = 0; i < loop->reports; i++) {
@@ -332,11 +362,74 @@ void caucus_step_count(caucus_loop *loop) {
     }
 }
 
+/* Who is waited for among those that answer with a partial. */
+typedef struct answering {
+    const caucus_relayed_from *from;
+    const caucus_server *server;
+    uint32_t waited;
+} answering;
+
+static void note_refused(void *user, uint32_t client, caucus_status why) {
+    const answering *a = user;
+    a->from->refused(a->from->user, client, why);
+}
+
+static void note_answered(void *user, uint32_t client) {
+    answering *a = user;
+    a->waited += caucus_waits_for(a->server, client);
+}
+
+caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, const caucus_relayed_from *from,
+                               uint64_t *taken, uint64_t n, uint32_t *ret_items) {
+    answering who = {.from = from, .server = s};
+    const caucus_relayed_from asked = {
+        .placed = from->placed, .relay = from->relay, .refused = note_refused, .answered = note_answered, .user = &who};
+    uint32_t answered = 0;
+    caucus_status status = CAUCUS_E_ORDER;
+    pthread_mutex_lock(&s->lock);
+    caucus_step_hold_loops(s);
+    if (s->begun && s->failure == CAUCUS_OK && !s->held_ns)
+        status = caucus_relayed_take(s->machine, partial, &asked, &answered);
+    if (status == CAUCUS_OK) {
+        *taken = n;
+        *ret_items = caucus_relayed_count(s->set.plan, partial);
+        atomic_fetch_add(&s->answered, answered);
+        atomic_fetch_add(&s->waits.answered, who.waited);
+        atomic_fetch_add_explicit(&s->reports, *ret_items, memory_order_relaxed);
+        if (partial->values != 0)
+            atomic_fetch_add_explicit(&s->scalars_up, (uint64_t)*ret_items * s->experts, memory_order_relaxed);
+        else
+            atomic_fetch_add_explicit(&s->scalars_up, *ret_items, memory_order_relaxed);
+    }
+    caucus_step_release_loops(s);
+    if (status == CAUCUS_OK && answered > 0 && is_enough(s))
+        step_progress(s);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+void caucus_step_rolled_back(caucus_server *s, uint16_t relay, uint64_t heard) {
+    caucus_error error = {0};
+    pthread_mutex_lock(&s->lock);
+    if (s->failure == CAUCUS_OK) {
+        const caucus_status status = caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
+                                                 "this state is an older copy: relay %u has heard %" PRIu64
+                                                 " announcements, and %" PRIu64 " are committed here",
+                                                 relay, heard, atomic_load(&s->committed));
+        caucus_step_hold_loops(s);
+        give_up(s, status, &error);
+        caucus_step_release_loops(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    caucus_server_wake(s);
+}
+
 /* Under the lock of the loop that has had the client, or of one's own if none has: nobody counts for it, and no step is
  * decided, before that is let go of. */
 caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client) {
     caucus_server *s = loop->server;
     _Atomic uint64_t *at = &s->session[client - 1];
+    uint16_t from = 0;
     caucus_taken ret = {.session = (atomic_fetch_add(&s->sessions, 1) + 1) * CAUCUS_LOOPS_MAX + loop->number};
     for (bool taken = false; !taken;) {
         ret.before = atomic_load(at);
@@ -344,6 +437,10 @@ caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client) {
         pthread_mutex_lock(&having->lock); /* it has counted for the client by now, or never will again */
         taken = atomic_compare_exchange_strong(at, &ret.before, ret.session);
         if (taken) {
+            if (s->placed && s->placed[client - 1] != 0) {
+                from = s->placed[client - 1];
+                s->placed[client - 1] = 0;
+            }
             if (ret.before == 0)
                 atomic_fetch_add(&s->present, 1); /* before anybody else can take the place, and leave it */
             ret.answered = caucus_coordinator_answered(s->machine, client);
@@ -351,6 +448,8 @@ caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client) {
         }
         pthread_mutex_unlock(&having->lock); /* not taken: somebody has come or gone in between */
     }
+    if (from != 0)
+        caucus_relays_moved(s->relays, from, client, ret.before);
     return ret;
 }
 
@@ -381,13 +480,15 @@ void caucus_step_stop(caucus_server *s) {
 }
 
 void caucus_step_look(caucus_server *s) {
+    if (s->relay) /* it decides nothing */
+        return;
     pthread_mutex_lock(&s->lock);
     step_progress(s);
     pthread_mutex_unlock(&s->lock);
 }
 
 void caucus_step_last(caucus_server *s) {
-    if (!atomic_load(&s->last_wanted))
+    if (!atomic_load(&s->last_wanted) || s->relay)
         return;
     pthread_mutex_lock(&s->lock);
     if (s->last_ns == 0 && s->failure == CAUCUS_OK) {

@@ -4,6 +4,7 @@
  * It is a coordinator's machine without its secrets: what counting reads of one is public (the announcement in force,
  * the plan) or the client's own (what comes next from it). Whether a check can still fire, which svt's costs depend on,
  * is not known here: they are always added up, and the coordinator leaves them out if nothing can come of them. */
+#include "algo/coordinator_state.h"
 #include "algo/machine.h"
 #include "algo/relayed/relayed.h"
 
@@ -77,6 +78,29 @@ void caucus_follower_place(caucus_coordinator *c, uint32_t client, uint64_t cost
         caucus_progress_restore_one(c->sums_next, client - 1, sums_next);
     if (c->step_done)
         caucus_progress_restore_one(c->step_done, client - 1, answered);
+}
+
+_Static_assert(CAUCUS_FOLLOWER_ARRAYS == CAUCUS_CLIENT_ARRAYS, "all that belongs to a client");
+
+void caucus_follower_remember(const caucus_coordinator *c, uint32_t client, caucus_follower_mark *ret) {
+    caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
+    const size_t arrays = caucus_coordinator_arrays(c, array), i = client - 1;
+    *ret = (caucus_follower_mark){0};
+    for (size_t k = 0; k < arrays; k++) {
+        ret->form[k] = array[k]->form[i];
+        ret->value[k] = array[k]->value[i];
+        ret->shown[k] = array[k]->shown[i];
+    }
+}
+
+void caucus_follower_undo(caucus_coordinator *c, uint32_t client, const caucus_follower_mark *mark) {
+    caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
+    const size_t arrays = caucus_coordinator_arrays(c, array), i = client - 1;
+    for (size_t k = 0; k < arrays; k++) {
+        array[k]->form[i] = mark->form[k];
+        array[k]->value[i] = mark->value[k];
+        array[k]->shown[i] = mark->shown[k];
+    }
 }
 
 void caucus_follower_common(const caucus_coordinator *c, uint64_t *ret_cost_next, uint64_t *ret_sums_next) {

@@ -34,11 +34,15 @@ typedef struct caucus_relayed {
 caucus_status caucus_relayed_read(const caucus_plan *plan, const uint8_t *bytes, size_t size,
                                   caucus_relayed *ret) CAUCUS_MUST_CHECK;
 
+/** Items in it. */
+uint32_t caucus_relayed_count(const caucus_plan *plan, const caucus_relayed *partial);
+
 /* Who may send for whom, and what is said of items that are not taken. */
 typedef struct caucus_relayed_from {
     const uint16_t *placed; /* [m]: at which relay each client is; NULL: all are here */
     uint16_t relay;
     void (*refused)(void *user, uint32_t client, caucus_status why); /* NULL: nobody asks */
+    void (*answered)(void *user, uint32_t client); /* each that answers, if it is taken in the end; NULL: nobody asks */
     void *user;
 } caucus_relayed_from;
 
@@ -52,6 +56,8 @@ typedef struct caucus_relayed_from {
  *  Cost:    O(items + clients in groups + d). */
 caucus_status caucus_relayed_take(caucus_coordinator *coordinator, const caucus_relayed *partial,
                                   const caucus_relayed_from *from, uint32_t *ret_answered) CAUCUS_MUST_CHECK;
+
+#define CAUCUS_FOLLOWER_ARRAYS 3
 
 /* The other side. A follower is a machine that counts as the coordinator does and decides nothing: it has no key, and
  * hears what was announced. Everything is asked of it as of a coordinator but decisions and saved states. */
@@ -68,6 +74,14 @@ caucus_status caucus_follower_hear(caucus_coordinator *follower, const caucus_an
  *  caucus_coordinator_answered() of it. Nothing of the client is counted here meanwhile. */
 void caucus_follower_place(caucus_coordinator *follower, uint32_t client, uint64_t cost_next, uint64_t sums_next,
                            uint64_t answered);
+/** What was counted of a client (1..m), and back to it: for who counts an item that is not counted in the end. Between
+ *  the two the follower may hear nothing. */
+typedef struct caucus_follower_mark {
+    uint64_t value[CAUCUS_FOLLOWER_ARRAYS], shown[CAUCUS_FOLLOWER_ARRAYS];
+    uint8_t form[CAUCUS_FOLLOWER_ARRAYS];
+} caucus_follower_mark;
+void caucus_follower_remember(const caucus_coordinator *follower, uint32_t client, caucus_follower_mark *ret);
+void caucus_follower_undo(caucus_coordinator *follower, uint32_t client, const caucus_follower_mark *mark);
 /** What comes next from clients in step, in a coordinator or a follower; 0 where the algorithm has none. */
 void caucus_follower_common(const caucus_coordinator *coordinator, uint64_t *ret_cost_next, uint64_t *ret_sums_next);
 

@@ -101,6 +101,18 @@ caucus_status caucus_relayed_read(const caucus_plan *plan, const uint8_t *bytes,
     return CAUCUS_OK;
 }
 
+uint32_t caucus_relayed_count(const caucus_plan *plan, const caucus_relayed *p) {
+    uint32_t items = p->items, first;
+    const uint8_t *group = p->group;
+    for (uint32_t i = 0; i < p->groups; i++) {
+        const uint32_t clients = caucus_relayed_chunk(plan, caucus_le_get32(group), &first),
+                       count = caucus_le_get32(group + 4);
+        items += count;
+        group += CAUCUS_RELAYED_GROUP_BYTES + (count <= CAUCUS_RELAYED_LIST_MAX ? 2 * count : (clients + 7) / 8);
+    }
+    return items;
+}
+
 const uint8_t *caucus_relayed_walk(const caucus_plan *plan, const uint8_t *group,
                                    bool (*each)(void *user, uint32_t client), void *user) {
     uint32_t first;

@@ -124,6 +124,12 @@ static void put_back(taking *t) {
     }
 }
 
+static void note_answered(taking *t, uint32_t client) {
+    t->answered++;
+    if (t->from->answered)
+        t->from->answered(t->from->user, client);
+}
+
 static void take_items(taking *t, const caucus_relayed *p) {
     for (uint32_t i = 0; i < p->items && t->status != CAUCUS_E_FORMAT; i++) {
         const caucus_report item = caucus_relayed_item(p, i);
@@ -133,7 +139,8 @@ static void take_items(taking *t, const caucus_relayed *p) {
             continue;
         }
         keep(t, item.client);
-        t->answered += caucus_coordinator_note(t->c, &item);
+        if (caucus_coordinator_note(t->c, &item))
+            note_answered(t, item.client);
         add_reach(t, &item, 1);
     }
 }
@@ -167,7 +174,8 @@ static bool check_grouped(void *user, uint32_t client) {
 static bool note_grouped(void *user, uint32_t client) {
     taking *t = user;
     t->asked.client = client;
-    t->answered += caucus_coordinator_note(t->c, &t->asked);
+    if (caucus_coordinator_note(t->c, &t->asked))
+        note_answered(t, client);
     return true;
 }
 

@@ -50,6 +50,11 @@ enum option {
     OPTION_MAX_CLIENTS,
     OPTION_MAX_STRANGERS,
     OPTION_LOOPS,
+    OPTION_NATS,
+    OPTION_NATS_CA,
+    OPTION_NATS_KEY,
+    OPTION_RELAYS,
+    OPTION_RELAY_KEY,
     OPTION_HTTP,
     OPTION_TOKEN,
     OPTION_STAY,
@@ -96,6 +101,11 @@ static const caucus_option options[] = {
     {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
     {"max-strangers", "N", "clients+256", "connections that have not said who they are; one address has half at most"},
     {"loops", "N", "one per core", "event loops"},
+    {"nats", "URL", NULL, "hear relays by this NATS server: tls://HOST:PORT, several with commas (docs/SCALE.md)"},
+    {"nats-ca", "FILE", NULL, "the authority that signs its certificate"},
+    {"nats-key", "FILE", NULL, "the nkey to show to it"},
+    {"relays", "FILE", NULL, "which relays there are: numbers and public keys (caucus certify --relays)"},
+    {"relay-key", "FILE", NULL, "the coordinator's secret key for them"},
     {"http", "HOST:PORT", NULL, "status page and /metrics"},
     {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
     {"stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped"},
@@ -158,7 +168,8 @@ static void on_hangup(int number) {
 static const caucus_option_section sections[] = {
     {"What is run", OPTION_PLAN, OPTION_CERT, NULL},
     {"Who may join", OPTION_CERT, OPTION_DEADLINE, NULL},
-    {"Whom to wait for", OPTION_DEADLINE, OPTION_HTTP, NULL},
+    {"Whom to wait for", OPTION_DEADLINE, OPTION_NATS, NULL},
+    {"Relays", OPTION_NATS, OPTION_HTTP, NULL},
     {"All of these from a file", OPTION_CONFIG, OPTION_CONFIG + 1, NULL},
     {"What is shown", OPTION_HTTP, OPTION_SEED, NULL},
     {"For tests", OPTION_SEED, OPTION_TRUST, NULL},
@@ -360,6 +371,13 @@ static bool read_options(serving *s) {
         fputs("caucus serve: --token: is for the status page — give --http HOST:PORT too\n", stderr);
         return false;
     }
+    if (!s->value[OPTION_NATS] != !s->value[OPTION_RELAYS] || !s->value[OPTION_NATS] != !s->value[OPTION_RELAY_KEY] ||
+        (!s->value[OPTION_NATS] && (s->value[OPTION_NATS_CA] || s->value[OPTION_NATS_KEY]))) {
+        fputs("caucus serve: --nats, --relays and --relay-key belong together — caucus certify --relays makes the "
+              "files\n",
+              stderr);
+        return false;
+    }
     s->settings.linger_ms = 30000;
     s->settings.ignore_claims = is_on(s, OPTION_IGNORE_CLAIMS);
     s->settings.require_sync = is_on(s, OPTION_REQUIRE_SYNC);
@@ -424,6 +442,12 @@ static int open_all(serving *s) {
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
     set->excused = s->value[OPTION_EXCUSED];
+    set->relays = (caucus_relays_settings){.line = {.url = s->value[OPTION_NATS],
+                                                    .ca = s->value[OPTION_NATS_CA],
+                                                    .seed = s->value[OPTION_NATS_KEY],
+                                                    .name = "caucus coordinator"},
+                                           .list = s->value[OPTION_RELAYS],
+                                           .key = s->value[OPTION_RELAY_KEY]};
     set->name = s->value[OPTION_NAME] ? s->value[OPTION_NAME] : caucus_plan_federation(s->plan);
     status =
         caucus_log_open(s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json, &s->log, &error);

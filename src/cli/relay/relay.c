@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relay.c: `caucus relay`: to clients a coordinator, to the coordinator the sums of what they report.
+ *
+ * A session with the coordinator is one life of a server (net/relay/relay.h); this opens one after the other until the
+ * run is over or somebody stops it. */
+#include "net/relay/relay.h"
+#include "cli/complain.h"
+#include "cli/config.h"
+#include "cli/serve/serve_log.h"
+#include "cli/serve/serve_print.h"
+#include "cli/signals.h"
+#include "cli/verbs.h"
+#include "dial/address.h"
+#include "net/server.h"
+#include "num/number_text.h"
+#include "plan/plan.h"
+#include <caucus/plan_file.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum option {
+    OPTION_PLAN,
+    OPTION_NUMBER,
+    OPTION_NATS,
+    OPTION_NATS_CA,
+    OPTION_NATS_KEY,
+    OPTION_RELAY_KEY,
+    OPTION_COORDINATOR,
+    OPTION_NAME,
+    OPTION_LISTEN,
+    OPTION_CERT,
+    OPTION_KEY,
+    OPTION_CLIENT_CA,
+    OPTION_REVOKED,
+    OPTION_INSECURE,
+    OPTION_MAX_CLIENTS,
+    OPTION_MAX_STRANGERS,
+    OPTION_LOOPS,
+    OPTION_GATHER,
+    OPTION_KEEP,
+    OPTION_CUT_OFF,
+    OPTION_FORMAT,
+    OPTION_LOG_FORMAT,
+    OPTION_LOG_LEVEL,
+    OPTION_CONFIG,
+    OPTION_COUNT
+};
+
+static const caucus_option options[] = {
+    {"plan", "FILE", NULL, "what is run: the same file as the coordinator's and the clients'"},
+    {"number", "N", NULL, "which relay this is, in the coordinator's list"},
+    {"nats", "URL", NULL, "the NATS server between them: tls://HOST:PORT, several with commas"},
+    {"nats-ca", "FILE", NULL, "the authority that signs its certificate"},
+    {"nats-key", "FILE", NULL, "the nkey to show to it"},
+    {"relay-key", "FILE", NULL, "this relay's secret key (caucus certify --relays)"},
+    {"coordinator", "FILE", NULL, "the coordinator's public key"},
+    {"name", "NAME", "the plan's, else live", "of the run: as the coordinator has it"},
+    {"listen", "HOST:PORT", "127.0.0.1:7400", "where clients connect; port 0 = any"},
+    {"cert", "FILE", NULL, "this relay's certificate (PEM)"},
+    {"key", "FILE", NULL, "its key"},
+    {"client-ca", "FILE", NULL, "the authority that signs clients' certificates (common name = index of the client)"},
+    {"revoked", "FILE", NULL, "indices or certificate serial numbers to refuse, beside the coordinator's list"},
+    {"insecure", NULL, NULL, "no TLS for clients; this machine only"},
+    {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
+    {"max-strangers", "N", "clients+256", "connections that have not said who they are; one address has half at most"},
+    {"loops", "N", "one per core", "event loops"},
+    {"gather", "MS", "20", "how long further answers are waited for after the first, 1 to 60000"},
+    {"keep", "MB", "256", "of reports that are not durable yet; clients send again what does not fit"},
+    {"cut-off", "SECONDS", "30", "so long without the coordinator: clients are told to go elsewhere, 3 to 3600"},
+    {"format", "NAME", "text", "of what is printed: text or json"},
+    {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
+    {"log-level", "NAME", "notice", "error, notice (who comes and goes), or detail"},
+    {"config", "FILE", NULL, "options from a file, the same words, one per line (gather: 50); a flag wins"},
+    {NULL, NULL, NULL, NULL},
+};
+
+typedef struct relaying {
+    const char *value[OPTION_COUNT];
+    caucus_plan *plan;
+    caucus_relay_settings relay_set;
+    caucus_server_settings set;
+    caucus_log *log;
+    caucus_relay *relay;
+    caucus_server *server;
+    bool json;
+    char listen[CAUCUS_ADDRESS_BYTES];
+} relaying;
+
+static caucus_server *running; /* for the signal handler */
+
+static void end_waiting(int number) {
+    static const char words[] = "caucus relay: stopped while it waited for the coordinator\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(CAUCUS_EXIT_DONE);
+}
+
+static void on_signal(int number) {
+    (void)number;
+    caucus_server_stop(running);
+}
+
+static void on_hangup(int number) {
+    (void)number;
+    if (running)
+        caucus_server_reload(running);
+}
+
+static const caucus_option_section sections[] = {
+    {"Between coordinator and clients", OPTION_PLAN, OPTION_LISTEN, NULL},
+    {"Who may join", OPTION_LISTEN, OPTION_GATHER, NULL},
+    {"What is sent when", OPTION_GATHER, OPTION_FORMAT, NULL},
+    {"What is shown", OPTION_FORMAT, OPTION_CONFIG, NULL},
+    {"All of these from a file", OPTION_CONFIG, OPTION_CONFIG + 1, NULL},
+    {NULL, 0, 0, NULL},
+};
+
+static void print_help(void) {
+    fputs("caucus relay: to clients a coordinator, to the coordinator the sums of what they report\n"
+          "\n"
+          "  caucus relay --plan plan.yaml --number 1 --nats tls://nats.example:4222 --nats-ca certs/ca.pem \\\n"
+          "      --nats-key certs/relay-1.nkey --relay-key certs/relay-1.secret --coordinator certs/coordinator.public "
+          "\\\n"
+          "      --listen 0.0.0.0:7400 --cert certs/relay-1.pem --key certs/relay-1.key --client-ca certs/ca.pem\n"
+          "\n"
+          "It listens once the coordinator has been heard, keeps nothing on disk, decides nothing, and ends with the "
+          "run.\n"
+          "A relay reads its clients' reports: with trust coordinator it is trusted as the coordinator is "
+          "(docs/SCALE.md).\n",
+          stdout);
+    caucus_options_sections(options, sections);
+}
+
+static int take_option(void *user, size_t index, const char *value) {
+    relaying *r = user;
+    if (index == SIZE_MAX)
+        return caucus_usage("relay", "'%s': unexpected word — options begin with --", value);
+    if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return caucus_config_refuse("relay", options[index].name, value, "must be true or false");
+    if (r->value[index])
+        return caucus_usage("relay", "--%s %s: given twice", options[index].name, value);
+    r->value[index] = value;
+    return 0;
+}
+
+/* A whole number; *ret stays as it is if the option was not given. False: said on stderr. */
+static bool read_number(const relaying *r, enum option option, uint64_t least, uint64_t most, uint64_t *ret) {
+    const char *text = r->value[option];
+    return !text || caucus_whole_parse(text, least, most, ret) ||
+           !caucus_config_refuse("relay", options[option].name, text,
+                                 "a whole number from %" PRIu64 " to %" PRIu64 " is expected", least, most);
+}
+
+static bool read_word(const relaying *r, enum option option, const char *const *words, const char *all, size_t *ret) {
+    const char *text = r->value[option];
+    for (size_t i = 0; text && words[i]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *ret = i;
+            return true;
+        }
+    return !text || !caucus_config_refuse("relay", options[option].name, text, "%s", all);
+}
+
+static bool is_on(const relaying *r, enum option option) {
+    return r->value[option] && strcmp(r->value[option], "true") == 0;
+}
+
+static bool has_all(const relaying *r) {
+    static const enum option needed[] = {OPTION_PLAN, OPTION_NUMBER, OPTION_NATS, OPTION_RELAY_KEY, OPTION_COORDINATOR};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!r->value[needed[i]])
+            return caucus_usage("relay", "--%s is missing — %s", options[needed[i]].name, options[needed[i]].help) == 0;
+    const bool certificates = r->value[OPTION_CERT] && r->value[OPTION_KEY] && r->value[OPTION_CLIENT_CA];
+    const bool any = r->value[OPTION_CERT] || r->value[OPTION_KEY] || r->value[OPTION_CLIENT_CA];
+    if (is_on(r, OPTION_INSECURE) ? any : !certificates)
+        return caucus_usage("relay", any && is_on(r, OPTION_INSECURE)
+                                         ? "--insecure: not together with certificates — leave one of them out"
+                                         : "--cert, --key and --client-ca are needed — caucus certify --relays makes "
+                                           "some to try; --insecure works without, on this machine") == 0;
+    return true;
+}
+
+static bool read_options(relaying *r, size_t *ret_level, bool *ret_log_json) {
+    static const char *const formats[] = {"text", "json", NULL}, *const levels[] = {"error", "notice", "detail", NULL};
+    uint64_t number = 0, max_clients = 0, max_strangers = 0, loops = 0, gather = 0, keep = 0, cut_off = 0;
+    size_t format = 0, log_format = 0;
+    *ret_level = CAUCUS_LOG_NOTICE;
+    if (!has_all(r) || !read_number(r, OPTION_NUMBER, 1, UINT16_MAX, &number) ||
+        !read_number(r, OPTION_MAX_CLIENTS, 0, UINT32_MAX, &max_clients) ||
+        !read_number(r, OPTION_MAX_STRANGERS, 0, UINT32_MAX, &max_strangers) ||
+        !read_number(r, OPTION_LOOPS, 0, UINT32_MAX, &loops) || !read_number(r, OPTION_GATHER, 1, 60000, &gather) ||
+        !read_number(r, OPTION_KEEP, 1, 1u << 20, &keep) || !read_number(r, OPTION_CUT_OFF, 3, 3600, &cut_off) ||
+        !read_word(r, OPTION_FORMAT, formats, "text or json", &format) ||
+        !read_word(r, OPTION_LOG_FORMAT, formats, "text or json", &log_format) ||
+        !read_word(r, OPTION_LOG_LEVEL, levels, "error, notice or detail", ret_level))
+        return false;
+    r->json = format == 1;
+    *ret_log_json = log_format == 1;
+    r->relay_set = (caucus_relay_settings){.line = {.url = r->value[OPTION_NATS],
+                                                    .ca = r->value[OPTION_NATS_CA],
+                                                    .seed = r->value[OPTION_NATS_KEY],
+                                                    .name = "caucus relay"},
+                                           .key = r->value[OPTION_RELAY_KEY],
+                                           .coordinator = r->value[OPTION_COORDINATOR],
+                                           .number = (uint16_t)number,
+                                           .gather_ms = (uint32_t)gather,
+                                           .keep_bytes = keep << 20,
+                                           .cut_off_ms = (uint32_t)cut_off * 1000};
+    r->set = (caucus_server_settings){.listen = r->value[OPTION_LISTEN] ? r->value[OPTION_LISTEN] : "127.0.0.1:7400",
+                                      .loops = (uint32_t)loops,
+                                      .max_clients = (uint32_t)max_clients,
+                                      .max_strangers = (uint32_t)max_strangers,
+                                      .cert = r->value[OPTION_CERT],
+                                      .key_file = r->value[OPTION_KEY],
+                                      .client_ca = r->value[OPTION_CLIENT_CA],
+                                      .revoked = r->value[OPTION_REVOKED]};
+    return true;
+}
+
+static int fail(caucus_status status, const caucus_error *error) {
+    return caucus_complain("relay", options, status, error);
+}
+
+static int open_relay(relaying *r, size_t level, bool log_json) {
+    caucus_error error = {0};
+    caucus_status status = caucus_plan_file_read(r->value[OPTION_PLAN], &r->plan, &error);
+    if (status == CAUCUS_OK)
+        status = caucus_log_open((caucus_log_level)level, log_json, &r->log, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error);
+    memcpy(r->relay_set.plan_hash, caucus_plan_hash(r->plan), sizeof r->relay_set.plan_hash);
+    r->relay_set.name = r->value[OPTION_NAME] ? r->value[OPTION_NAME] : caucus_plan_federation(r->plan);
+    memcpy(r->set.plan_hash, r->relay_set.plan_hash, sizeof r->set.plan_hash);
+    r->set.plan = r->plan;
+    r->set.log = caucus_log_put;
+    r->set.log_user = r->log;
+    status = caucus_relay_open(&r->relay_set, &r->relay, &error);
+    r->set.relay = r->relay;
+    return status == CAUCUS_OK ? 0 : fail(status, &error);
+}
+
+/* One session. Returns: an exit code; CAUCUS_OPTIONS_HELP: another one follows. */
+static int relay_once(relaying *r, bool first) {
+    caucus_error error = {0};
+    caucus_on_signals(end_waiting);
+    caucus_status status = caucus_server_open(&r->set, &r->server, &error);
+    if (status != CAUCUS_OK)
+        return fail(status, &error);
+    running = r->server;
+    caucus_on_signals(on_signal);
+    caucus_on_signal(SIGHUP, on_hangup);
+    if (first) {
+        /* The next session listens at the same port, also if any would have done. */
+        const char *colon = strrchr(r->set.listen, ':');
+        const uint16_t port = caucus_server_port(r->server);
+        caucus_serve_listening(r->json, r->set.listen, port, caucus_plan_hash_text(r->plan), 0, false);
+        (void)snprintf(r->listen, sizeof r->listen, "%.*s:%u", (int)(colon - r->set.listen), r->set.listen, port);
+        r->set.listen = r->listen;
+    }
+    status = caucus_server_run(r->server, &error);
+    caucus_on_signals(SIG_IGN);
+    caucus_on_signal(SIGHUP, SIG_IGN);
+    running = NULL;
+    caucus_server_close(r->server);
+    r->server = NULL;
+    if (status != CAUCUS_OK)
+        return fail(status, &error);
+    const caucus_relay_end end = caucus_relay_ended(r->relay);
+    return end == CAUCUS_RELAY_OVER || end == CAUCUS_RELAY_STOPPED ? CAUCUS_EXIT_DONE : -1;
+}
+
+static void summarise(const relaying *r) {
+    caucus_relay_own_status now;
+    caucus_relay_get_status(r->relay, &now);
+    if (r->json)
+        printf("{\"partials\": %" PRIu64 ", \"accepted\": %" PRIu64 ", \"stale\": %" PRIu64 ", \"refused\": %" PRIu64
+               ", \"hung_up\": %" PRIu64 "}\n",
+               now.sent, now.accepted, now.stale, now.refused, now.hung_up);
+    else
+        printf("%" PRIu64 " partials sent, %" PRIu64 " accepted\n", now.sent, now.accepted);
+}
+
+int caucus_cli_relay(int argc, char **argv) {
+    relaying r = {0};
+    size_t level = 0;
+    bool log_json = false;
+    caucus_on_signals(end_waiting);
+    caucus_on_signal(SIGHUP, SIG_IGN);
+    int code = caucus_options_parse("relay", options, argc, argv, take_option, &r);
+    if (caucus_options_over(&code, print_help))
+        return code;
+    if (code == 0 && r.value[OPTION_CONFIG])
+        code = caucus_config_read("relay", options, r.value[OPTION_CONFIG], r.value, take_option, &r);
+    if (code == 0)
+        code = read_options(&r, &level, &log_json) ? open_relay(&r, level, log_json) : CAUCUS_EXIT_USAGE;
+    if (code == 0) {
+        for (bool first = true; (code = relay_once(&r, first)) < 0; first = false)
+            caucus_log_say(r.log, CAUCUS_LOG_NOTICE, "relay", "the session is over: beginning another");
+        if (code == CAUCUS_EXIT_DONE)
+            summarise(&r);
+    }
+    caucus_server_close(r.server);
+    caucus_relay_close(r.relay);
+    caucus_log_close(r.log);
+    caucus_plan_free(r.plan);
+    return code;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relays.c: sessions with relays, and what all of them are told. See relays.h. */
+#include "net/relays/relays_impl.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/relayed/relayed.h"
+#include "num/fail.h"
+#include "store/clock.h"
+
+#define SECOND_NS 1000000000u
+#define SILENT_NS (10u * (uint64_t)SECOND_NS)
+#define TURN_MS 200
+
+static caucus_relays_peer *find(caucus_relays *r, uint16_t number) {
+    for (uint32_t i = 0; i < r->peers; i++)
+        if (r->peer[i].entry.number == number)
+            return &r->peer[i];
+    return NULL;
+}
+
+void caucus_relays_say(caucus_relays *r, caucus_relays_peer *p) {
+    (void)caucus_saying_send(&r->say, &p->seal, r->line, p->down);
+}
+
+void caucus_relays_uncount(caucus_relays *r, uint16_t relay) {
+    caucus_relays_peer *p = find(r, relay);
+    if (p)
+        atomic_fetch_sub(&p->clients, 1);
+}
+
+/* ---- what is announced ---- */
+
+/* Under `lock`: how far this is. */
+static void put_news(caucus_relays *r, const caucus_relays_peer *p, uint64_t committed, bool started) {
+    const caucus_announcement last = caucus_history_get(&r->server->history, committed - 1);
+    caucus_saying_put(&r->say, committed, 8);
+    caucus_saying_put(&r->say, started, 1);
+    caucus_saying_put(&r->say, p->durable, 8);
+    caucus_saying_put_announcement(&r->say, &last);
+}
+
+static void tell_news(caucus_relays *r, caucus_relays_peer *p, bool first) {
+    caucus_server *s = r->server;
+    uint64_t cost_next, sums_next;
+    caucus_saying_begin(&r->say, first ? CAUCUS_SAY_STATE : CAUCUS_SAY_NEWS);
+    pthread_mutex_lock(&s->lock);
+    const uint64_t committed = atomic_load(&s->committed);
+    const bool started = atomic_load(&s->started);
+    if (first) {
+        caucus_follower_common(s->machine, &cost_next, &sums_next);
+        caucus_saying_put(&r->say, s->set.deadline_ms, 4);
+        caucus_saying_put(&r->say, cost_next, 8);
+        caucus_saying_put(&r->say, sums_next, 8);
+    }
+    put_news(r, p, committed, started);
+    pthread_mutex_unlock(&s->lock);
+    caucus_relays_say(r, p);
+    p->told = committed;
+    p->told_started = started;
+    p->news_ns = caucus_clock_ns();
+}
+
+/* Announcements from a serial on, as many as fit in a message. */
+static void tell_history(caucus_relays *r, caucus_relays_peer *p, caucus_hearing *message) {
+    caucus_server *s = r->server;
+    uint64_t from = caucus_hearing_get(message, 8);
+    uint32_t count = 0;
+    if (message->failed)
+        return;
+    caucus_saying_begin(&r->say, CAUCUS_SAY_PAST);
+    pthread_mutex_lock(&s->lock); /* without an end places are used again */
+    const uint64_t committed = atomic_load(&s->committed), first = caucus_history_from(&s->history, committed);
+    if (from < first)
+        from = first;
+    caucus_saying_put(&r->say, p->durable, 8);
+    caucus_saying_put(&r->say, from, 8);
+    const size_t at = caucus_saying_size(&r->say);
+    caucus_saying_put(&r->say, 0, 4);
+    for (; from + count < committed && caucus_saying_size(&r->say) < CAUCUS_SAYING_BYTES / 2; count++) {
+        const caucus_announcement a = caucus_history_get(&s->history, from + count);
+        caucus_saying_put_announcement(&r->say, &a);
+    }
+    pthread_mutex_unlock(&s->lock);
+    caucus_saying_set(&r->say, at, count, 4);
+    caucus_relays_say(r, p);
+}
+
+/* ---- sessions ---- */
+
+static void end_session(caucus_relays *r, caucus_relays_peer *p) {
+    if (p->here)
+        caucus_relays_displace(r, p);
+    caucus_relays_forget_partial(p);
+    caucus_seal_end(&p->seal);
+    p->answered = p->here = false;
+    atomic_store(&p->shown_here, false);
+}
+
+void caucus_relays_bar(caucus_relays *r, caucus_relays_peer *p, const char *why) {
+    caucus_server_log(r->server, 0, "relay %u is cut off: %s", p->entry.number, why);
+    atomic_fetch_add(&r->cut_off, 1);
+    p->barred = true;
+    end_session(r, p);
+}
+
+/* Somebody says that it is this relay, and that a session begins. It may be an old greeting that somebody repeats: the
+ * session that is in force stays so until the new one proves that it is alive, so the answer is kept beside it. */
+static void greeted(caucus_relays *r, caucus_relays_peer *p, const caucus_letter *letter) {
+    caucus_server *s = r->server;
+    uint8_t answer[CAUCUS_SEAL_ANSWER_BYTES];
+    caucus_seal made;
+    const caucus_status status = caucus_seal_answer(&r->owner, p->entry.key, &p->about, caucus_store_term(s->store),
+                                                    r->sessions + 1, letter->bytes, letter->size, answer, &made);
+    if (status != CAUCUS_OK) {
+        caucus_server_log(s, 0, "relay %u is not let in: %s", p->entry.number,
+                          status == CAUCUS_E_REFUSED    ? "its greeting is not signed with the key of --relays"
+                          : status == CAUCUS_E_MISMATCH ? "it has another plan"
+                          : status == CAUCUS_E_CONFLICT ? "it is of another run or version"
+                                                        : caucus_status_text(status));
+        return;
+    }
+    r->sessions++;
+    if (!p->here) {
+        caucus_seal_end(&p->seal);
+        p->seal = made;
+    } else {
+        caucus_seal_end(&p->next_seal);
+        p->next_seal = made;
+    }
+    p->answered = true;
+    caucus_seal_end(&made);
+    (void)caucus_line_say(r->line, p->down, answer, sizeof answer);
+}
+
+/* The first sealed word of a session: it is in force from now on, and whatever was before it is over. */
+static void confirmed(caucus_relays *r, caucus_relays_peer *p) {
+    caucus_server *s = r->server;
+    p->here = true;
+    p->taken = p->decided = p->durable = 0;
+    atomic_store(&p->shown_here, true);
+    atomic_store(&p->shown_durable, 0);
+    caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "relay"}, "relay %u is here, session %" PRIu64,
+                            p->entry.number, p->seal.session);
+}
+
+/* It has heard so many. More than there are: this is an older copy of the state. */
+static void relay_heard(caucus_relays *r, caucus_relays_peer *p, caucus_hearing *message, bool first) {
+    caucus_server *s = r->server;
+    const uint64_t heard = caucus_hearing_get(message, 8);
+    const uint64_t committed = atomic_load(&s->committed);
+    if (message->failed)
+        return;
+    if (heard > committed && !s->set.ignore_claims)
+        caucus_step_rolled_back(s, p->entry.number, heard);
+    else if (first || heard < p->told)
+        tell_news(r, p, first); /* also if the last news were lost */
+}
+
+static void take_sealed(caucus_relays *r, caucus_relays_peer *p, uint8_t *bytes, size_t size, bool first) {
+    caucus_hearing message = {.at = bytes, .end = bytes + size};
+    p->heard_ns = caucus_clock_ns();
+    switch ((caucus_saying_kind)caucus_hearing_get(&message, 1)) {
+    case CAUCUS_SAY_HERE:
+        relay_heard(r, p, &message, first);
+        break;
+    case CAUCUS_SAY_PLACE:
+        caucus_relays_place(r, p, &message);
+        break;
+    case CAUCUS_SAY_LEFT:
+        caucus_relays_left(r, p, &message);
+        break;
+    case CAUCUS_SAY_PARTIAL:
+        caucus_relays_partial(r, p, &message);
+        break;
+    case CAUCUS_SAY_HISTORY:
+        tell_history(r, p, &message);
+        break;
+    default:
+        message.failed = true;
+        break;
+    }
+    if (message.failed && !p->barred)
+        caucus_relays_bar(r, p, "a message that relays of this version do not send");
+}
+
+static void take_letter(caucus_relays *r, caucus_letter *letter) {
+    caucus_relays_peer *p = find(r, caucus_subject_relay(letter->subject));
+    if (!p || p->barred) /* nobody of the list, or not any more */
+        return;
+    if (caucus_seal_greets(letter->bytes, letter->size) != 0) {
+        greeted(r, p, letter);
+        return;
+    }
+    if (letter->size < CAUCUS_SEAL_MORE_BYTES)
+        return;
+    uint8_t *open = letter->bytes + 8;
+    const size_t size = letter->size - CAUCUS_SEAL_MORE_BYTES;
+    bool first = false;
+    caucus_status status = CAUCUS_E_FORMAT;
+    if (p->answered && p->here && p->next_seal.session != 0) { /* is it the new session that speaks? */
+        uint8_t *copy = malloc(size + 1);
+        status = copy ? caucus_seal_take(&p->next_seal, p->up, letter->bytes, letter->size, copy) : CAUCUS_E_MEMORY;
+        if (status == CAUCUS_OK) {
+            const caucus_seal next = p->next_seal;
+            end_session(r, p);
+            p->seal = next;
+            p->answered = first = true;
+            caucus_seal_end(&p->next_seal);
+            memcpy(open, copy, size);
+        }
+        if (copy)
+            sodium_memzero(copy, size);
+        free(copy);
+    }
+    if (status != CAUCUS_OK && p->answered)
+        status = caucus_seal_take(&p->seal, p->up, letter->bytes, letter->size, open);
+    if (status != CAUCUS_OK) /* of a session that is over, or delivered twice, or made up */
+        return;
+    first = first || !p->here;
+    if (first)
+        confirmed(r, p);
+    take_sealed(r, p, open, size, first);
+    sodium_memzero(open, size);
+}
+
+/* ---- the thread ---- */
+
+static void tell_notices(caucus_relays *r) {
+    pthread_mutex_lock(&r->notice_lock);
+    caucus_relays_notice *list = r->notice;
+    r->notice = NULL;
+    r->notice_last = &r->notice;
+    pthread_mutex_unlock(&r->notice_lock);
+    while (list) {
+        caucus_relays_notice *n = list;
+        caucus_relays_peer *p = find(r, n->relay);
+        list = n->next;
+        if (p && p->here) {
+            caucus_saying_begin(&r->say, CAUCUS_SAY_OUT);
+            caucus_saying_put(&r->say, n->client, 4);
+            caucus_saying_put(&r->say, n->session, 8);
+            caucus_saying_put(&r->say, n->code, 1);
+            caucus_saying_put_text(&r->say, n->text);
+            caucus_relays_say(r, p);
+        }
+        free(n);
+    }
+}
+
+static void turn(caucus_relays *r) {
+    struct pollfd wait = {.fd = caucus_line_wait(r->line), .events = POLLIN};
+    (void)poll(&wait, 1, TURN_MS);
+    for (caucus_letter *letter = caucus_line_take(r->line), *next; letter; letter = next) {
+        next = letter->next;
+        take_letter(r, letter);
+        free(letter);
+    }
+    tell_notices(r);
+    const uint64_t now = caucus_clock_ns(), committed = atomic_load(&r->server->committed);
+    const bool started = atomic_load(&r->server->started);
+    for (uint32_t i = 0; i < r->peers; i++) {
+        caucus_relays_peer *p = &r->peer[i];
+        if (!p->here)
+            continue;
+        if (now - p->heard_ns > SILENT_NS) {
+            caucus_server_log_about(r->server, &(caucus_log_line){.level = 1, .event = "relay"},
+                                    "relay %u has not been heard for 10 seconds: its clients are away",
+                                    p->entry.number);
+            end_session(r, p);
+        } else if (p->told < committed || p->told_started != started || now - p->news_ns > SECOND_NS) {
+            tell_news(r, p, false);
+        }
+    }
+}
+
+static void *run(void *user) {
+    caucus_relays *r = user;
+    while (!atomic_load(&r->ending))
+        turn(r);
+    for (uint32_t i = 0; i < r->peers; i++) {
+        caucus_relays_peer *p = &r->peer[i];
+        if (!p->here || atomic_load(&r->server->aborting))
+            continue;
+        if (p->told < atomic_load(&r->server->committed))
+            tell_news(r, p, false);
+        caucus_saying_begin(&r->say, CAUCUS_SAY_END);
+        caucus_saying_put(&r->say, atomic_load(&r->server->finished), 1);
+        caucus_relays_say(r, p);
+    }
+    return NULL;
+}
+
+caucus_status caucus_relays_run(caucus_relays *r, caucus_error *ret_error) {
+    const int failed = pthread_create(&r->thread, NULL, run, r);
+    r->running = failed == 0;
+    return failed == 0 ? CAUCUS_OK
+                       : caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "nats", "cannot start a thread");
+}
+
+void caucus_relays_end(caucus_relays *r) {
+    if (!r || !r->running)
+        return;
+    atomic_store(&r->ending, true);
+    caucus_line_wake(r->line);
+    pthread_join(r->thread, NULL);
+    r->running = false;
+}
+
+void caucus_relays_wake(caucus_relays *r) {
+    if (r)
+        caucus_line_wake(r->line);
+}
+
+/* ---- open and close ---- */
+
+static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
+    const caucus_server_settings *set = &r->server->set;
+    caucus_relay_entry *list = NULL;
+    caucus_status status = caucus_keys_read_list(set->relays.list, "relays", &list, &r->peers, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    r->peer = calloc(r->peers, sizeof *r->peer);
+    if (!r->peer)
+        status = caucus_fail_memory(ret_error, "relays");
+    for (uint32_t i = 0; status == CAUCUS_OK && i < r->peers; i++) {
+        caucus_relays_peer *p = &r->peer[i];
+        p->entry = list[i];
+        p->about.relay = list[i].number;
+        memcpy(p->about.plan, set->plan_hash, sizeof p->about.plan);
+        caucus_seal_run(set->plan_hash, set->name ? set->name : "live", p->about.run);
+        caucus_subject(&p->about, false, p->entry.number, p->down);
+        caucus_subject(&p->about, true, p->entry.number, p->up);
+    }
+    free(list);
+    return status;
+}
+
+caucus_status caucus_relays_open(caucus_server *s, caucus_error *ret_error) {
+    if (!s->set.relays.line.url)
+        return CAUCUS_OK;
+    caucus_relays *r = calloc(1, sizeof *r);
+    s->placed = calloc(s->clients, sizeof *s->placed);
+    if (!r || !s->placed) {
+        free(r);
+        return caucus_fail_memory(ret_error, "relays");
+    }
+    s->relays = r;
+    r->server = s;
+    r->notice_last = &r->notice;
+    pthread_mutex_init(&r->notice_lock, NULL);
+    char all[CAUCUS_LINE_SUBJECT_BYTES];
+    caucus_status status = caucus_keys_read_secret(s->set.relays.key, "relay-key", &r->owner, ret_error);
+    if (status == CAUCUS_OK)
+        status = open_peers(r, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_line_open(&s->set.relays.line, &r->line, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    caucus_subject(&r->peer[0].about, true, 0, all);
+    status = caucus_line_hear(r->line, all);
+    return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "nats", "cannot subscribe");
+}
+
+void caucus_relays_close(caucus_relays *r) {
+    if (!r)
+        return;
+    caucus_relays_end(r);
+    caucus_line_close(r->line);
+    for (uint32_t i = 0; r->peer && i < r->peers; i++) {
+        caucus_relays_forget_partial(&r->peer[i]);
+        caucus_seal_end(&r->peer[i].seal);
+        caucus_seal_end(&r->peer[i].next_seal);
+    }
+    for (caucus_relays_notice *n = r->notice, *next; n; n = next) {
+        next = n->next;
+        free(n);
+    }
+    free(r->peer);
+    caucus_saying_free(&r->say);
+    sodium_memzero(&r->owner, sizeof r->owner);
+    pthread_mutex_destroy(&r->notice_lock);
+    free(r);
+}
+
+/* ---- for the server ---- */
+
+void caucus_relays_decided(caucus_relays *r) {
+    for (uint32_t i = 0; r && i < r->peers; i++)
+        r->peer[i].decided = r->peer[i].taken;
+}
+
+void caucus_relays_published(caucus_relays *r) {
+    for (uint32_t i = 0; r && i < r->peers; i++) {
+        r->peer[i].durable = r->peer[i].decided;
+        atomic_store(&r->peer[i].shown_durable, r->peer[i].durable);
+    }
+}
+
+void caucus_relays_out(caucus_relays *r, uint16_t relay, uint32_t client, uint64_t session, uint8_t code,
+                       const char *text) {
+    caucus_relays_notice *n = calloc(1, sizeof *n);
+    if (!n)
+        return; /* it finds out when its next item is refused */
+    *n = (caucus_relays_notice){.relay = relay, .client = client, .session = session, .code = code};
+    (void)strncpy(n->text, text, sizeof n->text - 1);
+    pthread_mutex_lock(&r->notice_lock);
+    *r->notice_last = n;
+    r->notice_last = &n->next;
+    pthread_mutex_unlock(&r->notice_lock);
+    caucus_line_wake(r->line);
+}
+
+void caucus_relays_moved(caucus_relays *r, uint16_t relay, uint32_t client, uint64_t session) {
+    caucus_relays_uncount(r, relay);
+    caucus_relays_out(r, relay, client, session, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
+}
+
+void caucus_relays_get_status(caucus_relays *r, caucus_relays_status *ret, caucus_relay_status *ret_each,
+                              uint32_t room) {
+    *ret = (caucus_relays_status){.count = r->peers,
+                                  .term = caucus_store_term(r->server->store),
+                                  .reports = atomic_load(&r->reports),
+                                  .cut_off = atomic_load(&r->cut_off),
+                                  .reconnects = caucus_line_reconnects(r->line),
+                                  .drops = caucus_line_drops(r->line),
+                                  .up = caucus_line_is_up(r->line)};
+    for (uint32_t i = 0; i < r->peers; i++) {
+        caucus_relays_peer *p = &r->peer[i];
+        const caucus_relay_status each = {.number = p->entry.number,
+                                          .here = atomic_load(&p->shown_here),
+                                          .clients = atomic_load(&p->clients),
+                                          .accepted = atomic_load(&p->accepted),
+                                          .stale = atomic_load(&p->stale),
+                                          .refused = atomic_load(&p->refused),
+                                          .durable = atomic_load(&p->shown_durable)};
+        ret->here += each.here;
+        ret->clients += each.clients;
+        ret->accepted += each.accepted;
+        ret->stale += each.stale;
+        ret->refused += each.refused;
+        if (ret_each && i < room)
+            ret_each[i] = each;
+    }
+}

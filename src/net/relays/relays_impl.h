@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relays_impl.h: what the parts of relays.h share.
+ * layer: net
+ *
+ *   relays.c          sessions, their clocks, what is said to everybody
+ *   relays_place.c    who comes to a relay and who leaves it
+ *   relays_partial.c  partials */
+#ifndef CAUCUS_NET_RELAYS_RELAYS_IMPL_H
+#define CAUCUS_NET_RELAYS_RELAYS_IMPL_H
+
+#include "net/loop.h"
+#include "net/relays/relays.h"
+#include "relay/saying.h"
+
+/* A relay. But for what is said below it belongs to the thread. */
+typedef struct caucus_relays_peer {
+    caucus_relay_entry entry;
+    caucus_seal_about about;
+    caucus_seal seal, next_seal; /* in force; of a greeting that was answered meanwhile */
+    char down[CAUCUS_LINE_SUBJECT_BYTES], up[CAUCUS_LINE_SUBJECT_BYTES];
+    bool answered;             /* a greeting of it: a session, which is not in force before it has said something */
+    bool here;                 /* it is in force */
+    bool barred;               /* it has sent what no relay sends: not heard again by this process */
+    uint64_t heard_ns;         /* when it was last heard */
+    uint64_t told;             /* announcements it was told of */
+    bool told_started;         /* and whether the run has begun */
+    uint64_t news_ns;          /* when it was told something last */
+    uint64_t taken;            /* n of the last partial that was taken; written with all locks held */
+    uint64_t decided, durable; /* the last one that a decision, and an announcement, is made of; likewise */
+    uint8_t *partial;          /* the pieces so far */
+    size_t partial_size, partial_used;
+    uint64_t partial_n;
+    _Atomic bool shown_here; /* for caucus_relays_get_status(), from here on */
+    _Atomic uint32_t clients;
+    _Atomic uint64_t accepted, stale, refused, shown_durable;
+} caucus_relays_peer;
+
+/* Somebody has no place there any more: to be told by the thread. */
+typedef struct caucus_relays_notice {
+    struct caucus_relays_notice *next;
+    uint16_t relay;
+    uint32_t client;
+    uint64_t session;
+    uint8_t code;
+    char text[96];
+} caucus_relays_notice;
+
+struct caucus_relays {
+    caucus_server *server;
+    caucus_line *line;
+    caucus_seal_owner owner;
+    caucus_relays_peer *peer;
+    uint32_t peers;
+    caucus_saying say;
+    uint64_t sessions; /* given out to relays by this process */
+    pthread_t thread;
+    bool running;
+    _Atomic bool ending;
+    pthread_mutex_t notice_lock;
+    caucus_relays_notice *notice, **notice_last;
+    _Atomic uint64_t reports, cut_off;
+};
+
+/** Send what is in relays->say to this relay. */
+void caucus_relays_say(caucus_relays *relays, caucus_relays_peer *peer);
+/** It has sent what no relay sends: hear it no more. */
+void caucus_relays_bar(caucus_relays *relays, caucus_relays_peer *peer, const char *why);
+
+void caucus_relays_place(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
+void caucus_relays_left(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
+/** All of its clients are away. */
+void caucus_relays_displace(caucus_relays *relays, caucus_relays_peer *peer);
+void caucus_relays_partial(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
+/** One client less is placed at this relay. */
+void caucus_relays_uncount(caucus_relays *relays, uint16_t relay);
+void caucus_relays_forget_partial(caucus_relays_peer *peer);
+
+#endif
