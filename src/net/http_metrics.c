@@ -101,11 +101,51 @@ static void put_look(const caucus_server_status *s, FILE *to) {
     gauge(to, "shown_loss_expert", last->expert, "Expert whose loss it is.");
 }
 
+/* Of each relay that is shown one by one: a number with its label. */
+static void each_relay(const caucus_server_status *s, FILE *to, const char *name, const char *type, const char *help,
+                       uint64_t (*value)(const caucus_relay_status *relay)) {
+    head(to, name, type, help);
+    for (uint32_t i = 0; i < s->relays.count && i < CAUCUS_RELAYS_LISTED; i++)
+        (void)fprintf(to, "caucus_%s{relay=\"%u\"} %" PRIu64 "\n", name, s->relay[i].number, value(&s->relay[i]));
+}
+
+static uint64_t is_here(const caucus_relay_status *r) {
+    return r->here;
+}
+
+static uint64_t clients_of(const caucus_relay_status *r) {
+    return r->clients;
+}
+
+static uint64_t durable_of(const caucus_relay_status *r) {
+    return r->durable;
+}
+
+static void put_relays(const caucus_server_status *s, FILE *to) {
+    if (s->relays.count == 0)
+        return;
+    whole_gauge(to, "term", s->relays.term, "Term of this coordinator: every start raises it.");
+    gauge(to, "nats_up", s->relays.up, "1 while a NATS server is connected.");
+    counter(to, "nats_reconnects_total", s->relays.reconnects, "Times NATS was connected again.");
+    counter(to, "nats_drops_total", s->relays.drops, "Messages of NATS that could not be kept until they were read.");
+    each_relay(s, to, "relay_here", "gauge", "1 while a session with this relay is in force.", is_here);
+    each_relay(s, to, "relay_clients", "gauge", "Clients that are placed at this relay.", clients_of);
+    each_relay(s, to, "relay_durable", "gauge", "Number of the last partial of its session that is in an announcement.",
+               durable_of);
+    head(to, "relay_partials_total", "counter", "Partials of relays, by what became of them.");
+    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"accepted\"} %" PRIu64 "\n", s->relays.accepted);
+    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"stale\"} %" PRIu64 "\n", s->relays.stale);
+    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"items\"} %" PRIu64 "\n", s->relays.refused);
+    counter(to, "relay_reports_total", s->relays.reports, "Reports that came with partials of relays.");
+    counter(to, "relays_cut_off_total", s->relays.cut_off, "Relays that sent what no relay sends, and are not heard.");
+}
+
 void caucus_view_metrics(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     put_run(view, to);
     put_privacy(s, to);
     put_look(s, to);
+    put_relays(s, to);
     counter(to, "selections_total", s->selections, "Experts selected since the run began.");
     counter(to, "checks_total", s->checks, "Threshold checks made since the run began.");
     counter(to, "steps_decided_total", s->steps_decided, "Steps decided.");

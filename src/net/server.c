@@ -279,6 +279,7 @@ void caucus_server_close(caucus_server *s) {
             close(s->listener[i]);
     }
     caucus_relays_close(s->relays);
+    s->relays = NULL;
     free(s->placed);
     caucus_step_close(s);
     caucus_waits_close(s);
@@ -413,6 +414,8 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
     ret->steps_decided = ret->now.serial;
     caucus_waits_status(s, ret);
+    if (s->relays)
+        caucus_relays_get_status(s->relays, &ret->relays, ret->relay, CAUCUS_RELAYS_LISTED);
     compare_with_paper(s, ret);
 }
 

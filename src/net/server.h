@@ -112,6 +112,8 @@ typedef struct caucus_server_status {
     uint32_t looks;                     /* entries of `look`, the latest first */
     caucus_look look[CAUCUS_LOOKS];     /* what was shown of the losses, phase by phase */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
+    caucus_relays_status relays;        /* count 0: there are none */
+    caucus_relay_status relay[CAUCUS_RELAYS_LISTED];          /* the first of them, one by one */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;
 void caucus_server_get_status(caucus_server *server, caucus_server_status *ret);

@@ -206,9 +206,8 @@ caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client);
 /** Merge a partial of a relay, if it is the next one, and decide the step if that was the last of it.
  *  Out:     *taken = n, and the items in it; with all locks held.
  *  Returns: as caucus_relayed_take(); CAUCUS_E_ORDER also if nothing is counted at present. */
-caucus_status caucus_step_take(caucus_server *server, const caucus_relayed *partial,
-                               const caucus_relayed_from *from, uint64_t *taken, uint64_t n,
-                               uint32_t *ret_items) CAUCUS_MUST_CHECK;
+caucus_status caucus_step_take(caucus_server *server, const caucus_relayed *partial, const caucus_relayed_from *from,
+                               uint64_t *taken, uint64_t n, uint32_t *ret_items) CAUCUS_MUST_CHECK;
 /** A relay has heard more than is committed: this is an older copy of the state. */
 void caucus_step_rolled_back(caucus_server *server, uint16_t relay, uint64_t heard);
 /** Somebody has joined: begin, if that is due now. */

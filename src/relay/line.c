@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SUBJECTS 8
@@ -24,13 +25,16 @@
 #define QUEUE_BYTES ((size_t)256 << 20) /* of what nobody has taken yet */
 #define PING_MS 5000
 #define AGAIN_MS 250
+#define CLOSE_SECONDS 5
 
 struct caucus_line {
     natsConnection *connection;
     natsSubscription *subscription[SUBJECTS];
     uint32_t subscriptions;
     int wake;
-    pthread_mutex_t lock; /* of the queue */
+    pthread_mutex_t lock; /* of the queue, and of `using` */
+    pthread_cond_t unused;
+    uint32_t using; /* by how many threads of the library */
     caucus_letter *first, **last;
     size_t queued;
     _Atomic uint64_t reconnects, drops;
@@ -77,6 +81,24 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
         atomic_fetch_add(&line->drops, 1);
     }
     natsMsg_Destroy(message);
+}
+
+static void let_go(caucus_line *line) {
+    pthread_mutex_lock(&line->lock);
+    line->using -= 1;
+    pthread_cond_signal(&line->unused);
+    pthread_mutex_unlock(&line->lock);
+}
+
+/* A subscription's thread says nothing more. */
+static void on_complete(void *user) {
+    let_go(user);
+}
+
+/* The connection's does not. */
+static void on_closed(natsConnection *connection, void *user) {
+    (void)connection;
+    let_go(user);
 }
 
 static void on_reconnected(natsConnection *connection, void *user) {
@@ -142,6 +164,8 @@ static natsStatus set_options(natsOptions *o, caucus_line *line, const caucus_li
         s = natsOptions_SetReconnectedCB(o, on_reconnected, line);
     if (s == NATS_OK)
         s = natsOptions_SetErrorHandler(o, on_error, line);
+    if (s == NATS_OK)
+        s = natsOptions_SetClosedCB(o, on_closed, line);
     if (s == NATS_OK && tls)
         s = natsOptions_SetSecure(o, true);
     if (s == NATS_OK && set->ca)
@@ -190,6 +214,7 @@ static caucus_status connect_to(caucus_line *line, const caucus_line_settings *s
     natsOptions_Destroy(options);
     if (status == CAUCUS_OK && s != NATS_OK && s != NATS_NOT_YET_CONNECTED)
         status = fail_nats(s, set->url, ret_error);
+    line->using = line->connection != NULL;
     return status;
 }
 
@@ -205,6 +230,11 @@ caucus_status caucus_line_open(const caucus_line_settings *set, caucus_line **re
         return caucus_fail_memory(ret_error, "");
     }
     pthread_mutex_init(&line->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&line->unused, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     line->last = &line->first;
     line->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     caucus_status status =
@@ -227,6 +257,21 @@ caucus_status caucus_line_open(const caucus_line_settings *set, caucus_line **re
     return status;
 }
 
+/* Wait until no thread of the library uses it. (nats_Close() would, too, but it frees what OpenSSL frees again at the end
+ * of the process.) Returns: false: it took too long. */
+static bool is_unused(caucus_line *line) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += CLOSE_SECONDS;
+    int failed = 0;
+    pthread_mutex_lock(&line->lock);
+    while (line->using > 0 && failed == 0)
+        failed = pthread_cond_timedwait(&line->unused, &line->lock, &until);
+    const bool ret = line->using == 0;
+    pthread_mutex_unlock(&line->lock);
+    return ret;
+}
+
 void caucus_line_close(caucus_line *line) {
     if (!line)
         return;
@@ -235,13 +280,15 @@ void caucus_line_close(caucus_line *line) {
     for (uint32_t i = 0; i < line->subscriptions; i++)
         natsSubscription_Destroy(line->subscription[i]);
     natsConnection_Destroy(line->connection);
-    nats_CloseAndWait(0); /* its threads use what is freed below; a process has one line */
+    if (!is_unused(line))
+        return; /* what is still used is not freed: the process is about to end */
     for (caucus_letter *letter = line->first, *next; letter; letter = next) {
         next = letter->next;
         free(letter);
     }
     if (line->wake >= 0)
         close(line->wake);
+    pthread_cond_destroy(&line->unused);
     pthread_mutex_destroy(&line->lock);
     free(line);
 }
@@ -253,6 +300,11 @@ caucus_status caucus_line_hear(caucus_line *line, const char *subject) {
     const natsStatus s = natsConnection_Subscribe(&made, line->connection, subject, on_message, line);
     if (s != NATS_OK)
         return s == NATS_NO_MEMORY ? CAUCUS_E_MEMORY : CAUCUS_E_NETWORK;
+    if (natsSubscription_SetOnCompleteCB(made, on_complete, line) == NATS_OK) {
+        pthread_mutex_lock(&line->lock);
+        line->using += 1;
+        pthread_mutex_unlock(&line->lock);
+    }
     line->subscription[line->subscriptions++] = made;
     return CAUCUS_OK;
 }

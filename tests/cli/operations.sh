@@ -65,9 +65,12 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
 
 # The coordinator's log.
 server = source("net/watch.c", "net/descriptors.c", "net/loop.c", "net/loop_input.c", "net/loop_output.c",
-                "net/loop_log.c", "net/server.c", "net/server_step.c", "net/server_claims.c")
-log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(r"\s*s, [012],", call)]
-log += [list(literals(call))[-1] for call in calls(server, "caucus_server_log_about") if re.match(r"\s*s,\s*&", call)]
+                "net/loop_log.c", "net/server.c", "net/server_step.c", "net/server_claims.c", "net/relays/relays.c",
+                "net/relays/relays_place.c", "net/relay/relay.c", "net/relay/relay_begin.c", "net/relay/relay_hear.c",
+                "net/relay/relay_place.c")
+of = r"\s*(?:s|[rb]->server),"
+log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(of + " [012],", call)]
+log += [list(literals(call))[-1] for call in calls(server, "caucus_server_log_about") if re.match(of + r"\s*&", call)]
 log += [list(literals(call))[-1] for call in calls(source("cli/serve/serve.c", "cli/serve/serve_stay.c"),
                                                    "caucus_log_say")]
 wrong += missing((line for line in log if line != "weak"), 16, "log line")

@@ -231,7 +231,7 @@ static int open_relay(relaying *r, size_t level, bool log_json) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(r->value[OPTION_PLAN], &r->plan, &error);
     if (status == CAUCUS_OK)
-        status = caucus_log_open((caucus_log_level)level, log_json, &r->log, &error);
+        status = caucus_log_open("relay", (caucus_log_level)level, log_json, &r->log, &error);
     if (status != CAUCUS_OK)
         return fail(status, &error);
     memcpy(r->relay_set.plan_hash, caucus_plan_hash(r->plan), sizeof r->relay_set.plan_hash);

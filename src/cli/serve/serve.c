@@ -449,8 +449,8 @@ static int open_all(serving *s) {
                                            .list = s->value[OPTION_RELAYS],
                                            .key = s->value[OPTION_RELAY_KEY]};
     set->name = s->value[OPTION_NAME] ? s->value[OPTION_NAME] : caucus_plan_federation(s->plan);
-    status =
-        caucus_log_open(s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json, &s->log, &error);
+    status = caucus_log_open("serve", s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json,
+                             &s->log, &error);
     if (status != CAUCUS_OK)
         return fail(status, &error);
     set->log = caucus_log_put;

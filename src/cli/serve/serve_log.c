@@ -25,6 +25,7 @@
 #define CLOSE_NS UINT64_C(1000000000) /* how long what is still in the queue may take */
 
 struct caucus_log {
+    const char *verb;
     caucus_log_level level;
     bool json;
     pthread_mutex_t lock;
@@ -96,7 +97,7 @@ static void make_line(const caucus_log *log, const caucus_log_line *l, char ret[
     if (log->json)
         make_json(l, date, text, ret, LINE_BYTES);
     else
-        (void)snprintf(ret, LINE_BYTES, "caucus serve: %s %s\n", date, text);
+        (void)snprintf(ret, LINE_BYTES, "caucus %s: %s %s\n", log->verb, date, text);
 }
 
 /* A line for people fits the terminal it is read on; JSON is one line, whoever reads it. */
@@ -149,10 +150,12 @@ static void *write_lines(void *user) {
     return NULL;
 }
 
-caucus_status caucus_log_open(caucus_log_level level, bool json, caucus_log **ret, caucus_error *ret_error) {
+caucus_status caucus_log_open(const char *verb, caucus_log_level level, bool json, caucus_log **ret,
+                              caucus_error *ret_error) {
     caucus_log *log = calloc(1, sizeof *log);
     if (!log)
         return caucus_fail_memory(ret_error, "");
+    log->verb = verb;
     log->level = level;
     log->json = json;
     pthread_mutex_init(&log->lock, NULL);

@@ -13,8 +13,9 @@ typedef enum caucus_log_level { CAUCUS_LOG_ERROR, CAUCUS_LOG_NOTICE, CAUCUS_LOG_
 
 typedef struct caucus_log caucus_log;
 
-/** Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
-caucus_status caucus_log_open(caucus_log_level level, bool json, caucus_log **ret,
+/** verb: who writes, "serve": before every line that is text.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_log_open(const char *verb, caucus_log_level level, bool json, caucus_log **ret,
                               caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Write what is in the queue, for a second at most; NULL is allowed. */
 void caucus_log_close(caucus_log *log);

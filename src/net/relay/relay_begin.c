@@ -123,7 +123,7 @@ static void take_letter(beginning *b, caucus_letter *letter) {
 static void ask_again(beginning *b, uint64_t now, bool *said) {
     caucus_relay *r = b->relay;
     if (!r->in_session || now - r->heard_ns > DOUBT_NS) {
-        if (now - r->greet_ns > SECOND_NS)
+        if (now - r->greet_ns > SECOND_NS / 4)
             caucus_relay_greet(r);
         if (!*said && now - b->server->opened_ns > DOUBT_NS) {
             *said = true;

@@ -142,7 +142,9 @@ static void greeted(caucus_relays *r, caucus_relays_peer *p, const caucus_letter
 static void confirmed(caucus_relays *r, caucus_relays_peer *p) {
     caucus_server *s = r->server;
     p->here = true;
+    pthread_mutex_lock(&s->lock); /* who decides looks at these */
     p->taken = p->decided = p->durable = 0;
+    pthread_mutex_unlock(&s->lock);
     atomic_store(&p->shown_here, true);
     atomic_store(&p->shown_durable, 0);
     caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "relay"}, "relay %u is here, session %" PRIu64,

@@ -23,6 +23,8 @@ typedef struct caucus_relays_settings {
     const char *list, *key;    /* files: --relays, --relay-key */
 } caucus_relays_settings;
 
+#define CAUCUS_RELAYS_LISTED 64u /* so many are shown one by one */
+
 /* What may be shown of them. */
 typedef struct caucus_relay_status {
     uint16_t number;

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Clients behind two relays, and one beside them, against the same clients without: every expert, announcement and line
+# of the ledger is the same, and so is the machine's state, byte for byte. Over mutual TLS and a real nats-server that
+# runs with the configuration that certify makes. It fails if the relays have carried no report.
+# shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/relay.bash"
+seed=24 clients=5 security=(--insecure)
+make_certificates 5 2
+start_nats
+
+relayed() { # relayed NAME FLAGS...
+    local name=$1 plan=$work/$1.yaml i to pids=()
+    shift
+    set -- "$@" --clients 5
+    make_plan "$plan" "$@"
+    undisturbed "$name-direct" "$plan" "$@"
+    start_coordinator "$name" "$plan" 0 "${tls[@]}" "${hears[@]}"
+    start_relay "$name" "$plan" 1
+    start_relay "$name" "$plan" 2 --loops 1
+    for i in 1 2; do until_true 20 relay_listens "$name" "$i" || give_up "$name: relay $i does not listen"; done
+    for i in 1 2 3 4 5; do
+        to=${relay_port[1 + i % 2]}
+        [ "$i" -ne 5 ] || to=$port
+        as_client "$i"
+        start_client "$name" "$plan" "$to" "$i" "${mine[@]}"
+        pids+=("$client")
+    done
+    for i in "${pids[@]}" "$server" "${relay[1]}" "${relay[2]}"; do ended "$i" "$name" 0; done
+    carried "$name" 1 2
+    same_run "$name" "$name-direct"
+}
+
+make_losses 5 240 8
+relayed svt --algorithm svt --trust coordinator --epsilon 60 --rounds 240 --experts 8
+make_losses 5 120 6
+relayed hedge --algorithm hedge --trust coordinator --epsilon 40 --rounds 120 --interval 3 --experts 6
+make_losses 5 120 6 drawn
+relayed stoch --algorithm stoch --trust coordinator --epsilon 400 --rounds 120 --experts 6
+relayed votes --algorithm stoch --trust nobody --epsilon 400 --rounds 120 --experts 6
+
+# What is wrong is said in a line, before anything is written.
+wrong 2 "belong together" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure --nats nats://127.0.0.1:1
+wrong 2 "without TLS only on this machine" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
+    --nats nats://192.0.2.1:4222 --relays "$certs/relays.list" --relay-key "$certs/coordinator.secret"
+wrong 2 "no relay is listed" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
+    --nats nats://127.0.0.1:1 --relays /dev/null --relay-key "$certs/coordinator.secret"
+wrong 2 "--coordinator is missing" "$CAUCUS" relay --plan "$work/svt.yaml" --number 1 --nats nats://127.0.0.1:1 \
+    --relay-key "$certs/relay-1.secret" --insecure
+wrong 2 "not a file with 'caucus relay key 1'" "$CAUCUS" relay --plan "$work/svt.yaml" --number 1 \
+    --nats nats://127.0.0.1:1 --relay-key "$certs/ca.pem" --coordinator "$certs/coordinator.public" --insecure
+[ ! -e "$work/none" ] || bad "a refused start has left a state behind"
+kill "$nats_pid"
+done_with relay
